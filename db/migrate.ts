@@ -1,0 +1,18 @@
+import path from 'node:path'
+import { runner } from 'node-pg-migrate'
+import type { Logger } from '../lib/log.ts'
+
+/** Applies the migrations that this database lacks, one at a time under an advisory lock: safe in every process. */
+export async function migrate(databaseUrl: string, log: Logger): Promise<void> {
+  const applied = await runner({
+    databaseUrl,
+    dir: path.join(import.meta.dirname, 'migrations'),
+    direction: 'up',
+    migrationsTable: 'migrations',
+    migrationsSchema: 'public',
+    checkOrder: true,
+    noLock: false,
+    log: () => {},
+  })
+  if (applied.length > 0) log.info({ migrations: applied.map((migration) => migration.name) }, 'database migrated')
+}

@@ -1,0 +1,14 @@
+/** `learning_rate` to `learningRate`. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** `kimiK2Tau` to `kimi_k2_tau`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Renames the keys of a flat object; values stay as they are. */
+export function mapKeys(object: Record<string, unknown>, rename: (key: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [rename(key), value]))
+}

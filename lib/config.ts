@@ -1,0 +1,29 @@
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { Static, TObject } from 'typebox'
+
+/** Bad configuration: says which variable and why, never its value. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/**
+ * Reads one process's configuration from environment variables, once, by its schema (strings are coerced, defaults
+ * filled in), and freezes it.
+ *
+ * @throws {ConfigError} naming every bad or missing variable
+ */
+export function readConfig<S extends TObject>(schema: S, env: NodeJS.ProcessEnv): Readonly<Static<S>> {
+  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, removeAdditional: 'all', strict: false })
+  addFormats.default(ajv)
+  const values: Record<string, unknown> = { ...env }
+  const validate = ajv.compile(schema)
+  if (!validate(values)) {
+    const faults = (validate.errors ?? []).map((fault) => {
+      const missing = (fault.params as { missingProperty?: string }).missingProperty
+      return missing ? `${missing} is not set` : `${fault.instancePath.slice(1)} ${fault.message}`
+    })
+    throw new ConfigError(`bad configuration: ${faults.join('; ')}`)
+  }
+  return Object.freeze(values) as Readonly<Static<S>>
+}

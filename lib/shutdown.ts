@@ -1,0 +1,24 @@
+import type { Logger } from './log.ts'
+
+/**
+ * Runs `close` once on SIGTERM or SIGINT, then exits: 0 when it ends in time, 1 when it throws or takes longer than
+ * `timeoutMs`.
+ */
+export function onShutdown(log: Logger, close: () => Promise<void>, timeoutMs = 10_000): void {
+  let closing = false
+  const shutDown = async (signal: string) => {
+    if (closing) return
+    closing = true
+    log.info({ signal }, 'shutting down')
+    setTimeout(() => process.exit(1), timeoutMs).unref()
+    try {
+      await close()
+      process.exit(0)
+    } catch (error) {
+      log.error({ error }, 'shutdown failed')
+      process.exit(1)
+    }
+  }
+  process.on('SIGTERM', shutDown)
+  process.on('SIGINT', shutDown)
+}
