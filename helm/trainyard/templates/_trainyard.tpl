@@ -1,0 +1,126 @@
+{{/* Labels of every object. Call with (dict "root" $ "component" "apiserver"). */}}
+{{- define "trainyard.labels" -}}
+helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+{{ include "trainyard.selector" . }}
+{{- end }}
+
+{{- define "trainyard.selector" -}}
+app.kubernetes.io/name: trainyard
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{/* REPOSITORY:TAG. Call with (dict "root" $ "image" .Values.images.control). */}}
+{{- define "trainyard.image" -}}
+{{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
+{{- end }}
+
+{{/* The pod volume source of the artifact store, as JSON. */}}
+{{- define "trainyard.artifacts" -}}
+{{- $claim := .Values.artifacts.persistentVolumeClaim -}}
+{{- if .Values.artifacts.hostPath.path -}}
+{{ dict "hostPath" (dict "path" .Values.artifacts.hostPath.path) | toJson }}
+{{- else -}}
+{{ dict "persistentVolumeClaim" (dict "claimName" (ternary "trainyard-artifacts" $claim.existing $claim.create)) | toJson }}
+{{- end -}}
+{{- end }}
+
+{{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"). */}}
+{{- define "trainyard.podSpec" -}}
+serviceAccountName: trainyard-{{ .component }}
+automountServiceAccountToken: true
+terminationGracePeriodSeconds: 15
+{{- with .root.Values.images.pullSecrets }}
+imagePullSecrets: {{ toJson . }}
+{{- end }}
+{{- with .root.Values.podSecurityContext }}
+securityContext: {{ toJson . }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations that restart the pods when the given secrets change; nothing of the secrets can be read from them. */}}
+{{- define "trainyard.podAnnotations" -}}
+trainyard.dev/secrets-checksum: {{ toJson .Values.secrets | sha256sum | trunc 16 | quote }}
+{{- end }}
+
+{{/* Container settings that the control parts share. Call with (dict "root" $ "resources" ...). */}}
+{{- define "trainyard.container" -}}
+image: {{ include "trainyard.image" (dict "root" .root "image" .root.Values.images.control) }}
+imagePullPolicy: {{ .root.Values.images.pullPolicy }}
+{{- with .root.Values.containerSecurityContext }}
+securityContext: {{ toJson . }}
+{{- end }}
+{{- with .resources }}
+resources: {{ toJson . }}
+{{- end }}
+{{- end }}
+
+{{/* Probes of a control part. Starting includes waiting for Postgres and for the migrations. */}}
+{{- define "trainyard.probes" -}}
+startupProbe:
+  httpGet: { path: {{ .path }}, port: http }
+  periodSeconds: 1
+  timeoutSeconds: 3
+  failureThreshold: 120
+livenessProbe:
+  httpGet: { path: {{ .path }}, port: http }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 3
+readinessProbe:
+  httpGet: { path: {{ .path }}, port: http }
+  periodSeconds: 5
+  timeoutSeconds: 5
+  failureThreshold: 2
+{{- end }}
+
+{{/* Environment that the control parts share. Call with (dict "root" $ "port" 8080). */}}
+{{- define "trainyard.env" -}}
+- name: TRAINYARD_HOST
+  {{- if .root.Values.listenOnPodIP }}
+  valueFrom: { fieldRef: { fieldPath: status.podIP } }
+  {{- else }}
+  value: 0.0.0.0
+  {{- end }}
+- name: TRAINYARD_PORT
+  value: {{ .port | quote }}
+- name: TRAINYARD_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+- name: TRAINYARD_SERVICE_ACCOUNT_DIR
+  value: /var/run/secrets/kubernetes.io/serviceaccount
+- name: DATABASE_URL
+  valueFrom: { secretKeyRef: { name: trainyard-secrets, key: database-url } }
+- name: LOG_LEVEL
+  value: {{ .root.Values.logLevel }}
+{{- end }}
+
+{{/* What binds a part's ServiceAccount to its Role. Call with (dict "root" $ "component" "apiserver"). */}}
+{{- define "trainyard.roleBinding" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: trainyard-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "trainyard.labels" . | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: trainyard-{{ .component }}
+subjects:
+  - kind: ServiceAccount
+    name: trainyard-{{ .component }}
+    namespace: {{ .root.Release.Namespace }}
+{{- end }}
+
+{{/* A part's ServiceAccount. Call with (dict "root" $ "component" "apiserver" "token" true). */}}
+{{- define "trainyard.serviceAccount" -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: trainyard-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "trainyard.labels" . | nindent 4 }}
+automountServiceAccountToken: {{ .token }}
+{{- end }}
