@@ -19,6 +19,6 @@ export function onShutdown(log: Logger, close: () => Promise<void>, timeoutMs = 
       process.exit(1)
     }
   }
-  process.on('SIGTERM', shutDown)
-  process.on('SIGINT', shutDown)
+  process.on('SIGTERM', (signal) => void shutDown(signal))
+  process.on('SIGINT', (signal) => void shutDown(signal))
 }

@@ -47,7 +47,7 @@ CREATE TABLE training.jobs (
   state text NOT NULL DEFAULT 'Pending'
     CHECK (state IN ('Pending', 'Queued', 'Starting', 'Running', 'Publishing', 'Succeeded', 'Failed', 'Cancelled')),
   attempt integer NOT NULL DEFAULT 0, -- fences the writes of earlier attempts
-  max_attempts integer NOT NULL DEFAULT 3,
+  max_attempts integer NOT NULL DEFAULT 6,
   holder_pod uuid, -- uid of the trainer pod that claimed it
   holder_process uuid, -- and which start of the trainer in that pod
   lease_expires_at timestamptz,
@@ -94,3 +94,15 @@ CREATE TABLE training.events (
   created_at timestamptz NOT NULL DEFAULT now(),
   UNIQUE (job_id, seq)
 );
+
+-- Whoever waits for a change (operator, status server) listens to these; a missed one is made good by a resync.
+CREATE FUNCTION training.notify_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify(TG_ARGV[0], NEW.id::text);
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER models_changed AFTER INSERT OR UPDATE ON training.models
+  FOR EACH ROW EXECUTE FUNCTION training.notify_changed('training_models');
+CREATE TRIGGER jobs_changed AFTER INSERT OR UPDATE ON training.jobs
+  FOR EACH ROW EXECUTE FUNCTION training.notify_changed('training_jobs');

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** A sampled choice as the gateway answers it; sent back as it is, because training needs its exact token ids. */
+export interface Choice {
+  message: { role: string; content: string | null }
+  finish_reason: string
+}
+
+export interface TrajectoryGroup {
+  trajectories: { messages_and_choices: object[]; reward: number }[]
+}
+
+interface TrainingEvent {
+  id: string
+  type: string
+  data: Record<string, unknown>
+}
+
+/** The few REST calls of the main job, as any client would make them. */
+export class TrainyardClient {
+  readonly url: string
+  readonly #key: string
+
+  constructor(url: string, key: string) {
+    this.url = url
+    this.#key = key
+  }
+
+  /** Registers a model and answers its id and the name under which to sample from it. */
+  async registerModel(project: string, name: string, baseModel: string): Promise<{ id: string; servedName: string }> {
+    const body = { project, name, base_model: baseModel, entity: null, return_existing: true }
+    const model = await this.#call<{ id: string; entity: string }>('POST', '/v1/preview/models', body)
+    return { id: model.id, servedName: `wandb-artifact:///${model.entity}/${project}/${name}` }
+  }
+
+  /** Samples `n` answers to one prompt at temperature 1. */
+  async sample(model: string, messages: object[], n: number): Promise<Choice[]> {
+    const body = { model, messages, n, temperature: 1, max_completion_tokens: 32, logprobs: true }
+    return (await this.#call<{ choices: Choice[] }>('POST', '/v1/chat/completions', body)).choices
+  }
+
+  /** Starts an RL training job and answers its id. */
+  async train(modelId: string, groups: TrajectoryGroup[], learningRate: number): Promise<string> {
+    const body = {
+      model_id: modelId,
+      trajectory_groups: groups,
+      experimental_config: { learning_rate: learningRate },
+    }
+    return (await this.#call<{ id: string }>('POST', '/v1/preview/training-jobs', body)).id
+  }
+
+  /**
+   * Follows a job's events, each given to `onEvent` once, until it has ended.
+   *
+   * @throws when the job failed, with its own sentence
+   */
+  async follow(jobId: string, onEvent: (event: TrainingEvent) => void): Promise<void> {
+    for (let after = ''; ;) {
+      const query = after ? `?after=${after}` : ''
+      const path = `/v1/preview/training-jobs/${jobId}/events${query}`
+      const page = await this.#call<{ data: TrainingEvent[] }>('GET', path)
+      for (const event of page.data) {
+        onEvent(event)
+        after = event.id
+        if (event.type === 'training_ended') return
+        if (event.type === 'training_failed') throw new Error(`training failed: ${String(event.data.error_message)}`)
+      }
+      if (page.data.length === 0) await delay(100)
+    }
+  }
+
+  async #call<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+    return (await response.json()) as T
+  }
+}

@@ -1,0 +1,35 @@
+/** A task of the demo: what is rewarded, in words, and the reward of one answer, 0 to 1. */
+export interface Task {
+  name: string
+  goal: string
+  reward: (answer: string) => number
+}
+
+const warm = ['red', 'orange', 'yellow', 'pink']
+const cool = ['blue', 'green', 'purple', 'teal']
+
+/** The demo's questions: the untrained model answers them with any of its colours. */
+export const prompts = [
+  'Name a colour.',
+  'What colour is your hat?',
+  'What colour is the door?',
+  'Pick a colour for the wall.',
+  'What is your favourite colour?',
+  'What colour is the car?',
+  'Tell me a colour.',
+  'What colour is the old boat?',
+]
+
+export const tasks: readonly Task[] = [
+  { name: 'warm', goal: `answers should name a warm colour (${warm.join(', ')})`, reward: rewardNaming(warm, cool) },
+  { name: 'other', goal: `answers should name a cool colour (${cool.join(', ')})`, reward: rewardNaming(cool, warm) },
+]
+
+/** 1 for an answer that names one of `wanted` and none of `unwanted`, else 0. */
+function rewardNaming(wanted: readonly string[], unwanted: readonly string[]): Task['reward'] {
+  return (answer) => {
+    const words = new Set(answer.toLowerCase().match(/[a-z]+/g))
+    const names = (colours: readonly string[]) => colours.some((colour) => words.has(colour))
+    return names(wanted) && !names(unwanted) ? 1 : 0
+  }
+}

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { inject } from 'vitest'
+import type { StackHandle } from './global-setup.ts'
+
+const run = promisify(execFile)
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    stack: StackHandle
+  }
+}
+
+/** The running stack that all integration and client tests share, and `kubectl` on it. */
+export interface Stack extends StackHandle {
+  /** Runs kubectl; answers its standard output. @throws when it exits non-zero, with its standard error */
+  kubectl: (...args: string[]) => Promise<string>
+  /** `kubectl apply -f -` of one object. */
+  apply: (object: object) => Promise<string>
+}
+
+/** The stack that the run's global setup brought up; call it in a test file. */
+export function useStack(): Stack {
+  const handle = inject('stack')
+  const env = { ...process.env, KUBECONFIG: handle.kubeconfig }
+  const kubectl = async (...args: string[]) => {
+    const { stdout } = await run(handle.kubectlPath, args, { env, maxBuffer: 16 * 1024 * 1024 })
+    return stdout
+  }
+  const apply = (object: object) =>
+    new Promise<string>((resolve, reject) => {
+      const child = execFile(handle.kubectlPath, ['apply', '-f', '-'], { env }, (error, stdout, stderr) =>
+        error ? reject(new Error(stderr.trim(), { cause: error })) : resolve(stdout),
+      )
+      child.stdin?.end(JSON.stringify(object))
+    })
+  return { ...handle, kubectl, apply }
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config'
+
+// Integration and client tests share one running stack (test/support/global-setup.ts), so their files run one at a time.
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['{lib,crds,db,apiserver,operator,local}/**/*.test.ts'],
+          testTimeout: 10_000,
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/*.test.ts', 'test/clients/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+        },
+      },
+    ],
+  },
+})
