@@ -1,0 +1,146 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+
+/** Why a job failed, as it stands in the row and in the resource's status. `message` is a sentence a user can act on. */
+export interface JobFailure {
+  category: 'User' | 'Capacity' | 'Internal'
+  reason: string
+  message: string
+}
+
+/** What became of a job whose attempt ended without a checkpoint. */
+export interface ReleasedJob {
+  id: string
+  attempt: number
+  state: 'Queued' | 'Failed'
+}
+
+interface Ending {
+  state: 'Succeeded' | 'Failed' | 'Cancelled'
+  type: 'training_ended' | 'training_failed'
+  data: Record<string, unknown>
+  failure?: JobFailure
+}
+
+const trainedEnding: Ending = { state: 'Succeeded', type: 'training_ended', data: {} }
+const cancelledEnding: Ending = { state: 'Cancelled', type: 'training_failed', data: { error_message: 'cancelled' } }
+
+/** Publishing to Succeeded, with its `training_ended`. True when this call ended it. */
+export async function finishJob(pool: Pool, jobId: string): Promise<boolean> {
+  return withTransaction(pool, async (connection) => {
+    const state = await lockState(connection, jobId)
+    if (state !== 'Publishing') return false
+    await endJob(connection, jobId, trainedEnding)
+    return true
+  })
+}
+
+/**
+ * An unfinished job to Failed, with its `training_failed`. True when this call ended it. A job that has its checkpoint
+ * (Publishing) has been trained: what goes wrong after that fails nobody's training.
+ */
+export async function failJob(pool: Pool, jobId: string, failure: JobFailure): Promise<boolean> {
+  return withTransaction(pool, async (connection) => {
+    const state = await lockState(connection, jobId)
+    if (!isUnfinished(state) || state === 'Publishing') return false
+    await endFailed(connection, jobId, failure)
+    return true
+  })
+}
+
+/**
+ * An unfinished job to Cancelled, with its `training_failed`. True when this call ended it. It comes too late for a job
+ * that has its checkpoint (Publishing): clients already see the new step, so the job ends as Succeeded.
+ */
+export async function cancelJob(pool: Pool, jobId: string): Promise<boolean> {
+  return withTransaction(pool, async (connection) => {
+    const state = await lockState(connection, jobId)
+    if (!isUnfinished(state)) return false
+    await endJob(connection, jobId, state === 'Publishing' ? trainedEnding : cancelledEnding)
+    return true
+  })
+}
+
+/** Releases the jobs whose trainer let its lease run out: back to the queue, or Failed after the last attempt. */
+export async function sweepExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
+  return withTransaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ id: string }>(
+      `SELECT id FROM training.jobs
+       WHERE state IN ('Starting', 'Running') AND lease_expires_at < clock_timestamp()
+       ORDER BY id FOR UPDATE SKIP LOCKED`,
+    )
+    return releaseLostJobs(connection, rows)
+  })
+}
+
+/** Ends the attempts of these jobs, whose rows the caller has locked, because their trainer is gone. */
+export async function releaseLostJobs(connection: Connection, jobs: { id: string }[]): Promise<ReleasedJob[]> {
+  const released: ReleasedJob[] = []
+  for (const { id } of jobs) released.push(await releaseJob(connection, id, trainerLost, true))
+  return released
+}
+
+const trainerLost: JobFailure = {
+  category: 'Internal',
+  reason: 'TrainerLost',
+  message: "The trainer stopped without a report. It may have run out of memory: see the trainer pod's state and log",
+}
+
+/**
+ * Ends an attempt without a checkpoint; the caller has locked the row. A retryable failure puts the job back into the
+ * queue, where it keeps its place, as long as it has attempts left; every other one fails it.
+ */
+export async function releaseJob(
+  connection: Connection,
+  jobId: string,
+  failure: JobFailure,
+  retryable: boolean,
+): Promise<ReleasedJob> {
+  const { rows } = await connection.query<{ attempt: number; exhausted: boolean }>(
+    'SELECT attempt, attempt >= max_attempts AS exhausted FROM training.jobs WHERE id = $1',
+    [jobId],
+  )
+  const { attempt = 0, exhausted = true } = rows[0] ?? {}
+  if (!retryable || exhausted) {
+    await endFailed(connection, jobId, failure, retryable ? attempt : undefined)
+    return { id: jobId, attempt, state: 'Failed' }
+  }
+  await connection.query(
+    `UPDATE training.jobs SET state = 'Queued', failure = $2, holder_pod = NULL, holder_process = NULL,
+       lease_expires_at = NULL, checkpoint_id = NULL, step = NULL WHERE id = $1`,
+    [jobId, failure],
+  )
+  return { id: jobId, attempt, state: 'Queued' }
+}
+
+async function endFailed(connection: Connection, jobId: string, failure: JobFailure, tries?: number): Promise<void> {
+  const suffix = tries !== undefined && tries > 1 ? ` (tried ${tries} times)` : ''
+  const data = { error_message: failure.message + suffix }
+  await endJob(connection, jobId, { state: 'Failed', type: 'training_failed', data, failure })
+}
+
+/** The row lock orders all writers of a job's events, so that the terminal event is the last one. */
+async function lockState(connection: Connection, jobId: string): Promise<string | undefined> {
+  const { rows } = await connection.query<{ state: string }>(
+    'SELECT state FROM training.jobs WHERE id = $1 FOR UPDATE',
+    [jobId],
+  )
+  return rows[0]?.state
+}
+
+function isUnfinished(state: string | undefined): boolean {
+  return state !== undefined && !['Succeeded', 'Failed', 'Cancelled'].includes(state)
+}
+
+async function endJob(connection: Connection, jobId: string, ending: Ending): Promise<void> {
+  await connection.query(
+    `UPDATE training.jobs SET state = $2, failure = $3, finished_at = clock_timestamp(), lease_expires_at = NULL
+     WHERE id = $1`,
+    [jobId, ending.state, ending.failure ?? null],
+  )
+  // Seq 0 stays the start's, also where a job ends without one.
+  await connection.query(
+    `INSERT INTO training.events (job_id, seq, type, data)
+     SELECT $1, coalesce(max(seq), 0) + 1, $2, $3 FROM training.events WHERE job_id = $1`,
+    [jobId, ending.type, ending.data],
+  )
+}

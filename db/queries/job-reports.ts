@@ -1,0 +1,147 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { leaseSeconds, type Attempt } from './job-claims.ts'
+import { releaseJob, type JobFailure } from './job-endings.ts'
+
+/** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */
+export interface ReportedEvent {
+  seq: number
+  type: string
+  data: Record<string, unknown>
+}
+
+/** A written checkpoint: its address and digest in the artifact store, and the metrics of its training. */
+export interface ReportedCheckpoint {
+  uri: string
+  digest: string
+  metrics: Record<string, unknown>
+}
+
+/** A failure as its trainer tells it. */
+export interface ReportedFailure extends JobFailure {
+  retryable: boolean
+}
+
+/**
+ * What became of a report: recorded (now, or earlier by an identical one), or fenced, because the attempt no longer
+ * holds the job and nothing was changed.
+ */
+export type ReportOutcome = 'recorded' | 'fenced'
+
+interface HeldJob {
+  id: string
+  modelId: string
+  state: string
+  checkpointId: string
+  step: number
+  failure: JobFailure | null
+  holds: boolean
+}
+
+/** Adds the events that the job does not have yet, moves its progress, and renews the lease: a report is a sign of life. */
+export async function recordEvents(pool: Pool, attempt: Attempt, events: ReportedEvent[]): Promise<ReportOutcome> {
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job) return 'fenced'
+    if (!job.holds) return (await hasEvents(connection, job.id, events)) ? 'recorded' : 'fenced'
+    await insertEvents(connection, job.id, events)
+    await moveProgress(connection, job.id, events)
+    return 'recorded'
+  })
+}
+
+/** The checkpoint's row, the model's step and the job's state Publishing, together or not at all. */
+export async function recordCheckpoint(
+  pool: Pool,
+  attempt: Attempt,
+  checkpoint: ReportedCheckpoint,
+): Promise<ReportOutcome> {
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job) return 'fenced'
+    if (!job.holds) return (await hasCheckpoint(connection, job, checkpoint)) ? 'recorded' : 'fenced'
+    await insertCheckpoint(connection, job, checkpoint)
+    return 'recorded'
+  })
+}
+
+/** Fails the job, or puts it back into the queue when the failure is retryable and attempts are left. */
+export async function recordFailure(pool: Pool, attempt: Attempt, reported: ReportedFailure): Promise<ReportOutcome> {
+  const { retryable, ...failure } = reported
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job) return 'fenced'
+    if (!job.holds) return isSameFailure(job.failure, failure) ? 'recorded' : 'fenced'
+    await releaseJob(connection, job.id, failure, retryable && failure.category !== 'User')
+    return 'recorded'
+  })
+}
+
+/** The job in this attempt, its row locked, and whether the attempt still holds it; undefined in any other attempt. */
+async function lockAttempt(connection: Connection, attempt: Attempt): Promise<HeldJob | undefined> {
+  const { rows } = await connection.query<HeldJob>(
+    `SELECT id, model_id AS "modelId", state, checkpoint_id AS "checkpointId", step, failure,
+       coalesce(holder_pod = $3, false) AND state IN ('Starting', 'Running') AS holds
+     FROM training.jobs WHERE id = $1 AND attempt = $2 FOR UPDATE`,
+    [attempt.jobId, attempt.attempt, attempt.podUid],
+  )
+  return rows[0]
+}
+
+async function insertEvents(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<void> {
+  await connection.query(
+    `INSERT INTO training.events (job_id, seq, type, data)
+     SELECT $1, seq, type, data FROM jsonb_to_recordset($2) AS reported (seq integer, type text, data jsonb)
+     ORDER BY seq ON CONFLICT (job_id, seq) DO NOTHING`,
+    [jobId, JSON.stringify(events)],
+  )
+}
+
+async function moveProgress(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<void> {
+  const total = events.find((event) => event.type === 'training_started')?.data['num_sequences']
+  await connection.query(
+    `UPDATE training.jobs SET state = 'Running', progress_step = greatest(progress_step, $2),
+       progress_total = coalesce($3, progress_total),
+       lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+     WHERE id = $1`,
+    [jobId, Math.max(0, ...events.map((event) => event.seq)), total ?? null],
+  )
+}
+
+async function insertCheckpoint(connection: Connection, job: HeldJob, checkpoint: ReportedCheckpoint): Promise<void> {
+  await connection.query(
+    `INSERT INTO training.checkpoints (id, model_id, job_id, step, uri, digest, metrics)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [job.checkpointId, job.modelId, job.id, job.step, checkpoint.uri, checkpoint.digest, checkpoint.metrics],
+  )
+  await connection.query('UPDATE training.models SET last_step = greatest(last_step, $2) WHERE id = $1', [
+    job.modelId,
+    job.step,
+  ])
+  await connection.query(
+    "UPDATE training.jobs SET state = 'Publishing', failure = NULL, lease_expires_at = NULL WHERE id = $1",
+    [job.id],
+  )
+}
+
+async function hasEvents(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<boolean> {
+  const { rows } = await connection.query<{ seq: number; type: string }>(
+    'SELECT seq, type FROM training.events WHERE job_id = $1 AND seq = ANY ($2)',
+    [jobId, events.map((event) => event.seq)],
+  )
+  const types = new Map(rows.map((row) => [row.seq, row.type]))
+  return events.every((event) => types.get(event.seq) === event.type)
+}
+
+async function hasCheckpoint(connection: Connection, job: HeldJob, checkpoint: ReportedCheckpoint): Promise<boolean> {
+  const { rowCount } = await connection.query(
+    'SELECT FROM training.checkpoints WHERE job_id = $1 AND id = $2 AND uri = $3 AND digest = $4',
+    [job.id, job.checkpointId, checkpoint.uri, checkpoint.digest],
+  )
+  return rowCount === 1
+}
+
+function isSameFailure(known: JobFailure | null, told: JobFailure): boolean {
+  return (
+    known !== null && known.category === told.category && known.reason === told.reason && known.message === told.message
+  )
+}
