@@ -1,0 +1,89 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { compile, type JSONSchema } from 'json-schema-to-typescript'
+import { parse } from 'yaml'
+
+/**
+ * Makes what derives from the CRD YAML: the TypeScript types (generated.ts) and the chart's copies.
+ * `--check` writes nothing and exits 1 when one of them is stale.
+ */
+const folder = import.meta.dirname
+const chartFolder = path.join(folder, '..', 'helm', 'trainyard', 'crds')
+const banner =
+  '/** Types of the custom resources. Generated from the YAML of this folder by generate.ts: do not edit. */'
+const metadata = `
+/** The parts of Kubernetes' ObjectMeta that we use. */
+export interface ObjectMeta {
+  name?: string
+  namespace?: string
+  uid?: string
+  generation?: number
+  resourceVersion?: string
+  creationTimestamp?: string
+  deletionTimestamp?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+}
+`
+
+interface CustomResourceDefinition {
+  spec: { names: { kind: string }; versions: { schema: { openAPIV3Schema: JSONSchema } }[] }
+}
+
+async function generateFiles(): Promise<Map<string, string>> {
+  const files = new Map<string, string>()
+  let types = banner + '\n' + metadata
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).toSorted()
+  for (const name of names) {
+    const yaml = await readFile(path.join(folder, name), 'utf8')
+    files.set(path.join(chartFolder, name), yaml)
+    types += '\n' + (await generateType(parse(yaml) as CustomResourceDefinition))
+  }
+  return files.set(path.join(folder, 'generated.ts'), types)
+}
+
+function generateType(definition: CustomResourceDefinition): Promise<string> {
+  const schema = definition.spec.versions[0]!.schema.openAPIV3Schema
+  const root = { ...schema, properties: { ...schema.properties, metadata: { tsType: 'ObjectMeta' } } }
+  return compile({ ...closeObjects(root), required: ['metadata', 'spec'] }, definition.spec.names.kind, {
+    additionalProperties: false,
+    bannerComment: '',
+    ignoreMinAndMaxItems: true,
+    style: { semi: false, singleQuote: true },
+  })
+}
+
+/** Names the value type of a map (`additionalProperties`), and drops what is about Kubernetes only. */
+function closeObjects(schema: JSONSchema): JSONSchema {
+  if (schema['x-kubernetes-int-or-string']) return { tsType: 'string | number' }
+  const { properties, items, additionalProperties, default: _default, ...rest } = schema
+  return {
+    ...rest,
+    ...(properties && { properties: mapValues(properties, closeObjects) }),
+    ...(items && { items: closeObjects(items as JSONSchema) }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: closeObjects(additionalProperties) }),
+  }
+}
+
+function mapValues<T>(object: Record<string, T>, change: (value: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]))
+}
+
+async function findStale(files: Map<string, string>): Promise<string[]> {
+  const stale: string[] = []
+  for (const [file, text] of files) {
+    const present = await readFile(file, 'utf8').catch(() => undefined)
+    if (present !== text) stale.push(path.relative(path.join(folder, '..'), file))
+  }
+  return stale
+}
+
+const files = await generateFiles()
+if (process.argv.includes('--check')) {
+  const stale = await findStale(files)
+  if (stale.length > 0) console.error(`stale, run "npm run gen": ${stale.join(', ')}`)
+  process.exitCode = stale.length > 0 ? 1 : 0
+} else {
+  await mkdir(chartFolder, { recursive: true })
+  for (const [file, text] of files) await writeFile(file, text)
+}

@@ -1,0 +1,386 @@
+/** Types of the custom resources. Generated from the YAML of this folder by generate.ts: do not edit. */
+
+/** The parts of Kubernetes' ObjectMeta that we use. */
+export interface ObjectMeta {
+  name?: string
+  namespace?: string
+  uid?: string
+  generation?: number
+  resourceVersion?: string
+  creationTimestamp?: string
+  deletionTimestamp?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+}
+
+/**
+ * One base model that is served by vLLM engines and trained by warm trainer pods.
+ */
+export interface BaseModel {
+  apiVersion?: string
+  kind?: string
+  metadata: ObjectMeta
+  spec: {
+    /**
+     * What clients send as model or base_model. The first is canonical, the others are aliases.
+     *
+     * @minItems 1
+     * @maxItems 16
+     */
+    names: string[]
+    /**
+     * Where the weights are. Exactly one of path and hub.
+     */
+    source: {
+      /**
+       * A folder in the runtime image, relative to its working directory.
+       */
+      path?: string
+      /**
+       * A model of the Hugging Face hub, pinned to a revision.
+       */
+      hub?: {
+        id: string
+        /**
+         * A commit hash or a tag.
+         */
+        revision: string
+      }
+    }
+    /**
+     * The vLLM pods that serve the base model and its adapters.
+     */
+    engine?: {
+      /**
+       * Instead of the operator's runtime image.
+       */
+      image?: string
+      replicas?: number
+      /**
+       * More arguments of the engine, as vLLM's API server takes them.
+       *
+       * @maxItems 64
+       */
+      args?: string[]
+      /**
+       * More environment variables of the engine.
+       *
+       * @maxItems 64
+       */
+      env?: {
+        name: string
+        value: string
+      }[]
+      /**
+       * Requests and limits of the container.
+       */
+      resources?: {
+        requests?: {
+          [k: string]: string | number
+        }
+        limits?: {
+          [k: string]: string | number
+        }
+      }
+      /**
+       * Adapters that one batch may use.
+       */
+      maxLoras?: number
+      /**
+       * Adapters that an engine keeps in memory.
+       */
+      maxCpuLoras?: number
+      /**
+       * The highest adapter rank, one of those that vLLM takes.
+       */
+      maxLoraRank?: 1 | 8 | 16 | 32 | 64 | 128 | 256 | 320 | 512
+      /**
+       * Context length in tokens; the model's own when absent.
+       */
+      maxModelLen?: number
+    }
+    /**
+     * The warm pods that train adapters of this base model.
+     */
+    trainer?: {
+      /**
+       * Instead of the operator's runtime image.
+       */
+      image?: string
+      /**
+       * More environment variables of the trainer.
+       *
+       * @maxItems 64
+       */
+      env?: {
+        name: string
+        value: string
+      }[]
+      /**
+       * Requests and limits of the container.
+       */
+      resources?: {
+        requests?: {
+          [k: string]: string | number
+        }
+        limits?: {
+          [k: string]: string | number
+        }
+      }
+      /**
+       * How many trainers stand ready.
+       */
+      warm?: {
+        min?: number
+      }
+      /**
+       * Longer trajectories are left out of training, in tokens.
+       */
+      maxSequenceLength?: number
+    }
+    /**
+     * The adapter that training makes.
+     */
+    lora?: {
+      rank?: number
+      alpha?: number
+      /**
+       * Names of the layers that get an adapter; all linear layers when absent.
+       *
+       * @minItems 1
+       * @maxItems 64
+       */
+      targetModules?: string[]
+    }
+  }
+  /**
+   * How it stands, measured from the pods; written by the operator.
+   */
+  status?: {
+    observedGeneration?: number
+    reason?: string
+    engine?: {
+      replicas?: number
+      ready?: number
+      /**
+       * Ready of wanted.
+       */
+      summary?: string
+    }
+    trainers?: {
+      wanted?: number
+      ready?: number
+      /**
+       * Ready of wanted.
+       */
+      summary?: string
+    }
+    /**
+     * @maxItems 16
+     */
+    conditions?: {
+      type: string
+      status: 'True' | 'False' | 'Unknown'
+      reason: string
+      message: string
+      lastTransitionTime: string
+      observedGeneration?: number
+    }[]
+  }
+}
+
+/**
+ * A tenant's model, trained step by step from a base model; each step is a checkpoint (a LoRA adapter).
+ */
+export interface Model {
+  apiVersion?: string
+  kind?: string
+  metadata: ObjectMeta
+  spec: {
+    /**
+     * Part of the model's name, which is entity/project/name and unique.
+     */
+    entity: string
+    /**
+     * Part of the model's name, which is entity/project/name and unique.
+     */
+    project: string
+    /**
+     * Part of the model's name, which is entity/project/name and unique.
+     */
+    name: string
+    /**
+     * The BaseModel that it is trained from, in the same namespace.
+     */
+    baseModelRef: {
+      name: string
+    }
+  }
+  /**
+   * How it stands; written by the operator.
+   */
+  status?: {
+    observedGeneration?: number
+    /**
+     * The model's id in the REST interface.
+     */
+    id?: string
+    /**
+     * What clients name it: entity/project/name.
+     */
+    servedName?: string
+    /**
+     * 0 is the base model itself.
+     */
+    latestStep?: number
+    checkpoints?: number
+    reason?: string
+    /**
+     * @maxItems 16
+     */
+    conditions?: {
+      type: string
+      status: 'True' | 'False' | 'Unknown'
+      reason: string
+      message: string
+      lastTransitionTime: string
+      observedGeneration?: number
+    }[]
+  }
+}
+
+/**
+ * One training of a model on one input. When it succeeds, the model has one checkpoint more.
+ */
+export interface TrainingJob {
+  apiVersion?: string
+  kind?: string
+  metadata: ObjectMeta
+  spec: {
+    /**
+     * The Model to train, in the same namespace.
+     */
+    modelRef: {
+      name: string
+    }
+    method: 'RL'
+    /**
+     * What it trains on. Trajectory groups, stored before the job is made.
+     */
+    inputRef: {
+      /**
+       * An address in the artifact store, below payloads/<entity>/.
+       */
+      uri: string
+      /**
+       * The sha256 of its bytes in hex.
+       */
+      digest: string
+    }
+    /**
+     * Settings of the method; an absent one has its default.
+     */
+    config?: {
+      learningRate?: number
+      /**
+       * Above 0 it weakens negative advantages, below 0 positive ones.
+       */
+      advantageBalance?: number
+      /**
+       * How far below 1 the importance ratio is clipped.
+       */
+      epsilon?: number
+      /**
+       * How far above 1 the importance ratio is clipped.
+       */
+      epsilonHigh?: number
+      importanceSamplingLevel?: 'token' | 'sequence' | 'average' | 'geometric_average'
+      kimiK2Tau?: number
+      /**
+       * Leave out tokens whose ratio would be clipped.
+       */
+      maskProbRatio?: boolean
+      maxNegativeAdvantageImportanceSamplingWeight?: number
+      /**
+       * The clipped PPO loss instead of CISPO.
+       */
+      ppo?: boolean
+      precalculateLogprobs?: boolean
+      /**
+       * Divide advantages by the standard deviation of their group.
+       */
+      scaleRewards?: boolean
+    }
+    /**
+     * What happens after failures that are not the user's.
+     */
+    retry?: {
+      limit?: number
+    }
+    /**
+     * The resource is deleted so long after its end; the job stays in the REST lists. Kept when absent.
+     */
+    ttlSecondsAfterFinished?: number
+    /**
+     * Ends the job; cannot be taken back.
+     */
+    cancel?: boolean
+  }
+  /**
+   * How it stands; written by the operator.
+   */
+  status?: {
+    observedGeneration?: number
+    /**
+     * The job's id in the REST interface.
+     */
+    id?: string
+    phase?: 'Pending' | 'Queued' | 'Starting' | 'Running' | 'Publishing' | 'Succeeded' | 'Failed' | 'Cancelled'
+    reason?: string
+    /**
+     * Why it is so: what it waits for, or what went wrong.
+     */
+    message?: string
+    /**
+     * Grows with every start; writes of earlier attempts are refused.
+     */
+    attempt?: number
+    progress?: {
+      step?: number
+      totalSteps?: number
+      /**
+       * Step of totalSteps.
+       */
+      summary?: string
+    }
+    /**
+     * What it made.
+     */
+    checkpoint?: {
+      /**
+       * The model's step.
+       */
+      step?: number
+      uri?: string
+      digest?: string
+    }
+    failure?: {
+      category?: 'User' | 'Capacity' | 'Internal'
+      reason?: string
+      message?: string
+    }
+    startTime?: string
+    completionTime?: string
+    /**
+     * @maxItems 16
+     */
+    conditions?: {
+      type: string
+      status: 'True' | 'False' | 'Unknown'
+      reason: string
+      message: string
+      lastTransitionTime: string
+      observedGeneration?: number
+    }[]
+  }
+}

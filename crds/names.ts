@@ -1,0 +1,73 @@
+/** Group, version, labels, condition types, reasons and names of the custom resources; what the CRD YAML says, for code. */
+export const group = 'trainyard.dev'
+export const version = 'v1alpha1'
+export const apiVersion = `${group}/${version}`
+
+/** Plural of each kind, as in API paths. */
+export const plurals = { BaseModel: 'basemodels', Model: 'models', TrainingJob: 'trainingjobs' } as const
+export type Kind = keyof typeof plurals
+
+export const labels = {
+  /** uuid of the row in Postgres that a resource was made for */
+  id: `${group}/id`,
+  /** metadata.name of the BaseModel that a pod belongs to */
+  baseModel: `${group}/base-model`,
+  /** `engine` or `trainer` */
+  component: `${group}/component`,
+  /** hash of the specification that a pod was made from */
+  specHash: `${group}/spec-hash`,
+} as const
+
+export const conditions = {
+  accepted: 'Accepted',
+  ready: 'Ready',
+  workloadAvailable: 'WorkloadAvailable',
+  progressing: 'Progressing',
+  published: 'Published',
+  complete: 'Complete',
+  failed: 'Failed',
+} as const
+
+/** Reasons that the operator gives itself; others come from pods (ImagePullBackOff) and trainers (CudaOutOfMemory). */
+export const reasons = {
+  accepted: 'Accepted',
+  alreadyRan: 'AlreadyRan',
+  baseModelNotAccepted: 'BaseModelNotAccepted',
+  baseModelNotFound: 'BaseModelNotFound',
+  cancelled: 'Cancelled',
+  claimed: 'Claimed',
+  engineAtZero: 'EngineAtZero',
+  engineNotReady: 'EngineNotReady',
+  inputNotAllowed: 'InputNotAllowed',
+  loadingCheckpoint: 'LoadingCheckpoint',
+  modelNotAccepted: 'ModelNotAccepted',
+  modelNotFound: 'ModelNotFound',
+  nameConflict: 'NameConflict',
+  notFinished: 'NotFinished',
+  published: 'Published',
+  ready: 'Ready',
+  stepReported: 'StepReported',
+  succeeded: 'Succeeded',
+  trainerNotReady: 'TrainerNotReady',
+  waitingForModel: 'WaitingForModel',
+  waitingForOperator: 'WaitingForOperator',
+  waitingForTrainer: 'WaitingForTrainer',
+} as const
+
+/** What clients and people call a model: `entity/project/name`. */
+export function servedName(model: { entity: string; project: string; name: string }): string {
+  return `${model.entity}/${model.project}/${model.name}`
+}
+
+/**
+ * The name of a resource made for a row: a slug of `slugSource` (a model's name) of at most 40 characters, `-`, and the
+ * last 12 hex digits of the row's uuid. Always a DNS label (at most 53 characters).
+ */
+export function resourceName(slugSource: string, id: string): string {
+  const slug = slugSource
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '')
+  return `${slug || 'x'}-${id.replaceAll('-', '').slice(-12)}`
+}

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto'
+import type { TrainingJob } from './generated.ts'
+
+type TrainedOn = Pick<TrainingJob['spec'], 'modelRef' | 'method' | 'inputRef' | 'config'>
+
+/**
+ * sha256 in hex of what a TrainingJob trains on (model, method, input, config; no config and an empty one are equal).
+ * The same job applied again is known by it, whatever else its resource says.
+ */
+export function specDigest(spec: TrainedOn): string {
+  const { modelRef, method, inputRef, config = {} } = spec
+  return createHash('sha256').update(canonicalJson({ modelRef, method, inputRef, config })).digest('hex')
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (isObject(part) ? sortKeys(part) : part))
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sortKeys(object: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
