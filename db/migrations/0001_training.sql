@@ -104,5 +104,7 @@ END
 $$;
 CREATE TRIGGER models_changed AFTER INSERT OR UPDATE ON training.models
   FOR EACH ROW EXECUTE FUNCTION training.notify_changed('training_models');
-CREATE TRIGGER jobs_changed AFTER INSERT OR UPDATE ON training.jobs
+-- Not of lease_expires_at: trainers renew their leases all the time, and nobody waits for that.
+CREATE TRIGGER jobs_changed AFTER INSERT OR UPDATE OF state, attempt, max_attempts, checkpoint_id, step, progress_step,
+  progress_total, failure, namespace, cr_name, cr_made_at, started_at, finished_at ON training.jobs
   FOR EACH ROW EXECUTE FUNCTION training.notify_changed('training_jobs');

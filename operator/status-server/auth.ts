@@ -1,0 +1,82 @@
+import { errors, jwtVerify, type JWTPayload } from 'jose'
+import { IssuerUnavailable, type Issuer, type IssuerKeys } from './issuer-keys.ts'
+import { Problem } from './problem.ts'
+
+const audience = 'trainyard-status'
+const serviceAccount = 'trainyard-trainer'
+const algorithms = ['RS256', 'ES256', 'ES384', 'ES512', 'PS256']
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The pod that speaks, as its token proves. */
+export interface TrainerPod {
+  uid: string
+  name: string
+}
+
+interface PodClaims extends JWTPayload {
+  'kubernetes.io'?: {
+    namespace?: string
+    pod?: { name?: string; uid?: string }
+    serviceaccount?: { name?: string }
+  }
+}
+
+/**
+ * The trainer pod whose projected service-account token an Authorization header carries: signed by the cluster, for
+ * this server, bound to a pod of this namespace's trainer account.
+ *
+ * @throws {Problem} 401; 503 while the issuer's keys are not known
+ */
+export async function authenticate(
+  header: string | undefined,
+  keys: IssuerKeys,
+  namespace: string,
+): Promise<TrainerPod> {
+  const token = /^Bearer ([^\s]+)$/i.exec(header ?? '')?.[1]
+  if (token === undefined) throw new Problem(401, 'a service-account token is needed: Authorization: Bearer TOKEN')
+  try {
+    return readPod(await verify(token, keys), namespace)
+  } catch (error) {
+    if (error instanceof IssuerUnavailable) throw new Problem(503, error.message, { cause: error })
+    if (error instanceof errors.JOSEError) throw new Problem(401, `the token is refused: ${error.message}`)
+    throw error
+  }
+}
+
+async function verify(token: string, keys: IssuerKeys): Promise<PodClaims> {
+  const issuer = await keys.get()
+  try {
+    return await verifyBy(token, issuer)
+  } catch (error) {
+    const renewed = isUnknownIssuer(error) ? await keys.renew() : undefined
+    if (!renewed) throw error
+    return verifyBy(token, renewed)
+  }
+}
+
+async function verifyBy(token: string, issuer: Issuer): Promise<PodClaims> {
+  const requiredClaims = ['exp', 'iat']
+  const options = { issuer: issuer.name, audience, algorithms, requiredClaims, clockTolerance: 5 }
+  const { payload } = await jwtVerify<PodClaims>(token, issuer.getKey, options)
+  return payload
+}
+
+/** The cluster may sign with a new key, or under a new name, since its keys were read. */
+function isUnknownIssuer(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    (error instanceof errors.JWTClaimValidationFailed && error.claim === 'iss')
+  )
+}
+
+function readPod(claims: PodClaims, namespace: string): TrainerPod {
+  const about = claims['kubernetes.io']
+  if (about?.namespace !== namespace || about.serviceaccount?.name !== serviceAccount) {
+    throw new Problem(401, `the token is refused: it is not of service account ${namespace}/${serviceAccount}`)
+  }
+  const { name, uid } = about.pod ?? {}
+  if (name === undefined || uid === undefined || !uuid.test(uid)) {
+    throw new Problem(401, 'the token is refused: it is not bound to a pod')
+  }
+  return { name, uid }
+}

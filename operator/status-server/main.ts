@@ -1,0 +1,71 @@
+import { createServer, type Server } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { listen } from '../../db/listen.ts'
+import { migrate } from '../../db/migrate.ts'
+import { createPool } from '../../db/pool.ts'
+import { claimJob } from '../../db/queries/job-claims.ts'
+import { createLogger, type Logger } from '../../lib/log.ts'
+import { onShutdown } from '../../lib/shutdown.ts'
+import { createApp } from './app.ts'
+import { authenticate } from './auth.ts'
+import { ClaimQueue } from './claim-queue.ts'
+import { loadConfig } from './config.ts'
+import { createIssuerReader, IssuerKeys } from './issuer-keys.ts'
+import { startLeaseSweeper } from './lease-sweeper.ts'
+
+const config = loadConfig()
+const log = createLogger('status-server', config.LOG_LEVEL)
+await migrateWhenReady(config.DATABASE_URL, log)
+
+const pool = createPool(config.DATABASE_URL, log)
+const queue = new ClaimQueue((claimant) => claimJob(pool, claimant))
+const wake = () => queue.wake()
+const listener = listen(config.DATABASE_URL, ['training_jobs'], { onNotify: wake, onConnect: wake }, log)
+// The wake-up after each sweep makes good for notifications that were lost while the connection was away.
+const stopSweeper = startLeaseSweeper(pool, log, wake)
+const keys = new IssuerKeys(
+  createIssuerReader({
+    host: config.KUBERNETES_SERVICE_HOST,
+    port: config.KUBERNETES_SERVICE_PORT,
+    serviceAccountDir: config.TRAINYARD_SERVICE_ACCOUNT_DIR,
+  }),
+)
+// Known before the first trainer comes, so that kube-apiserver may be away by then.
+keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read yet'))
+
+const app = createApp({
+  pool,
+  queue,
+  log,
+  authenticate: (header) => authenticate(header, keys, config.TRAINYARD_NAMESPACE),
+})
+const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, app.callback())
+server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
+  log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
+})
+
+onShutdown(log, async () => {
+  queue.close()
+  await closeServer(server)
+  await Promise.all([stopSweeper(), listener.close()])
+  await pool.end()
+})
+
+/** Trainers spool while it is away; it comes up by itself when Postgres does. */
+async function migrateWhenReady(databaseUrl: string, log: Logger): Promise<void> {
+  for (;;) {
+    try {
+      return await migrate(databaseUrl, log)
+    } catch (error) {
+      log.warn({ error }, 'migrating the database failed')
+      await delay(1_000)
+    }
+  }
+}
+
+/** Requests under way get their answers; connections that idle are closed. */
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  await closed
+}

@@ -1,0 +1,18 @@
+import { leaseSeconds, type Claim } from '../../db/queries/job-claims.ts'
+
+/** A claim as trainers read it. */
+export function presentClaim(claim: Claim): Record<string, unknown> {
+  return {
+    id: claim.id,
+    attempt: claim.attempt,
+    model_id: claim.modelId,
+    base_model: claim.baseModel,
+    method: claim.method,
+    input: claim.input,
+    config: claim.config,
+    step: claim.step,
+    checkpoint_id: claim.checkpointId,
+    from_checkpoint: claim.fromCheckpoint,
+    lease_seconds: leaseSeconds,
+  }
+}

@@ -1,0 +1,93 @@
+import Router from '@koa/router'
+import type { Context } from 'koa'
+import { renewLease, type Attempt } from '../../db/queries/job-claims.ts'
+import { recordCheckpoint, recordEvents, recordFailure, type ReportOutcome } from '../../db/queries/job-reports.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { TrainerPod } from './auth.ts'
+import { readJson } from './body.ts'
+import type { ClaimQueue } from './claim-queue.ts'
+import { presentClaim } from './present.ts'
+import { Problem } from './problem.ts'
+import { parseAttemptPath, parseCheckpoint, parseClaim, parseEvents, parseFailure } from './schema.ts'
+
+/** What the trainer routes work with; `authenticate` throws a Problem for every caller but a trainer pod. */
+export interface RouteDeps {
+  pool: Pool
+  queue: ClaimQueue
+  authenticate: (header: string | undefined) => Promise<TrainerPod>
+  log: Logger
+}
+
+interface TrainerState {
+  pod: TrainerPod
+}
+
+/** What an error's message may hold in the row, the event and the resource's status. */
+const longestMessage = 2_000
+const attemptPath = '/v1/jobs/:id/attempts/:attempt'
+
+/** The routes of trainers: all of them need a trainer pod's token. */
+export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDeps): Router<TrainerState> {
+  const router = new Router<TrainerState>()
+
+  router.use(async (context, next) => {
+    context.state.pod = await authenticate(context.get('authorization'))
+    await next()
+  })
+
+  router.post('/v1/claims', async (context) => {
+    const body = parseClaim(await readJson(context.req))
+    const { pod } = context.state
+    const claimant = { baseModel: body.base_model, podUid: pod.uid, processId: body.process_id }
+    const claim = await queue.wait(claimant, body.wait_seconds * 1000, whenClientLeaves(context))
+    if (claim) log.info({ job: claim.id, attempt: claim.attempt, pod: pod.name }, 'job claimed')
+    context.status = claim ? 200 : 204
+    if (claim) context.body = presentClaim(claim)
+  })
+
+  router.post(`${attemptPath}/heartbeat`, async (context) => {
+    const attempt = readAttempt(context.params, context.state.pod)
+    await readJson(context.req)
+    answer(context, (await renewLease(pool, attempt)) ? 'recorded' : 'fenced')
+  })
+
+  router.post(`${attemptPath}/events`, async (context) => {
+    const attempt = readAttempt(context.params, context.state.pod)
+    const { events } = parseEvents(await readJson(context.req))
+    answer(context, await recordEvents(pool, attempt, events))
+  })
+
+  router.post(`${attemptPath}/checkpoint`, async (context) => {
+    const attempt = readAttempt(context.params, context.state.pod)
+    const checkpoint = parseCheckpoint(await readJson(context.req))
+    answer(context, await recordCheckpoint(pool, attempt, checkpoint))
+    log.info({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name }, 'checkpoint recorded')
+  })
+
+  router.post(`${attemptPath}/failure`, async (context) => {
+    const attempt = readAttempt(context.params, context.state.pod)
+    const { category, reason, message, retryable } = parseFailure(await readJson(context.req))
+    const failure = { category, reason, message: message.slice(0, longestMessage).toWellFormed(), retryable }
+    answer(context, await recordFailure(pool, attempt, failure))
+    log.warn({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name, failure }, 'attempt failed')
+  })
+
+  return router
+}
+
+function readAttempt(params: unknown, pod: TrainerPod): Attempt {
+  const { id, attempt } = parseAttemptPath(params)
+  return { jobId: id, attempt: Number(attempt), podUid: pod.uid }
+}
+
+function answer(context: Context, outcome: ReportOutcome): void {
+  if (outcome === 'fenced') throw new Problem(409, 'this attempt no longer holds the job: stop, and drop its work')
+  context.body = {}
+}
+
+function whenClientLeaves(context: Context): AbortSignal {
+  const left = new AbortController()
+  context.res.once('close', () => left.abort())
+  return left.signal
+}

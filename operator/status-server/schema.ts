@@ -1,0 +1,97 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import Type, { type Static, type TObject } from 'typebox'
+import { Problem } from './problem.ts'
+
+// Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.
+const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+const largestInteger = 2_147_483_646 // Postgres integer; the terminal event takes one more
+const name = '^[A-Za-z0-9_./:@-]{1,100}$'
+const numbers = Type.Record(Type.String({ pattern: name }), Type.Number(), {
+  maxProperties: 200,
+  additionalProperties: false,
+})
+
+const claimBody = Type.Object({
+  base_model: Type.String({ minLength: 1, maxLength: 300 }),
+  process_id: Type.String({ pattern: uuidPattern }),
+  wait_seconds: Type.Number({ minimum: 0, maximum: 25 }),
+})
+
+const startedEvent = Type.Object({
+  seq: Type.Literal(0),
+  type: Type.Literal('training_started'),
+  data: Type.Intersect([
+    Type.Object({ num_sequences: Type.Integer({ minimum: 0, maximum: largestInteger }) }),
+    Type.Object({}, { maxProperties: 200 }),
+  ]),
+})
+
+const stepEvent = Type.Object({
+  seq: Type.Integer({ minimum: 1, maximum: largestInteger }),
+  type: Type.Literal('gradient_step'),
+  // Clients pass each value to float().
+  data: numbers,
+})
+
+const eventsBody = Type.Object({
+  events: Type.Array(
+    Type.Object(
+      { type: Type.Enum(['training_started', 'gradient_step']) },
+      {
+        if: { properties: { type: { const: 'training_started' } } },
+        then: startedEvent,
+        else: stepEvent,
+      },
+    ),
+    { minItems: 1, maxItems: 10_000 },
+  ),
+})
+
+const checkpointBody = Type.Object({
+  uri: Type.String({ pattern: '^artifact:///checkpoints/[0-9a-f-]{36}$' }),
+  digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  metrics: numbers,
+})
+
+const failureBody = Type.Object({
+  category: Type.Enum(['User', 'Capacity', 'Internal']),
+  // What Kubernetes takes as the reason of a condition.
+  reason: Type.String({ pattern: '^[A-Za-z]([A-Za-z0-9_]{0,98}[A-Za-z0-9])?$' }),
+  message: Type.String({ minLength: 1 }),
+  retryable: Type.Boolean(),
+})
+
+const attemptPath = Type.Object({
+  id: Type.String({ pattern: uuidPattern }),
+  attempt: Type.String({ pattern: '^[1-9][0-9]{0,8}$' }),
+})
+
+/** The events of a report, as validated: `type` says which of the two. */
+export interface EventsBody {
+  events: (Static<typeof startedEvent> | Static<typeof stepEvent>)[]
+}
+
+const ajv = new Ajv({ strict: false })
+
+export const parseClaim = compile<Static<typeof claimBody>>(claimBody)
+export const parseEvents = compile<EventsBody>(eventsBody)
+export const parseCheckpoint = compile<Static<typeof checkpointBody>>(checkpointBody)
+export const parseFailure = compile<Static<typeof failureBody>>(failureBody)
+
+/** The job and attempt of a path. @throws {Problem} 404 */
+export const parseAttemptPath = compile<Static<typeof attemptPath>>(attemptPath, () => new Problem(404, 'no such job'))
+
+function compile<T>(schema: TObject, refuse = explain): (value: unknown) => T {
+  const validate: ValidateFunction<T> = ajv.compile<T>(schema)
+  return (value) => {
+    if (validate(value)) return value
+    throw refuse(validate)
+  }
+}
+
+function explain(validate: ValidateFunction): Problem {
+  // The last fault is the most specific one where if/then/else is involved; the first one says only "then failed".
+  const fault = validate.errors?.find((error) => error.keyword !== 'if')
+  const place = fault?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
+  return new Problem(422, `${place} ${fault?.message ?? 'is not valid'}`)
+}
