@@ -1,0 +1,1 @@
+"""The artifact store on a shared folder, as trainers write it and engines read it."""

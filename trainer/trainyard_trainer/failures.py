@@ -1,0 +1,43 @@
+"""How a job ends badly. The category decides whether trying again makes sense."""
+
+import errno
+
+import torch
+
+from trainyard_artifacts.store import ArtifactError
+
+
+class JobFailure(Exception):
+    """A failure that is reported: `category` User, Capacity or Internal, and a sentence to act on."""
+
+    def __init__(self, category: str, reason: str, message: str, *, retryable: bool) -> None:
+        super().__init__(message)
+        self.category = category
+        self.reason = reason
+        self.message = message
+        self.retryable = retryable
+
+
+class InvalidInput(JobFailure):
+    """What the client sent cannot be trained on; the same input fails the same way again."""
+
+    def __init__(self, message: str, reason: str = "InvalidInput") -> None:
+        super().__init__("User", reason, message, retryable=False)
+
+
+class Fenced(Exception):
+    """The attempt is over for this process: cancelled, lost its lease, or given to another. Nothing is reported."""
+
+
+def explain_failure(cause: Exception) -> JobFailure:
+    """The report of any exception that ended a job."""
+    if isinstance(cause, JobFailure):
+        return cause
+    if isinstance(cause, torch.OutOfMemoryError):
+        message = "The GPU ran out of memory; shorter trajectories or a smaller maxSequenceLength need less."
+        return JobFailure("Capacity", "CudaOutOfMemory", message, retryable=True)
+    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+        return JobFailure("Capacity", "StorageFull", "The artifact store is full.", retryable=True)
+    if isinstance(cause, ArtifactError):
+        return JobFailure("Internal", "ArtifactDamaged", f"{cause}.", retryable=True)
+    return JobFailure("Internal", "TrainerError", f"{type(cause).__name__}: {cause}"[:1000], retryable=True)

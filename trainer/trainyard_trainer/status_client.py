@@ -1,0 +1,56 @@
+"""HTTP to the status server, the one place that a trainer talks to."""
+
+from pathlib import Path
+
+import httpx
+
+from trainyard_trainer.failures import Fenced, JobFailure
+
+CLAIM_WAIT_SECONDS = 20
+# Short, so that a hanging server costs a part of the lease and not all of it.
+REPORT_TIMEOUT_SECONDS = 5.0
+
+
+class StatusUnavailable(Exception):
+    """No answer, or one that may be another in a moment."""
+
+
+class StatusClient:
+    """Every call reads the token anew: the projected token is replaced while the process runs."""
+
+    def __init__(self, base_url: str, token_file: Path) -> None:
+        self.token_file = token_file
+        # Proxies are for the outside; the status server is in the same cluster.
+        self.http = httpx.Client(base_url=base_url, timeout=REPORT_TIMEOUT_SECONDS, trust_env=False)
+
+    def claim(self, base_model: str, process_id: str) -> dict | None:
+        """The next job, or None when none came up while the server waited."""
+        body = {"base_model": base_model, "process_id": process_id, "wait_seconds": CLAIM_WAIT_SECONDS}
+        response = self.send("/v1/claims", body, timeout=CLAIM_WAIT_SECONDS + REPORT_TIMEOUT_SECONDS)
+        if response.status_code == 204:
+            return None
+        if response.status_code != 200:
+            raise StatusUnavailable(describe_answer(response))
+        return response.json()
+
+    def post(self, path: str, body: dict) -> None:
+        """Fenced on 409 and 404; StatusUnavailable where trying again may help; else a JobFailure."""
+        response = self.send(path, body)
+        if response.status_code < 300:
+            return
+        if response.status_code in (404, 409):
+            raise Fenced(describe_answer(response))
+        if response.status_code in (401, 408, 429) or response.status_code >= 500:
+            raise StatusUnavailable(describe_answer(response))
+        raise JobFailure("Internal", "ReportRefused", describe_answer(response), retryable=False)
+
+    def send(self, path: str, body: dict, **options: object) -> httpx.Response:
+        try:
+            headers = {"authorization": f"Bearer {self.token_file.read_text().strip()}"}
+            return self.http.post(path, json=body, headers=headers, **options)
+        except (httpx.TransportError, OSError) as cause:
+            raise StatusUnavailable(f"{type(cause).__name__}: {cause}") from cause
+
+
+def describe_answer(response: httpx.Response) -> str:
+    return f"the status server answered {response.status_code}: {response.text[:300]}"
