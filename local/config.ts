@@ -1,0 +1,34 @@
+import os from 'node:os'
+import path from 'node:path'
+
+/** Where the local commands read and write, and what the user asked for; read once from the environment. */
+export interface LocalConfig {
+  /** The root of this repository. */
+  repository: string
+  /** Everything installed outside of the repository. `entry/machine.mjs` names the same folder. */
+  cacheFolder: string
+  /** Everything that belongs to one stack. */
+  stateFolder: string
+  /** The public port, when it was asked for. */
+  port: number | undefined
+  /** A folder with control-plane binaries, as envtest uses it. */
+  kubebuilderAssets: string | undefined
+  searchPath: string[]
+}
+
+export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConfig {
+  const caches = env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache')
+  return {
+    repository: path.dirname(import.meta.dirname),
+    cacheFolder: path.resolve(env['TRAINYARD_CACHE'] || path.join(caches, 'trainyard')),
+    stateFolder: path.resolve(env['TRAINYARD_STATE'] || '.trainyard'),
+    port: env['TRAINYARD_PORT'] ? Number(env['TRAINYARD_PORT']) : undefined,
+    kubebuilderAssets: env['KUBEBUILDER_ASSETS'] || undefined,
+    searchPath: (env['PATH'] ?? '').split(path.delimiter).filter(Boolean),
+  }
+}
+
+/** This process's environment with some variables set: what a child process gets. */
+export function childEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, ...extra }
+}

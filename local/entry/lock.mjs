@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import net from 'node:net'
+
+// The lock is a listening socket in Linux's abstract namespace: the kernel lets it go when its process ends, however
+// that happens, so no stale lock is ever left. Waiters stay connected to it and try again when it closes.
+
+export async function withLock(name, work, { onWait, signal } = {}) {
+  const address = `\0trainyard-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`
+  let told = false
+  let server = await tryToHold(address)
+  while (!server) {
+    signal?.throwIfAborted()
+    if (!told) onWait?.()
+    told = true
+    await waitForRelease(address, signal)
+    server = await tryToHold(address)
+  }
+  try {
+    return await work()
+  } finally {
+    release(server)
+  }
+}
+
+function tryToHold(address) {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer()
+    server.waiters = new Set()
+    server.on('connection', (socket) => {
+      server.waiters.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => server.waiters.delete(socket))
+    })
+    server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
+    server.listen(address, () => resolve(server.unref()))
+  })
+}
+
+function release(server) {
+  server.close()
+  for (const socket of server.waiters) socket.destroy()
+}
+
+function waitForRelease(address, signal) {
+  return new Promise((resolve) => {
+    const socket = net.connect(address)
+    const stop = () => socket.destroy()
+    signal?.addEventListener('abort', stop, { once: true })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      signal?.removeEventListener('abort', stop)
+      // Between a release and the next try another waiter may have won: no busy loop then.
+      setTimeout(resolve, 50)
+    })
+    socket.resume()
+  })
+}

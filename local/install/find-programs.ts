@@ -1,0 +1,39 @@
+import { access, constants } from 'node:fs/promises'
+import path from 'node:path'
+import { runChild } from './run-child.ts'
+import { minorOf, type Program, type Versions } from './versions.ts'
+
+/** The first executable of this name in a list of folders. */
+export async function findExecutable(name: string, folders: readonly string[]): Promise<string | undefined> {
+  for (const folder of folders) {
+    const file = path.join(folder, name)
+    const executable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (executable) return file
+  }
+  return undefined
+}
+
+/** Whether a program from elsewhere fits the pinned control plane: Kubernetes parts of the same minor, etcd 3.5 or newer. */
+export async function fitsControlPlane(program: Program, file: string, versions: Versions): Promise<boolean> {
+  const told = await askVersion(file, program === 'helm' ? ['version'] : ['--version'])
+  if (program === 'etcd') return /^etcd Version: 3\.([5-9]|\d\d)/m.test(told)
+  if (program === 'helm') return /\bv4\./.test(told)
+  return minorOf(told) === minorOf(versions.kubernetes)
+}
+
+/** Whether a kubectl may talk to the pinned API server: Kubernetes supports one minor of difference. */
+export async function fitsKubectl(file: string, versions: Versions): Promise<boolean> {
+  const minor = minorOf(await askVersion(file, ['version', '--client']))
+  return minor !== undefined && Math.abs(minor - minorOf(versions.kubernetes)!) <= 1
+}
+
+async function askVersion(file: string, args: string[]): Promise<string> {
+  try {
+    return (await runChild(file, args, { signal: AbortSignal.timeout(10_000) })).stdout
+  } catch {
+    return ''
+  }
+}

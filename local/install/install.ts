@@ -1,0 +1,25 @@
+import { mkdir } from 'node:fs/promises'
+import { Interrupted } from '../problem.ts'
+import type { InstallContext } from './context.ts'
+import { installControlPlane, type ControlPlane } from './control-plane.ts'
+import { installPythonEnvironment, type PythonEnvironment } from './python-environment.ts'
+
+/** What is installed outside of the repository, and where. */
+export interface Installation {
+  controlPlane: ControlPlane
+  python: PythonEnvironment
+}
+
+/** Installs what is missing, both parts side by side. The first failure stops the other part, and is the one thrown. */
+export async function install(context: InstallContext): Promise<Installation> {
+  await mkdir(context.config.cacheFolder, { recursive: true })
+  const failed = new AbortController()
+  const together = { ...context, signal: AbortSignal.any([context.signal, failed.signal]) }
+  const parts = [installControlPlane(together), installPythonEnvironment(together)] as const
+  for (const part of parts) part.catch(() => failed.abort())
+  const outcomes = await Promise.allSettled(parts)
+  const faults = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+  if (faults.length > 0) throw faults.find((fault) => !(fault instanceof Interrupted)) ?? faults[0]
+  const [controlPlane, python] = await Promise.all(parts)
+  return { controlPlane, python }
+}

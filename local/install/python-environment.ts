@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { childEnvironment } from '../config.ts'
+import { withLock } from '../entry/lock.mjs'
+import { Problem } from '../problem.ts'
+import type { Phase } from '../terminal/board.ts'
+import type { InstallContext } from './context.ts'
+import { findPython, type Python } from './python.ts'
+import { runChild, type ChildResult } from './run-child.ts'
+
+/** The environment with torch, transformers, PEFT and vLLM. */
+export interface PythonEnvironment {
+  binFolder: string
+  python: string
+}
+
+const uvVersion = '0.13.8'
+
+/** Makes the environment that `trainer/requirements.txt` pins, or finds it in the cache. */
+export async function installPythonEnvironment(context: InstallContext): Promise<PythonEnvironment> {
+  const { config, board, signal } = context
+  const python = await findPython(signal)
+  const requirements = path.join(config.repository, 'trainer', 'requirements.txt')
+  const overrides = path.join(config.repository, 'trainer', 'overrides.txt')
+  const key = environmentKey(await readFile(requirements, 'utf8'), await readFile(overrides, 'utf8'), python.version)
+  const folder = path.join(config.cacheFolder, 'python', key)
+  const environment = { binFolder: path.join(folder, 'bin'), python: path.join(folder, 'bin', 'python') }
+  if (await isUsable(folder)) return environment
+  return board.run('making the Python environment', (phase) =>
+    withLock(
+      folder,
+      async () => {
+        if (await isUsable(folder)) return environment
+        const uv = await installUv(python, config.cacheFolder, { phase, signal })
+        await makeEnvironment(uv, { folder, python, requirements, overrides, phase, signal })
+        return environment
+      },
+      { signal, onWait: () => phase.update('another run is at it; waiting for that') },
+    ),
+  )
+}
+
+/** Environments of the same requirements and Python are the same. */
+export function environmentKey(requirements: string, overrides: string, pythonVersion: string): string {
+  const digest = createHash('sha256').update(requirements).update('\0').update(overrides).digest('hex')
+  return `${pythonVersion}-${process.arch}-${digest.slice(0, 12)}`
+}
+
+/** Complete, and its interpreter still starts: the Python that it links to may have been removed since. */
+async function isUsable(folder: string): Promise<boolean> {
+  const stamped = await readFile(stampOf(folder)).catch(() => undefined)
+  if (!stamped) return false
+  const started = await runChild(path.join(folder, 'bin', 'python'), ['-c', '']).catch(() => undefined)
+  return started?.code === 0
+}
+
+function stampOf(folder: string): string {
+  return `${folder}.complete`
+}
+
+interface Running {
+  phase: Phase
+  signal: AbortSignal
+}
+
+/** Installs the pinned uv into a small environment of its own. The caller holds a lock per environment, not per uv. */
+async function installUv(python: Python, cacheFolder: string, { phase, signal }: Running): Promise<string> {
+  const folder = path.join(cacheFolder, 'uv', `${uvVersion}-${python.version}`)
+  const uv = path.join(folder, 'bin', 'uv')
+  return withLock(
+    folder,
+    async () => {
+      const installed = await runChild(uv, ['--version'], { signal }).catch(() => undefined)
+      if (installed?.code === 0) return uv
+      phase.update(`installing uv ${uvVersion}`)
+      await rm(folder, { recursive: true, force: true })
+      await mkdir(path.dirname(folder), { recursive: true })
+      explainFailure(await runChild(python.command, ['-m', 'venv', folder], { signal }), 'python -m venv')
+      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `uv==${uvVersion}`]
+      explainFailure(await runChild(path.join(folder, 'bin', 'python'), pip, { signal }), 'pip install uv')
+      return uv
+    },
+    { signal },
+  )
+}
+
+interface Making extends Running {
+  folder: string
+  python: Python
+  requirements: string
+  overrides: string
+}
+
+async function makeEnvironment(uv: string, making: Making): Promise<void> {
+  const { folder, python, requirements, overrides, phase, signal } = making
+  await rm(stampOf(folder), { force: true })
+  await rm(folder, { recursive: true, force: true })
+  const onLine = (line: string) => phase.update(line.trim())
+  explainFailure(await runChild(uv, ['venv', '--quiet', '--python', python.command, folder], { signal }), 'uv venv')
+  phase.update('resolving packages')
+  const install = ['pip', 'install', '--python', path.join(folder, 'bin', 'python')]
+  const pinned = ['--override', overrides, '-r', requirements]
+  // Bytecode now, so that the first start of torch and vLLM is not slowed by a hundred thousand compilations.
+  const args = [...install, '--compile-bytecode', ...pinned]
+  const env = childEnvironment({ UV_NO_PROGRESS: '1', UV_COMPILE_BYTECODE_TIMEOUT: '600' })
+  explainFailure(await runChild(uv, args, { signal, onLine, env }), 'uv pip install')
+  await writeFile(stampOf(folder), `${new Date().toISOString()}\n`)
+}
+
+function explainFailure({ code, tail }: ChildResult, what: string): void {
+  if (code === 0) return
+  const advice = /no space left/i.test(tail)
+    ? 'The disk is full: free some space, or set TRAINYARD_CACHE to a folder on a larger disk, then run this again.'
+    : 'It needs the internet, or a package index that pip is configured for. Run this again once that is put right.'
+  throw new Problem(`${tail}\n${what} failed (exit ${code}). ${advice}`)
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+
+/** The programs of the control plane, in the order in which people read them. */
+export const programs = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubectl',
+  'helm',
+] as const
+export type Program = (typeof programs)[number]
+
+/** Which versions this repository pins, and a key that changes whenever any of their modules does. */
+export interface Versions {
+  kubernetes: string
+  etcd: string
+  helm: string
+  key: string
+}
+
+const modules = { kubernetes: 'k8s.io/kubernetes', etcd: 'go.etcd.io/etcd/server/v3', helm: 'helm.sh/helm/v4' }
+
+/** Reads the pinned versions from `go.mod`, the one place that names them. */
+export async function readVersions(goFolder: string): Promise<Versions> {
+  const [goMod, goSum] = await Promise.all(
+    ['go.mod', 'go.sum'].map((name) => readFile(path.join(goFolder, name), 'utf8')),
+  )
+  return parseVersions(goMod!, goSum!)
+}
+
+export function parseVersions(goMod: string, goSum: string): Versions {
+  const versionOf = (module: string) => {
+    const line = goMod.split('\n').find((text) => text.trim().startsWith(`${module} v`))
+    if (!line) throw new Error(`go.mod requires no ${module}`)
+    return line.trim().split(/\s+/)[1]!
+  }
+  const kubernetes = versionOf(modules.kubernetes)
+  const digest = createHash('sha256').update(goMod).update(goSum).digest('hex').slice(0, 12)
+  return {
+    kubernetes,
+    etcd: versionOf(modules.etcd),
+    helm: versionOf(modules.helm),
+    key: `kubernetes-${kubernetes}-${digest}`,
+  }
+}
+
+/** The minor of `v1.36.3` or `Kubernetes v1.36.3`: 36. Undefined where there is no such version. */
+export function minorOf(text: string): number | undefined {
+  const match = /\bv1\.(\d+)\.\d+/.exec(text)
+  return match ? Number(match[1]) : undefined
+}

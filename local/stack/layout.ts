@@ -1,0 +1,29 @@
+import path from 'node:path'
+
+/** Where the parts of one stack lie in its state folder. */
+export function layoutOf(stateFolder: string) {
+  const at = (...parts: string[]) => path.join(stateFolder, ...parts)
+  return {
+    root: stateFolder,
+    settings: at('stack.json'),
+    programs: at('programs.json'),
+    supervisor: at('supervisor.json'),
+    env: at('env'),
+    kubeconfig: at('kubeconfig'),
+    values: at('values.yaml'),
+    nodeAgent: at('node-agent.json'),
+    logs: at('logs'),
+    artifacts: at('artifacts'),
+    /** The node agent's own files: volumes, logs of containers. */
+    node: at('node'),
+    /** Keys and tokens, readable by the owner only. */
+    secrets: at('secrets'),
+    /** kube-apiserver's own certificate, made by itself. */
+    certificates: at('secrets', 'certificates'),
+    /** The working directory of etcd and kube-apiserver, which meet at a Unix socket in it. */
+    etcd: at('etcd'),
+    postgres: at('postgres'),
+  }
+}
+
+export type Layout = ReturnType<typeof layoutOf>

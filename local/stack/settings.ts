@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { Problem } from '../problem.ts'
+import { readJson, replaceJson } from './json-file.ts'
+import { layoutOf } from './layout.ts'
+import { describeListener, isPortFree, pickPort } from './ports.ts'
+import { claimSlot, describeSlot } from './slots.ts'
+
+/** What one stack keeps from start to start: its addresses and its secrets. */
+export interface StackSettings {
+  slot: number
+  ports: { public: number; kubernetes: number; kubelet: number; postgres: number }
+  secrets: {
+    admin: string
+    controllerManager: string
+    scheduler: string
+    node: string
+    postgres: string
+    engineKey: string
+  }
+}
+
+export const defaultPort = 8080
+
+export interface SettingsRequest {
+  cacheFolder: string
+  stateFolder: string
+  /** The public port: 0 takes one of the slot's; undefined keeps the last one, at first 8080. */
+  port: number | undefined
+}
+
+export function readSettings(stateFolder: string): StackSettings | undefined {
+  return readJson<StackSettings>(layoutOf(stateFolder).settings)
+}
+
+/**
+ * Settles the stack's addresses before a start, and keeps them. Ports that only the stack itself uses move when
+ * somebody else has taken them meanwhile; the public one does not.
+ *
+ * @throws {Problem} when the public port is taken
+ */
+export async function settleSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
+  const earlier = readSettings(stateFolder)
+  const slot = earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, (folder) => !!readSettings(folder)))
+  const wanted = earlier?.ports ?? describeSlot(slot).ports
+  const publicPort = port || (port === 0 ? wanted.public : (earlier?.ports.public ?? defaultPort))
+  await requireFreePort(publicPort)
+  const spare = 30_000
+  const kubernetes = await pickPort(wanted.kubernetes, spare)
+  const kubelet = await pickPort(wanted.kubelet, Math.max(spare, kubernetes) + 1)
+  const postgres = await pickPort(wanted.postgres, Math.max(spare, kubelet) + 1)
+  const ports = { public: publicPort, kubernetes, kubelet, postgres }
+  const settings = { slot, ports, secrets: earlier?.secrets ?? makeSecrets() }
+  replaceJson(layoutOf(stateFolder).settings, settings)
+  return settings
+}
+
+/** @throws {Problem} that names the holder and the way out */
+export async function requireFreePort(port: number): Promise<void> {
+  if (!Number.isInteger(port) || port < 1024 || port > 65_535) {
+    throw new Problem(`${port} is no port for the service: give a number from 1024 to 65535.`)
+  }
+  if (await isPortFree(port)) return
+  const holder = describeListener(port)
+  throw new Problem(
+    `Port ${port} is taken${holder ? ` by ${holder}` : ''}. End that program, or give another port: ` +
+      `\`npm run up -- --port ${port + 1}\` or TRAINYARD_PORT=${port + 1}.`,
+  )
+}
+
+function makeSecrets(): StackSettings['secrets'] {
+  const secret = () => randomBytes(24).toString('base64url')
+  return {
+    admin: secret(),
+    controllerManager: secret(),
+    scheduler: secret(),
+    node: secret(),
+    postgres: secret(),
+    engineKey: secret(),
+  }
+}

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { claimSlot, describeSlot } from './slots.ts'
+
+let cache: string
+beforeEach(async () => {
+  cache = await mkdtemp(path.join(os.tmpdir(), 'slots-'))
+})
+afterEach(() => rm(cache, { recursive: true }))
+
+test('slots share no network and no port', () => {
+  expect(describeSlot(1)).toEqual({
+    serviceNetwork: '127.2',
+    podNetwork: '127.3',
+    ports: { kubernetes: 20_008, kubelet: 20_009, postgres: 20_010, public: 20_011 },
+  })
+  expect(describeSlot(126).podNetwork).toBe('127.253')
+})
+
+test('two state folders get two slots, and keep them', async () => {
+  const first = await claimSlot(cache, '/a', () => true)
+  const second = await claimSlot(cache, '/b', () => true)
+  expect(second).not.toBe(first)
+  expect(await claimSlot(cache, '/a', () => true)).toBe(first)
+})
+
+test('the slot of a removed state folder is given again', async () => {
+  const first = await claimSlot(cache, '/a', () => true)
+  expect(await claimSlot(cache, '/b', () => false)).toBe(first)
+})

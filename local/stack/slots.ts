@@ -1,0 +1,55 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { withLock } from '../entry/lock.mjs'
+import { isPortFree } from './ports.ts'
+
+/**
+ * A slot keeps the stacks of one machine apart: each has two loopback networks (for Services and for pods) and a few
+ * ports of its own. Slots are noted in the cache folder; a note whose state folder is gone counts no more.
+ */
+export interface Slot {
+  /** First two octets of the Services' addresses: `127.4`. */
+  serviceNetwork: string
+  /** First two octets of the pods' addresses: `127.5`. */
+  podNetwork: string
+  ports: { kubernetes: number; kubelet: number; postgres: number; public: number }
+}
+
+/** 127.0 and 127.1 belong to everybody; the last two networks stay free. */
+const slotCount = 126
+// Below the range that Linux gives to outgoing connections (32768 and up), which would take them now and then.
+const firstPort = 20_000
+const portsPerSlot = 8
+
+/** What a slot's number stands for. */
+export function describeSlot(slot: number): Slot {
+  const port = firstPort + slot * portsPerSlot
+  return {
+    serviceNetwork: `127.${slot * 2}`,
+    podNetwork: `127.${slot * 2 + 1}`,
+    ports: { kubernetes: port, kubelet: port + 1, postgres: port + 2, public: port + 3 },
+  }
+}
+
+/** Takes a free slot for a state folder, or the one that it has already. */
+export async function claimSlot(cacheFolder: string, stateFolder: string, isInUse: (folder: string) => boolean) {
+  const notes = path.join(cacheFolder, 'slots')
+  await mkdir(notes, { recursive: true })
+  return withLock(notes, async () => {
+    for (let slot = 1; slot <= slotCount; slot++) {
+      const note = path.join(notes, String(slot))
+      const holder = await readFile(note, 'utf8').catch(() => '')
+      if (holder && holder !== stateFolder && isInUse(holder)) continue
+      // Another user's stacks have notes elsewhere; their ports tell.
+      if (holder !== stateFolder && !(await arePortsFree(slot))) continue
+      await writeFile(note, stateFolder)
+      return slot
+    }
+    throw new Error(`all ${slotCount} slots for local stacks are in use; remove old state folders`)
+  })
+}
+
+async function arePortsFree(slot: number): Promise<boolean> {
+  const free = await Promise.all(Object.values(describeSlot(slot).ports).map(isPortFree))
+  return free.every(Boolean)
+}
