@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import type { Pool } from '../../db/pool.ts'
+import { claimJob, type Attempt, type Claim, type Claimant } from '../../db/queries/job-claims.ts'
+
+/** What tests read of a job. */
+export interface JobRow {
+  state: string
+  attempt: number
+  progress_step: number
+  progress_total: number | null
+  failure: { category: string; reason: string; message: string } | null
+  finished_at: Date | null
+}
+
+/** Rows of models and jobs as apiserver and operator leave them, on one base model of the test's own. */
+export class TrainingRows {
+  readonly pool: Pool
+  readonly baseModel = `test/${randomUUID()}`
+
+  constructor(pool: Pool) {
+    this.pool = pool
+  }
+
+  async addModel(): Promise<string> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)
+       VALUES ('team', 'project', $1, $2, 'trainyard', $1) RETURNING id`,
+      [randomUUID(), this.baseModel],
+    )
+    return rows[0]!.id
+  }
+
+  async addJob(modelId: string, job: { state?: string; maxAttempts?: number } = {}): Promise<string> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, max_attempts, spec_digest,
+         namespace, cr_name)
+       VALUES ($1, 'RL', 'artifact:///payloads/team/0a.json', '0a', '{"learning_rate": 0.001}', $2, $3, '0b',
+         'trainyard', $4) RETURNING id`,
+      [modelId, job.state ?? 'Queued', job.maxAttempts ?? 6, randomUUID()],
+    )
+    return rows[0]!.id
+  }
+
+  async readJob(jobId: string): Promise<JobRow> {
+    const { rows } = await this.pool.query<JobRow>(
+      `SELECT state, attempt, progress_step, progress_total, failure, finished_at FROM training.jobs WHERE id = $1`,
+      [jobId],
+    )
+    return rows[0]!
+  }
+
+  /** A job's events in the order in which clients list them, as `seq type`. */
+  async listEvents(jobId: string): Promise<string[]> {
+    const { rows } = await this.pool.query<{ event: string }>(
+      `SELECT seq || ' ' || type AS event FROM training.events WHERE job_id = $1 ORDER BY position`,
+      [jobId],
+    )
+    return rows.map((row) => row.event)
+  }
+
+  async readErrorMessage(jobId: string): Promise<string | undefined> {
+    const { rows } = await this.pool.query<{ message: string }>(
+      `SELECT data->>'error_message' AS message FROM training.events WHERE job_id = $1 AND type = 'training_failed'`,
+      [jobId],
+    )
+    return rows[0]?.message
+  }
+
+  /** Lets the lease of whoever holds the job be over. */
+  async expireLease(jobId: string): Promise<void> {
+    await this.pool.query(`UPDATE training.jobs SET lease_expires_at = now() - interval '1 s' WHERE id = $1`, [jobId])
+  }
+
+  /** A start of a trainer in a pod: a new one, or another process of the same pod. */
+  trainer(podUid: string = randomUUID()): Claimant {
+    return { baseModel: this.baseModel, podUid, processId: randomUUID() }
+  }
+
+  /** Claims with a new trainer; throws when there is nothing to claim. */
+  async claim(trainer: Claimant = this.trainer()): Promise<{ claim: Claim; attempt: Attempt }> {
+    const claim = await claimJob(this.pool, trainer)
+    if (!claim) throw new Error('nothing to claim')
+    return { claim, attempt: { jobId: claim.id, attempt: claim.attempt, podUid: trainer.podUid } }
+  }
+}
