@@ -71,7 +71,8 @@ export interface EventsBody {
   events: (Static<typeof startedEvent> | Static<typeof stepEvent>)[]
 }
 
-const ajv = new Ajv({ strict: false })
+// JSON.parse makes Infinity of 1e999, which strictNumbers refuses.
+const ajv = new Ajv({ strict: false, strictNumbers: true })
 
 export const parseClaim = compile<Static<typeof claimBody>>(claimBody)
 export const parseEvents = compile<EventsBody>(eventsBody)

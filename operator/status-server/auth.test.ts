@@ -1,0 +1,136 @@
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose'
+import { beforeAll, expect, test } from 'vitest'
+import { authenticate } from './auth.ts'
+import { IssuerKeys, type Issuer } from './issuer-keys.ts'
+
+const issuerName = 'https://cluster.example'
+const podUid = '7d0c1de0-6f4b-4f0a-9d0b-3a4f9cf0c7e1'
+let privateKey: CryptoKey
+let otherKey: CryptoKey
+let issuer: Issuer
+
+beforeAll(async () => {
+  const pair = await generateKeyPair('RS256')
+  privateKey = pair.privateKey
+  otherKey = (await generateKeyPair('RS256')).privateKey
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
+  issuer = { name: issuerName, getKey: createLocalJWKSet({ keys: [jwk] }) }
+})
+
+const trainerPod = {
+  namespace: 'trainyard',
+  pod: { name: 'tiny-chat-trainer-1', uid: podUid },
+  serviceaccount: { name: 'trainyard-trainer', uid: 'b' },
+}
+
+interface TokenParts {
+  audience?: string
+  issuer?: string
+  about?: object
+  expires?: string
+  kid?: string
+  key?: CryptoKey
+}
+
+function signToken(parts: TokenParts = {}): Promise<string> {
+  return new SignJWT({ 'kubernetes.io': parts.about ?? trainerPod })
+    .setProtectedHeader({ alg: 'RS256', kid: parts.kid ?? 'one' })
+    .setAudience(parts.audience ?? 'trainyard-status')
+    .setIssuer(parts.issuer ?? issuerName)
+    .setIssuedAt()
+    .setExpirationTime(parts.expires ?? '1h')
+    .sign(parts.key ?? privateKey)
+}
+
+const known = () => new IssuerKeys(async () => issuer)
+
+test("a trainer pod's token tells its pod", async () => {
+  const pod = await authenticate(`Bearer ${await signToken()}`, known(), 'trainyard')
+  expect(pod).toEqual({ uid: podUid, name: 'tiny-chat-trainer-1' })
+})
+
+test.each<[string, TokenParts, string]>([
+  ['another audience', { audience: 'https://kubernetes.default.svc' }, '"aud"'],
+  ['another issuer', { issuer: 'https://elsewhere.example' }, '"iss"'],
+  ['a time that is over', { expires: '-1h' }, '"exp"'],
+  ['a key that the cluster does not have', { kid: 'two' }, 'no applicable key'],
+  ['another namespace', { about: { ...trainerPod, namespace: 'default' } }, 'trainyard/trainyard-trainer'],
+  ['another account', { about: { ...trainerPod, serviceaccount: { name: 'default' } } }, 'trainyard/trainyard-trainer'],
+  ['no pod', { about: { ...trainerPod, pod: undefined } }, 'not bound to a pod'],
+  ['a pod uid that is none', { about: { ...trainerPod, pod: { name: 'a', uid: 'b' } } }, 'not bound to a pod'],
+])('a token with %s is refused with 401', async (_name, parts, sentence) => {
+  const refused = authenticate(`Bearer ${await signToken(parts)}`, known(), 'trainyard')
+  await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining(sentence) })
+})
+
+test('a token with a signature by another key is refused with 401', async () => {
+  const refused = authenticate(`Bearer ${await signToken({ key: otherKey })}`, known(), 'trainyard')
+  await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining('signature') })
+})
+
+test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer a b', 'Bearer not-a-token', 'Bearer a.b.c'])(
+  'the header %j is refused with 401',
+  async (header) => {
+    await expect(authenticate(header, known(), 'trainyard')).rejects.toMatchObject({ status: 401 })
+  },
+)
+
+test('an unsigned token is refused', async () => {
+  const [, payload] = (await signToken()).split('.')
+  const header = Buffer.from('{"alg":"none"}').toString('base64url')
+  const refused = authenticate(`Bearer ${header}.${payload}.`, known(), 'trainyard')
+  await expect(refused).rejects.toMatchObject({ status: 401 })
+})
+
+test('tokens are checked with the known keys while kube-apiserver is away, and 503 says that none are known', async () => {
+  let away = true
+  const keys = new IssuerKeys(async () => {
+    if (away) throw new Error('connect ECONNREFUSED')
+    return issuer
+  })
+  const header = `Bearer ${await signToken()}`
+  await expect(authenticate(header, keys, 'trainyard')).rejects.toMatchObject({ status: 503 })
+  away = false
+  await authenticate(header, keys, 'trainyard')
+  away = true
+  expect(await authenticate(header, keys, 'trainyard')).toMatchObject({ uid: podUid })
+})
+
+test('a new key of the cluster is learned from the first token that it signed', async () => {
+  let nowMs = 0
+  let rotated = false
+  const reads: number[] = []
+  const old = { ...issuer, getKey: createLocalJWKSet({ keys: [] }) }
+  const keys = new IssuerKeys(
+    async () => {
+      reads.push(nowMs)
+      return rotated ? issuer : old
+    },
+    () => nowMs,
+  )
+  const header = `Bearer ${await signToken()}`
+  await expect(authenticate(header, keys, 'trainyard')).rejects.toMatchObject({ status: 401 })
+  rotated = true
+  // Not at once again: bad tokens must not become requests to kube-apiserver.
+  await expect(authenticate(header, keys, 'trainyard')).rejects.toMatchObject({ status: 401 })
+  nowMs = 2_000
+  expect(await authenticate(header, keys, 'trainyard')).toMatchObject({ uid: podUid })
+  expect(reads).toEqual([0, 2_000])
+})
+
+test('many requests at once read the keys once, and old keys are renewed in the background', async () => {
+  let nowMs = 0
+  let reads = 0
+  const keys = new IssuerKeys(
+    async () => {
+      reads++
+      return issuer
+    },
+    () => nowMs,
+  )
+  await Promise.all(Array.from({ length: 10 }, () => keys.get()))
+  expect(reads).toBe(1)
+  nowMs = 11 * 60_000
+  await Promise.all([keys.get(), keys.get()])
+  expect(reads).toBe(2)
+})

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Claim, Claimant } from '../../db/queries/job-claims.ts'
+import { ClaimQueue } from './claim-queue.ts'
+
+const longWaitMs = 5_000
+const stays = new AbortController().signal
+
+function trainer(baseModel = 'base'): Claimant {
+  return { baseModel, podUid: randomUUID(), processId: randomUUID() }
+}
+
+function job(): Claim {
+  return { id: randomUUID() } as Claim
+}
+
+/** A queue before a list of jobs, which counts how often it is asked. */
+function createQueue() {
+  const jobs: Claim[] = []
+  const asked: Claimant[] = []
+  const queue = new ClaimQueue(async (claimant) => {
+    asked.push(claimant)
+    return jobs.shift()
+  })
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  return { queue, jobs, asked, settled }
+}
+
+test('a job that is there is given out at once', async () => {
+  const { queue, jobs } = createQueue()
+  const one = job()
+  jobs.push(one)
+  expect(await queue.wait(trainer(), 0, stays)).toBe(one)
+})
+
+test('without a job the wait ends empty, after having asked once', async () => {
+  const { queue, asked } = createQueue()
+  expect(await queue.wait(trainer(), 0, stays)).toBeUndefined()
+  expect(asked).toHaveLength(1)
+})
+
+test('a wake-up gives one job to the one who waits longest, and asks once more only', async () => {
+  const { queue, jobs, asked, settled } = createQueue()
+  const waits = Array.from({ length: 50 }, () => queue.wait(trainer(), longWaitMs, stays))
+  await settled()
+  expect(asked).toHaveLength(50)
+  const one = job()
+  jobs.push(one)
+  queue.wake()
+  expect(await waits[0]).toBe(one)
+  await settled()
+  expect(asked).toHaveLength(52)
+  queue.close()
+  expect((await Promise.all(waits)).filter(Boolean)).toEqual([one])
+})
+
+test('wake-ups while the database is being asked lead to one more question, not to one each', async () => {
+  const { queue, asked, settled } = createQueue()
+  const wait = queue.wait(trainer(), longWaitMs, stays)
+  await settled()
+  for (let times = 0; times < 100; times++) queue.wake()
+  await settled()
+  expect(asked).toHaveLength(3)
+  queue.close()
+  expect(await wait).toBeUndefined()
+})
+
+test('lines of different base models do not hold each other up', async () => {
+  const stuck = new Promise<undefined>(() => {})
+  const one = job()
+  const queue = new ClaimQueue(async (claimant) => (claimant.baseModel === 'slow' ? stuck : one))
+  void queue.wait(trainer('slow'), longWaitMs, stays)
+  expect(await queue.wait(trainer('fast'), longWaitMs, stays)).toBe(one)
+})
+
+test('no job is given to a trainer that left', async () => {
+  const { queue, jobs, asked, settled } = createQueue()
+  const leaves = new AbortController()
+  const gone = queue.wait(trainer(), longWaitMs, leaves.signal)
+  const stayer = trainer()
+  const stayed = queue.wait(stayer, longWaitMs, stays)
+  await settled()
+  leaves.abort()
+  expect(await gone).toBeUndefined()
+  const one = job()
+  jobs.push(one)
+  queue.wake()
+  expect(await stayed).toBe(one)
+  expect(asked.at(-1)).toBe(stayer)
+})
+
+test('a wait whose time is up while the database is asked still gets that answer', async () => {
+  const answer = Promise.withResolvers<Claim | undefined>()
+  const queue = new ClaimQueue(() => answer.promise)
+  const wait = queue.wait(trainer(), 0, stays)
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  const one = job()
+  answer.resolve(one)
+  expect(await wait).toBe(one)
+})
+
+test('an error goes to the one who was asked for; the others wait on', async () => {
+  let failing = false
+  const jobs: Claim[] = []
+  const queue = new ClaimQueue(async () => {
+    if (failing) throw new Error('database away')
+    return jobs.shift()
+  })
+  const [first, second] = [queue.wait(trainer(), longWaitMs, stays), queue.wait(trainer(), longWaitMs, stays)]
+  await new Promise((resolve) => setImmediate(resolve))
+  failing = true
+  queue.wake()
+  await expect(first).rejects.toThrow('database away')
+  failing = false
+  jobs.push(job())
+  queue.wake()
+  expect(await second).toBeDefined()
+})
+
+test('after closing nobody waits', async () => {
+  const { queue } = createQueue()
+  queue.close()
+  expect(await queue.wait(trainer(), longWaitMs, stays)).toBeUndefined()
+})

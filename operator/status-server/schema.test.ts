@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { readJson } from './body.ts'
+import { parseAttemptPath, parseCheckpoint, parseClaim, parseEvents, parseFailure } from './schema.ts'
+
+const uuid = '7d0c1de0-6f4b-4f0a-9d0b-3a4f9cf0c7e1'
+const started = { seq: 0, type: 'training_started', data: { num_sequences: 3, num_groups_trainable: 2 } }
+const step = { seq: 1, type: 'gradient_step', data: { loss: 0.5, 'loss/entropy': 1e-9 } }
+const claim = { base_model: 'trainyard/tiny-chat', process_id: uuid, wait_seconds: 25 }
+const checkpoint = { uri: `artifact:///checkpoints/${uuid}`, digest: 'ab'.repeat(32), metrics: { reward: 0.5 } }
+const failure = { category: 'User', reason: 'BadInput', message: 'line 3 is no JSON', retryable: false }
+
+describe('what trainers send is taken', () => {
+  test.each<[string, (value: unknown) => unknown, unknown]>([
+    ['a claim', parseClaim, claim],
+    ['a claim of a later version, with a field more', parseClaim, { ...claim, gpu: 'H200' }],
+    ['events', parseEvents, { events: [started, step] }],
+    ['a job without anything to train on', parseEvents, { events: [{ ...started, data: { num_sequences: 0 } }] }],
+    ['a checkpoint', parseCheckpoint, checkpoint],
+    ['a checkpoint without metrics', parseCheckpoint, { ...checkpoint, metrics: {} }],
+    ['a failure', parseFailure, failure],
+  ])('%s', (_name, parse, value) => {
+    expect(parse(structuredClone(value))).toEqual(value)
+  })
+})
+
+describe('what breaks the contract is refused with 422 and the place', () => {
+  test.each<[string, (value: unknown) => unknown, unknown, string]>([
+    ['no object', parseClaim, [], 'the body must be object'],
+    ['a missing field', parseClaim, { base_model: 'a', wait_seconds: 1 }, 'process_id'],
+    ['a uuid with a prefix', parseClaim, { ...claim, process_id: `urn:uuid:${uuid}` }, 'process_id must match'],
+    ['a longer wait', parseClaim, { ...claim, wait_seconds: 26 }, 'wait_seconds must be <= 25'],
+    ['no events', parseEvents, { events: [] }, 'events must NOT have fewer than 1'],
+    ['another type', parseEvents, { events: [{ ...step, type: 'training_ended' }] }, 'events.0.type must be equal'],
+    ['a step with number 0', parseEvents, { events: [{ ...step, seq: 0 }] }, 'events.0.seq must be >= 1'],
+    ['a start with another number', parseEvents, { events: [{ ...started, seq: 1 }] }, 'events.0.seq must be equal'],
+    ['a start without its length', parseEvents, { events: [{ ...started, data: {} }] }, 'events.0.data must have'],
+    ['a text in a step', parseEvents, { events: [step, { ...step, data: { loss: 'x' } }] }, 'events.1.data.loss must'],
+    ['a null in a step', parseEvents, { events: [{ ...step, data: { loss: null } }] }, 'events.0.data.loss must'],
+    ['an infinite number', parseEvents, { events: [{ ...step, data: { loss: Infinity } }] }, 'events.0.data.loss must'],
+    ['a NUL in a key', parseEvents, { events: [{ ...step, data: { 'a\0': 1 } }] }, 'events.0.data must NOT'],
+    ['a seq beyond an integer', parseEvents, { events: [{ ...step, seq: 2 ** 31 }] }, 'events.0.seq must be <='],
+    ['a checkpoint elsewhere', parseCheckpoint, { ...checkpoint, uri: 'file:///etc' }, 'uri must match'],
+    ['a reason that Kubernetes refuses', parseFailure, { ...failure, reason: 'out of memory' }, 'reason must match'],
+    ['an unknown category', parseFailure, { ...failure, category: 'Nobody' }, 'category must be equal'],
+  ])('%s', (_name, parse, value, sentence) => {
+    expect(() => parse(value)).toThrow(
+      expect.objectContaining({ status: 422, message: expect.stringContaining(sentence) }) as Error,
+    )
+  })
+})
+
+test.each([
+  { id: 'x', attempt: '1' },
+  { id: uuid, attempt: '0' },
+  { id: uuid, attempt: '01' },
+  { id: uuid, attempt: '99999999999' },
+  { id: `${uuid}'`, attempt: '1' },
+])('the path %j names no job', (params) => {
+  expect(() => parseAttemptPath(params)).toThrow(expect.objectContaining({ status: 404 }) as Error)
+})
+
+describe('bodies', () => {
+  const requestOf = (bytes: string | Buffer, headers = {}) =>
+    Object.assign(Readable.from([Buffer.from(bytes)]), { headers }) as unknown as IncomingMessage
+
+  test('an empty one is an empty object', async () => {
+    expect(await readJson(requestOf(''))).toEqual({})
+  })
+
+  test('what Postgres cannot store in a text is replaced', async () => {
+    expect(await readJson(requestOf('{"message":"a\\u0000b\\ud800c"}'))).toEqual({ message: 'a\uFFFDb\uFFFDc' })
+  })
+
+  test.each([['{'], ['{"a":NaN}'], [Buffer.from([0xff, 0xfe])], ['['.repeat(500_000)]])(
+    'what is no JSON is refused with 422',
+    async (bytes) => {
+      await expect(readJson(requestOf(bytes))).rejects.toMatchObject({ status: 422 })
+    },
+  )
+
+  test('more than 1 MiB is refused, by its announced length or as it comes', async () => {
+    const large = Buffer.alloc(1024 * 1024 + 1, ' ')
+    await expect(readJson(requestOf(large))).rejects.toMatchObject({ status: 413 })
+    await expect(readJson(requestOf('{}', { 'content-length': '2000000' }))).rejects.toMatchObject({ status: 413 })
+  })
+})
