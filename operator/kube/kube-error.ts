@@ -1,0 +1,40 @@
+/** The API server's refusal of a request: its HTTP status and, where it sent a Status object, its reason and message. */
+export class KubeError extends Error {
+  override name = 'KubeError'
+  readonly status: number
+  readonly reason: string | undefined
+  /** Name of the object that the refusal is about; a 404 without one is about the path (a CRD that is not installed). */
+  readonly objectName: string | undefined
+
+  constructor(what: string, status: number, body: string) {
+    const said = parseStatus(body)
+    super(`${what}: ${status} ${said.message ?? body.slice(0, 300)}`)
+    this.status = status
+    this.reason = said.reason
+    this.objectName = said.details?.name
+  }
+}
+
+interface Status {
+  reason?: string
+  message?: string
+  details?: { name?: string }
+}
+
+/** True for the answer "there is no such object", false for "there is no such kind". */
+export function isGone(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 404 && error.objectName !== undefined
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 409
+}
+
+function parseStatus(body: string): Status {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    return typeof parsed === 'object' && parsed !== null ? parsed : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../lib/log.ts'
+import { readObject } from './apply.ts'
+import type { KubeClient } from './client.ts'
+import { isConflict } from './kube-error.ts'
+import { leasePath } from './paths.ts'
+
+interface LeaseObject {
+  apiVersion: 'coordination.k8s.io/v1'
+  kind: 'Lease'
+  metadata: { name: string; namespace: string; resourceVersion?: string }
+  spec: LeaseSpec
+}
+
+interface LeaseSpec {
+  holderIdentity: string
+  leaseDurationSeconds: number
+  acquireTime: string
+  renewTime: string
+  leaseTransitions: number
+}
+
+interface ElectorOptions {
+  client: KubeClient
+  namespace: string
+  /** of the Lease */
+  name: string
+  /**
+   * Who we are: a pod's name. A container that restarts in the same pod takes its Lease back at once, which is safe:
+   * Kubernetes runs one container of a name in a pod at a time.
+   */
+  identity: string
+  /** called once, when the Lease was ours and is no longer: the process must end at once */
+  onLost: () => void
+  log: Logger
+  times?: LeaseTimes
+}
+
+interface LeaseTimes {
+  /** others may take the Lease when its record has not changed for so long */
+  durationMs: number
+  /** we give up when we have not renewed it for so long; shorter, so that we stop before somebody else starts */
+  renewDeadlineMs: number
+  retryMs: number
+}
+
+/** `taken`: by somebody else; `unknown`: the server did not say. */
+type Outcome = 'ours' | 'taken' | 'unknown'
+
+const usualTimes: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
+
+/**
+ * Elects one leader among processes by a Lease.
+ *
+ * Clocks of machines differ, so that a record's own times say nothing: it counts as expired when it has not changed for
+ * its duration by our own clock.
+ */
+export class LeaderElector {
+  readonly #options: Required<ElectorOptions>
+  readonly #stop = new AbortController()
+  #seen = { record: '', at: 0 }
+  #renewedAt = -Infinity
+  #renewing: Promise<void> = Promise.resolve()
+
+  constructor(options: ElectorOptions) {
+    this.#options = { times: usualTimes, ...options }
+  }
+
+  /** Waits until the Lease is ours, then keeps renewing it in the background. Rejects when released before. */
+  async acquire(): Promise<void> {
+    const { log, times, identity } = this.#options
+    while ((await this.#tryOnce()) !== 'ours') await delay(times.retryMs, undefined, { signal: this.#stop.signal })
+    log.info({ identity }, 'leading')
+    this.#renewing = this.#renew()
+  }
+
+  /** Gives the Lease up, so that the next leader need not wait for its end. */
+  async release(): Promise<void> {
+    this.#stop.abort()
+    await this.#renewing
+    const { client } = this.#options
+    const lease = await readObject<LeaseObject>(client, this.#path())
+    if (lease?.spec.holderIdentity !== this.#options.identity) return
+    await this.#put(lease, { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime() })
+  }
+
+  async #renew(): Promise<void> {
+    const { times, onLost, log } = this.#options
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      await delay(times.retryMs, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+      // Races the deadline: a request that hangs must not keep a leader that others have given up.
+      const left = Math.max(0, this.#renewedAt + times.renewDeadlineMs - performance.now())
+      const outcome = await Promise.race([this.#tryOnce(), delay(left, 'unknown' as const)])
+      if (outcome === 'taken' || performance.now() - this.#renewedAt >= times.renewDeadlineMs) {
+        log.error('the lease is lost')
+        onLost()
+        return
+      }
+    }
+  }
+
+  /** One attempt to take or renew the Lease. */
+  async #tryOnce(): Promise<Outcome> {
+    const startedAt = performance.now()
+    try {
+      const outcome = await this.#takeOrRenew()
+      if (outcome === 'ours') this.#renewedAt = startedAt
+      return outcome
+    } catch (error) {
+      if (!isConflict(error)) this.#options.log.warn({ error }, 'asking for the lease failed')
+      return 'unknown'
+    }
+  }
+
+  async #takeOrRenew(): Promise<Outcome> {
+    const { client, identity } = this.#options
+    const lease = await readObject<LeaseObject>(client, this.#path())
+    if (!lease) return this.#create()
+    this.#observe(lease.spec)
+    const { holderIdentity, leaseTransitions = 0, acquireTime } = lease.spec
+    if (holderIdentity === identity) return this.#put(lease, { ...this.#record(leaseTransitions), acquireTime })
+    if (holderIdentity && !this.#isExpired(lease.spec)) return 'taken'
+    return this.#put(lease, this.#record(leaseTransitions + 1))
+  }
+
+  async #create(): Promise<Outcome> {
+    const { client, namespace, name } = this.#options
+    const lease: LeaseObject = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, namespace },
+      spec: this.#record(0),
+    }
+    await client.request({ method: 'POST', path: leasePath(namespace), body: lease })
+    return 'ours'
+  }
+
+  /** The version read goes along: who wrote in between wins, and we get a 409. */
+  async #put(lease: LeaseObject, spec: LeaseSpec): Promise<Outcome> {
+    await this.#options.client.request({ method: 'PUT', path: this.#path(), body: { ...lease, spec } })
+    return 'ours'
+  }
+
+  #observe(spec: LeaseSpec): void {
+    const record = JSON.stringify(spec)
+    if (record !== this.#seen.record) this.#seen = { record, at: performance.now() }
+  }
+
+  #isExpired(spec: LeaseSpec): boolean {
+    return performance.now() - this.#seen.at > spec.leaseDurationSeconds * 1000
+  }
+
+  #record(leaseTransitions: number): LeaseSpec {
+    const { identity, times } = this.#options
+    const now = microTime()
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.max(1, Math.round(times.durationMs / 1000)),
+      acquireTime: now,
+      renewTime: now,
+      leaseTransitions,
+    }
+  }
+
+  #path(): string {
+    return leasePath(this.#options.namespace, this.#options.name)
+  }
+}
+
+/** Kubernetes' MicroTime. */
+function microTime(): string {
+  return new Date().toISOString().replace('Z', '000Z')
+}

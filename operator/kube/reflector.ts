@@ -1,0 +1,180 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../lib/log.ts'
+import type { KubeObject } from './apply.ts'
+import type { KubeClient, WatchEvent } from './client.ts'
+import { KubeError } from './kube-error.ts'
+
+interface ReflectorOptions {
+  client: KubeClient
+  /** of all objects of the kind, e.g. `/api/v1/namespaces/trainyard/pods` */
+  path: string
+  /** gives them the kind and apiVersion that the items of a list lack */
+  kind: string
+  apiVersion: string
+  labelSelector?: string
+  /** called with the name of each object that came, changed or went, after the store has changed */
+  onChange: (name: string) => void
+  log: Logger
+  /** a full list is read anew so often, in case that an event was lost */
+  relistMs?: number
+  /** the wait after a first failure, doubled with each further one */
+  backoffMs?: number
+}
+
+interface List<T> {
+  metadata: { resourceVersion: string; continue?: string }
+  items: T[]
+}
+
+const pageSize = '500'
+const maxBackoffMs = 5_000
+// Short, so that a connection that died without a word is noticed within this time.
+const watchSeconds = 60
+const watchGraceMs = 5_000
+
+/**
+ * A copy of all objects of one kind in one namespace, kept up to date by list and watch.
+ *
+ * It never stops by itself: after any error it lists again, with a growing delay; a new list also shows what was deleted
+ * while no watch ran. Objects are the server's and shared: read them, never change them.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #options: Required<Omit<ReflectorOptions, 'labelSelector'>> & { labelSelector?: string }
+  readonly #stop = new AbortController()
+  readonly #synced = Promise.withResolvers<void>()
+  #objects = new Map<string, T>()
+  #heardAt = -Infinity
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: ReflectorOptions) {
+    this.#options = { relistMs: 300_000, backoffMs: 200, ...options }
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  /** Resolves when the first list is there. */
+  get synced(): Promise<void> {
+    return this.#synced.promise
+  }
+
+  /** Milliseconds since the server last said anything (a list, an event, a bookmark). */
+  get ageMs(): number {
+    return performance.now() - this.#heardAt
+  }
+
+  get(name: string): T | undefined {
+    return this.#objects.get(name)
+  }
+
+  list(): T[] {
+    return [...this.#objects.values()]
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    for (let failures = 0; !signal.aborted; failures++) {
+      const startedAt = performance.now()
+      try {
+        await this.#listAndWatch()
+        failures = -1
+      } catch (error) {
+        if (signal.aborted) return
+        if (performance.now() - startedAt > maxBackoffMs) failures = 0
+        this.#options.log.warn({ path: this.#options.path, error }, 'watch interrupted')
+        const backoffMs = Math.min(this.#options.backoffMs * 2 ** failures, maxBackoffMs)
+        await delay(backoffMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  async #listAndWatch(): Promise<void> {
+    let resourceVersion = await this.#list()
+    this.#synced.resolve()
+    const relistAt = performance.now() + this.#options.relistMs * (0.8 + Math.random() * 0.4)
+    while (performance.now() < relistAt && !this.#stop.signal.aborted) {
+      resourceVersion = await this.#watch(resourceVersion)
+    }
+  }
+
+  async #list(): Promise<string> {
+    const objects = new Map<string, T>()
+    const query: Record<string, string> = { limit: pageSize, ...this.#selector() }
+    for (;;) {
+      const list = await this.#readPage(query)
+      for (const item of list.items) objects.set(nameOf(item), this.#complete(item))
+      if (!list.metadata.continue) {
+        this.#replace(objects)
+        return list.metadata.resourceVersion
+      }
+      query['continue'] = list.metadata.continue
+    }
+  }
+
+  async #readPage(query: Record<string, string>): Promise<List<T>> {
+    const list = await this.#options.client.request<List<T>>({
+      path: this.#options.path,
+      query,
+      signal: this.#stop.signal,
+    })
+    this.#heardAt = performance.now()
+    return list
+  }
+
+  #replace(objects: Map<string, T>): void {
+    const before = this.#objects
+    this.#objects = objects
+    for (const [name, object] of objects) {
+      if (before.get(name)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange(name)
+    }
+    for (const name of before.keys()) if (!objects.has(name)) this.#options.onChange(name)
+  }
+
+  /** Follows one watch until the server ends it, and gives the version it reached. */
+  async #watch(from: string): Promise<string> {
+    const { client, path } = this.#options
+    const query = { resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds: String(watchSeconds) }
+    const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(watchSeconds * 1000 + watchGraceMs)])
+    let reached = from
+    for await (const event of client.watch<T>(path, { ...query, ...this.#selector() }, limit)) {
+      this.#heardAt = performance.now()
+      if (event.type === 'ERROR') throw toError(path, event.object)
+      reached = event.object.metadata.resourceVersion ?? reached
+      this.#take(event)
+    }
+    return reached
+  }
+
+  #take({ type, object }: WatchEvent<T>): void {
+    if (type === 'BOOKMARK') return
+    const name = nameOf(object)
+    if (type === 'DELETED') this.#objects.delete(name)
+    else this.#objects.set(name, this.#complete(object))
+    this.#options.onChange(name)
+  }
+
+  #complete(item: T): T {
+    return { ...item, kind: this.#options.kind, apiVersion: this.#options.apiVersion }
+  }
+
+  #selector(): Record<string, string> {
+    const { labelSelector } = this.#options
+    return labelSelector === undefined ? {} : { labelSelector }
+  }
+}
+
+function nameOf(object: KubeObject): string {
+  return object.metadata.name ?? ''
+}
+
+/** A watch says in its stream that it cannot go on, mostly because the version it started from is too old (410). */
+function toError(path: string, status: unknown): KubeError {
+  const code = (status as { code?: number }).code ?? 500
+  return new KubeError(`watching ${path}`, code, JSON.stringify(status))
+}
