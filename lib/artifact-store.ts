@@ -31,6 +31,13 @@ export class ArtifactStore {
     await writeDurably(path.join(this.root, key), bytes)
     return { uri: scheme + key, digest, size: bytes.byteLength }
   }
+
+  /** Writes and removes a small object; throws when the store takes no writes. */
+  async probe(): Promise<void> {
+    const file = path.join(this.root, 'payloads', `.probe-${randomUUID()}.tmp`)
+    await writeDurably(file, Buffer.from('probe'))
+    await rm(file, { force: true })
+  }
 }
 
 /** The key of an `artifact:///KEY` address, or undefined when it is no such address. */

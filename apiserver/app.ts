@@ -1,0 +1,33 @@
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { Deps } from './deps.ts'
+import { routeGateway } from './gateway/routes.ts'
+import { routeHealth, routeSystemCheck } from './health/routes.ts'
+import { requireKey } from './middleware/auth.ts'
+import type { RequestState } from './middleware/context.ts'
+import { answerErrors } from './middleware/errors.ts'
+import { logRequests } from './middleware/request-log.ts'
+import { routeModels } from './training/models/routes.ts'
+import { routeTrainingJobs } from './training/training-jobs/routes.ts'
+
+/** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
+export function createApp(deps: Deps): Koa {
+  const app = new Koa()
+  app.on('error', (error) => deps.log.warn({ error }, 'answer not completed'))
+  app.use(logRequests(deps.log))
+  app.use(answerErrors(deps.log))
+
+  const open = new Router()
+  routeHealth(open)
+  app.use(open.routes())
+
+  app.use(requireKey(deps.pool))
+  const router = new Router<RequestState>()
+  routeModels(router, deps)
+  routeTrainingJobs(router, deps)
+  routeGateway(router, deps)
+  routeSystemCheck(router, deps)
+  app.use(router.routes())
+  app.use(router.allowedMethods())
+  return app
+}

@@ -1,0 +1,26 @@
+import { Type, type Static } from 'typebox'
+import { readConfig } from '../lib/config.ts'
+
+const schema = Type.Object({
+  TRAINYARD_HOST: Type.String(),
+  TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
+  DATABASE_URL: Type.String({ minLength: 1 }),
+  TRAINYARD_ARTIFACTS: Type.String({ minLength: 1 }),
+  TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
+  TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
+  // A folder with token and ca.crt, together with the address that a cluster injects; else a KUBECONFIG file.
+  TRAINYARD_SERVICE_ACCOUNT_DIR: Type.Optional(Type.String()),
+  KUBERNETES_SERVICE_HOST: Type.Optional(Type.String()),
+  KUBERNETES_SERVICE_PORT: Type.Optional(Type.String()),
+  KUBECONFIG: Type.Optional(Type.String()),
+  // 32 groups of 16 rollouts of 2,000 tokens with logprobs are about 100 MB.
+  TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),
+  LOG_LEVEL: Type.String({ default: 'info' }),
+})
+
+export type Config = Readonly<Static<typeof schema>>
+
+/** The apiserver's configuration, read once from the environment. */
+export function loadConfig(): Config {
+  return readConfig(schema, process.env)
+}

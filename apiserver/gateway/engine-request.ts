@@ -1,0 +1,28 @@
+import type { JsonDocument } from '../json/document.ts'
+import type { ChatRequest } from './chat-schema.ts'
+import type { ChatTarget } from './resolve-model.ts'
+
+/**
+ * The request as the engine gets it: its own name of the model, and for models that are trained here what training
+ * needs (logprobs, the sampled token ids; in a stream, whose clients keep only the logprobs, the ids written there).
+ * What the client set stays, an explicit false or null too, and every other byte passes as it came.
+ */
+export function buildEngineRequest(document: JsonDocument, chat: ChatRequest, target: ChatTarget): Buffer {
+  return document.withMembers({
+    ...(target.trainable ? pickTrainingDefaults(chat) : {}),
+    ...renameExtraArguments(chat),
+    model: target.engineName,
+  })
+}
+
+function pickTrainingDefaults(chat: ChatRequest): Record<string, true> {
+  const wanted = ['logprobs', 'return_token_ids', ...(chat.stream ? ['return_tokens_as_token_ids'] : [])]
+  return Object.fromEntries(wanted.filter((name) => !Object.hasOwn(chat, name)).map((name) => [name, true]))
+}
+
+/** The interface document's `engine_xargs` is `vllm_xargs` to vLLM. */
+function renameExtraArguments(chat: ChatRequest): Record<string, unknown> {
+  if (!Object.hasOwn(chat, 'engine_xargs')) return {}
+  const given = Object.hasOwn(chat, 'vllm_xargs') ? {} : { vllm_xargs: chat.engine_xargs }
+  return { engine_xargs: undefined, ...given }
+}

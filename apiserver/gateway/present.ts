@@ -1,0 +1,20 @@
+import { servedName } from '../../crds/names.ts'
+import type { BaseModelRow } from '../../db/queries/base-models.ts'
+import type { ModelRow } from '../../db/queries/models.ts'
+
+/** GET /v1/models: every name that a chat request may give as its model, without the steps. */
+export function presentModelList(baseModels: BaseModelRow[], models: ModelRow[]) {
+  return { object: 'list', data: [...baseModels.flatMap(presentBaseModel), ...models.map(presentModel)] }
+}
+
+function presentBaseModel({ name, names, updatedAt }: BaseModelRow) {
+  return names.map((id) => presentItem(id, updatedAt, { owned_by: 'trainyard', root: name }))
+}
+
+function presentModel(model: ModelRow) {
+  return presentItem(servedName(model), model.createdAt, { owned_by: model.entity, root: model.baseModel })
+}
+
+function presentItem(id: string, created: Date, owner: { owned_by: string; root: string }) {
+  return { id, object: 'model', created: Math.floor(created.getTime() / 1000), ...owner }
+}

@@ -1,0 +1,62 @@
+import { findBaseModel, listBaseModels } from '../../db/queries/base-models.ts'
+import { findServedModel } from '../../db/queries/served-models.ts'
+import type { Pool } from '../../db/pool.ts'
+import { Refusal, unavailable, unprocessable } from '../refusal.ts'
+import { parseModelAddress, type ModelAddress } from './model-address.ts'
+
+/** Who answers a chat request. */
+export interface ChatTarget {
+  /** What the client calls the model, and reads in the reply. */
+  requestedName: string
+  /** What the engine calls it: a base model's canonical name, or a checkpoint's id. */
+  engineName: string
+  /** metadata.name of the BaseModel whose engines serve it. */
+  baseModelCrName: string
+  /** Whether it was made through this service, and is sampled from in order to be trained on. */
+  trainable: boolean
+}
+
+/**
+ * Finds what serves a model name for an entity. A request without one means the base model, if there is just one.
+ *
+ * @throws {Refusal} 404 for a model, or a step of one, that does not exist or belongs to another entity
+ */
+export async function resolveModel(pool: Pool, entity: string, requested: string | undefined): Promise<ChatTarget> {
+  if (!requested) return resolveOnlyBaseModel(pool)
+  const baseModel = await findBaseModel(pool, requested)
+  if (baseModel) return targetBaseModel(requested, baseModel)
+  const address = parseModelAddress(requested)
+  if (!address || address.entity !== entity) throw unknownModel(requested)
+  return resolveAddress(pool, requested, address)
+}
+
+async function resolveAddress(pool: Pool, requested: string, address: ModelAddress): Promise<ChatTarget> {
+  const served = await findServedModel(pool, address, address.step)
+  if (!served) throw unknownModel(requested)
+  if (address.step && !served.checkpointId) {
+    throw new Refusal(404, `The model ${addressName(address)} has no checkpoint of step ${address.step}.`)
+  }
+  if (served.baseModelCrName === null) {
+    throw unavailable(`The base model ${served.baseModel} is not served at the moment.`, 10)
+  }
+  const engineName = (address.step === 0 ? null : served.checkpointId) ?? served.baseModel
+  return { requestedName: requested, engineName, baseModelCrName: served.baseModelCrName, trainable: true }
+}
+
+async function resolveOnlyBaseModel(pool: Pool): Promise<ChatTarget> {
+  const [baseModel, another] = await listBaseModels(pool)
+  if (baseModel && !another) return targetBaseModel(baseModel.name, baseModel)
+  throw unprocessable({ loc: ['body', 'model'], msg: 'Field required', type: 'missing' })
+}
+
+function targetBaseModel(requestedName: string, baseModel: { name: string; crName: string }): ChatTarget {
+  return { requestedName, engineName: baseModel.name, baseModelCrName: baseModel.crName, trainable: false }
+}
+
+function addressName({ entity, project, name }: ModelAddress): string {
+  return `${entity}/${project}/${name}`
+}
+
+function unknownModel(requested: string): Refusal {
+  return new Refusal(404, `The model ${requested} does not exist.`)
+}

@@ -1,0 +1,31 @@
+/** Whether a part works, in a sentence for people; some parts add what was read from them. */
+export interface PartReport {
+  ok: boolean
+  detail: string
+  [more: string]: unknown
+}
+
+/** Runs a check; what it throws, or taking too long, means that the part does not work. */
+export async function checkPart(check: () => Promise<PartReport>, timeoutMs: number): Promise<PartReport> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<PartReport>((resolve) => {
+    timer = setTimeout(() => resolve({ ok: false, detail: `no answer within ${timeoutMs / 1000} s` }), timeoutMs)
+  })
+  try {
+    return await Promise.race([check(), late])
+  } catch (error) {
+    return { ok: false, detail: describeFailure(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The first telling message along an error's causes. */
+function describeFailure(error: unknown): string {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const message = at.message.split('\n')[0]!
+    const { code } = at as { code?: unknown }
+    if (at.cause === undefined) return message || String(code ?? at.name)
+  }
+  return 'failed'
+}

@@ -1,0 +1,66 @@
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+// A body with more members at its top is no request of ours; the bound keeps the marks small.
+const maxMarks = 2_000
+
+/** A half-open range of byte positions. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+export interface JsonOutline {
+  /** Deepest nesting of objects and arrays. */
+  depth: number
+  /** Members of the outermost object, in order; empty when it is none, or has very many. */
+  members: { key: ByteRange; value: ByteRange }[]
+}
+
+/**
+ * Finds the nesting depth of a JSON text and where the members of its outermost object lie, without building values,
+ * so that one member can be cut out or replaced and all others keep their exact bytes.
+ *
+ * It does not check the text: the members are meaningful only if it parses.
+ */
+export function outlineJson(bytes: Uint8Array): JsonOutline {
+  let depth = 0
+  let deepest = 0
+  const marks: number[] = []
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = findStringEnd(bytes, at)
+    else if (byte === openBrace || byte === openBracket) {
+      depth++
+      if (depth > deepest) deepest = depth
+      if (depth === 1) marks.push(at)
+    } else if (byte === closeBrace || byte === closeBracket) {
+      if (depth === 1) marks.push(at)
+      depth--
+    } else if (depth === 1 && (byte === comma || byte === colon) && marks.length <= maxMarks) marks.push(at)
+  }
+  const isObject = bytes[marks[0] ?? -1] === openBrace && marks.length <= maxMarks
+  return { depth: deepest, members: isObject ? pairMarks(marks) : [] }
+}
+
+function findStringEnd(bytes: Uint8Array, start: number): number {
+  let at = start + 1
+  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
+  return at
+}
+
+/** The marks of an object are `{ : , : , : }`: each colon has the key before it and the value behind it. */
+function pairMarks(marks: number[]): JsonOutline['members'] {
+  const members: JsonOutline['members'] = []
+  for (let index = 1; index + 1 < marks.length; index += 2) {
+    const [before, middle, after] = [marks[index - 1]!, marks[index]!, marks[index + 1]!]
+    members.push({ key: { start: before + 1, end: middle }, value: { start: middle + 1, end: after } })
+  }
+  return members
+}

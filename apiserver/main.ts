@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { migrate } from '../db/migrate.ts'
+import { createPool } from '../db/pool.ts'
+import { ArtifactStore } from '../lib/artifact-store.ts'
+import { createLogger, type Logger } from '../lib/log.ts'
+import { onShutdown } from '../lib/shutdown.ts'
+import { createApp } from './app.ts'
+import { loadConfig } from './config.ts'
+import { EngineClient } from './gateway/engine-client.ts'
+import { createEnginePods } from './gateway/engine-pods.ts'
+import { createKube } from './kube.ts'
+import { startServer, stopServer } from './server.ts'
+
+// Enough for many chats at once, each of which asks twice and briefly.
+const databaseConnections = 20
+const graceMs = 8_000
+
+const config = loadConfig()
+const log = createLogger('apiserver', config.LOG_LEVEL)
+const pool = createPool(config.DATABASE_URL, log, databaseConnections)
+const kube = createKube(config)
+const enginePods = createEnginePods(kube, log)
+const engines = new EngineClient(enginePods, config.TRAINYARD_ENGINE_KEY, log)
+const artifacts = new ArtifactStore(config.TRAINYARD_ARTIFACTS)
+
+const app = createApp({ config, log, pool, kube, artifacts, engines })
+const server = await startServer(app, config.TRAINYARD_HOST, config.TRAINYARD_PORT)
+log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
+
+const stop = new AbortController()
+onShutdown(log, async () => {
+  stop.abort()
+  await stopServer(server, graceMs)
+  await engines.close()
+  await pool.end()
+})
+await migrateWhenPossible(config.DATABASE_URL, log, stop.signal)
+
+/** Health is answered while the database is away, so that nobody restarts a process that only waits for it. */
+async function migrateWhenPossible(databaseUrl: string, logger: Logger, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await migrate(databaseUrl, logger)
+      return
+    } catch (error) {
+      logger.warn({ error }, 'database not migrated yet')
+      await delay(1_000, undefined, { signal }).catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import type Koa from 'koa'
+import { isDatabaseUnavailable } from '../../db/unavailable.ts'
+import type { Logger } from '../../lib/log.ts'
+import { Refusal, unavailable } from '../refusal.ts'
+
+/** The one error path: refusals are told, everything unexpected becomes a plain 500 and one log line. */
+export function answerErrors(log: Logger): Koa.Middleware {
+  return async (ctx, next) => {
+    try {
+      await next()
+      if (ctx.status >= 400 && !ctx.body) answer(ctx, new Refusal(ctx.status, ctx.response.message))
+    } catch (error) {
+      // The client has left: there is nobody to tell.
+      if (ctx.req.socket.destroyed) return
+      answer(ctx, toRefusal(error, log))
+    }
+  }
+}
+
+function answer(ctx: Koa.Context, refusal: Refusal): void {
+  ctx.status = refusal.status
+  ctx.set(refusal.headers)
+  ctx.body = { detail: refusal.detail }
+}
+
+/** What a client is told of an error. */
+export function toRefusal(error: unknown, log: Logger): Refusal {
+  if (error instanceof Refusal) return error
+  if (isDatabaseUnavailable(error)) {
+    log.warn({ error }, 'database unavailable')
+    return unavailable('The database is not available at the moment.', 1)
+  }
+  log.error({ error }, 'request failed')
+  return new Refusal(500, 'Internal server error')
+}

@@ -1,0 +1,43 @@
+/** One thing that is wrong with a request: where, what, and its kind under the name that pydantic gives it. */
+export interface Fault {
+  loc: string[]
+  msg: string
+  type: string
+}
+
+/** An answer that is not a success: its status, what the client is told, and headers that belong to it. */
+export class Refusal extends Error {
+  override name = 'Refusal'
+  readonly status: number
+  readonly detail: string | Fault[]
+  readonly headers: Record<string, string>
+
+  constructor(status: number, detail: string | Fault[], headers: Record<string, string> = {}) {
+    super(
+      typeof detail === 'string' ? detail : detail.map((fault) => `${fault.loc.join('.')}: ${fault.msg}`).join('; '),
+    )
+    this.status = status
+    this.detail = detail
+    this.headers = headers
+  }
+}
+
+/** The one answer to a missing, malformed, unknown or revoked key. */
+export function unauthorized(): Refusal {
+  const detail = 'A valid API key is needed: send it as "Authorization: Bearer KEY".'
+  return new Refusal(401, detail, { 'WWW-Authenticate': 'Bearer' })
+}
+
+/** The same for what does not exist and for what belongs to somebody else. */
+export function notFound(what: string): Refusal {
+  return new Refusal(404, `${what} not found`)
+}
+
+export function unprocessable(...faults: Fault[]): Refusal {
+  return new Refusal(422, faults)
+}
+
+/** Something behind the API is away for now; the client may ask again. */
+export function unavailable(detail: string, retryAfterSeconds: number): Refusal {
+  return new Refusal(503, detail, { 'Retry-After': String(retryAfterSeconds) })
+}

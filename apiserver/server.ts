@@ -1,0 +1,34 @@
+import { createServer, type Server } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import type Koa from 'koa'
+
+// Longer than clients keep an idle connection, so that a POST never meets one that is being closed: they don't retry it.
+const keepAliveMs = 90_000
+// An upload of the largest body over a slow line.
+const requestTimeoutMs = 1_800_000
+
+/** Listens with an app. */
+export async function startServer(app: Koa, host: string, port: number): Promise<Server> {
+  const handle = app.callback()
+  const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: requestTimeoutMs }, handle)
+  // The body's reader says "100 Continue", after the key and the announced length were looked at.
+  server.on('checkContinue', handle)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => resolve())
+  })
+  return server
+}
+
+/** Takes no more connections, lets running answers end within the time, then breaks off the rest. */
+export async function stopServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const deadlineMs = performance.now() + graceMs
+  while (performance.now() < deadlineMs) {
+    server.closeIdleConnections()
+    const done = await Promise.race([closed.then(() => true), delay(100, false)])
+    if (done) return
+  }
+  server.closeAllConnections()
+  await closed
+}

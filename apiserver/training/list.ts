@@ -1,0 +1,60 @@
+import { Type, type Static } from 'typebox'
+import { isUuid } from '../validation/compile.ts'
+import { unprocessable } from '../refusal.ts'
+
+const limit = Type.Integer({ minimum: 1, maximum: 100, default: 20 })
+const after = Type.Optional(Type.String())
+
+export const pageQuery = Type.Object({ after, limit })
+export const orderedPageQuery = Type.Object({
+  after,
+  limit,
+  order: Type.Enum(['asc', 'desc'], { default: 'asc' }),
+})
+
+export type PageQuery = Static<typeof pageQuery>
+export type OrderedPageQuery = Static<typeof orderedPageQuery>
+
+/** A page of a list, as clients of the OpenAI kind walk it: the next one is asked for with `after=<last_id>`. */
+export interface ListPage<T> {
+  object: 'list'
+  data: T[]
+  has_more: boolean
+  first_id: string
+  last_id: string
+}
+
+/** Makes a page of `limit` items out of rows of which one more was asked for. */
+export function presentPage<Row, T extends { id: string }>(
+  rows: Row[],
+  limit: number,
+  present: (row: Row) => T,
+): ListPage<T> {
+  const data = rows.slice(0, limit).map(present)
+  return {
+    object: 'list',
+    data,
+    has_more: rows.length > limit,
+    first_id: data[0]?.id ?? '',
+    last_id: data.at(-1)?.id ?? '',
+  }
+}
+
+/**
+ * The place in a list of the item that `after` names; undefined when no `after` was given.
+ *
+ * @throws {Refusal} 422 when it names no item of this list
+ */
+export async function resolveCursor<Place>(
+  after: string | undefined,
+  find: (id: string) => Promise<Place | undefined>,
+): Promise<Place | undefined> {
+  if (after === undefined) return undefined
+  const place = isUuid(after) ? await find(after) : undefined
+  if (place !== undefined) return place
+  throw unprocessable({
+    loc: ['query', 'after'],
+    msg: 'Value error, not the id of an item of this list',
+    type: 'value_error',
+  })
+}

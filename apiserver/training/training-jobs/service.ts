@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { resourceName } from '../../../crds/names.ts'
+import { specDigest } from '../../../crds/spec-digest.ts'
+import { findEventSeq, listEvents, type EventRow } from '../../../db/queries/events.ts'
+import {
+  findTrainingJob,
+  insertTrainingJob,
+  markTrainingJobResourceMade,
+  type NewTrainingJob,
+  type TrainingJobRow,
+} from '../../../db/queries/training-jobs.ts'
+import type { StoredArtifact } from '../../../lib/artifact-store.ts'
+import type { Deps } from '../../deps.ts'
+import { notFound, unavailable } from '../../refusal.ts'
+import { isUuid } from '../../validation/compile.ts'
+import { resolveCursor, type PageQuery } from '../list.ts'
+import { getModel } from '../models/service.ts'
+import { buildTrainedOn, buildTrainingJobResource } from '../resources.ts'
+
+/** A checked request for a training job. */
+export interface TrainingJobRequest {
+  modelId: string
+  /** What is trained on, as it is stored. */
+  payload: Uint8Array
+  config: Record<string, unknown>
+}
+
+/**
+ * Takes a training job in. The payload is stored before the row that points at it, and the row is there before the
+ * resource; what fails after the row is made good by the operator, so the id that is returned always holds.
+ */
+export async function createTrainingJob(deps: Deps, entity: string, request: TrainingJobRequest): Promise<string> {
+  const model = await getModel(deps, entity, request.modelId)
+  const input = await storePayload(deps, entity, request.payload)
+  const id = randomUUID()
+  const trainedOn = { method: 'RL', inputUri: input.uri, inputDigest: input.digest, config: request.config } as const
+  const job: NewTrainingJob = {
+    ...trainedOn,
+    id,
+    modelId: model.id,
+    specDigest: specDigest(buildTrainedOn(trainedOn, model.crName)),
+    namespace: model.namespace,
+    crName: resourceName(model.name, id),
+  }
+  await insertTrainingJob(deps.pool, job)
+  await makeResource(deps, job, model.crName)
+  return id
+}
+
+/** A job of one of the entity's models. */
+export async function getTrainingJob(deps: Deps, entity: string, id: string): Promise<TrainingJobRow> {
+  const job = isUuid(id) ? await findTrainingJob(deps.pool, entity, id) : undefined
+  if (!job) throw notFound('Training job')
+  return job
+}
+
+/** One event more than the page holds, so that it shows whether there are more. */
+export async function listJobEvents(
+  deps: Deps,
+  entity: string,
+  jobId: string,
+  { after, limit }: PageQuery,
+): Promise<EventRow[]> {
+  const { id } = await getTrainingJob(deps, entity, jobId)
+  const seq = await resolveCursor(after, (cursor) => findEventSeq(deps.pool, id, cursor))
+  return listEvents(deps.pool, id, { after: seq, limit: limit + 1 })
+}
+
+async function storePayload({ artifacts, log }: Deps, entity: string, payload: Uint8Array): Promise<StoredArtifact> {
+  try {
+    return await artifacts.putPayload(entity, payload)
+  } catch (error) {
+    log.error({ error }, 'payload not stored')
+    throw unavailable('The trajectories could not be stored: the artifact store takes no writes at the moment.', 10)
+  }
+}
+
+async function makeResource({ kube, pool, log }: Deps, job: NewTrainingJob, modelCrName: string): Promise<void> {
+  try {
+    await kube.createResource(buildTrainingJobResource(job, modelCrName))
+    await markTrainingJobResourceMade(pool, job.id)
+  } catch (error) {
+    log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')
+  }
+}

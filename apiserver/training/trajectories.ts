@@ -1,0 +1,50 @@
+import { Type } from 'typebox'
+import { nullable } from '../validation/nullable.ts'
+
+// What training reads of a sampled token. All the rest is kept as it came.
+const tokenLogprob = Type.Object({ token: Type.String(), logprob: Type.Number() })
+
+const choice = Type.Object({
+  message: Type.Object({}),
+  logprobs: Type.Optional(nullable(Type.Object({ content: Type.Optional(nullable(Type.Array(tokenLogprob))) }))),
+  token_ids: Type.Optional(nullable(Type.Array(Type.Integer({ minimum: 0 })))),
+})
+
+/**
+ * A message or a Choice. As clients tell them apart: what has both `finish_reason` and `message` is a Choice, sampled
+ * and trainable; all else is a message with whatever keys its user gave it.
+ */
+const messageOrChoice = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  if: { type: 'object', required: ['finish_reason', 'message'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: choice,
+})
+
+const messages = Type.Array(messageOrChoice)
+const tools = Type.Optional(nullable(Type.Array(Type.Object({}))))
+const optionalObject = Type.Optional(nullable(Type.Object({})))
+const optionalList = Type.Optional(nullable(Type.Array(Type.Unknown())))
+const optionalVersion = Type.Optional(nullable(Type.Integer()))
+
+const trajectory = Type.Object({
+  messages_and_choices: messages,
+  reward: Type.Number(),
+  tools,
+  additional_histories: Type.Optional(nullable(Type.Array(Type.Object({ messages_and_choices: messages, tools })))),
+  initial_policy_version: optionalVersion,
+  final_policy_version: optionalVersion,
+  metrics: optionalObject,
+  auto_metrics: optionalObject,
+  metadata: optionalObject,
+  logs: optionalList,
+})
+
+/** A group of trajectories that answer the same task; their rewards are compared with each other. */
+export const trajectoryGroupSchema = Type.Object({
+  trajectories: Type.Array(trajectory),
+  exceptions: optionalList,
+  metadata: optionalObject,
+  metrics: optionalObject,
+  logs: optionalList,
+})

@@ -1,0 +1,84 @@
+import type { ErrorObject } from 'ajv'
+import type { Fault } from '../refusal.ts'
+
+type Describe = (error: ErrorObject) => Omit<Fault, 'loc'>
+
+const typeFaults: Record<string, Omit<Fault, 'loc'>> = {
+  string: { msg: 'Input should be a valid string', type: 'string_type' },
+  number: { msg: 'Input should be a valid number', type: 'float_type' },
+  integer: { msg: 'Input should be a valid integer', type: 'int_type' },
+  boolean: { msg: 'Input should be a valid boolean', type: 'bool_type' },
+  array: { msg: 'Input should be a valid list', type: 'list_type' },
+  object: { msg: 'Input should be a valid dictionary', type: 'dict_type' },
+  // Only used for keys that nobody knows: they may be there as an explicit null, as if absent.
+  null: { msg: 'Extra inputs are not permitted', type: 'extra_forbidden' },
+}
+
+const parsingFaults: Record<string, Omit<Fault, 'loc'>> = {
+  integer: { msg: 'Input should be a valid integer, unable to parse string as an integer', type: 'int_parsing' },
+}
+
+const keywordFaults: Record<string, Describe> = {
+  required: () => ({ msg: 'Field required', type: 'missing' }),
+  additionalProperties: () => typeFaults['null']!,
+  enum: ({ schema }) => ({ msg: `Input should be ${joinLiterals(schema as unknown[])}`, type: 'literal_error' }),
+  minimum: ({ schema }) => ({ msg: `Input should be greater than or equal to ${schema}`, type: 'greater_than_equal' }),
+  maximum: ({ schema }) => ({ msg: `Input should be less than or equal to ${schema}`, type: 'less_than_equal' }),
+  exclusiveMinimum: ({ schema }) => ({ msg: `Input should be greater than ${schema}`, type: 'greater_than' }),
+  minItems: ({ schema, data }) => ({
+    msg: `List should have at least ${schema} item${schema === 1 ? '' : 's'} after validation, not ${lengthOf(data)}`,
+    type: 'too_short',
+  }),
+  maxLength: ({ schema }) => ({ msg: `String should have at most ${schema} characters`, type: 'string_too_long' }),
+  minLength: ({ schema }) => ({ msg: `String should have at least ${schema} character`, type: 'string_too_short' }),
+  pattern: ({ schema }) => ({ msg: `String should match pattern '${schema}'`, type: 'string_pattern_mismatch' }),
+  format: ({ schema }) => ({
+    msg: `Input should be a valid ${String(schema).toUpperCase()}`,
+    type: `${schema}_parsing`,
+  }),
+}
+
+/** Says one failed schema rule in the words that clients of the hosted service know; `root` is where the value came from. */
+export function presentFault(root: 'body' | 'query', error: ErrorObject): Fault {
+  return { loc: [root, ...locate(error)], ...describe(root, error) }
+}
+
+function locate(error: ErrorObject): string[] {
+  const path = error.instancePath.split('/').slice(1)
+  const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>
+  const member = missingProperty ?? additionalProperty
+  const names = path.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return member === undefined ? names : [...names, member]
+}
+
+function describe(root: 'body' | 'query', error: ErrorObject): Omit<Fault, 'loc'> {
+  if (error.keyword === 'type') return describeType(root, error)
+  return (
+    keywordFaults[error.keyword]?.(error) ?? {
+      msg: `Value error, ${error.message ?? 'not valid'}`,
+      type: 'value_error',
+    }
+  )
+}
+
+function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Omit<Fault, 'loc'> {
+  const wanted = [schema as string | string[]].flat()
+  if (
+    typeof data === 'number' &&
+    !Number.isFinite(data) &&
+    wanted.some((type) => type === 'number' || type === 'integer')
+  ) {
+    return { msg: 'Input should be a finite number', type: 'finite_number' }
+  }
+  const type = wanted[0]!
+  return (root === 'query' ? parsingFaults[type] : undefined) ?? typeFaults[type]!
+}
+
+function joinLiterals(values: unknown[]): string {
+  const literals = values.filter((value) => value !== null).map((value) => `'${String(value)}'`)
+  return literals.length < 2 ? literals.join('') : `${literals.slice(0, -1).join(', ')} or ${literals.at(-1)}`
+}
+
+function lengthOf(data: unknown): number {
+  return Array.isArray(data) ? data.length : 0
+}

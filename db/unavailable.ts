@@ -1,0 +1,17 @@
+const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ENOENT'])
+
+// Connection trouble (08), shutting down or starting (57P), too many connections (53300), disk full (53100), read only
+// (25006); and a database that is not migrated yet (3F000, 42P01).
+const stateCodes = /^(08...|57P0[123]|53300|53100|25006|3F000|42P01)$/
+
+const driverMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+
+/** Whether a query failed because Postgres cannot be used for now, and not because of the query. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  if (typeof code === 'string' && 'syscall' in error) return networkCodes.has(code)
+  if (typeof code === 'string' && (stateCodes.test(code) || networkCodes.has(code))) return true
+  return driverMessages.test(error.message)
+}
