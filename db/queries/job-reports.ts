@@ -58,6 +58,8 @@ export async function recordCheckpoint(
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)
     if (!job) return 'fenced'
+    // A checkpoint by another id than the claim's is not this attempt's.
+    if (!checkpoint.uri.endsWith(`/${job.checkpointId}`)) return 'fenced'
     if (!job.holds) return (await hasCheckpoint(connection, job, checkpoint)) ? 'recorded' : 'fenced'
     await insertCheckpoint(connection, job, checkpoint)
     return 'recorded'

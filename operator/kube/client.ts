@@ -11,6 +11,8 @@ export interface KubeRequest {
   query?: Record<string, string>
   body?: unknown
   contentType?: string
+  /** Some routes answer with a type of their own only. */
+  accept?: string
   /** gives up before its own time is over */
   signal?: AbortSignal
 }
@@ -76,10 +78,11 @@ export class KubeClient {
 
   async #send(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const { method = 'GET', path, query = {}, body, contentType = 'application/json' } = request
+    const { accept = 'application/json' } = request
     const url = new URL(this.#server.pathname.replace(/\/$/, '') + path, this.#server)
     url.search = new URLSearchParams(query).toString()
     const payload = body === undefined ? undefined : JSON.stringify(body)
-    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'trainyard-operator' }
+    const headers: Record<string, string> = { accept, 'user-agent': 'trainyard-operator' }
     if (payload !== undefined) headers['content-type'] = contentType
     const response = await this.#open(url, { method, headers, signal }, payload)
     if ((response.statusCode ?? 500) < 300) return response

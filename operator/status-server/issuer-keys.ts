@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import { Agent, request } from 'undici'
+import type { KubeClient } from '../kube/client.ts'
 
 /** Whose tokens are believed: the issuer's name and its public keys. */
 export interface Issuer {
@@ -17,38 +15,18 @@ export class IssuerUnavailable extends Error {
   override name = 'IssuerUnavailable'
 }
 
-const timeoutMs = 5_000
-
 /**
- * Reads the issuer from kube-apiserver, with the pod's own token and CA (both are read anew each time: they rotate).
- * Every service account may do so, by the cluster role system:service-account-issuer-discovery.
+ * Reads the issuer from kube-apiserver. Every service account may do so, by the cluster role
+ * system:service-account-issuer-discovery.
  */
-export function createIssuerReader(address: { host: string; port: number; serviceAccountDir: string }): ReadIssuer {
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host
-  const origin = `https://${host}:${address.port}`
+export function createIssuerReader(client: KubeClient): ReadIssuer {
   return async () => {
-    const ca = await readFile(path.join(address.serviceAccountDir, 'ca.crt'))
-    const token = (await readFile(path.join(address.serviceAccountDir, 'token'), 'utf8')).trim()
-    const dispatcher = new Agent({
-      connect: { ca, timeout: timeoutMs },
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-    })
-    try {
-      const get = (route: string) => getJson(origin + route, token, dispatcher)
-      const [discovery, keys] = await Promise.all([get('/.well-known/openid-configuration'), get('/openid/v1/jwks')])
-      return toIssuer(discovery, keys)
-    } finally {
-      await dispatcher.destroy()
-    }
+    const [discovery, keys] = await Promise.all([
+      client.request({ path: '/.well-known/openid-configuration' }),
+      client.request({ path: '/openid/v1/jwks', accept: 'application/jwk-set+json' }),
+    ])
+    return toIssuer(discovery, keys)
   }
-}
-
-async function getJson(url: string, token: string, dispatcher: Agent): Promise<unknown> {
-  const { statusCode, body } = await request(url, { dispatcher, headers: { authorization: `Bearer ${token}` } })
-  const text = await body.text()
-  if (statusCode !== 200) throw new Error(`kube-apiserver answered ${statusCode} to GET ${new URL(url).pathname}`)
-  return JSON.parse(text)
 }
 
 function toIssuer(discovery: unknown, keys: unknown): Issuer {

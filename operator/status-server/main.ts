@@ -6,6 +6,8 @@ import { createPool } from '../../db/pool.ts'
 import { claimJob } from '../../db/queries/job-claims.ts'
 import { createLogger, type Logger } from '../../lib/log.ts'
 import { onShutdown } from '../../lib/shutdown.ts'
+import { KubeClient } from '../kube/client.ts'
+import { loadKubeConfig } from '../kube/kube-config.ts'
 import { createApp } from './app.ts'
 import { authenticate } from './auth.ts'
 import { ClaimQueue } from './claim-queue.ts'
@@ -23,13 +25,8 @@ const wake = () => queue.wake()
 const listener = listen(config.DATABASE_URL, ['training_jobs'], { onNotify: wake, onConnect: wake }, log)
 // The wake-up after each sweep makes good for notifications that were lost while the connection was away.
 const stopSweeper = startLeaseSweeper(pool, log, wake)
-const keys = new IssuerKeys(
-  createIssuerReader({
-    host: config.KUBERNETES_SERVICE_HOST,
-    port: config.KUBERNETES_SERVICE_PORT,
-    serviceAccountDir: config.TRAINYARD_SERVICE_ACCOUNT_DIR,
-  }),
-)
+const kube = new KubeClient(loadKubeConfig(config))
+const keys = new IssuerKeys(createIssuerReader(kube))
 // Known before the first trainer comes, so that kube-apiserver may be away by then.
 keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read yet'))
 
@@ -48,6 +45,7 @@ onShutdown(log, async () => {
   queue.close()
   await closeServer(server)
   await Promise.all([stopSweeper(), listener.close()])
+  kube.close()
   await pool.end()
 })
 
