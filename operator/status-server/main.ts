@@ -61,9 +61,10 @@ async function migrateWhenReady(databaseUrl: string, log: Logger): Promise<void>
   }
 }
 
-/** Requests under way get their answers; connections that idle are closed. */
+/** Requests under way get their answers; their connections are closed as soon as they idle. */
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
+  const closing = setInterval(() => server.closeIdleConnections(), 20)
   await closed
+  clearInterval(closing)
 }

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { claimJob, renewLease, type Attempt, type Claim } from '../../db/queries/job-claims.ts'
-import { cancelJob, failJob, finishJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
-import { recordCheckpoint, recordEvents, recordFailure, type ReportedFailure } from '../../db/queries/job-reports.ts'
+import { claimJob, renewLease, type Claim } from '../../db/queries/job-claims.ts'
+import { finishJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
+import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { TrainingRows } from '../support/training-rows.ts'
+import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 let database: TestDatabase
 let rows: TrainingRows
@@ -17,28 +16,12 @@ beforeEach(() => {
 })
 afterAll(() => database.drop())
 
-const started = { seq: 0, type: 'training_started', data: { num_sequences: 2 } }
-const step = (seq: number) => ({ seq, type: 'gradient_step', data: { loss: 1 / seq } })
-const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
-
-function checkpointOf(claim: Claim) {
-  return { uri: `artifact:///checkpoints/${claim.checkpointId}`, digest: 'ab', metrics: { reward: 0.5 } }
-}
-
-async function train(jobId?: string): Promise<{ claim: Claim; attempt: Attempt }> {
-  const { claim, attempt } = await rows.claim()
-  if (jobId) expect(claim.id).toBe(jobId)
-  expect(await recordEvents(database.pool, attempt, [started, step(1), step(2)])).toBe('recorded')
-  expect(await recordCheckpoint(database.pool, attempt, checkpointOf(claim))).toBe('recorded')
-  return { claim, attempt }
-}
-
 describe('claiming', () => {
   test('jobs of one model are given out in order of arrival, each after the one before it has ended', async () => {
     const model = await rows.addModel()
     const jobs = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
     for (const job of jobs) {
-      await train(job)
+      await rows.train(job)
       expect(await claimJob(database.pool, rows.trainer())).toBeUndefined()
       expect(await finishJob(database.pool, job)).toBe(true)
     }
@@ -48,7 +31,7 @@ describe('claiming', () => {
   test('a claim tells all that a trainer needs, from the newest checkpoint on', async () => {
     const model = await rows.addModel()
     const [first, second] = [await rows.addJob(model), await rows.addJob(model)]
-    const { claim } = await train(first)
+    const { claim } = await rows.train(first)
     expect(claim).toEqual({
       id: first,
       attempt: 1,
@@ -176,148 +159,5 @@ describe('releasing', () => {
     expect(await rows.readJob(job)).toMatchObject({ state: 'Failed', failure: { reason: 'TrainerLost' } })
     expect(await rows.listEvents(job)).toEqual(['1 training_failed'])
     expect(await rows.readErrorMessage(job)).toMatch(/^The trainer stopped without a report.*\(tried 2 times\)$/)
-  })
-})
-
-describe('reports', () => {
-  test('a repeated report changes nothing and is answered as the first one', async () => {
-    const job = await rows.addJob(await rows.addModel())
-    const { claim, attempt } = await rows.claim()
-    for (let times = 0; times < 2; times++) {
-      expect(await recordEvents(database.pool, attempt, [started, step(1)])).toBe('recorded')
-    }
-    expect(await rows.readJob(job)).toMatchObject({ state: 'Running', progress_step: 1, progress_total: 2 })
-    for (let times = 0; times < 2; times++) {
-      expect(await recordCheckpoint(database.pool, attempt, checkpointOf(claim))).toBe('recorded')
-    }
-    expect(await recordEvents(database.pool, attempt, [step(1)])).toBe('recorded')
-    expect(await renewLease(database.pool, attempt)).toBe(true)
-    expect((await rows.readJob(job)).state).toBe('Publishing')
-    expect(await rows.listEvents(job)).toEqual(['0 training_started', '1 gradient_step'])
-  })
-
-  test('another checkpoint, a new event or a failure after the checkpoint is fenced', async () => {
-    const job = await rows.addJob(await rows.addModel())
-    const { claim, attempt } = await train(job)
-    const other = { ...checkpointOf(claim), digest: 'cd' }
-    expect(await recordCheckpoint(database.pool, attempt, other)).toBe('fenced')
-    expect(await recordEvents(database.pool, attempt, [step(3)])).toBe('fenced')
-    expect(await recordFailure(database.pool, attempt, lost)).toBe('fenced')
-    expect((await rows.readJob(job)).state).toBe('Publishing')
-  })
-
-  test('writes of another pod, of an earlier attempt and to an unknown job are fenced', async () => {
-    const job = await rows.addJob(await rows.addModel())
-    const { claim, attempt } = await rows.claim()
-    const strangers = [
-      { ...attempt, podUid: randomUUID() },
-      { ...attempt, attempt: attempt.attempt - 1 },
-      { ...attempt, jobId: randomUUID() },
-    ]
-    for (const stranger of strangers) {
-      expect(await renewLease(database.pool, stranger)).toBe(false)
-      expect(await recordEvents(database.pool, stranger, [started])).toBe('fenced')
-      expect(await recordCheckpoint(database.pool, stranger, checkpointOf(claim))).toBe('fenced')
-      expect(await recordFailure(database.pool, stranger, lost)).toBe('fenced')
-    }
-    expect(await rows.readJob(job)).toMatchObject({ state: 'Starting', attempt: 1, failure: null })
-  })
-
-  test('a retried attempt repeats no event that clients have seen', async () => {
-    const job = await rows.addJob(await rows.addModel())
-    const first = await rows.claim()
-    await recordEvents(database.pool, first.attempt, [started, step(1)])
-    expect(await recordFailure(database.pool, first.attempt, lost)).toBe('recorded')
-    expect(await recordFailure(database.pool, first.attempt, lost)).toBe('recorded')
-    await train(job)
-    await finishJob(database.pool, job)
-    expect(await rows.listEvents(job)).toEqual([
-      '0 training_started',
-      '1 gradient_step',
-      '2 gradient_step',
-      '3 training_ended',
-    ])
-  })
-
-  test.each<[string, ReportedFailure, string]>([
-    ["a user's fault", { ...lost, category: 'User' }, 'out of memory'],
-    ['a failure that no retry helps', { ...lost, retryable: false }, 'out of memory'],
-  ])('%s fails the job at the first attempt', async (_name, failure, message) => {
-    const job = await rows.addJob(await rows.addModel())
-    const { attempt } = await rows.claim()
-    await recordEvents(database.pool, attempt, [started])
-    expect(await recordFailure(database.pool, attempt, failure)).toBe('recorded')
-    expect(await recordFailure(database.pool, attempt, failure)).toBe('recorded')
-    expect((await rows.readJob(job)).state).toBe('Failed')
-    expect(await rows.listEvents(job)).toEqual(['0 training_started', '1 training_failed'])
-    expect(await rows.readErrorMessage(job)).toBe(message)
-  })
-
-  test('a step number is given once, whatever became of attempts and jobs before', async () => {
-    const model = await rows.addModel()
-    const [first, second, third] = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
-    const { attempt, claim } = await rows.claim()
-    await recordFailure(database.pool, attempt, lost)
-    const { claim: again } = await train(first)
-    expect([claim.step, again.step]).toEqual([1, 1])
-    expect(again.checkpointId).not.toBe(claim.checkpointId)
-    await finishJob(database.pool, first)
-    await database.pool.query('DELETE FROM training.checkpoints WHERE model_id = $1', [model])
-    await cancelJob(database.pool, second)
-    const { claim: next } = await train(third)
-    expect(next).toMatchObject({ step: 2, fromCheckpoint: null })
-  })
-})
-
-describe('endings', () => {
-  const failure = { category: 'User', reason: 'BadInput', message: 'the payload is no JSON' } as const
-
-  test('a terminal state never changes, and has one terminal event', async () => {
-    const endings: [string, (jobId: string) => Promise<boolean>][] = [
-      ['Failed', (jobId) => failJob(database.pool, jobId, failure)],
-      ['Cancelled', (jobId) => cancelJob(database.pool, jobId)],
-    ]
-    for (const [state, end] of endings) {
-      const job = await rows.addJob(await rows.addModel())
-      const { attempt, claim } = await rows.claim()
-      const ended = await Promise.all([end(job), end(job), end(job)])
-      expect(ended.filter(Boolean)).toHaveLength(1)
-      const after = await rows.readJob(job)
-      expect(after).toMatchObject({ state, finished_at: expect.any(Date) })
-      expect(await recordCheckpoint(database.pool, attempt, checkpointOf(claim))).toBe('fenced')
-      expect(await renewLease(database.pool, attempt)).toBe(false)
-      const later = [finishJob(database.pool, job), failJob(database.pool, job, failure), cancelJob(database.pool, job)]
-      expect(await Promise.all(later)).toEqual([false, false, false])
-      expect(await rows.readJob(job)).toEqual(after)
-      expect(await rows.listEvents(job)).toEqual(['1 training_failed'])
-    }
-  })
-
-  test('a trained job succeeds, also when it is failed or cancelled while it is published', async () => {
-    const [failed, cancelled] = [await rows.addJob(await rows.addModel()), await rows.addJob(await rows.addModel())]
-    await train(failed)
-    await train(cancelled)
-    expect(await failJob(database.pool, failed, failure)).toBe(false)
-    expect(await finishJob(database.pool, failed)).toBe(true)
-    expect(await cancelJob(database.pool, cancelled)).toBe(true)
-    for (const job of [failed, cancelled]) {
-      expect(await rows.readJob(job)).toMatchObject({ state: 'Succeeded', failure: null })
-      expect((await rows.listEvents(job)).at(-1)).toBe('3 training_ended')
-    }
-  })
-
-  test('the terminal event comes last, however events and the end race', async () => {
-    for (let round = 0; round < 10; round++) {
-      const job = await rows.addJob(await rows.addModel())
-      const { attempt } = await rows.claim()
-      await Promise.all([
-        ...[1, 2, 3].map((seq) => recordEvents(database.pool, attempt, [step(seq)])),
-        cancelJob(database.pool, job),
-      ])
-      const events = await rows.listEvents(job)
-      expect(events.at(-1)).toBe(
-        `${events.length === 1 ? 1 : Number(events.at(-2)!.split(' ')[0]) + 1} training_failed`,
-      )
-    }
   })
 })

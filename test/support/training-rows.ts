@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from '../../db/pool.ts'
 import { claimJob, type Attempt, type Claim, type Claimant } from '../../db/queries/job-claims.ts'
+import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
+
+export const started = { seq: 0, type: 'training_started', data: { num_sequences: 2 } }
+export const step = (seq: number) => ({ seq, type: 'gradient_step', data: { loss: 1 / seq } })
+
+/** The checkpoint that a claim asks for. */
+export function checkpointOf(claim: Claim) {
+  return { uri: `artifact:///checkpoints/${claim.checkpointId}`, digest: 'ab', metrics: { reward: 0.5 } }
+}
 
 /** What tests read of a job. */
 export interface JobRow {
@@ -81,5 +90,17 @@ export class TrainingRows {
     const claim = await claimJob(this.pool, trainer)
     if (!claim) throw new Error('nothing to claim')
     return { claim, attempt: { jobId: claim.id, attempt: claim.attempt, podUid: trainer.podUid } }
+  }
+
+  /** Claims a job with a new trainer, which reports two steps and a checkpoint: the job is in Publishing then. */
+  async train(jobId: string): Promise<{ claim: Claim; attempt: Attempt }> {
+    const { claim, attempt } = await this.claim()
+    if (claim.id !== jobId) throw new Error('another job was claimed')
+    const outcomes = [
+      await recordEvents(this.pool, attempt, [started, step(1), step(2)]),
+      await recordCheckpoint(this.pool, attempt, checkpointOf(claim)),
+    ]
+    if (outcomes.includes('fenced')) throw new Error('a report was fenced')
+    return { claim, attempt }
   }
 }

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { useStack } from '../support/stack.ts'
+import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
+import { TrainingRows } from '../support/training-rows.ts'
+
+const stack = useStack()
+let database: TestDatabase
+let server: RunningStatusServer
+let rows: TrainingRows
+let token: string
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  server = await startStatusServer(stack, database.databaseUrl)
+  await makePod('trainer-0', 'trainyard-trainer')
+  token = await makeToken('trainyard-trainer', 'trainyard-status', 'trainer-0')
+})
+beforeEach(() => {
+  rows = new TrainingRows(database.pool)
+})
+afterAll(async () => {
+  await server?.remove()
+  await database?.drop()
+})
+
+/** A pod that no scheduler looks at: it is there to bind tokens to. */
+function makePod(name: string, serviceAccountName: string) {
+  const containers = [{ name: 'trainer', image: 'none' }]
+  const metadata = { name, namespace: server.namespace }
+  return stack.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: { serviceAccountName, containers, schedulerName: 'nobody' },
+  })
+}
+
+async function makeToken(account: string, audience?: string, pod?: string): Promise<string> {
+  const options = [`-n${server.namespace}`]
+  if (audience) options.push('--audience', audience)
+  if (pod) options.push('--bound-object-kind', 'Pod', '--bound-object-name', pod)
+  return (await stack.kubectl('create', 'token', account, ...options)).trim()
+}
+
+async function post(path: string, body: unknown, init: { token?: string; signal?: AbortSignal } = {}) {
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${init.token ?? token}` },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(init.signal && { signal: init.signal }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: text ? (JSON.parse(text) as Record<string, unknown>) : undefined }
+}
+
+function claim(waitSeconds: number, processId: string = randomUUID(), signal?: AbortSignal) {
+  const body = { base_model: rows.baseModel, process_id: processId, wait_seconds: waitSeconds }
+  return post('/v1/claims', body, signal ? { signal } : {})
+}
+
+async function finish(jobId: string, attempt: number, checkpointId: unknown) {
+  const checkpoint = { uri: `artifact:///checkpoints/${String(checkpointId)}`, digest: 'ab'.repeat(32), metrics: {} }
+  return post(`/v1/jobs/${jobId}/attempts/${attempt}/checkpoint`, checkpoint)
+}
+
+test('a trainer claims a job, reports on it, and hands in its checkpoint', async () => {
+  const job = await rows.addJob(await rows.addModel())
+  const claimed = await claim(0)
+  expect(claimed).toEqual({
+    status: 200,
+    body: {
+      id: job,
+      attempt: 1,
+      model_id: expect.any(String),
+      base_model: rows.baseModel,
+      method: 'RL',
+      input: { uri: 'artifact:///payloads/team/0a.json', digest: '0a' },
+      config: { learning_rate: 0.001 },
+      step: 1,
+      checkpoint_id: expect.any(String),
+      from_checkpoint: null,
+      lease_seconds: 15,
+    },
+  })
+  const path = `/v1/jobs/${job}/attempts/1`
+  const events = [{ seq: 0, type: 'training_started', data: { num_sequences: 1 } }]
+  expect(await post(`${path}/events`, { events })).toEqual({ status: 200, body: {} })
+  expect(await post(`${path}/heartbeat`, {})).toEqual({ status: 200, body: {} })
+  expect((await finish(job, 1, claimed.body?.checkpoint_id)).status).toBe(200)
+  expect(await rows.readJob(job)).toMatchObject({ state: 'Publishing', progress_total: 1 })
+  expect((await post(`/v1/jobs/${job}/attempts/2/heartbeat`, {})).body).toEqual({
+    detail: 'this attempt no longer holds the job: stop, and drop its work',
+  })
+})
+
+test('a failure is recorded, and its message is cut to what a status can hold', async () => {
+  const job = await rows.addJob(await rows.addModel())
+  await claim(0)
+  const failure = { category: 'User', reason: 'InvalidInput', message: 'x\0'.repeat(5_000), retryable: false }
+  expect((await post(`/v1/jobs/${job}/attempts/1/failure`, failure)).status).toBe(200)
+  const { state, failure: stored } = await rows.readJob(job)
+  expect({ state, length: stored?.message.length }).toEqual({ state: 'Failed', length: 2_000 })
+})
+
+test('a trainer that waits gets a job within milliseconds of its being queued', async () => {
+  const waiting = claim(20)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const model = await rows.addModel()
+  const before = performance.now()
+  const job = await rows.addJob(model)
+  expect((await waiting).body?.id).toBe(job)
+  expect(performance.now() - before).toBeLessThan(500)
+})
+
+test('without a job the wait ends with 204, and no job goes to a client that left', async () => {
+  expect((await claim(0.2)).status).toBe(204)
+  const leaves = new AbortController()
+  const left = claim(20, randomUUID(), leaves.signal)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  leaves.abort()
+  await expect(left).rejects.toThrow('aborted')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const job = await rows.addJob(await rows.addModel())
+  expect((await claim(5)).body).toMatchObject({ id: job, attempt: 1 })
+})
+
+test('the job of a trainer that fell silent goes back into the queue by itself', async () => {
+  const job = await rows.addJob(await rows.addModel())
+  await claim(0)
+  await rows.expireLease(job)
+  expect((await claim(10)).body).toMatchObject({ id: job, attempt: 2 })
+  expect((await post(`/v1/jobs/${job}/attempts/1/heartbeat`, {})).status).toBe(409)
+})
+
+describe('who is no trainer pod is refused with 401', () => {
+  test.each<[string, () => Promise<string>]>([
+    ['a trainer pod, for another audience', () => makeToken('trainyard-trainer', undefined, 'trainer-0')],
+    ['a trainer account without a pod', () => makeToken('trainyard-trainer', 'trainyard-status')],
+    ['another account', () => makeToken('somebody', 'trainyard-status')],
+    ['nobody', async () => 'x'],
+  ])('%s', async (_name, make) => {
+    const refused = await post('/v1/claims', '{', { token: await make() })
+    expect(refused).toEqual({ status: 401, body: { detail: expect.any(String) } })
+  })
+
+  test('a trainer of another namespace', async () => {
+    const namespace = `${server.namespace}-other`
+    await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    try {
+      await stack.apply({
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: 'trainyard-trainer', namespace },
+      })
+      const options = [`-n${namespace}`, '--audience', 'trainyard-status']
+      const other = await stack.kubectl('create', 'token', 'trainyard-trainer', ...options)
+      expect((await post('/v1/claims', {}, { token: other.trim() })).status).toBe(401)
+    } finally {
+      await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    }
+  })
+})
+
+test('whatever a pod sends, the answer is a 4xx with a sentence', async () => {
+  const job = await rows.addJob(await rows.addModel())
+  await claim(0)
+  const attempt = `/v1/jobs/${job}/attempts/1`
+  const step = { seq: 1, type: 'gradient_step', data: {} }
+  const paths = ['/v1/claims', ...['events', 'checkpoint', 'failure'].map((name) => `${attempt}/${name}`)]
+  const bodies = ['', '{', '[]', 'null', '"x"', '{"a":1e999}', '['.repeat(100_000), '{"base_model":"\\u0000"}', '\0']
+  const sent: [string, unknown, number][] = [
+    ...paths.flatMap((path) => bodies.map((body): [string, unknown, number] => [path, body, 422])),
+    [`${attempt}/events`, { events: [{ ...step, data: { loss: '\ud800' } }] }, 422],
+    [`${attempt}/events`, `{"events":[{"seq":1,"type":"gradient_step","data":{"loss":1e999}}]}`, 422],
+    [`${attempt}/events`, { events: Array(10_001).fill(step) }, 422],
+    [`${attempt}/events`, ' '.repeat(1024 * 1024 + 1), 413],
+    [`${attempt}/heartbeat`, '{', 422],
+    ['/v1/claims/x', {}, 404],
+    ['/v1/jobs/x/attempts/1/heartbeat', {}, 404],
+    [`/v1/jobs/${job}/attempts/-1/heartbeat`, {}, 404],
+    [`/v1/jobs/${job}/attempts/99999999999999999999/heartbeat`, {}, 404],
+    [`/v1/jobs/%zz/attempts/1/heartbeat`, {}, 404],
+    [`/v1/jobs/${randomUUID()}/attempts/1/heartbeat`, {}, 409],
+    [`/v1/jobs/${job}/attempts/999999999/heartbeat`, {}, 409],
+  ]
+  for (const [path, body, status] of sent) {
+    const answer = await post(path, body)
+    expect({ path, body: String(body).slice(0, 60), ...answer }).toMatchObject({
+      status,
+      body: { detail: expect.any(String) },
+    })
+  }
+  expect(await rows.readJob(job)).toMatchObject({ state: 'Starting', attempt: 1 })
+})
+
+test('while kube-apiserver is away, trainers are still known', async () => {
+  server.kube.cut()
+  try {
+    expect((await claim(0)).status).toBe(204)
+  } finally {
+    server.kube.mend()
+  }
+})
+
+test('while Postgres is away the answer is 503, and afterwards jobs are given out as before', async () => {
+  const model = await rows.addModel()
+  server.postgres.cut()
+  try {
+    expect(await claim(0)).toEqual({ status: 503, body: { detail: expect.stringContaining('database') } })
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  } finally {
+    server.postgres.mend()
+  }
+  await eventually(async () => expect((await claim(0)).status).toBe(204), 10_000)
+  const waiting = claim(20)
+  const job = await rows.addJob(model)
+  expect((await waiting).body?.id).toBe(job)
+})
+
+test('at the end of the process those who wait are answered, and it exits with 0 at once', async () => {
+  const waiting = claim(20)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const before = performance.now()
+  const code = await server.stop()
+  expect((await waiting).status).toBe(204)
+  expect({ code, quick: performance.now() - before < 3_000 }).toEqual({ code: 0, quick: true })
+})

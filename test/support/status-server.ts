@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { eventually } from './eventually.ts'
+import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
+import type { Stack } from './stack.ts'
+
+/** A running status server of a test's own: a namespace, a database, and ways to both that can be cut. */
+export interface RunningStatusServer {
+  namespace: string
+  url: string
+  postgres: SeverableProxy
+  kube: SeverableProxy
+  /** SIGTERM; answers the exit code. */
+  stop: () => Promise<number | null>
+  /** Ends the process if it runs, and removes the namespace. */
+  remove: () => Promise<void>
+}
+
+interface Cluster {
+  server: string
+  'certificate-authority-data': string
+}
+
+/** Starts operator/status-server/main.ts as its pod would. */
+export async function startStatusServer(stack: Stack, databaseUrl: string): Promise<RunningStatusServer> {
+  const namespace = `status-${randomUUID().slice(0, 8)}`
+  await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  for (const name of ['trainyard-status-server', 'trainyard-trainer', 'somebody']) {
+    await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
+  }
+  const cluster = await readCluster(stack)
+  const kube = await openSeverableProxy(addressOf(cluster.server))
+  const postgres = await openSeverableProxy(addressOf(databaseUrl))
+  const folder = await mkdtemp(path.join(tmpdir(), 'status-server-'))
+  await writeServiceAccount(
+    folder,
+    cluster,
+    await stack.kubectl('create', 'token', 'trainyard-status-server', `-n${namespace}`),
+  )
+  const ownDatabaseUrl = new URL(databaseUrl)
+  ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
+  const port = await findFreePort()
+  const child = spawn(process.execPath, ['operator/status-server/main.ts'], {
+    env: {
+      TRAINYARD_HOST: '127.0.0.1',
+      TRAINYARD_PORT: String(port),
+      DATABASE_URL: ownDatabaseUrl.href,
+      TRAINYARD_NAMESPACE: namespace,
+      TRAINYARD_SERVICE_ACCOUNT_DIR: folder,
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: String(kube.port),
+      LOG_LEVEL: 'fatal',
+    },
+    stdio: 'inherit',
+  })
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  const url = `http://127.0.0.1:${port}`
+  await eventually(async () => {
+    if (!(await fetch(`${url}/health`)).ok) throw new Error('not healthy')
+  }, 20_000)
+  return {
+    namespace,
+    url,
+    postgres,
+    kube,
+    stop: () => (child.kill('SIGTERM'), exited),
+    remove: async () => {
+      if (child.exitCode === null) child.kill('SIGKILL')
+      await exited
+      await Promise.all([postgres.close(), kube.close(), rm(folder, { recursive: true })])
+      await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    },
+  }
+}
+
+async function readCluster(stack: Stack): Promise<Cluster> {
+  const config = JSON.parse(await stack.kubectl('config', 'view', '--raw', '--flatten', '--minify', '-ojson')) as {
+    clusters: { cluster: Cluster }[]
+  }
+  return config.clusters[0]!.cluster
+}
+
+async function writeServiceAccount(folder: string, cluster: Cluster, token: string): Promise<void> {
+  await writeFile(path.join(folder, 'ca.crt'), Buffer.from(cluster['certificate-authority-data'], 'base64'))
+  await writeFile(path.join(folder, 'token'), token)
+}
+
+function addressOf(url: string): { host: string; port: number } {
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port: Number(port) }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
