@@ -188,10 +188,8 @@ test('whatever a pod sends, the answer is a 4xx with a sentence', async () => {
   ]
   for (const [path, body, status] of sent) {
     const answer = await post(path, body)
-    expect({ path, body: String(body).slice(0, 60), ...answer }).toMatchObject({
-      status,
-      body: { detail: expect.any(String) },
-    })
+    const request = `${path} ${String(body).slice(0, 60)}`
+    expect({ request, ...answer }).toEqual({ request, status, body: { detail: expect.any(String) } })
   }
   expect(await rows.readJob(job)).toMatchObject({ state: 'Starting', attempt: 1 })
 })
