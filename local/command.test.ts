@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { describeError } from './command.ts'
+import { Problem } from './problem.ts'
+
+test.each([
+  ['a problem is its sentence', new Problem('Port 8080 is taken.'), /^Port 8080 is taken\.$/],
+  [
+    'a full disk names the file',
+    Object.assign(new Error('write'), { code: 'ENOSPC', path: '/cache/etcd' }),
+    /^\/cache\/etcd \(ENOSPC\)\. The disk is full/,
+  ],
+  ['anything else shows where it happened', new Error('odd'), /command\.test/],
+])('%s', (_, error, sentence) => {
+  expect(describeError(error)).toMatch(sentence)
+})

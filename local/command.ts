@@ -1,0 +1,39 @@
+import { Interrupted, Problem } from './problem.ts'
+
+const faults: Partial<Record<string, string>> = {
+  ENOSPC: 'The disk is full: free some space, then run this again.',
+  EDQUOT: 'The disk quota is used up: free some space, then run this again.',
+  EROFS: 'That disk is read-only: set TRAINYARD_CACHE and TRAINYARD_STATE to folders that can be written to.',
+  EACCES: 'This user may not write there: set TRAINYARD_CACHE and TRAINYARD_STATE to folders of your own.',
+}
+
+/**
+ * Runs a command of the terminal: its first Ctrl-C (or SIGTERM) aborts the signal, and the exit code tells how it went
+ * (0 well, 1 failed, 130 interrupted). Failures are told in a sentence.
+ */
+export async function runCommand(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const interruption = new AbortController()
+  // Ctrl-C may come several times (terminal, npm, entry): the first counts, and tidying up is not cut short.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interruption.abort(new Interrupted()))
+  try {
+    await main(interruption.signal)
+    process.exitCode = 0
+  } catch (error) {
+    const interrupted = error instanceof Interrupted || interruption.signal.aborted
+    process.stderr.write(
+      `${interrupted ? 'Interrupted. What this command started is stopped; no data is lost.' : describeError(error)}\n`,
+    )
+    process.exitCode = interrupted ? 130 : 1
+  }
+  // Sockets that are kept alive must not hold the terminal.
+  process.exit()
+}
+
+/** A sentence for what the user can put right; a stack trace for what we must. */
+export function describeError(error: unknown): string {
+  if (error instanceof Problem) return error.message
+  const { code, path } = error as NodeJS.ErrnoException
+  const advice = faults[code ?? '']
+  if (advice && error instanceof Error) return `${path ?? error.message} (${code}). ${advice}`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { ArtifactStore } from '../lib/artifact-store.ts'
+import { runCommand } from './command.ts'
+import { readLocalConfig } from './config.ts'
+import { Problem } from './problem.ts'
+import { defaultEntity } from './stack/api-key.ts'
+import { requireEntity } from './stack/entity.ts'
+import { layoutOf } from './stack/layout.ts'
+import { parsePayload } from './stack/payload.ts'
+import { requireRunning } from './stack/require-running.ts'
+
+/** `npm run put -- FILE [--entity E]`: stores a payload of an entity and prints what a TrainingJob's inputRef takes. */
+await runCommand(async () => {
+  const { file, entity } = readArguments(process.argv.slice(2))
+  requireEntity(entity)
+  const { stateFolder } = readLocalConfig()
+  requireRunning(stateFolder)
+  const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new Problem(`${file} cannot be read (${cause.code}).`, { cause })
+  })
+  parsePayload(file, bytes)
+  const { uri, digest } = await new ArtifactStore(layoutOf(stateFolder).artifacts).putPayload(entity, bytes)
+  process.stdout.write(`uri: ${uri}\ndigest: ${digest}\n`)
+})
+
+function readArguments(args: string[]): { file: string; entity: string } {
+  const usage = 'usage: npm run put -- FILE [--entity E]'
+  try {
+    const { values, positionals } = parseArgs({ args, options: { entity: { type: 'string' } }, allowPositionals: true })
+    if (positionals.length === 1) return { file: positionals[0]!, entity: values.entity ?? defaultEntity }
+  } catch (cause) {
+    throw new Problem(`${(cause as Error).message}\n${usage}`, { cause })
+  }
+  throw new Problem(usage)
+}

@@ -1,0 +1,72 @@
+import type { Board } from '../terminal/board.ts'
+import { createApiKey, defaultEntity, isKnownKey, withDatabase } from './api-key.ts'
+import { applyChart, applyDefinitions } from './chart.ts'
+import { readStackEnv, writeStackEnv, type StackEnv } from './env-file.ts'
+import { layoutOf } from './layout.ts'
+import { databaseUrl } from './postgres.ts'
+import type { StackSettings } from './settings.ts'
+import { joinMachinery, startMachinery, type StartRequest } from './start.ts'
+import { stopMachinery } from './stop.ts'
+import { findRunningSupervisor, type SupervisorRecord } from './supervisor-record.ts'
+import { isServing, waitUntilServing } from './system-check.ts'
+
+export type BringUpRequest = Omit<StartRequest, 'phase'> & { board: Board }
+
+/** The base model that every stack begins with. */
+export const baseModel = 'trainyard/tiny-chat'
+
+/**
+ * Brings a whole stack up: machinery, resources, first key, and waits until the service says that all works. If it
+ * fails or is interrupted, what it started is stopped again; data stays. Machinery that runs already is joined.
+ */
+export async function bringUp(request: BringUpRequest): Promise<StackEnv> {
+  const running = findRunningSupervisor(layoutOf(request.stateFolder))
+  try {
+    return await startAndDeploy(request, running)
+  } catch (error) {
+    if (running) throw error
+    await request.board.run('stopping what was started', () => stopMachinery(request.stateFolder), { quietMs: 1_000 })
+    throw error
+  }
+}
+
+async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord | undefined): Promise<StackEnv> {
+  const { board, config, installation, stateFolder, signal } = request
+  const settings = await board.run('starting Kubernetes and Postgres', (phase) =>
+    running ? joinMachinery({ stateFolder, phase, signal }, running) : startMachinery({ ...request, phase }),
+  )
+  const { controlPlane } = installation
+  const chart = { repository: config.repository, stateFolder, controlPlane, settings, signal }
+  await board.run('installing Trainyard into it', async (phase) => {
+    phase.update('resource definitions')
+    await applyDefinitions(chart)
+    phase.update('database and key')
+    writeStackEnv(stateFolder, await settleEnv(stateFolder, settings))
+    phase.update('chart')
+    await applyChart(chart)
+  })
+  const env = readStackEnv(stateFolder)!
+  await board.run('waiting until all parts work', (phase) => waitUntilServing(env, { phase, signal }))
+  return env
+}
+
+/** The addresses of now, with the key of before while the database knows it. */
+async function settleEnv(stateFolder: string, settings: StackSettings): Promise<StackEnv> {
+  const earlier = readStackEnv(stateFolder)?.TRAINYARD_API_KEY
+  const key = await withDatabase(databaseUrl(settings), async (pool) =>
+    earlier && (await isKnownKey(pool, earlier)) ? earlier : createApiKey(pool, defaultEntity),
+  )
+  return {
+    TRAINYARD_URL: `http://127.0.0.1:${settings.ports.public}`,
+    TRAINYARD_API_KEY: key,
+    TRAINYARD_BASE_MODEL: baseModel,
+    KUBECONFIG: layoutOf(stateFolder).kubeconfig,
+  }
+}
+
+/** The stack's addresses when it is up and all of it works. */
+export async function findRunningStack(stateFolder: string): Promise<StackEnv | undefined> {
+  const env = readStackEnv(stateFolder)
+  if (!env || !findRunningSupervisor(layoutOf(stateFolder))) return undefined
+  return (await isServing(env)) ? env : undefined
+}

@@ -1,0 +1,99 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { replaceFile } from './json-file.ts'
+import type { Layout } from './layout.ts'
+import type { StackSettings } from './settings.ts'
+
+/** Files with which the parts of the control plane prove themselves to each other. */
+export interface Credentials {
+  /** Users of kube-apiserver with their tokens. */
+  tokens: string
+  serviceAccountKey: string
+  serviceAccountPublicKey: string
+  /** kube-apiserver's certificate followed by the authority that signed it, both made by itself at its first start. */
+  certificate: string
+  certificateKey: string
+  adminToken: string
+}
+
+const day = 86_400_000
+/** kube-apiserver's own certificate is valid for a year; it is made anew in good time. */
+const renewBeforeMs = 60 * day
+
+export function credentialsOf({ secrets, certificates }: Layout): Credentials {
+  return {
+    tokens: path.join(secrets, 'tokens.csv'),
+    serviceAccountKey: path.join(secrets, 'service-account.key'),
+    serviceAccountPublicKey: path.join(secrets, 'service-account.pub'),
+    certificate: path.join(certificates, 'apiserver.crt'),
+    certificateKey: path.join(certificates, 'apiserver.key'),
+    adminToken: path.join(secrets, 'admin-token'),
+  }
+}
+
+/** Writes tokens, keys and the kubeconfigs of all users of kube-apiserver. */
+export function writeCredentials(layout: Layout, settings: StackSettings): Credentials {
+  const credentials = credentialsOf(layout)
+  mkdirSync(layout.certificates, { recursive: true, mode: 0o700 })
+  replaceFile(credentials.tokens, tokenFile(settings.secrets))
+  replaceFile(credentials.adminToken, settings.secrets.admin)
+  if (!existsSync(credentials.serviceAccountKey)) makeServiceAccountKey(credentials)
+  removeAgedCertificate(credentials)
+  const server = `https://127.0.0.1:${settings.ports.kubernetes}`
+  const write = (file: string, token: string) =>
+    replaceFile(file, kubeconfig({ server, token, authority: credentials.certificate }))
+  write(layout.kubeconfig, settings.secrets.admin)
+  for (const user of ['controllerManager', 'scheduler', 'node'] as const) {
+    write(userKubeconfig(layout, user), settings.secrets[user])
+  }
+  return credentials
+}
+
+export function userKubeconfig({ secrets }: Layout, user: 'controllerManager' | 'scheduler' | 'node'): string {
+  return path.join(secrets, `${user}.kubeconfig`)
+}
+
+function tokenFile({ admin, controllerManager, scheduler, node }: StackSettings['secrets']): string {
+  const users = [
+    [admin, 'admin', 'admin', '"system:masters"'],
+    [controllerManager, 'system:kube-controller-manager', 'controller-manager'],
+    [scheduler, 'system:kube-scheduler', 'scheduler'],
+    [node, 'system:node:local', 'node', '"system:nodes"'],
+  ]
+  return `${users.map((user) => user.join(',')).join('\n')}\n`
+}
+
+function makeServiceAccountKey({ serviceAccountKey, serviceAccountPublicKey }: Credentials): void {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  replaceFile(serviceAccountPublicKey, publicKey.export({ type: 'spki', format: 'pem' }) as string)
+  replaceFile(serviceAccountKey, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string)
+}
+
+function removeAgedCertificate({ certificate, certificateKey }: Credentials): void {
+  if (!existsSync(certificate)) return
+  if (remainingMs(readFileSync(certificate)) > renewBeforeMs) return
+  for (const file of [certificate, certificateKey]) rmSync(file, { force: true })
+}
+
+/** How long a certificate is still valid; nothing when it was cut short by a crash. */
+function remainingMs(pem: Buffer): number {
+  try {
+    return new X509Certificate(pem).validToDate.getTime() - Date.now()
+  } catch {
+    return 0
+  }
+}
+
+export function kubeconfig({ server, token, authority }: { server: string; token: string; authority: string }): string {
+  // JSON is YAML: nothing needs quoting this way.
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'trainyard',
+    clusters: [{ name: 'trainyard', cluster: { server, 'certificate-authority': authority } }],
+    users: [{ name: 'trainyard', user: { token } }],
+    contexts: [{ name: 'trainyard', context: { cluster: 'trainyard', user: 'trainyard', namespace: 'trainyard' } }],
+  }
+  return `${JSON.stringify(config, null, 2)}\n`
+}

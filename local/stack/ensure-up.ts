@@ -1,0 +1,40 @@
+import type { LocalConfig } from '../config.ts'
+import { withLock } from '../entry/lock.mjs'
+import { install, type Installation } from '../install/install.ts'
+import type { Board } from '../terminal/board.ts'
+import { bringUp, findRunningStack } from './bring-up.ts'
+import type { StackEnv } from './env-file.ts'
+import { layoutOf } from './layout.ts'
+import { defaultPort, readSettings, requireFreePort } from './settings.ts'
+import { findRunningSupervisor } from './supervisor-record.ts'
+
+/** A stack that is up, and the programs that it runs with. */
+export interface RunningStack {
+  env: StackEnv
+  installation: Installation
+  /** It was up before. */
+  found: boolean
+}
+
+/**
+ * Installs what is missing and brings up the stack of this configuration, unless it is up. Returns when all of it
+ * works. Of two commands that do this at once for one state folder, the second waits for the first.
+ */
+export async function ensureUp(config: LocalConfig, board: Board, signal: AbortSignal): Promise<RunningStack> {
+  const onWait = () => board.say('Another command is starting this stack; waiting for it.')
+  return withLock(`start ${config.stateFolder}`, () => ensureUpAlone(config, board, signal), { signal, onWait })
+}
+
+async function ensureUpAlone(config: LocalConfig, board: Board, signal: AbortSignal): Promise<RunningStack> {
+  const { stateFolder, port } = config
+  const isStarted = findRunningSupervisor(layoutOf(stateFolder)) !== undefined
+  // Before the long installation, not after it.
+  if (!isStarted && port !== 0) {
+    await requireFreePort(port ?? readSettings(stateFolder)?.ports.public ?? defaultPort)
+  }
+  const installation = await install({ config, board, signal })
+  const env = await findRunningStack(stateFolder)
+  if (env) return { env, installation, found: true }
+  const fresh = await bringUp({ config, installation, stateFolder, port, board, signal })
+  return { env: fresh, installation, found: false }
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { requireEntity } from './entity.ts'
+
+test.each(['local', 'Team-7', 'a.b_c'])('%s names an entity', (name) => {
+  expect(() => requireEntity(name)).not.toThrow()
+})
+
+test.each([
+  ['', /cannot be the name/],
+  ['a/b', /cannot be the name/],
+  ['-a', /cannot be the name/],
+  ['Admin', /is reserved/],
+])('"%s" does not', (name, sentence) => {
+  expect(() => requireEntity(name)).toThrow(sentence)
+})

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { replaceFile } from './json-file.ts'
+import { layoutOf } from './layout.ts'
+
+/** What `.trainyard/env` tells other tools. */
+export interface StackEnv {
+  TRAINYARD_URL: string
+  TRAINYARD_API_KEY: string
+  TRAINYARD_BASE_MODEL: string
+  KUBECONFIG: string
+}
+
+/** Writes the file in dotenv form, readable by its owner only: it holds a key. */
+export function writeStackEnv(stateFolder: string, env: StackEnv): void {
+  const lines = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  replaceFile(layoutOf(stateFolder).env, `${lines.join('\n')}\n`)
+}
+
+/** Reads the file; undefined when the stack never came up. */
+export function readStackEnv(stateFolder: string): StackEnv | undefined {
+  try {
+    return parseDotenv(readFileSync(layoutOf(stateFolder).env, 'utf8')) as unknown as StackEnv
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** `NAME=value` lines; what comes after the first `=` is the value. */
+export function parseDotenv(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => /^[A-Z_]+=/.test(line))
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+}

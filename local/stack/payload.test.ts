@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { parsePayload } from './payload.ts'
+
+const encode = (text: string) => new TextEncoder().encode(text)
+
+test('a payload with groups is taken', () => {
+  expect(() => parsePayload('p.json', encode('{"trajectory_groups":[{"trajectories":[]}]}'))).not.toThrow()
+})
+
+test.each([
+  ['no JSON', '{', /^p\.json is no JSON/],
+  ['another object', '{"groups":[]}', /^p\.json is no training payload/],
+  ['no groups', '{"trajectory_groups":[]}', /at least one group/],
+  ['null', 'null', /no training payload/],
+])('%s is refused', (_, text, sentence) => {
+  expect(() => parsePayload('p.json', encode(text))).toThrow(sentence)
+})
+
+test('bytes that are no UTF-8 are refused', () => {
+  expect(() => parsePayload('p.json', new Uint8Array([0x22, 0xff, 0x22]))).toThrow(/no JSON/)
+})

@@ -1,0 +1,25 @@
+import { Problem } from '../problem.ts'
+
+/**
+ * Checks that a file is a training payload: JSON with a list `trajectory_groups`. What is in the groups, the trainer
+ * checks.
+ *
+ * @throws {Problem} that names the file and what is wrong with it
+ */
+export function parsePayload(file: string, bytes: Uint8Array): void {
+  const payload = parseJson(file, bytes)
+  const groups = (payload as { trajectory_groups?: unknown } | null)?.trajectory_groups
+  if (!Array.isArray(groups) || groups.length === 0) {
+    throw new Problem(
+      `${file} is no training payload: it must be {"trajectory_groups": [...]} with at least one group.`,
+    )
+  }
+}
+
+function parseJson(file: string, bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw new Problem(`${file} is no JSON: ${(cause as Error).message}`, { cause })
+  }
+}

