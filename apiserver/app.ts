@@ -1,4 +1,4 @@
-import Router from '@koa/router'
+import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { Deps } from './deps.ts'
 import { routeGateway } from './gateway/routes.ts'

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type Koa from 'koa'
 
@@ -9,7 +9,8 @@ const requestTimeoutMs = 1_800_000
 
 /** Listens with an app. */
 export async function startServer(app: Koa, host: string, port: number): Promise<Server> {
-  const handle = app.callback()
+  const callback = app.callback()
+  const handle = (request: IncomingMessage, response: ServerResponse) => void callback(request, response)
   const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: requestTimeoutMs }, handle)
   // The body's reader says "100 Continue", after the key and the announced length were looked at.
   server.on('checkContinue', handle)

@@ -1,4 +1,7 @@
+// ENOENT: the socket file of a server that does not run.
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ENOENT'])
+
+const networkCalls = /^(connect|read|write|getaddrinfo)$/
 
 // Connection trouble (08), shutting down or starting (57P), too many connections (53300), disk full (53100), read only
 // (25006); and a database that is not migrated yet (3F000, 42P01).
@@ -10,8 +13,7 @@ const driverMessages =
 /** Whether a query failed because Postgres cannot be used for now, and not because of the query. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const { code } = error as { code?: unknown }
-  if (typeof code === 'string' && 'syscall' in error) return networkCodes.has(code)
-  if (typeof code === 'string' && (stateCodes.test(code) || networkCodes.has(code))) return true
-  return driverMessages.test(error.message)
+  const { code = '', syscall = 'connect' } = error as { code?: string; syscall?: string }
+  if (networkCodes.has(code)) return networkCalls.test(syscall)
+  return stateCodes.test(code) || driverMessages.test(error.message)
 }

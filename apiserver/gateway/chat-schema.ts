@@ -2,8 +2,8 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { compileBody } from '../validation/compile.ts'
 import { nullable } from '../validation/nullable.ts'
 
-// The interface document's bounds of a seed, as JSON numbers.
-const seedBound = 9223372036854775807
+// The interface document's bounds of a seed, and vLLM's: a 64-bit integer.
+const seedBound = 2 ** 63
 // Each sample of a prompt holds a place in the engine.
 const maxSamples = 1024
 
@@ -83,7 +83,7 @@ type OptionalFields = {
 }
 
 /** A chat completion request: the types of what the interface names; the engine judges the rest. */
-export const chatRequestSchema = Type.Unsafe<ChatRequest>({
+const chatRequestSchema = Type.Unsafe<ChatRequest>({
   type: 'object',
   required: ['messages'],
   properties: {

@@ -2,6 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { JsonDocument, JsonError } from '../json/document.ts'
 
 const newline = 0x0a
+const carriageReturn = 0x0d
 const dataPrefix = Buffer.from('data:')
 
 /** Names in a reply: what the engine wrote, and what the client is to read. */
@@ -69,6 +70,7 @@ export class RenameModelStream extends Transform {
     if (!line.subarray(0, dataPrefix.length).equals(dataPrefix)) return [line]
     const space = line[dataPrefix.length] === 0x20 ? 1 : 0
     const start = dataPrefix.length + space
-    return [line.subarray(0, start), renameModel(line.subarray(start), this.#names)]
+    const end = line.at(-1) === carriageReturn ? line.length - 1 : line.length
+    return [line.subarray(0, start), renameModel(line.subarray(start, end), this.#names), line.subarray(end)]
   }
 }

@@ -1,4 +1,4 @@
-import type Router from '@koa/router'
+import type { Router } from '@koa/router'
 import { listBaseModels } from '../../db/queries/base-models.ts'
 import { listModels } from '../../db/queries/models.ts'
 import type { Deps } from '../deps.ts'

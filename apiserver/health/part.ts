@@ -24,8 +24,8 @@ export async function checkPart(check: () => Promise<PartReport>, timeoutMs: num
 function describeFailure(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const message = at.message.split('\n')[0]!
-    const { code } = at as { code?: unknown }
-    if (at.cause === undefined) return message || String(code ?? at.name)
+    const { code } = at as { code?: string }
+    if (at.cause === undefined) return message || (code ?? at.name)
   }
   return 'failed'
 }

@@ -1,4 +1,4 @@
-import type Router from '@koa/router'
+import type { Router } from '@koa/router'
 import type { Deps } from '../deps.ts'
 import type { RequestState } from '../middleware/context.ts'
 import { checkSystem } from './system-check.ts'

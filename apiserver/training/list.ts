@@ -2,13 +2,13 @@ import { Type, type Static } from 'typebox'
 import { isUuid } from '../validation/compile.ts'
 import { unprocessable } from '../refusal.ts'
 
-const limit = Type.Integer({ minimum: 1, maximum: 100, default: 20 })
-const after = Type.Optional(Type.String())
+export const pageQuery = Type.Object({
+  after: Type.Optional(Type.String()),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+})
 
-export const pageQuery = Type.Object({ after, limit })
 export const orderedPageQuery = Type.Object({
-  after,
-  limit,
+  ...pageQuery.properties,
   order: Type.Enum(['asc', 'desc'], { default: 'asc' }),
 })
 

@@ -1,7 +1,11 @@
 import type { ErrorObject } from 'ajv'
 import type { Fault } from '../refusal.ts'
 
-type Describe = (error: ErrorObject) => Omit<Fault, 'loc'>
+/** What a schema asks for (the value of the rule's keyword) and what was found. */
+interface Failure {
+  wanted: string | number
+  data: unknown
+}
 
 const typeFaults: Record<string, Omit<Fault, 'loc'>> = {
   string: { msg: 'Input should be a valid string', type: 'string_type' },
@@ -18,23 +22,22 @@ const parsingFaults: Record<string, Omit<Fault, 'loc'>> = {
   integer: { msg: 'Input should be a valid integer, unable to parse string as an integer', type: 'int_parsing' },
 }
 
-const keywordFaults: Record<string, Describe> = {
+const keywordFaults: Record<string, (failure: Failure) => Omit<Fault, 'loc'>> = {
   required: () => ({ msg: 'Field required', type: 'missing' }),
   additionalProperties: () => typeFaults['null']!,
-  enum: ({ schema }) => ({ msg: `Input should be ${joinLiterals(schema as unknown[])}`, type: 'literal_error' }),
-  minimum: ({ schema }) => ({ msg: `Input should be greater than or equal to ${schema}`, type: 'greater_than_equal' }),
-  maximum: ({ schema }) => ({ msg: `Input should be less than or equal to ${schema}`, type: 'less_than_equal' }),
-  exclusiveMinimum: ({ schema }) => ({ msg: `Input should be greater than ${schema}`, type: 'greater_than' }),
-  minItems: ({ schema, data }) => ({
-    msg: `List should have at least ${schema} item${schema === 1 ? '' : 's'} after validation, not ${lengthOf(data)}`,
+  minimum: ({ wanted }) => ({ msg: `Input should be greater than or equal to ${wanted}`, type: 'greater_than_equal' }),
+  maximum: ({ wanted }) => ({ msg: `Input should be less than or equal to ${wanted}`, type: 'less_than_equal' }),
+  exclusiveMinimum: ({ wanted }) => ({ msg: `Input should be greater than ${wanted}`, type: 'greater_than' }),
+  minItems: ({ wanted, data }) => ({
+    msg: `List should have at least ${wanted} item${wanted === 1 ? '' : 's'} after validation, not ${lengthOf(data)}`,
     type: 'too_short',
   }),
-  maxLength: ({ schema }) => ({ msg: `String should have at most ${schema} characters`, type: 'string_too_long' }),
-  minLength: ({ schema }) => ({ msg: `String should have at least ${schema} character`, type: 'string_too_short' }),
-  pattern: ({ schema }) => ({ msg: `String should match pattern '${schema}'`, type: 'string_pattern_mismatch' }),
-  format: ({ schema }) => ({
-    msg: `Input should be a valid ${String(schema).toUpperCase()}`,
-    type: `${schema}_parsing`,
+  maxLength: ({ wanted }) => ({ msg: `String should have at most ${wanted} characters`, type: 'string_too_long' }),
+  minLength: ({ wanted }) => ({ msg: `String should have at least ${wanted} character`, type: 'string_too_short' }),
+  pattern: ({ wanted }) => ({ msg: `String should match pattern '${wanted}'`, type: 'string_pattern_mismatch' }),
+  format: ({ wanted }) => ({
+    msg: `Input should be a valid ${String(wanted).toUpperCase()}`,
+    type: `${wanted}_parsing`,
   }),
 }
 
@@ -53,12 +56,10 @@ function locate(error: ErrorObject): string[] {
 
 function describe(root: 'body' | 'query', error: ErrorObject): Omit<Fault, 'loc'> {
   if (error.keyword === 'type') return describeType(root, error)
-  return (
-    keywordFaults[error.keyword]?.(error) ?? {
-      msg: `Value error, ${error.message ?? 'not valid'}`,
-      type: 'value_error',
-    }
-  )
+  if (error.keyword === 'enum')
+    return { msg: `Input should be ${joinLiterals(error.schema as (string | null)[])}`, type: 'literal_error' }
+  const described = keywordFaults[error.keyword]?.({ wanted: error.schema as string | number, data: error.data })
+  return described ?? { msg: `Value error, ${error.message ?? 'not valid'}`, type: 'value_error' }
 }
 
 function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Omit<Fault, 'loc'> {
@@ -74,8 +75,8 @@ function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Om
   return (root === 'query' ? parsingFaults[type] : undefined) ?? typeFaults[type]!
 }
 
-function joinLiterals(values: unknown[]): string {
-  const literals = values.filter((value) => value !== null).map((value) => `'${String(value)}'`)
+function joinLiterals(values: (string | null)[]): string {
+  const literals = values.filter((value) => value !== null).map((value) => `'${value}'`)
   return literals.length < 2 ? literals.join('') : `${literals.slice(0, -1).join(', ')} or ${literals.at(-1)}`
 }
 

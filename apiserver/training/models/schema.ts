@@ -4,7 +4,7 @@ import { nullable } from '../../validation/nullable.ts'
 import { nameSchema } from '../names.ts'
 
 /** POST /v1/preview/models. Clients send every key, with null for what their user left out. */
-export const modelCreateSchema = Type.Object({
+const modelCreateSchema = Type.Object({
   entity: Type.Optional(nullable(nameSchema)),
   project: Type.Optional(nullable(nameSchema)),
   name: Type.Optional(nullable(nameSchema)),

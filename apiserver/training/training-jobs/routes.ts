@@ -1,4 +1,4 @@
-import type Router from '@koa/router'
+import type { Router } from '@koa/router'
 import type { Deps } from '../../deps.ts'
 import type { JsonDocument } from '../../json/document.ts'
 import { readJson } from '../../middleware/body.ts'

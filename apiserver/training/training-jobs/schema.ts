@@ -8,7 +8,7 @@ const optionalNumber = Type.Optional(nullable(nonNegative))
 const optionalFlag = Type.Optional(nullable(Type.Boolean()))
 
 /** RL settings. The bounds are those of the TrainingJob resource. Keys that nobody knows may only be null. */
-export const rlConfigSchema = Type.Object(
+const rlConfigSchema = Type.Object(
   {
     advantage_balance: Type.Optional(nullable(Type.Number({ minimum: -1, maximum: 1 }))),
     epsilon: optionalNumber,
@@ -32,13 +32,11 @@ export const rlConfigSchema = Type.Object(
 export type RlConfig = Static<typeof rlConfigSchema>
 
 /** POST /v1/preview/training-jobs. */
-export const trainingJobCreateSchema = Type.Object({
+const trainingJobCreateSchema = Type.Object({
   model_id: Type.String({ format: 'uuid' }),
   trajectory_groups: Type.Array(trajectoryGroupSchema),
   experimental_config: Type.Optional(nullable(rlConfigSchema)),
 })
-
-export type TrainingJobCreate = Static<typeof trainingJobCreateSchema>
 
 export const parseTrainingJobCreate = compileBody(trainingJobCreateSchema)
 

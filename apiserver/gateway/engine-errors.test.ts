@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { translateEngineError } from './engine-errors.ts'
+
+const names = { engineName: '11111111-2222-4333-8444-555555555555', requestedName: 't/p/n' }
+const error = (message: string, param: string | null = null) =>
+  JSON.stringify({ error: { message, type: 'BadRequestError', param, code: 400 } })
+
+test.each([
+  [
+    'a refused request is told in the words of the engine',
+    400,
+    error('priority needs a scheduler', 'priority'),
+    { status: 422, detail: [{ loc: ['body', 'priority'], msg: 'priority needs a scheduler', type: 'value_error' }] },
+  ],
+  [
+    'its name of the model is not',
+    400,
+    error(`${names.engineName} takes 1024 tokens`),
+    { status: 422, detail: [{ loc: ['body'], msg: 't/p/n takes 1024 tokens', type: 'value_error' }] },
+  ],
+  [
+    'a refusal without words',
+    400,
+    '<html>',
+    { status: 422, detail: [{ loc: ['body'], msg: 'The engine refused the request', type: 'value_error' }] },
+  ],
+  ['a checkpoint that is not found may come', 404, error('x'), { status: 503, headers: { 'Retry-After': '2' } }],
+  ['too many requests', 429, '', { status: 503, headers: { 'Retry-After': '2' } }],
+  ['a wrong engine key is nothing for clients', 401, '{"error":"Unauthorized"}', { status: 502 }],
+  [
+    'a crash is nothing for clients',
+    500,
+    error('/opt/secret'),
+    { status: 502, detail: 'The engine failed to answer.' },
+  ],
+])('%s', (_, status, body, expected) => {
+  expect(translateEngineError(status, Buffer.from(body), names)).toMatchObject(expected)
+})

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { JsonDocument } from '../json/document.ts'
+import { parseChatRequest } from './chat-schema.ts'
+import { buildEngineRequest } from './engine-request.ts'
+
+const trained = { requestedName: 'team/proj/agent', engineName: 'checkpoint', baseModelCrName: 'base', trainable: true }
+const base = { ...trained, requestedName: 'base', engineName: 'org/base', trainable: false }
+const messages = [{ role: 'user', content: 'hi' }]
+
+function build(body: string, target: typeof trained): string {
+  const document = JsonDocument.parse(Buffer.from(body))
+  return buildEngineRequest(document, parseChatRequest(document), target).toString()
+}
+
+const buildFrom = (body: object, target = trained): unknown =>
+  JSON.parse(build(JSON.stringify({ messages, ...body }), target))
+
+describe('the request to an engine', () => {
+  test.each([
+    ['asks for what training needs', {}, { logprobs: true, return_token_ids: true }],
+    ['keeps an explicit false or null', { logprobs: false, return_token_ids: null }, {}],
+    [
+      'asks a stream for token ids in the logprobs too',
+      { stream: true },
+      { logprobs: true, return_token_ids: true, return_tokens_as_token_ids: true },
+    ],
+    [
+      'keeps what a stream explicitly gives up',
+      { stream: true, return_tokens_as_token_ids: false, logprobs: true },
+      { return_token_ids: true },
+    ],
+    ['has none of it in a stream that is none', { stream: null }, { logprobs: true, return_token_ids: true }],
+    ['passes other fields', { cache_salt: 's', logprobs: null, return_token_ids: false, new_field: [1] }, {}],
+  ])('for a model of ours %s', (_, given, added) => {
+    expect(buildFrom(given)).toEqual({ messages, ...given, ...added, model: 'checkpoint' })
+  })
+
+  test('for a base model only has the name changed', () => {
+    expect(buildFrom({ model: 'alias', stream: true }, base)).toEqual({ messages, stream: true, model: 'org/base' })
+  })
+
+  test('keeps every byte of the other fields', () => {
+    const body = '{"messages": [{"role":"user"}],"seed":9007199254740993,"temperature":1.0}'
+    expect(build(body, base)).toBe(`${body.slice(0, -1)},"model":"org/base"}`)
+  })
+
+  test('says engine_xargs as vLLM does', () => {
+    expect(buildFrom({ engine_xargs: { a: 1 } }, base)).toEqual({ messages, vllm_xargs: { a: 1 }, model: 'org/base' })
+  })
+})
+
+describe('a chat request', () => {
+  const parse = (body: object) => parseChatRequest(JsonDocument.parse(Buffer.from(JSON.stringify(body))))
+
+  test('takes parts, tools and nulls', () => {
+    const body = {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'u' }] },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c' }] },
+        { role: 'tool', content: '42', tool_call_id: 'c' },
+      ],
+      tools: null,
+      stop: ['a'],
+      n: null,
+    }
+    expect(parse(body)).toEqual(body)
+  })
+
+  test.each([
+    ['no messages', {}, ['messages'], 'missing'],
+    ['an empty list', { messages: [] }, ['messages'], 'too_short'],
+    ['a text for messages', { messages: 'hi' }, ['messages'], 'list_type'],
+    ['a message that is a text', { messages: ['hi'] }, ['messages', '0'], 'dict_type'],
+    ['a message without a role', { messages: [{ content: 'x' }] }, ['messages', '0', 'role'], 'missing'],
+    ['a number for content', { messages: [{ role: 'user', content: 7 }] }, ['messages', '0', 'content'], 'string_type'],
+    ['a text for max_tokens', { messages, max_tokens: '8' }, ['max_tokens'], 'int_type'],
+    ['a fraction for n', { messages, n: 1.5 }, ['n'], 'int_type'],
+    ['n of 0', { messages, n: 0 }, ['n'], 'greater_than_equal'],
+    ['a text for stream', { messages, stream: 'true' }, ['stream'], 'bool_type'],
+    ['a number for model', { messages, model: 7 }, ['model'], 'string_type'],
+    ['a seed beyond 64 bits', { messages, seed: 1e20 }, ['seed'], 'less_than_equal'],
+  ])('is refused with %s', (_, body, loc, type) => {
+    expect(() => parse(body)).toThrow(
+      expect.objectContaining({ detail: [expect.objectContaining({ loc: ['body', ...loc], type })] }),
+    )
+  })
+})

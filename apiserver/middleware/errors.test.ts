@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { createLogger } from '../../lib/log.ts'
+import { notFound } from '../refusal.ts'
+import { toRefusal } from './errors.ts'
+
+const log = createLogger('test', 'silent')
+const withCode = (code: string, message = 'x', more = {}) => Object.assign(new Error(message), { code, ...more })
+
+test.each<[string, unknown, number]>([
+  ['a refusal is itself', notFound('Model'), 404],
+  ['Postgres refuses connections', withCode('ECONNREFUSED', '', { syscall: 'connect' }), 503],
+  ['Postgres shuts down', withCode('57P01'), 503],
+  ['Postgres has no room', withCode('53100'), 503],
+  ['the connection broke', new Error('Connection terminated unexpectedly'), 503],
+  ['no connection came free', new Error('timeout exceeded when trying to connect'), 503],
+  ['not migrated yet', withCode('42P01'), 503],
+  ['a fault of ours in SQL', withCode('42601'), 500],
+  ['a file that is not there', withCode('ENOENT', '', { syscall: 'open' }), 500],
+  ['a fault of ours', new TypeError('undefined is not a function'), 500],
+  ['something thrown that is no error', 'oops', 500],
+])('%s', (_, error, status) => {
+  expect(toRefusal(error, log).status).toBe(status)
+})
+
+test('an unexpected error tells nothing of itself', () => {
+  expect(toRefusal(new Error('password=x'), log).detail).toBe('Internal server error')
+})

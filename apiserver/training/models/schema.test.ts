@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { JsonDocument } from '../../json/document.ts'
+import { Refusal } from '../../refusal.ts'
+import { parseModelCreate } from './schema.ts'
+
+const parse = (body: unknown) => parseModelCreate(JsonDocument.parse(Buffer.from(JSON.stringify(body))))
+
+describe('a model body', () => {
+  test('is taken with every key, null where the user gave nothing', () => {
+    const body = { entity: null, project: null, name: null, base_model: 'org/base', return_existing: true }
+    expect(parse(body)).toEqual(body)
+  })
+
+  test.each([
+    ['a name with a slash', { name: 'a/b' }, 'string_pattern_mismatch'],
+    ['a name with a colon', { name: 'a:step1' }, 'string_pattern_mismatch'],
+    ['a name of two dots', { name: '..' }, 'string_pattern_mismatch'],
+    ['an empty name', { name: '' }, 'string_too_short'],
+    ['a name with a line break', { name: 'a\n' }, 'string_pattern_mismatch'],
+    ['a name with a NUL', { name: 'a\0b' }, 'string_pattern_mismatch'],
+    ['a name that is too long', { name: 'a'.repeat(129) }, 'string_too_long'],
+    ['a project that is a number', { project: 7 }, 'string_type'],
+    ['a base model that is null', { base_model: null }, 'string_type'],
+    ['a flag that is a text', { return_existing: 'yes' }, 'bool_type'],
+  ])('is refused with %s', (_, change, type) => {
+    const [name] = Object.keys(change)
+    const refusal = getRefusal(() => parse({ base_model: 'org/base', ...change }))
+    expect(refusal.status).toBe(422)
+    expect(refusal.detail).toContainEqual(expect.objectContaining({ loc: ['body', name], type }))
+  })
+})
+
+function getRefusal(act: () => unknown): Refusal {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+  throw new Error('was not refused')
+}

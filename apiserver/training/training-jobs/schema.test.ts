@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { JsonDocument } from '../../json/document.ts'
+import { Refusal, type Fault } from '../../refusal.ts'
+import { parseTrainingJobCreate, pickGivenConfig } from './schema.ts'
+
+const modelId = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
+
+function faultsOf(body: unknown): Fault[] {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  try {
+    parseTrainingJobCreate(JsonDocument.parse(Buffer.from(text)))
+    return []
+  } catch (error) {
+    expect(error).toBeInstanceOf(Refusal)
+    return (error as Refusal).detail as Fault[]
+  }
+}
+
+const withGroups = (...groups: unknown[]) => ({ model_id: modelId, trajectory_groups: groups })
+const withTrajectory = (trajectory: object) =>
+  withGroups({ trajectories: [{ messages_and_choices: [], reward: 0, ...trajectory }] })
+const withConfig = (experimental_config: unknown) => ({ ...withGroups(), experimental_config })
+
+const choice = {
+  finish_reason: 'stop',
+  index: 0,
+  message: { role: 'assistant', content: 'hi', tool_calls: null },
+  logprobs: { content: [{ token: 'token_id:7', bytes: null, logprob: -9999, top_logprobs: [] }], refusal: null },
+  token_ids: [7],
+  stop_reason: null,
+}
+
+describe('a training job body is taken when it', () => {
+  test.each([
+    ['has no groups', withGroups()],
+    ['has a group of exceptions only', withGroups({ trajectories: [], exceptions: [{ type: 'x' }], metadata: {} })],
+    ['has messages and choices', withTrajectory({ messages_and_choices: [{ role: 'user', content: null }, choice] })],
+    [
+      'has what older clients send',
+      withTrajectory({ start_time: '2026-01-01T00:00:00Z', auto_metrics: {}, extra: { deep: [1] } }),
+    ],
+    [
+      'has nulls for what is not set',
+      withTrajectory({ tools: null, initial_policy_version: null, additional_histories: null, metadata: null }),
+    ],
+    ['has a message with a finish_reason of its own', withTrajectory({ messages_and_choices: [{ finish_reason: 1 }] })],
+    ['has a null config', withConfig(null)],
+    ['has unknown settings that are null', withConfig({ future_setting: null, ppo: null })],
+  ])('%s', (_, body) => {
+    expect(faultsOf(body)).toEqual([])
+  })
+})
+
+const missing = (...loc: string[]) => ({ loc: ['body', ...loc], msg: 'Field required', type: 'missing' })
+const fault = (loc: string[], type: string, msg: string) => ({ loc: ['body', ...loc], msg, type })
+const inTrajectory = ['trajectory_groups', '0', 'trajectories', '0']
+const inConfig = 'experimental_config'
+
+describe('a training job body is refused when', () => {
+  test.each<[string, unknown, Fault[]]>([
+    ['it is no object', '[]', [fault([], 'dict_type', 'Input should be a valid dictionary')]],
+    ['fields are missing', {}, [missing('model_id'), missing('trajectory_groups')]],
+    [
+      'model_id is no UUID',
+      { ...withGroups(), model_id: `urn:uuid:${modelId}` },
+      [fault(['model_id'], 'uuid_parsing', 'Input should be a valid UUID')],
+    ],
+    [
+      'model_id is no text',
+      { ...withGroups(), model_id: 7 },
+      [fault(['model_id'], 'string_type', 'Input should be a valid string')],
+    ],
+    [
+      'groups are no list',
+      { ...withGroups(), trajectory_groups: {} },
+      [fault(['trajectory_groups'], 'list_type', 'Input should be a valid list')],
+    ],
+    [
+      'a group is no object, and another has no trajectories',
+      withGroups('x', {}),
+      [
+        fault(['trajectory_groups', '0'], 'dict_type', 'Input should be a valid dictionary'),
+        missing('trajectory_groups', '1', 'trajectories'),
+      ],
+    ],
+    [
+      'a trajectory is empty',
+      withGroups({ trajectories: [{}] }),
+      [missing(...inTrajectory, 'messages_and_choices'), missing(...inTrajectory, 'reward')],
+    ],
+    [
+      'a reward is a truth value',
+      withTrajectory({ reward: true }),
+      [fault([...inTrajectory, 'reward'], 'float_type', 'Input should be a valid number')],
+    ],
+    [
+      'a reward is beyond all numbers',
+      JSON.stringify(withTrajectory({ reward: 12345 })).replace('12345', '1e999'),
+      [fault([...inTrajectory, 'reward'], 'finite_number', 'Input should be a finite number')],
+    ],
+    [
+      'a message is no object, and a policy version no integer',
+      withTrajectory({ messages_and_choices: ['hi'], initial_policy_version: 1.5 }),
+      [
+        fault([...inTrajectory, 'messages_and_choices', '0'], 'dict_type', 'Input should be a valid dictionary'),
+        fault([...inTrajectory, 'initial_policy_version'], 'int_type', 'Input should be a valid integer'),
+      ],
+    ],
+    [
+      'a choice has a logprob that is no number',
+      withTrajectory({ messages_and_choices: [{ ...choice, logprobs: { content: [{ token: 'x', logprob: null }] } }] }),
+      [
+        fault(
+          [...inTrajectory, 'messages_and_choices', '0', 'logprobs', 'content', '0', 'logprob'],
+          'float_type',
+          'Input should be a valid number',
+        ),
+      ],
+    ],
+    [
+      'an additional history has no messages',
+      withTrajectory({ additional_histories: [{ tools: null }] }),
+      [missing(...inTrajectory, 'additional_histories', '0', 'messages_and_choices')],
+    ],
+    [
+      'a setting is unknown',
+      withConfig({ 'learning/rate~': 1 }),
+      [fault([inConfig, 'learning/rate~'], 'extra_forbidden', 'Extra inputs are not permitted')],
+    ],
+    [
+      'a setting hides in the prototype',
+      `{"model_id":"${modelId}","trajectory_groups":[],"experimental_config":{"__proto__":{"ppo":1}}}`,
+      [fault([inConfig, '__proto__'], 'extra_forbidden', 'Extra inputs are not permitted')],
+    ],
+    [
+      'settings have wrong types and bounds',
+      withConfig({
+        learning_rate: -1,
+        epsilon: '0.2',
+        ppo: 1,
+        importance_sampling_level: 'word',
+        advantage_balance: 2,
+      }),
+      [
+        fault([inConfig, 'advantage_balance'], 'less_than_equal', 'Input should be less than or equal to 1'),
+        fault([inConfig, 'epsilon'], 'float_type', 'Input should be a valid number'),
+        fault(
+          [inConfig, 'importance_sampling_level'],
+          'literal_error',
+          "Input should be 'token', 'sequence', 'average' or 'geometric_average'",
+        ),
+        fault([inConfig, 'learning_rate'], 'greater_than_equal', 'Input should be greater than or equal to 0'),
+        fault([inConfig, 'ppo'], 'bool_type', 'Input should be a valid boolean'),
+      ],
+    ],
+  ])('%s', (_, body, faults) => {
+    expect(faultsOf(body)).toEqual(faults)
+  })
+
+  test('it is full of faults: a hundred are told', () => {
+    expect(faultsOf(withGroups(...Array.from({ length: 500 }, () => 1)))).toHaveLength(100)
+  })
+
+  test('it is large: its first fault is told', () => {
+    const trajectory_groups = Array.from({ length: 600_000 }, () => 1)
+    expect(faultsOf({ ...withGroups(), trajectory_groups })).toHaveLength(1)
+  })
+})
+
+describe('the given settings', () => {
+  test.each([
+    ['none', null, {}],
+    ['nulls count as absent', { epsilon: null, learning_rate: 5e-6 }, { learning_rate: 5e-6 }],
+    ['false and 0 are given', { ppo: false, advantage_balance: 0 }, { ppo: false, advantage_balance: 0 }],
+    ["the interface document's name of a setting", { modelfamily_k2_tau: 0.5 }, { kimi_k2_tau: 0.5 }],
+    ["the clients' name goes first", { modelfamily_k2_tau: 0.5, kimi_k2_tau: 0.1 }, { kimi_k2_tau: 0.1 }],
+  ])('%s', (_, config, expected) => {
+    expect(pickGivenConfig(config)).toEqual(expected)
+  })
+})
