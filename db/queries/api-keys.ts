@@ -8,3 +8,8 @@ export async function findKeyEntity(pool: Pool, digest: Buffer): Promise<string 
   )
   return rows[0]?.entity
 }
+
+/** Notes a new key of an entity by its sha256. */
+export async function insertApiKey(pool: Pool, entity: string, digest: Buffer): Promise<void> {
+  await pool.query('INSERT INTO auth.api_keys (entity, digest) VALUES ($1, $2)', [entity, digest])
+}
