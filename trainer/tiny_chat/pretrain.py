@@ -3,19 +3,21 @@
 import argparse
 import math
 import time
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 import torch
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from tiny_chat import words
 from tiny_chat.batches import generate_batches
 from tiny_chat.corpus import generate_dialogues
 from tiny_chat.tokenizer import CONTEXT_LENGTH, VOCABULARY_SIZE, train_tokenizer
 
 SEED = 20260
 TOKENIZER_DIALOGUES = 20_000
-STEPS = 2_000
+STEPS = 1_200
 WARMUP_STEPS = 50
 BATCH_TOKENS = 4_096
 PEAK_LEARNING_RATE = 4e-3
@@ -26,8 +28,8 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     config = LlamaConfig(
         vocab_size=VOCABULARY_SIZE,
         hidden_size=128,
-        intermediate_size=320,
-        num_hidden_layers=3,
+        intermediate_size=224,
+        num_hidden_layers=4,
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=32,
@@ -39,6 +41,14 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
         dtype="float32",
     )
     return LlamaForCausalLM(config)
+
+
+def list_texts() -> Iterator[str]:
+    """What the tokenizer learns from. Colours are many enough to be one token each, capitalized or not."""
+    for dialogue in islice(generate_dialogues(SEED), TOKENIZER_DIALOGUES):
+        yield from (message["content"] for message in dialogue["messages"])
+    for colour in words.COLOURS:
+        yield from [f"{colour.capitalize()} {colour}"] * 1000
 
 
 def schedule_rate(step: int) -> float:
@@ -82,12 +92,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(SEED)
-    texts = (
-        message["content"]
-        for dialogue in islice(generate_dialogues(SEED), TOKENIZER_DIALOGUES)
-        for message in dialogue["messages"]
-    )
-    tokenizer = train_tokenizer(texts)
+    tokenizer = train_tokenizer(list_texts())
     model = build_model(tokenizer)
     print(f"{model.num_parameters():,} parameters", flush=True)
     train_model(model, tokenizer)

@@ -1,0 +1,26 @@
+"""`python -m trainyard_engine [VLLM_ARGUMENT...]`: serves one base model and all its checkpoints."""
+
+import sys
+
+from trainyard_engine.arguments import build_arguments
+from trainyard_engine.config import ConfigError, prepare_environment, read_settings
+
+
+def main() -> None:
+    try:
+        settings = read_settings()
+    except ConfigError as cause:
+        sys.exit(f"trainyard_engine: {cause}")
+    prepare_environment(settings)
+    # Imported late: vLLM reads its environment while it is imported.
+    from trainyard_engine.server import run_server
+
+    try:
+        run_server(build_arguments(settings, sys.argv[1:]), settings.artifacts)
+    except KeyboardInterrupt:
+        sys.exit(0)
+
+
+# vLLM starts its engine process anew from this module, which must then do nothing.
+if __name__ == "__main__":
+    main()

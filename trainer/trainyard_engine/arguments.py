@@ -1,0 +1,22 @@
+"""The settings as arguments of vLLM's server."""
+
+from trainyard_engine.config import Settings
+
+
+def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
+    """`extra` comes last, so that whoever runs the engine can overrule everything but the names."""
+    arguments = ["--model", settings.model, "--host", settings.host, "--port", str(settings.port)]
+    arguments += ["--enable-lora", "--max-loras", str(settings.max_loras)]
+    arguments += ["--max-cpu-loras", str(max(settings.max_cpu_loras, settings.max_loras))]
+    arguments += ["--max-lora-rank", str(round_rank(settings.max_lora_rank))]
+    if settings.max_model_len is not None:
+        arguments += ["--max-model-len", str(settings.max_model_len)]
+    return [*arguments, *extra, "--served-model-name", *settings.model_names]
+
+
+# The only ranks that vLLM reserves room for.
+RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+
+
+def round_rank(rank: int) -> int:
+    return next((allowed for allowed in RANKS if allowed >= rank), RANKS[-1])

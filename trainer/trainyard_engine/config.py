@@ -1,0 +1,68 @@
+"""Settings of the engine process: the one place that reads and prepares its environment."""
+
+import os
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_PORT = 8000
+
+
+class ConfigError(Exception):
+    """A variable is missing or wrong; names the variable, never its value."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    host: str
+    port: int
+    model: str
+    model_names: tuple[str, ...]
+    artifacts: Path
+    max_loras: int
+    max_cpu_loras: int
+    max_lora_rank: int
+    max_model_len: int | None
+
+
+def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
+    names = tuple(name.strip() for name in require(env, "TRAINYARD_MODEL_NAMES").split(",") if name.strip())
+    if not names:
+        raise ConfigError("TRAINYARD_MODEL_NAMES must hold at least one name")
+    return Settings(
+        host=env.get("TRAINYARD_HOST") or "0.0.0.0",
+        port=read_number(env, "TRAINYARD_PORT", DEFAULT_PORT),
+        model=require(env, "TRAINYARD_MODEL"),
+        model_names=names,
+        artifacts=Path(require(env, "TRAINYARD_ARTIFACTS")),
+        max_loras=read_number(env, "TRAINYARD_MAX_LORAS", 4),
+        max_cpu_loras=read_number(env, "TRAINYARD_MAX_CPU_LORAS", 32),
+        max_lora_rank=read_number(env, "TRAINYARD_MAX_LORA_RANK", 16),
+        max_model_len=read_number(env, "TRAINYARD_MAX_MODEL_LEN", None),
+    )
+
+
+def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.environ) -> None:
+    """What vLLM itself reads from the environment; set before it is imported."""
+    env["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "True"  # without it no resolver is asked
+    env.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
+    # Nothing is told to anybody about who serves what.
+    env.setdefault("VLLM_NO_USAGE_STATS", "1")
+    env.setdefault("DO_NOT_TRACK", "1")
+    if Path(settings.model).is_dir():
+        env.setdefault("HF_HUB_OFFLINE", "1")
+
+
+def require(env: Mapping[str, str], name: str) -> str:
+    if value := env.get(name):
+        return value
+    raise ConfigError(f"{name} must be set")
+
+
+def read_number(env: Mapping[str, str], name: str, default: int | None) -> int | None:
+    text = env.get(name)
+    if not text:
+        return default
+    if not text.isdigit() or int(text) < 1:
+        raise ConfigError(f"{name} must be a positive number")
+    return int(text)
