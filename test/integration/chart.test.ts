@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createHelm, parseManifests } from '../support/helm.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const helm = createHelm(stack)
+const namespace = `chart-${randomUUID().slice(0, 8)}`
+const databaseUrl = 'postgres://trainyard@postgres.example:5432/trainyard'
+
+beforeAll(() => stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
+afterAll(() => stack.kubectl('delete', 'namespace', namespace, '--wait=false'))
+
+describe('the API server takes the chart', () => {
+  test.each<[string, object]>([
+    ['as it is', {}],
+    [
+      'on one machine',
+      { artifacts: { hostPath: { path: '/srv/artifacts' } }, listenOnPodIP: true, secrets: { databaseUrl } },
+    ],
+    [
+      'with a claim and a Secret of its user',
+      {
+        artifacts: { persistentVolumeClaim: { create: false, existing: 'shared' } },
+        secrets: { create: false },
+        images: { control: { tag: 'main' }, pullSecrets: [{ name: 'registry' }] },
+      },
+    ],
+    [
+      'without limits and security contexts',
+      {
+        podSecurityContext: null,
+        containerSecurityContext: null,
+        apiserver: { resources: null, service: { type: 'LoadBalancer' } },
+      },
+    ],
+    [
+      'with a base model in full',
+      {
+        baseModels: {
+          'tiny-chat': null,
+          qwen: {
+            names: ['Qwen/Qwen3-0.6B', 'qwen'],
+            source: { hub: { id: 'Qwen/Qwen3-0.6B', revision: 'main' } },
+            engine: { replicas: 2, args: ['--dtype=bfloat16'], env: [{ name: 'A', value: 'b' }], maxLoras: 8 },
+            trainer: { warm: { min: 2 }, maxSequenceLength: 4096 },
+            lora: { rank: 8, alpha: 16, targetModules: ['q_proj'] },
+          },
+        },
+      },
+    ],
+  ])('%s', async (_name, values) => {
+    const manifests = await helm.render(namespace, values)
+    const answer = await helm.dryRun(manifests)
+    expect(answer.trim().split('\n')).toHaveLength(parseManifests(manifests).length)
+  })
+})
+
+describe('values that cannot work are refused with the place', () => {
+  test.each<[string, object, string]>([
+    ['an unknown name', { apiServer: {} }, "additional properties 'apiServer' not allowed"],
+    ['a negative count', { apiserver: { replicas: -1 } }, "at '/apiserver/replicas': minimum: got -1, want 0"],
+    ['a text for a number', { operator: { replicas: 'two' } }, "at '/operator/replicas': got string, want integer"],
+    ['another database', { secrets: { databaseUrl: 'mysql://a' } }, "at '/secrets/databaseUrl'"],
+    ['a short engine key', { secrets: { engineKey: 'short' } }, "at '/secrets/engineKey'"],
+    ['a relative folder', { artifacts: { hostPath: { path: 'artifacts' } } }, "at '/artifacts/hostPath/path'"],
+    [
+      'no artifacts at all',
+      { artifacts: { persistentVolumeClaim: { create: false } } },
+      "persistentVolumeClaim/existing'",
+    ],
+    ['a base model without names', { baseModels: { a: { source: { path: 'a' } } } }, "missing property 'names'"],
+    ['an unknown pull policy', { images: { pullPolicy: 'Sometimes' } }, "at '/images/pullPolicy'"],
+    ['a port beyond all ports', { apiserver: { service: { nodePort: 70_000 } } }, "at '/apiserver/service/nodePort'"],
+  ])('%s', async (_name, values, sentence) => {
+    await expect(helm.render(namespace, values)).rejects.toThrow(sentence)
+  })
+})
+
+test('the parts have rights in their own namespace only: no exec, no secrets, no wildcards', async () => {
+  const manifests = parseManifests(await helm.render(namespace, {}))
+  expect(manifests.filter((manifest) => manifest.kind.startsWith('ClusterRole'))).toEqual([])
+  expect(manifests.filter((manifest) => manifest.metadata.namespace !== namespace)).toEqual([])
+  const rules = manifests.filter((manifest) => manifest.kind === 'Role').flatMap((role) => role.rules as Rule[])
+  const granted = rules.flatMap((rule) => [...rule.resources, ...rule.verbs])
+  expect(rules.length).toBeGreaterThan(0)
+  for (const word of ['*', 'secrets', 'pods/exec', 'escalate', 'bind']) expect(granted).not.toContain(word)
+})
+
+interface Rule {
+  resources: string[]
+  verbs: string[]
+}
+
+test('an upgrade keeps the engine key and the database that an install was given', async () => {
+  const quiet = { replicas: 0 }
+  const values = { apiserver: quiet, operator: quiet, statusServer: quiet, baseModels: { 'tiny-chat': null } }
+  await helm.upgrade(namespace, { ...values, secrets: { databaseUrl } })
+  const installed = await readSecret()
+  expect(installed.engineKey).toMatch(/^[A-Za-z0-9]{48}$/)
+  expect(installed.databaseUrl).toBe(databaseUrl)
+  await helm.upgrade(namespace, { ...values, logLevel: 'debug' })
+  expect(await readSecret()).toEqual(installed)
+})
+
+async function readSecret() {
+  const secret = JSON.parse(await stack.kubectl('get', 'secret', 'trainyard-secrets', `-n${namespace}`, '-ojson')) as {
+    data: Record<string, string>
+  }
+  const decode = (key: string) => Buffer.from(secret.data[key] ?? '', 'base64').toString()
+  return { engineKey: decode('engine-key'), databaseUrl: decode('database-url') }
+}
