@@ -3,6 +3,7 @@ import { claimJob, renewLease, type Claim } from '../../db/queries/job-claims.ts
 import { finishJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
 import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 let database: TestDatabase
@@ -15,6 +16,13 @@ beforeEach(() => {
   rows = new TrainingRows(database.pool)
 })
 afterAll(() => database.drop())
+
+async function countLockWaits(): Promise<number> {
+  const { rowCount } = await database.pool.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  )
+  return rowCount ?? 0
+}
 
 describe('claiming', () => {
   test('jobs of one model are given out in order of arrival, each after the one before it has ended', async () => {
@@ -104,6 +112,26 @@ describe('claiming', () => {
     }
     await Promise.all([add(), ...Array.from({ length: 20 }, work)])
     expect(seen).toEqual(expected)
+  })
+
+  test('an older job that shows up while the next one is being claimed waits for its turn', async () => {
+    const model = await rows.addModel()
+    const [older, claimer] = [await database.pool.connect(), await database.pool.connect()]
+    try {
+      await older.query('BEGIN')
+      await rows.addJob(model, {}, older)
+      const next = await rows.addJob(model)
+      await claimer.query('BEGIN')
+      await claimer.query("UPDATE training.jobs SET state = 'Starting' WHERE id = $1", [next])
+      await older.query('COMMIT')
+      const claim = claimJob(database.pool, rows.trainer())
+      await eventually(async () => expect(await countLockWaits()).toBeGreaterThan(0), 5_000)
+      await claimer.query('COMMIT')
+      expect(await claim).toBeUndefined()
+    } finally {
+      older.release()
+      claimer.release()
+    }
   })
 
   test('one process that asks twice at once gets one job, twice', async () => {

@@ -19,13 +19,22 @@ afterAll(() => database.drop())
 
 const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
 
+async function listEventIds(jobId: string) {
+  const { rows } = await database.pool.query('SELECT id, data FROM training.events WHERE job_id = $1 ORDER BY seq', [
+    jobId,
+  ])
+  return rows as unknown[]
+}
+
 describe('reports', () => {
   test('a repeated report changes nothing and is answered as the first one', async () => {
     const job = await rows.addJob(await rows.addModel())
     const { claim, attempt } = await rows.claim()
-    for (let times = 0; times < 2; times++) {
-      expect(await recordEvents(database.pool, attempt, [started, step(1)])).toBe('recorded')
-    }
+    expect(await recordEvents(database.pool, attempt, [started, step(1)])).toBe('recorded')
+    const ids = await listEventIds(job)
+    const otherLoss = { ...step(1), data: { loss: 7 } }
+    expect(await recordEvents(database.pool, attempt, [started, otherLoss])).toBe('recorded')
+    expect(await listEventIds(job)).toEqual(ids)
     expect(await rows.readJob(job)).toMatchObject({ state: 'Running', progress_step: 1, progress_total: 2 })
     for (let times = 0; times < 2; times++) {
       expect(await recordCheckpoint(database.pool, attempt, checkpointOf(claim))).toBe('recorded')

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from '../../db/pool.ts'
+import type { Connection, Pool } from '../../db/pool.ts'
 import { claimJob, type Attempt, type Claim, type Claimant } from '../../db/queries/job-claims.ts'
 import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
 
@@ -39,8 +39,13 @@ export class TrainingRows {
     return rows[0]!.id
   }
 
-  async addJob(modelId: string, job: { state?: string; maxAttempts?: number } = {}): Promise<string> {
-    const { rows } = await this.pool.query<{ id: string }>(
+  /** Adds a job, Queued unless told otherwise, over a connection of its own where that has a transaction open. */
+  async addJob(
+    modelId: string,
+    job: { state?: string; maxAttempts?: number } = {},
+    connection: Connection = this.pool,
+  ): Promise<string> {
+    const { rows } = await connection.query<{ id: string }>(
       `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, max_attempts, spec_digest,
          namespace, cr_name)
        VALUES ($1, 'RL', 'artifact:///payloads/team/0a.json', '0a', '{"learning_rate": 0.001}', $2, $3, '0b',
