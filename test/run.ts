@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ensurePython } from '../local/install/python.ts'
+import { readLocalConfig } from '../local/config.ts'
+import { installTrainerEnvironment } from '../local/install/python-environment.ts'
+import { Board } from '../local/terminal/board.ts'
 import { runChecks } from './check.ts'
 
 const root = path.dirname(import.meta.dirname)
@@ -49,7 +51,8 @@ async function readVitestReport(file: string): Promise<Outcome> {
 
 /** Lints and tests the Python package; counts come from pytest's JUnit report, each lint counts as one. */
 async function runPython(reports: string): Promise<Outcome> {
-  const python = await ensurePython()
+  const signal = new AbortController().signal
+  const { python } = await installTrainerEnvironment({ config: readLocalConfig(), board: new Board(), signal })
   const folder = path.join(root, 'trainer')
   const report = path.join(reports, 'pytest.xml')
   const lints = [

@@ -20,10 +20,12 @@ interface TrainingEvent {
 export class TrainyardClient {
   readonly url: string
   readonly #key: string
+  readonly #signal: AbortSignal | null
 
-  constructor(url: string, key: string) {
+  constructor(url: string, key: string, signal: AbortSignal | null = null) {
     this.url = url
     this.#key = key
+    this.#signal = signal
   }
 
   /** Registers a model and answers its id and the name under which to sample from it. */
@@ -72,6 +74,7 @@ export class TrainyardClient {
   async #call<T>(method: string, path: string, body?: object): Promise<T> {
     const response = await fetch(this.url + path, {
       method,
+      signal: this.#signal,
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     })

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
-import { Interrupted } from '../problem.ts'
+import { Interrupted, Problem } from '../problem.ts'
 import type { InstallContext } from './context.ts'
 import { installControlPlane, type ControlPlane } from './control-plane.ts'
-import { installPythonEnvironment, type PythonEnvironment } from './python-environment.ts'
+import { installTrainerEnvironment, type PythonEnvironment } from './python-environment.ts'
 
 /** What is installed outside of the repository, and where. */
 export interface Installation {
@@ -15,11 +15,18 @@ export async function install(context: InstallContext): Promise<Installation> {
   await mkdir(context.config.cacheFolder, { recursive: true })
   const failed = new AbortController()
   const together = { ...context, signal: AbortSignal.any([context.signal, failed.signal]) }
-  const parts = [installControlPlane(together), installPythonEnvironment(together)] as const
+  const parts = [installControlPlane(together), installTrainerEnvironment(together)] as const
   for (const part of parts) part.catch(() => failed.abort())
   const outcomes = await Promise.allSettled(parts)
   const faults = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-  if (faults.length > 0) throw faults.find((fault) => !(fault instanceof Interrupted)) ?? faults[0]
+  if (faults.length > 0) throw mergeFaults(faults)
   const [controlPlane, python] = await Promise.all(parts)
   return { controlPlane, python }
+}
+
+/** What to throw for the parts' faults: all that the user can put right at once, and never the interruption they caused. */
+function mergeFaults(faults: unknown[]): unknown {
+  const problems = faults.filter((fault) => fault instanceof Problem)
+  if (problems.length > 1) return new Problem(problems.map(({ message }) => message).join('\n'))
+  return faults.find((fault) => !(fault instanceof Interrupted)) ?? faults[0]
 }

@@ -17,23 +17,43 @@ export interface PythonEnvironment {
 
 const uvVersion = '0.13.8'
 
-/** Makes the environment that `trainer/requirements.txt` pins, or finds it in the cache. */
-export async function installPythonEnvironment(context: InstallContext): Promise<PythonEnvironment> {
+/** What an environment is made of: files of pinned packages, and of versions that overrule what packages ask for. */
+export interface PythonSource {
+  title: string
+  requirements: string
+  overrides?: string
+}
+
+/** Makes the environment that trainer and engine run in, or finds it in the cache. */
+export function installTrainerEnvironment(context: InstallContext): Promise<PythonEnvironment> {
+  const folder = path.join(context.config.repository, 'trainer')
+  return installPythonEnvironment(context, {
+    title: 'making the Python environment',
+    requirements: path.join(folder, 'requirements.txt'),
+    overrides: path.join(folder, 'overrides.txt'),
+  })
+}
+
+/** Makes an environment of pinned packages, or finds it in the cache. */
+export async function installPythonEnvironment(
+  context: InstallContext,
+  source: PythonSource,
+): Promise<PythonEnvironment> {
   const { config, board, signal } = context
   const python = await findPython(signal)
-  const requirements = path.join(config.repository, 'trainer', 'requirements.txt')
-  const overrides = path.join(config.repository, 'trainer', 'overrides.txt')
-  const key = environmentKey(await readFile(requirements, 'utf8'), await readFile(overrides, 'utf8'), python.version)
+  const files = [source.requirements, ...(source.overrides ? [source.overrides] : [])]
+  const pinned = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+  const key = environmentKey(pinned, python.version)
   const folder = path.join(config.cacheFolder, 'python', key)
   const environment = { binFolder: path.join(folder, 'bin'), python: path.join(folder, 'bin', 'python') }
   if (await isUsable(folder)) return environment
-  return board.run('making the Python environment', (phase) =>
+  return board.run(source.title, (phase) =>
     withLock(
       folder,
       async () => {
         if (await isUsable(folder)) return environment
         const uv = await installUv(python, config.cacheFolder, { phase, signal })
-        await makeEnvironment(uv, { folder, python, requirements, overrides, phase, signal })
+        await makeEnvironment(uv, { folder, python, source, phase, signal })
         return environment
       },
       { signal, onWait: () => phase.update('another run is at it; waiting for that') },
@@ -42,8 +62,8 @@ export async function installPythonEnvironment(context: InstallContext): Promise
 }
 
 /** Environments of the same requirements and Python are the same. */
-export function environmentKey(requirements: string, overrides: string, pythonVersion: string): string {
-  const digest = createHash('sha256').update(requirements).update('\0').update(overrides).digest('hex')
+export function environmentKey(pinned: readonly string[], pythonVersion: string): string {
+  const digest = createHash('sha256').update(pinned.join('\0')).digest('hex')
   return `${pythonVersion}-${process.arch}-${digest.slice(0, 12)}`
 }
 
@@ -88,19 +108,18 @@ async function installUv(python: Python, cacheFolder: string, { phase, signal }:
 interface Making extends Running {
   folder: string
   python: Python
-  requirements: string
-  overrides: string
+  source: PythonSource
 }
 
 async function makeEnvironment(uv: string, making: Making): Promise<void> {
-  const { folder, python, requirements, overrides, phase, signal } = making
+  const { folder, python, source, phase, signal } = making
   await rm(stampOf(folder), { force: true })
   await rm(folder, { recursive: true, force: true })
   const onLine = (line: string) => phase.update(line.trim())
   explainFailure(await runChild(uv, ['venv', '--quiet', '--python', python.command, folder], { signal }), 'uv venv')
   phase.update('resolving packages')
   const install = ['pip', 'install', '--python', path.join(folder, 'bin', 'python')]
-  const pinned = ['--override', overrides, '-r', requirements]
+  const pinned = [...(source.overrides ? ['--override', source.overrides] : []), '-r', source.requirements]
   // Bytecode now, so that the first start of torch and vLLM is not slowed by a hundred thousand compilations.
   const args = [...install, '--compile-bytecode', ...pinned]
   const env = childEnvironment({ UV_NO_PROGRESS: '1', UV_COMPILE_BYTECODE_TIMEOUT: '600' })

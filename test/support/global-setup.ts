@@ -1,0 +1,55 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { readLocalConfig } from '../../local/config.ts'
+import { ensureUp } from '../../local/stack/ensure-up.ts'
+import { layoutOf } from '../../local/stack/layout.ts'
+import { databaseUrl } from '../../local/stack/postgres.ts'
+import { readSettings } from '../../local/stack/settings.ts'
+import { stopMachinery } from '../../local/stack/stop.ts'
+import { Board } from '../../local/terminal/board.ts'
+
+/** Where the tests' own stack is, and what it runs with. */
+export interface StackHandle {
+  url: string
+  apiKey: string
+  baseModel: string
+  kubeconfig: string
+  databaseUrl: string
+  /** Folder of the artifact store. */
+  artifacts: string
+  stateFolder: string
+  kubectlPath: string
+  helmPath: string
+}
+
+/** Brings up a stack of the tests' own, on free ports and in a new folder, for all test files; ends it after them. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-test-'))
+  await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.
+  const config = { ...readLocalConfig(), stateFolder, port: 0 }
+  const tearDown = async () => {
+    await stopMachinery(stateFolder)
+    await rm(stateFolder, { recursive: true, force: true })
+  }
+  try {
+    const { env, installation } = await ensureUp(config, new Board(), new AbortController().signal)
+    const layout = layoutOf(stateFolder)
+    project.provide('stack', {
+      url: env.TRAINYARD_URL,
+      apiKey: env.TRAINYARD_API_KEY,
+      baseModel: env.TRAINYARD_BASE_MODEL,
+      kubeconfig: env.KUBECONFIG,
+      databaseUrl: databaseUrl(readSettings(stateFolder)!),
+      artifacts: layout.artifacts,
+      stateFolder,
+      kubectlPath: installation.controlPlane.kubectl,
+      helmPath: installation.controlPlane.helm,
+    })
+  } catch (error) {
+    await tearDown()
+    throw error
+  }
+  return tearDown
+}
