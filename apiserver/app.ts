@@ -13,7 +13,8 @@ import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 /** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
 export function createApp(deps: Deps): Koa {
   const app = new Koa()
-  app.on('error', (error) => deps.log.warn({ error }, 'answer not completed'))
+  // A stream that broke off; who left, or what failed, is said where it is noticed.
+  app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
   app.use(logRequests(deps.log))
   app.use(answerErrors(deps.log))
 

@@ -68,7 +68,8 @@ const optionalFields = {
   chat_template_kwargs: object,
   mm_processor_kwargs: object,
   structured_outputs: object,
-  priority: integer,
+  // Our engines answer first come first served, where another value is an error.
+  priority: Type.Enum([0]),
   request_id: text,
   logits_processors: list,
   return_tokens_as_token_ids: flag,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import type { Logger } from '../../lib/log.ts'
-import { unavailable } from '../refusal.ts'
+import { unavailable, type Refusal } from '../refusal.ts'
 import type { EnginePod, EnginePods } from './engine-pods.ts'
 
 const enginePort = 8000
@@ -53,7 +53,7 @@ export class EngineClient {
       const response = pod && (await this.#tryPod(pod, request))
       if (response) return response
       if (pod) failed.add(pod.ip)
-      else if (performance.now() > deadlineMs) throw unavailable('No engine of this model is ready at the moment.', 2)
+      else if (performance.now() > deadlineMs) throw this.#giveUp(request)
       else {
         failed.clear()
         await delay(pauseMs, undefined, { signal: request.signal })
@@ -63,6 +63,11 @@ export class EngineClient {
 
   async close(): Promise<void> {
     await this.#agent.destroy()
+  }
+
+  #giveUp({ baseModelCrName }: EngineRequest): Refusal {
+    this.#log.warn({ baseModel: baseModelCrName }, 'no engine took a request')
+    return unavailable('No engine of this model is ready at the moment.', 2)
   }
 
   #pickPod(pods: EnginePod[], failed: Set<string>): EnginePod | undefined {
@@ -80,7 +85,7 @@ export class EngineClient {
     } catch (error) {
       finish()
       if (request.signal.aborted || !isConnectionFailure(error)) throw error
-      this.#log.warn({ error, pod: pod.name }, 'engine did not take a request')
+      this.#log.debug({ error, pod: pod.name }, 'engine did not take a request')
       return undefined
     }
   }

@@ -19,6 +19,12 @@ test.each([
     { status: 422, detail: [{ loc: ['body'], msg: 't/p/n takes 1024 tokens', type: 'value_error' }] },
   ],
   [
+    'a path in the body is told part by part',
+    400,
+    error('Field required', 'body.response_format.type'),
+    { status: 422, detail: [{ loc: ['body', 'response_format', 'type'], msg: 'Field required', type: 'value_error' }] },
+  ],
+  [
     'a refusal without words',
     400,
     '<html>',

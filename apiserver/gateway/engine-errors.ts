@@ -5,20 +5,21 @@ import { renameInText, type ModelNames } from './rename-model.ts'
 export function translateEngineError(status: number, body: Uint8Array, names: ModelNames): Refusal {
   const { message, param } = readError(renameInText(body, names))
   if (status === 400 || status === 413 || status === 422) {
-    return unprocessable({ loc: ['body', ...(param ? [param] : [])], msg: message, type: 'value_error' })
+    return unprocessable({ loc: ['body', ...param], msg: message, type: 'value_error' })
   }
   if (status === 404) return unavailable('The engine cannot load this model at the moment.', 2)
   if (status === 429 || status === 503) return unavailable('The engine takes no more requests at the moment.', 2)
   return new Refusal(502, 'The engine failed to answer.')
 }
 
-/** vLLM's error: `{"error": {message, type, param, code}}`. */
-function readError(body: Uint8Array): { message: string; param: string | undefined } {
-  const fallback = { message: 'The engine refused the request', param: undefined }
+/** vLLM's error is `{"error": {message, type, param, code}}`; `param` is a field, or a path such as `body.a.b`. */
+function readError(body: Uint8Array): { message: string; param: string[] } {
+  const fallback = { message: 'The engine refused the request', param: [] }
   try {
     const { error } = JSON.parse(Buffer.from(body).toString()) as { error?: { message?: unknown; param?: unknown } }
     if (typeof error?.message !== 'string') return fallback
-    return { message: error.message, param: typeof error.param === 'string' ? error.param : undefined }
+    const param = typeof error.param === 'string' ? error.param.replace(/^body\.?/, '').split('.') : []
+    return { message: error.message, param: param.filter(Boolean) }
   } catch {
     return fallback
   }

@@ -27,10 +27,10 @@ export function createEnginePods(kube: Pick<Kube, 'listPods'>, log: Logger): Eng
   const read = async () => {
     try {
       known = await kube.listPods(`${labels.component}=engine`)
-      readAtMs = performance.now()
     } catch (error) {
       log.warn({ error }, 'engine pods not listed')
     } finally {
+      readAtMs = performance.now()
       reading = undefined
     }
   }

@@ -78,6 +78,7 @@ describe('a chat request', () => {
     ['n of 0', { messages, n: 0 }, ['n'], 'greater_than_equal'],
     ['a text for stream', { messages, stream: 'true' }, ['stream'], 'bool_type'],
     ['a number for model', { messages, model: 7 }, ['model'], 'string_type'],
+    ['a priority', { messages, priority: 3 }, ['priority'], 'literal_error'],
     ['a seed beyond 64 bits', { messages, seed: 1e20 }, ['seed'], 'less_than_equal'],
   ])('is refused with %s', (_, body, loc, type) => {
     expect(() => parse(body)).toThrow(

@@ -57,7 +57,7 @@ function locate(error: ErrorObject): string[] {
 function describe(root: 'body' | 'query', error: ErrorObject): Omit<Fault, 'loc'> {
   if (error.keyword === 'type') return describeType(root, error)
   if (error.keyword === 'enum')
-    return { msg: `Input should be ${joinLiterals(error.schema as (string | null)[])}`, type: 'literal_error' }
+    return { msg: `Input should be ${joinLiterals(error.schema as Literal[])}`, type: 'literal_error' }
   const described = keywordFaults[error.keyword]?.({ wanted: error.schema as string | number, data: error.data })
   return described ?? { msg: `Value error, ${error.message ?? 'not valid'}`, type: 'value_error' }
 }
@@ -75,8 +75,12 @@ function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Om
   return (root === 'query' ? parsingFaults[type] : undefined) ?? typeFaults[type]!
 }
 
-function joinLiterals(values: (string | null)[]): string {
-  const literals = values.filter((value) => value !== null).map((value) => `'${value}'`)
+type Literal = string | number | null
+
+function joinLiterals(values: Literal[]): string {
+  const literals = values
+    .filter((value) => value !== null)
+    .map((value) => (typeof value === 'string' ? `'${value}'` : value))
   return literals.length < 2 ? literals.join('') : `${literals.slice(0, -1).join(', ')} or ${literals.at(-1)}`
 }
 
