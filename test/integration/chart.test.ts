@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findUnsupported } from '../../local/node-agent/honoured.ts'
+import type { Pod } from '../../local/node-agent/kube.ts'
 import { createHelm, parseManifests } from '../support/helm.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -85,6 +87,15 @@ test('the parts have rights in their own namespace only: no exec, no secrets, no
   const granted = rules.flatMap((rule) => [...rule.resources, ...rule.verbs])
   expect(rules.length).toBeGreaterThan(0)
   for (const word of ['*', 'secrets', 'pods/exec', 'escalate', 'bind']) expect(granted).not.toContain(word)
+})
+
+test('the pods ask for nothing that the node of one machine does not honour', async () => {
+  const manifests = parseManifests(
+    await helm.render(namespace, { artifacts: { hostPath: { path: '/srv/artifacts' } } }),
+  )
+  const deployments = manifests.filter((manifest) => manifest.kind === 'Deployment')
+  const pods = deployments.map((deployment) => (deployment.spec as { template: Pod }).template)
+  expect(pods.map((pod) => findUnsupported(pod))).toEqual([undefined, undefined, undefined])
 })
 
 interface Rule {
