@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { killPart, killProgram, mainPid, podSelectors, waitUntilWhole } from '../support/kill.ts'
+import { createRest, sampleGroup } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const rest = createRest(stack)
+const alternating = (_: string, index: number) => index % 2
+
+// Whatever a test broke is whole again before the next one.
+afterEach(() => waitUntilWhole(stack, 180_000), 200_000)
+
+/** A job that takes some seconds: many long answers, and small batches do the rest. */
+async function startLongJob() {
+  const model = await rest.createModel()
+  const groups = await Promise.all(
+    ['Tell me about the sea.', 'Tell me a story.', 'Tell me about a horse.', 'How was your day?'].map((prompt) =>
+      sampleGroup(rest, model.address, prompt, alternating, 16),
+    ),
+  )
+  return { model, jobId: await rest.startJob(model.id, groups) }
+}
+
+describe('a job survives kill -9, ends once and makes one checkpoint', () => {
+  test.for(['trainer', 'operator', 'apiserver', 'status server', 'engine'] as const)('of the %s', async (part) => {
+    const { model, jobId } = await startLongJob()
+    await killPart(stack, part)
+    const events = await eventually(() => rest.waitForEnd(jobId), 120_000)
+
+    expect(events.filter((event) => /^training_(ended|failed)$/.test(event.type)).map((event) => event.type)).toEqual([
+      'training_ended',
+    ])
+    const steps = events.filter((event) => event.type === 'gradient_step')
+    expect(steps).toHaveLength(Number(events[0]?.data.num_sequences))
+    expect((await rest.listCheckpoints(model.id)).map((checkpoint) => checkpoint.step)).toEqual([1])
+  })
+})
+
+describe('what is killed answers again at the same address', () => {
+  test.for([
+    ['etcd', 15_000],
+    ['kube-apiserver', 15_000],
+    ['kube-controller-manager', 15_000],
+    ['kube-scheduler', 15_000],
+    ['postgres', 15_000],
+    ['node-agent', 15_000],
+  ] as const)('%s', async ([name, goalMs]) => {
+    const started = Date.now()
+    killProgram(stack, name)
+    await waitUntilWhole(stack, 10 * goalMs)
+    console.log(`${name}: whole again after ${((Date.now() - started) / 1000).toFixed(1)} s (goal ${goalMs / 1000} s)`)
+  })
+
+  test('the pods of a killed node agent are the same processes afterwards', async () => {
+    const before = await mainPid(stack, podSelectors.engine)
+    killProgram(stack, 'node-agent')
+    await waitUntilWhole(stack, 60_000)
+    expect(await mainPid(stack, podSelectors.engine)).toBe(before)
+  })
+
+  test('the engine, within 90 s, with every step still served', async () => {
+    const { model, jobId } = await startLongJob()
+    await rest.waitForEnd(jobId)
+    const started = Date.now()
+    await killPart(stack, 'engine')
+    const [choice] = await eventually(() => rest.sample(`${model.address}:step1`, 'Tell me a story.'), 300_000)
+    console.log(`engine: answers again after ${((Date.now() - started) / 1000).toFixed(1)} s (goal 90 s)`)
+    expect(choice?.message.content).not.toBe('')
+  })
+})
+
+test('with the operator stopped a POST answers, kubectl shows it waiting, nothing trains; then it runs', async () => {
+  const model = await rest.createModel()
+  const group = await sampleGroup(rest, model.address, 'Tell me a story.', alternating)
+  await stack.kubectl('scale', 'deployment/trainyard-operator', '--replicas=0')
+  await eventually(async () => {
+    expect(await stack.kubectl('get', 'pods', '-l', podSelectors.operator, '-o', 'name')).toBe('')
+  })
+  try {
+    const jobId = await rest.startJob(model.id, [group])
+    const row = await stack.kubectl('get', 'trainingjobs', '-l', `trainyard.dev/id=${jobId}`, '--no-headers')
+    expect(row).toMatch(/Pending.*WaitingForOperator/)
+    expect(await rest.listEvents(jobId)).toEqual([])
+    await stack.kubectl('scale', 'deployment/trainyard-operator', '--replicas=1')
+    expect((await rest.waitForEnd(jobId)).at(-1)?.type).toBe('training_ended')
+  } finally {
+    await stack.kubectl('scale', 'deployment/trainyard-operator', '--replicas=1')
+  }
+})
+
+test('while Postgres is away the API says so with 503 and Retry-After, and then goes on', async () => {
+  const model = await rest.createModel()
+  const path = `/v1/preview/models/${model.id}/checkpoints`
+  killProgram(stack, 'postgres')
+  const answers = new Set<number>()
+  await eventually(async () => {
+    const response = await rest.send('GET', path)
+    answers.add(response.status)
+    if (response.status === 503) expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(response.status).toBe(200)
+  }, 60_000)
+  expect([...answers].filter((status) => status !== 200 && status !== 503)).toEqual([])
+})

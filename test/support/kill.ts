@@ -1,0 +1,45 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect } from 'vitest'
+import { layoutOf } from '../../local/stack/layout.ts'
+import { readSupervisorRecord } from '../../local/stack/supervisor-record.ts'
+import { eventually } from './eventually.ts'
+import type { Stack } from './stack.ts'
+
+/** Labels by which the pods of each part are found. */
+export const podSelectors = {
+  apiserver: 'app.kubernetes.io/component=apiserver',
+  operator: 'app.kubernetes.io/component=operator',
+  'status server': 'app.kubernetes.io/component=status-server',
+  trainer: 'trainyard.dev/component=trainer',
+  engine: 'trainyard.dev/component=engine',
+} as const
+
+/** `kill -9` of the main process of a part's pod, as the node agent wrote its id down. */
+export async function killPart(stack: Stack, part: keyof typeof podSelectors): Promise<void> {
+  process.kill(await mainPid(stack, podSelectors[part]), 'SIGKILL')
+}
+
+/** The id of the main process of the one pod that a selector finds. */
+export async function mainPid(stack: Stack, selector: string): Promise<number> {
+  const uid = (await stack.kubectl('get', 'pods', '-l', selector, '-o', 'jsonpath={.items[0].metadata.uid}')).trim()
+  const folder = path.join(layoutOf(stack.stateFolder).node, 'pods', uid, 'containers')
+  const [container] = await readdir(folder)
+  const runs = (await readdir(path.join(folder, container!))).filter((name) => /^\d+$/.test(name)).map(Number)
+  const stat = await readFile(path.join(folder, container!, String(Math.max(...runs)), 'main'), 'utf8')
+  return Number.parseInt(stat, 10)
+}
+
+/** `kill -9` of a program that the supervisor watches. */
+export function killProgram(stack: Stack, name: string): void {
+  process.kill(readSupervisorRecord(layoutOf(stack.stateFolder))!.programs[name]!.process!.pid, 'SIGKILL')
+}
+
+/** Waits until the service says that all of it works. */
+export function waitUntilWhole(stack: Stack, timeoutMs: number): Promise<void> {
+  return eventually(async () => {
+    const headers = { authorization: `Bearer ${stack.apiKey}` }
+    const response = await fetch(`${stack.url}/v1/system-check`, { headers, signal: AbortSignal.timeout(5_000) })
+    expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200, body: { ok: true } })
+  }, timeoutMs)
+}
