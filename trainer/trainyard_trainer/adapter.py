@@ -55,6 +55,7 @@ def open_adapter(base: Base, lora: LoraSettings, checkpoint: Path | None) -> Ite
     """The base with an adapter on it: the checkpoint's, or an untrained one. Taken off again at the end."""
     config = LoraConfig.from_pretrained(str(checkpoint)) if checkpoint else describe_lora(lora)
     config.inference_mode = False
+    config.base_model_name_or_path = base.model.name_or_path  # here its path, in checkpoints its public name
     torch.manual_seed(INITIAL_SEED)
     model = get_peft_model(base.model, config)
     try:

@@ -1,0 +1,45 @@
+"""What several tests need: the tiny chat model, loaded once, and makers of trajectories."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from trainyard_trainer.adapter import Base, load_base
+
+MODEL = Path(__file__).parent / "models" / "tiny-chat"
+
+
+@pytest.fixture(scope="session")
+def base() -> Base:
+    torch.set_num_threads(2)
+    return load_base("trainyard/tiny-chat", str(MODEL))
+
+
+@pytest.fixture(scope="session")
+def tokenizer(base: Base):
+    return base.tokenizer
+
+
+@pytest.fixture
+def make_choice(tokenizer):
+    """A Choice as the gateway gives it; `form` says how it tells the sampled ids."""
+
+    def make(text: str, logprob: float = -0.5, form: str = "token_ids") -> dict:
+        ids = [*tokenizer.encode(text, add_special_tokens=False), tokenizer.eos_token_id]
+        entries = [describe_token(tokenizer, number, logprob, form) for number in ids]
+        choice = {
+            "finish_reason": "stop",
+            "index": 0,
+            "message": {"role": "assistant", "content": text},
+            "logprobs": {"content": entries, "refusal": None},
+        }
+        return choice | {"token_ids": ids} if form == "token_ids" else choice
+
+    return make
+
+
+def describe_token(tokenizer, number: int, logprob: float, form: str) -> dict:
+    text = tokenizer.decode([number])
+    token = f"token_id:{number}" if form == "token_id" else text
+    return {"token": token, "bytes": list(text.encode()), "logprob": logprob, "top_logprobs": []}

@@ -1,0 +1,34 @@
+import pytest
+
+from trainyard_engine.arguments import build_arguments
+from trainyard_engine.config import ConfigError, prepare_environment, read_settings
+
+ENV = {"TRAINYARD_MODEL": "models/tiny-chat", "TRAINYARD_MODEL_NAMES": "a/b, c", "TRAINYARD_ARTIFACTS": "/artifacts"}
+
+
+def test_arguments_of_the_server():
+    settings = read_settings(ENV | {"TRAINYARD_HOST": "127.0.0.9", "TRAINYARD_MAX_LORA_RANK": "20"})
+    assert build_arguments(settings, ["--dtype", "float32"]) == [
+        "--model", "models/tiny-chat", "--host", "127.0.0.9", "--port", "8000",
+        "--enable-lora", "--max-loras", "4", "--max-cpu-loras", "32", "--max-lora-rank", "32",
+        "--dtype", "float32", "--served-model-name", "a/b", "c",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(ENV))
+def test_a_missing_variable_is_named(name):
+    with pytest.raises(ConfigError, match=name):
+        read_settings({key: value for key, value in ENV.items() if key != name})
+
+
+def test_a_wrong_number_is_named_and_not_shown():
+    with pytest.raises(ConfigError, match="TRAINYARD_PORT must be") as caught:
+        read_settings(ENV | {"TRAINYARD_PORT": "secret"})
+    assert "secret" not in str(caught.value)
+
+
+def test_the_environment_keeps_vllm_quiet_but_not_what_the_admin_set():
+    env = {"HF_HUB_OFFLINE": "0"}
+    prepare_environment(read_settings(ENV), env)
+    assert env["VLLM_NO_USAGE_STATS"] == "1"
+    assert env["HF_HUB_OFFLINE"] == "0"
