@@ -46,12 +46,18 @@ function isInstalled(cache) {
 }
 
 function makeWritable(folder) {
+  // Making folders in one go hides the reason (a read-only disk shows as ENOENT), so the first existing one is asked.
+  checkWritable(findExisting(folder))
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
     throw new Error(`${folder} cannot be made (${error.code}): ${adviceFor(error.code)}`)
   }
   checkWritable(folder)
+}
+
+function findExisting(folder) {
+  return existsSync(folder) ? folder : findExisting(path.dirname(folder))
 }
 
 function checkWritable(folder) {

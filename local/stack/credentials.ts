@@ -1,6 +1,7 @@
-import { generateKeyPairSync, X509Certificate } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { generateKeyPairSync } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { certificatesOf } from './certificates.ts'
 import { replaceFile } from './json-file.ts'
 import type { Layout } from './layout.ts'
 import type { StackSettings } from './settings.ts'
@@ -11,23 +12,14 @@ export interface Credentials {
   tokens: string
   serviceAccountKey: string
   serviceAccountPublicKey: string
-  /** kube-apiserver's certificate followed by the authority that signed it, both made by itself at its first start. */
-  certificate: string
-  certificateKey: string
   adminToken: string
 }
 
-const day = 86_400_000
-/** kube-apiserver's own certificate is valid for a year; it is made anew in good time. */
-const renewBeforeMs = 60 * day
-
-export function credentialsOf({ secrets, certificates }: Layout): Credentials {
+export function credentialsOf({ secrets }: Layout): Credentials {
   return {
     tokens: path.join(secrets, 'tokens.csv'),
     serviceAccountKey: path.join(secrets, 'service-account.key'),
     serviceAccountPublicKey: path.join(secrets, 'service-account.pub'),
-    certificate: path.join(certificates, 'apiserver.crt'),
-    certificateKey: path.join(certificates, 'apiserver.key'),
     adminToken: path.join(secrets, 'admin-token'),
   }
 }
@@ -35,14 +27,12 @@ export function credentialsOf({ secrets, certificates }: Layout): Credentials {
 /** Writes tokens, keys and the kubeconfigs of all users of kube-apiserver. */
 export function writeCredentials(layout: Layout, settings: StackSettings): Credentials {
   const credentials = credentialsOf(layout)
-  mkdirSync(layout.certificates, { recursive: true, mode: 0o700 })
   replaceFile(credentials.tokens, tokenFile(settings.secrets))
   replaceFile(credentials.adminToken, settings.secrets.admin)
   if (!existsSync(credentials.serviceAccountKey)) makeServiceAccountKey(credentials)
-  removeAgedCertificate(credentials)
   const server = `https://127.0.0.1:${settings.ports.kubernetes}`
   const write = (file: string, token: string) =>
-    replaceFile(file, kubeconfig({ server, token, authority: credentials.certificate }))
+    replaceFile(file, kubeconfig({ server, token, authority: certificatesOf(layout).authority }))
   write(layout.kubeconfig, settings.secrets.admin)
   for (const user of ['controllerManager', 'scheduler', 'node'] as const) {
     write(userKubeconfig(layout, user), settings.secrets[user])
@@ -68,21 +58,6 @@ function makeServiceAccountKey({ serviceAccountKey, serviceAccountPublicKey }: C
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   replaceFile(serviceAccountPublicKey, publicKey.export({ type: 'spki', format: 'pem' }) as string)
   replaceFile(serviceAccountKey, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string)
-}
-
-function removeAgedCertificate({ certificate, certificateKey }: Credentials): void {
-  if (!existsSync(certificate)) return
-  if (remainingMs(readFileSync(certificate)) > renewBeforeMs) return
-  for (const file of [certificate, certificateKey]) rmSync(file, { force: true })
-}
-
-/** How long a certificate is still valid; nothing when it was cut short by a crash. */
-function remainingMs(pem: Buffer): number {
-  try {
-    return new X509Certificate(pem).validToDate.getTime() - Date.now()
-  } catch {
-    return 0
-  }
 }
 
 export function kubeconfig({ server, token, authority }: { server: string; token: string; authority: string }): string {

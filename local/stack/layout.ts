@@ -18,7 +18,6 @@ export function layoutOf(stateFolder: string) {
     node: at('node'),
     /** Keys and tokens, readable by the owner only. */
     secrets: at('secrets'),
-    /** kube-apiserver's own certificate, made by itself. */
     certificates: at('secrets', 'certificates'),
     /** The working directory of etcd and kube-apiserver, which meet at a Unix socket in it. */
     etcd: at('etcd'),

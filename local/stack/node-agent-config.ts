@@ -2,9 +2,11 @@ import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { LocalConfig } from '../config.ts'
 import type { Installation } from '../install/install.ts'
-import { credentialsOf, userKubeconfig } from './credentials.ts'
+import { certificatesOf } from './certificates.ts'
+import { userKubeconfig } from './credentials.ts'
 import { replaceJson } from './json-file.ts'
 import type { Layout } from './layout.ts'
+import { stackMark } from './leftovers.ts'
 import type { StackSettings } from './settings.ts'
 import { describeSlot } from './slots.ts'
 
@@ -22,7 +24,7 @@ export function writeNodeAgentConfig(
   settings: StackSettings,
   { config, installation }: { config: LocalConfig; installation: Installation },
 ): void {
-  const { certificate, certificateKey } = credentialsOf(layout)
+  const certificates = certificatesOf(layout)
   mkdirSync(layout.node, { recursive: true })
   replaceJson(layout.nodeAgent, {
     kubeconfig: userKubeconfig(layout, 'node'),
@@ -30,8 +32,9 @@ export function writeNodeAgentConfig(
     nodeName: 'local',
     podNetwork: describeSlot(settings.slot).podNetwork,
     kubeletPort: settings.ports.kubelet,
-    kubeletCert: certificate,
-    kubeletKey: certificateKey,
+    kubeletCert: certificates.kubelet,
+    kubeletKey: certificates.kubeletKey,
+    kubeletClientCA: certificates.authority,
     kubernetesHost: '127.0.0.1',
     kubernetesPort: settings.ports.kubernetes,
     images: localImages(layout, config, installation),
@@ -44,21 +47,24 @@ export function localImages(
   { repository, cacheFolder }: LocalConfig,
   { python }: Installation,
 ): Record<string, LocalImage> {
+  // By this a crashed stack's processes are found.
+  const mark = { [stackMark]: layout.root }
   const node = path.join(repository, 'node_modules', '.bin')
   const compiled = path.join(cacheFolder, 'compiled')
   return {
-    'ghcr.io/trainyard/trainyard:0.1.0': { cwd: repository, path: [node], env: {} },
+    'ghcr.io/trainyard/trainyard:0.1.0': { cwd: repository, path: [node], env: mark },
     'ghcr.io/trainyard/trainyard-runtime:0.1.0': {
       cwd: path.join(repository, 'trainer'),
       path: [python.binFolder],
       // What vLLM and torch compile at the first adapter request is kept for the next start.
       env: {
+        ...mark,
         PYTHONUNBUFFERED: '1',
         VLLM_CACHE_ROOT: path.join(compiled, 'vllm'),
         TORCHINDUCTOR_CACHE_DIR: path.join(compiled, 'torchinductor'),
         TRITON_CACHE_DIR: path.join(compiled, 'triton'),
       },
     },
-    'trainyard.dev/local-shell:1': { cwd: layout.root, path: [node], env: {} },
+    'trainyard.dev/local-shell:1': { cwd: layout.root, path: [node], env: mark },
   }
 }

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { LocalConfig } from '../config.ts'
 import type { Installation } from '../install/install.ts'
+import { certificatesOf } from './certificates.ts'
 import { credentialsOf, userKubeconfig } from './credentials.ts'
 import type { Layout } from './layout.ts'
 import { dataFolder, postgresCommand } from './postgres.ts'
@@ -91,6 +92,7 @@ function etcd({ layout, installation, durable }: ProgramsRequest): Partly {
 
 function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Partly {
   const credentials = credentialsOf(layout)
+  const certificates = certificatesOf(layout)
   const { kubernetes, public: publicPort } = settings.ports
   return {
     name: 'kube-apiserver',
@@ -100,7 +102,8 @@ function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Par
       '--bind-address=127.0.0.1',
       '--advertise-address=127.0.0.1',
       `--secure-port=${kubernetes}`,
-      `--cert-dir=${layout.certificates}`,
+      `--tls-cert-file=${certificates.apiserver}`,
+      `--tls-private-key-file=${certificates.apiserverKey}`,
       `--token-auth-file=${credentials.tokens}`,
       '--anonymous-auth=false',
       '--authorization-mode=Node,RBAC',
@@ -113,15 +116,16 @@ function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Par
       // It refuses loopback addresses as endpoints, its own too.
       '--endpoint-reconciler-type=none',
       '--kubelet-preferred-address-types=InternalIP',
-      `--kubelet-client-certificate=${credentials.certificate}`,
-      `--kubelet-client-key=${credentials.certificateKey}`,
+      `--kubelet-certificate-authority=${certificates.authority}`,
+      `--kubelet-client-certificate=${certificates.kubeletClient}`,
+      `--kubelet-client-key=${certificates.kubeletClientKey}`,
     ],
     cwd: layout.etcd,
     after: ['etcd'],
     ready: {
       kind: 'kubernetes',
       url: `https://127.0.0.1:${kubernetes}/readyz`,
-      authority: credentials.certificate,
+      authority: certificates.authority,
       tokenFile: credentials.adminToken,
     },
   }
@@ -135,7 +139,7 @@ function kubeControllerManager({ layout, installation }: ProgramsRequest): Partl
     args: [
       `--kubeconfig=${userKubeconfig(layout, 'controllerManager')}`,
       `--service-account-private-key-file=${credentials.serviceAccountKey}`,
-      `--root-ca-file=${credentials.certificate}`,
+      `--root-ca-file=${certificatesOf(layout).authority}`,
       '--use-service-account-credentials',
       '--terminated-pod-gc-threshold=50',
       '--leader-elect=false',

@@ -1,35 +1,16 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, readFileSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { childEnvironment, type LocalConfig } from '../config.ts'
-import type { Installation } from '../install/install.ts'
 import { Interrupted, Problem } from '../problem.ts'
 import { openLog } from '../supervisor/log-file.ts'
-import type { Phase } from '../terminal/board.ts'
-import { writeCredentials } from './credentials.ts'
-import { replaceJson } from './json-file.ts'
 import { layoutOf, type Layout } from './layout.ts'
 import { endLeftovers, stackMark } from './leftovers.ts'
-import { writeNodeAgentConfig } from './node-agent-config.ts'
-import { preparePostgres } from './postgres.ts'
-import { buildPrograms } from './programs.ts'
+import { prepareStack, type StartRequest } from './prepare.ts'
 import { identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts'
-import { readSettings, settleSettings, type StackSettings } from './settings.ts'
+import { readSettings, type StackSettings } from './settings.ts'
 import { areAllReady, readSupervisorRecord, type SupervisorRecord } from './supervisor-record.ts'
-
-/** What a stack is started with. */
-export interface StartRequest {
-  config: LocalConfig
-  installation: Installation
-  stateFolder: string
-  /** The public port: 0 takes any free one; undefined keeps the last one, at first 8080. */
-  port: number | undefined
-  /** false: data need not survive a power cut (tests). */
-  durable?: boolean
-  phase: Phase
-  signal: AbortSignal
-}
 
 const readyTimeoutMs = 120_000
 const pollMs = 100
@@ -44,15 +25,9 @@ const hopelessStarts = 6
 export async function startMachinery(request: StartRequest): Promise<StackSettings> {
   const { stateFolder, phase, signal } = request
   const layout = layoutOf(stateFolder)
-  makeFolders(layout)
   phase.update('looking for what an earlier start left')
   await endLeftovers(layout)
-  const settings = await settleSettings({ ...request, cacheFolder: request.config.cacheFolder })
-  phase.update('preparing the database')
-  await preparePostgres(layout.postgres, settings, signal)
-  writeCredentials(layout, settings)
-  writeNodeAgentConfig(layout, settings, request)
-  replaceJson(layout.programs, await buildPrograms({ ...request, layout, settings, durable: request.durable ?? true }))
+  const settings = await prepareStack(request)
   const supervisor = spawnSupervisor(request.config, layout)
   await waitUntilReady(layout, supervisor, { phase, signal })
   return settings
@@ -65,13 +40,6 @@ export async function joinMachinery(
 ): Promise<StackSettings> {
   await waitUntilReady(layoutOf(stateFolder), supervisor, { phase, signal })
   return readSettings(stateFolder)!
-}
-
-function makeFolders(layout: Layout): void {
-  // Postgres may run as another user, who must be able to pass through.
-  mkdirSync(layout.root, { recursive: true, mode: 0o755 })
-  mkdirSync(layout.artifacts, { recursive: true })
-  for (const folder of [layout.secrets, layout.etcd]) mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 
 function spawnSupervisor(config: LocalConfig, layout: Layout): ProcessIdentity {
@@ -127,7 +95,8 @@ function describeEnd(layout: Layout): string {
 }
 
 function describeFailure(layout: Layout, name: string): string {
-  return `${lastLines(layout, name)}\n${name} does not start; the end of its log stands above, all of it in ${layout.logs}.`
+  const logs = `the end of its log stands above, all of it in ${layout.logs}`
+  return `${lastLines(layout, name)}\n${name} does not start; ${logs}.`
 }
 
 function lastLines(layout: Layout, name: string): string {

@@ -1,0 +1,57 @@
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import type { LocalConfig } from '../config.ts'
+import type { Installation } from '../install/install.ts'
+import type { Phase } from '../terminal/board.ts'
+import { prepareCertificates } from './certificates.ts'
+import { writeCredentials } from './credentials.ts'
+import { replaceJson } from './json-file.ts'
+import { layoutOf, type Layout } from './layout.ts'
+import { writeNodeAgentConfig } from './node-agent-config.ts'
+import { preparePostgres } from './postgres.ts'
+import { buildPrograms } from './programs.ts'
+import { settleSettings, type StackSettings } from './settings.ts'
+import { describeSlot } from './slots.ts'
+
+/** What a stack is started with. */
+export interface StartRequest {
+  config: LocalConfig
+  installation: Installation
+  stateFolder: string
+  /** The public port: 0 takes any free one; undefined keeps the last one, at first 8080. */
+  port: number | undefined
+  /** false: data need not survive a power cut (tests). */
+  durable?: boolean
+  phase: Phase
+  signal: AbortSignal
+}
+
+/** Makes all that the supervisor needs in the state folder; what is there from an earlier start is kept. */
+export async function prepareStack(request: StartRequest): Promise<StackSettings> {
+  const { config, installation, stateFolder, port, durable = true, phase, signal } = request
+  const layout = layoutOf(stateFolder)
+  makeFolders(layout)
+  const settings = await settleSettings({ cacheFolder: config.cacheFolder, stateFolder, port })
+  phase.update('preparing the database')
+  await preparePostgres(layout.postgres, settings, signal)
+  phase.update('preparing keys and certificates')
+  await prepareCertificates({
+    layout,
+    helm: installation.controlPlane.helm,
+    chart: path.join(config.repository, 'local', 'certificates'),
+    // The second is how pods would call it.
+    addresses: ['127.0.0.1', `${describeSlot(settings.slot).serviceNetwork}.0.1`],
+    signal,
+  })
+  writeCredentials(layout, settings)
+  writeNodeAgentConfig(layout, settings, request)
+  replaceJson(layout.programs, await buildPrograms({ layout, settings, config, installation, durable }))
+  return settings
+}
+
+function makeFolders(layout: Layout): void {
+  // Postgres may run as another user, who must be able to pass through.
+  mkdirSync(layout.root, { recursive: true, mode: 0o755 })
+  mkdirSync(layout.artifacts, { recursive: true })
+  for (const folder of [layout.secrets, layout.etcd]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+}
