@@ -145,7 +145,7 @@ export interface BaseModel {
       rank?: number
       alpha?: number
       /**
-       * Names of the layers that get an adapter; all linear layers when absent.
+       * Names of the layers that get an adapter; the trainer's default ones when absent.
        *
        * @minItems 1
        * @maxItems 64

@@ -4,7 +4,7 @@ import type { KubeObject } from './apply.ts'
 import type { KubeClient, WatchEvent } from './client.ts'
 import { KubeError } from './kube-error.ts'
 
-interface ReflectorOptions {
+interface ReflectorOptions<T> {
   client: KubeClient
   /** of all objects of the kind, e.g. `/api/v1/namespaces/trainyard/pods` */
   path: string
@@ -12,8 +12,8 @@ interface ReflectorOptions {
   kind: string
   apiVersion: string
   labelSelector?: string
-  /** called with the name of each object that came, changed or went, after the store has changed */
-  onChange: (name: string) => void
+  /** called with each object that came, changed or went (as last seen), after the copy has changed */
+  onChange: (object: T) => void
   log: Logger
   /** a full list is read anew so often, in case that an event was lost */
   relistMs?: number
@@ -39,14 +39,14 @@ const watchGraceMs = 5_000
  * while no watch ran. Objects are the server's and shared: read them, never change them.
  */
 export class Reflector<T extends KubeObject> {
-  readonly #options: Required<Omit<ReflectorOptions, 'labelSelector'>> & { labelSelector?: string }
+  readonly #options: Required<Omit<ReflectorOptions<T>, 'labelSelector'>> & { labelSelector?: string }
   readonly #stop = new AbortController()
   readonly #synced = Promise.withResolvers<void>()
   #objects = new Map<string, T>()
   #heardAt = -Infinity
   #running: Promise<void> = Promise.resolve()
 
-  constructor(options: ReflectorOptions) {
+  constructor(options: ReflectorOptions<T>) {
     this.#options = { relistMs: 300_000, backoffMs: 200, ...options }
   }
 
@@ -131,9 +131,9 @@ export class Reflector<T extends KubeObject> {
     const before = this.#objects
     this.#objects = objects
     for (const [name, object] of objects) {
-      if (before.get(name)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange(name)
+      if (before.get(name)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange(object)
     }
-    for (const name of before.keys()) if (!objects.has(name)) this.#options.onChange(name)
+    for (const [name, object] of before) if (!objects.has(name)) this.#options.onChange(object)
   }
 
   /** Follows one watch until the server ends it, and gives the version it reached. */
@@ -151,12 +151,13 @@ export class Reflector<T extends KubeObject> {
     return reached
   }
 
-  #take({ type, object }: WatchEvent<T>): void {
-    if (type === 'BOOKMARK') return
+  #take(event: WatchEvent<T>): void {
+    if (event.type === 'BOOKMARK') return
+    const object = this.#complete(event.object)
     const name = nameOf(object)
-    if (type === 'DELETED') this.#objects.delete(name)
-    else this.#objects.set(name, this.#complete(object))
-    this.#options.onChange(name)
+    if (event.type === 'DELETED') this.#objects.delete(name)
+    else this.#objects.set(name, object)
+    this.#options.onChange(object)
   }
 
   #complete(item: T): T {

@@ -1,0 +1,63 @@
+import type { Pool } from '../pool.ts'
+
+interface RegisteredBaseModel {
+  namespace: string
+  crName: string
+  /** the first is canonical */
+  names: string[]
+}
+
+/**
+ * Makes a base model known to the apiserver under its names. Gives the name that another base model has already, and
+ * changes nothing then.
+ */
+export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseModel): Promise<string | undefined> {
+  const { namespace, crName, names } = baseModel
+  const { rows } = await pool.query<{ names: string[] }>(
+    `SELECT names FROM training.base_models WHERE names && $3 AND NOT (namespace = $1 AND cr_name = $2) LIMIT 1`,
+    [namespace, crName, names],
+  )
+  if (rows[0]) return rows[0].names.find((name) => names.includes(name))
+  await pool.query(
+    `INSERT INTO training.base_models AS b (name, names, namespace, cr_name) VALUES ($3, $4, $1, $2)
+     ON CONFLICT (namespace, cr_name) DO UPDATE SET name = $3, names = $4, updated_at = now()
+     WHERE b.names IS DISTINCT FROM $4`,
+    [namespace, crName, names[0], names],
+  )
+  return undefined
+}
+
+/** The canonical name under which the base model of a resource is known. */
+export async function findRegisteredName(pool: Pool, namespace: string, crName: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT name FROM training.base_models WHERE namespace = $1 AND cr_name = $2',
+    [namespace, crName],
+  )
+  return rows[0]?.name
+}
+
+/** Forgets a base model whose resource is gone; its models' rows stay. True when it was known. */
+export async function unregisterBaseModel(pool: Pool, namespace: string, crName: string): Promise<boolean> {
+  const { rowCount } = await pool.query('DELETE FROM training.base_models WHERE namespace = $1 AND cr_name = $2', [
+    namespace,
+    crName,
+  ])
+  return rowCount === 1
+}
+
+/** Resource names of the base models that are known in a namespace. */
+export async function listRegisteredBaseModels(pool: Pool, namespace: string): Promise<string[]> {
+  const { rows } = await pool.query<{ crName: string }>(
+    'SELECT cr_name AS "crName" FROM training.base_models WHERE namespace = $1',
+    [namespace],
+  )
+  return rows.map((row) => row.crName)
+}
+
+/** uids of the pods that train a job now; their trainers must not be replaced. */
+export async function listBusyPods(pool: Pool): Promise<Set<string>> {
+  const { rows } = await pool.query<{ uid: string }>(
+    `SELECT holder_pod AS uid FROM training.jobs WHERE state IN ('Starting', 'Running') AND holder_pod IS NOT NULL`,
+  )
+  return new Set(rows.map((row) => row.uid))
+}

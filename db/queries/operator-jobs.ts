@@ -1,0 +1,214 @@
+import type { Pool } from '../pool.ts'
+import type { JobFailure } from './job-endings.ts'
+
+export type JobState =
+  | 'Pending'
+  | 'Queued'
+  | 'Starting'
+  | 'Running'
+  | 'Publishing'
+  | 'Succeeded'
+  | 'Failed'
+  | 'Cancelled'
+
+/** A job as the operator sees it. */
+export interface OperatorJob {
+  id: string
+  state: JobState
+  entity: string
+  baseModel: string
+  inputUri: string
+  attempt: number
+  maxAttempts: number
+  holderPod: string | null
+  progressStep: number
+  progressTotal: number | null
+  failure: JobFailure | null
+  checkpoint: { id: string; step: number; uri: string; digest: string } | null
+  crMadeAt: Date | null
+  createdAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+  /** unfinished jobs of the same model before this one, and the resource name of the first of them */
+  ahead: number
+  firstAhead: string | null
+  /** its place among the jobs that wait for a trainer of the base model, from 1; those that wait for their model do not count */
+  place: number
+}
+
+/** How the resource names its job: by the id in its label, else by what it says. */
+export interface JobReference {
+  id: string | undefined
+  namespace: string
+  crName: string
+  specDigest: string
+}
+
+const unfinished = `NOT IN ('Succeeded', 'Failed', 'Cancelled')`
+
+const select = `SELECT j.id, j.state, m.entity, m.base_model AS "baseModel", j.input_uri AS "inputUri", j.attempt,
+    j.max_attempts AS "maxAttempts", j.holder_pod AS "holderPod", j.progress_step AS "progressStep",
+    j.progress_total AS "progressTotal", j.failure, j.cr_made_at AS "crMadeAt", j.created_at AS "createdAt",
+    j.started_at AS "startedAt", j.finished_at AS "finishedAt",
+    (SELECT json_build_object('id', c.id, 'step', c.step, 'uri', c.uri, 'digest', c.digest)
+     FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint,
+    (SELECT count(*) FROM training.jobs e
+     WHERE e.model_id = j.model_id AND e.arrival < j.arrival AND e.state ${unfinished}) AS ahead,
+    (SELECT e.cr_name FROM training.jobs e
+     WHERE e.model_id = j.model_id AND e.arrival < j.arrival AND e.state ${unfinished}
+     ORDER BY e.arrival LIMIT 1) AS "firstAhead",
+    (SELECT count(*) + 1 FROM training.jobs e JOIN training.models n ON n.id = e.model_id
+     WHERE n.base_model = m.base_model AND e.state = 'Queued' AND e.arrival < j.arrival AND NOT EXISTS (
+       SELECT 1 FROM training.jobs f
+       WHERE f.model_id = e.model_id AND f.arrival < e.arrival AND f.state ${unfinished})) AS place
+  FROM training.jobs j JOIN training.models m ON m.id = j.model_id`
+
+/** The job of a resource: the one of its label, else the newest of its name with the same specification. */
+export async function findReferencedJob(pool: Pool, reference: JobReference): Promise<OperatorJob | undefined> {
+  const { id, namespace, crName, specDigest } = reference
+  const { rows } = await pool.query<OperatorJob>(
+    `${select} WHERE j.namespace = $1 AND j.cr_name = $2 AND (j.id::text = $3 OR j.spec_digest = $4)
+     ORDER BY (j.id::text = $3) DESC NULLS LAST, j.arrival DESC LIMIT 1`,
+    [namespace, crName, id ?? null, specDigest],
+  )
+  return rows[0]
+}
+
+/** A job that has its checkpoint and is not ended yet; undefined for every other one. */
+export async function findPublishingJob(pool: Pool, id: string): Promise<OperatorJob | undefined> {
+  const { rows } = await pool.query<OperatorJob>(`${select} WHERE j.id = $1 AND j.state = 'Publishing'`, [id])
+  return rows[0]
+}
+
+export interface NewResourceJob extends JobReference {
+  modelId: string
+  method: string
+  inputUri: string
+  inputDigest: string
+  /** wire names */
+  config: Record<string, unknown>
+  maxAttempts: number
+}
+
+/** Takes in a job that was made with kubectl: Pending, behind all that came before. */
+export async function insertResourceJob(pool: Pool, job: NewResourceJob): Promise<void> {
+  await pool.query(
+    `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, max_attempts, spec_digest, namespace,
+       cr_name, cr_made_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`,
+    [
+      job.modelId,
+      job.method,
+      job.inputUri,
+      job.inputDigest,
+      JSON.stringify(job.config),
+      job.maxAttempts,
+      job.specDigest,
+      job.namespace,
+      job.crName,
+    ],
+  )
+}
+
+/** Pending to Queued: from now on a trainer may claim it. */
+export async function queueJob(pool: Pool, id: string): Promise<void> {
+  await pool.query(
+    `UPDATE training.jobs SET state = 'Queued', cr_made_at = coalesce(cr_made_at, now())
+     WHERE id = $1 AND state = 'Pending'`,
+    [id],
+  )
+}
+
+/** Changes how often an unfinished job is tried. */
+export async function limitAttempts(pool: Pool, id: string, maxAttempts: number): Promise<void> {
+  await pool.query(`UPDATE training.jobs SET max_attempts = $2 WHERE id = $1 AND state ${unfinished}`, [
+    id,
+    maxAttempts,
+  ])
+}
+
+/** Ids of the unfinished jobs of a resource name whose resource was made: when that is gone, somebody deleted it. */
+export async function listJobsOfResource(pool: Pool, namespace: string, crName: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM training.jobs
+     WHERE namespace = $1 AND cr_name = $2 AND cr_made_at IS NOT NULL AND state ${unfinished}`,
+    [namespace, crName],
+  )
+  return rows.map((row) => row.id)
+}
+
+export interface JobResource {
+  id: string
+  crName: string
+  state: JobState
+}
+
+/** The unfinished jobs of a namespace whose resource was made, in order of arrival. */
+export async function listUnfinishedJobs(pool: Pool, namespace: string): Promise<JobResource[]> {
+  const { rows } = await pool.query<JobResource>(
+    `SELECT id, cr_name AS "crName", state FROM training.jobs
+     WHERE namespace = $1 AND cr_made_at IS NOT NULL AND state ${unfinished} ORDER BY arrival`,
+    [namespace],
+  )
+  return rows
+}
+
+/** Ids of all jobs that have their checkpoint and are not ended yet. */
+export async function listPublishingJobs(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM training.jobs WHERE state = 'Publishing' ORDER BY arrival`,
+  )
+  return rows.map((row) => row.id)
+}
+
+/** The resource of a job and its state, by its id. */
+export async function findJobResource(pool: Pool, id: string, namespace: string): Promise<JobResource | undefined> {
+  const { rows } = await pool.query<JobResource>(
+    'SELECT id, cr_name AS "crName", state FROM training.jobs WHERE id = $1 AND namespace = $2',
+    [id, namespace],
+  )
+  return rows[0]
+}
+
+/** The model that a TrainingJob resource names: known, not hidden; `served` is false when its base model is gone. */
+export async function findJobModel(
+  pool: Pool,
+  namespace: string,
+  crName: string,
+): Promise<{ id: string; entity: string; baseModel: string; served: boolean } | undefined> {
+  const { rows } = await pool.query<{ id: string; entity: string; baseModel: string; served: boolean }>(
+    `SELECT m.id, m.entity, m.base_model AS "baseModel",
+       EXISTS (SELECT 1 FROM training.base_models b WHERE b.name = m.base_model) AS served
+     FROM training.models m WHERE m.namespace = $1 AND m.cr_name = $2 AND m.hidden_at IS NULL`,
+    [namespace, crName],
+  )
+  return rows[0]
+}
+
+export interface UnmadeJob {
+  id: string
+  namespace: string
+  crName: string
+  method: string
+  inputUri: string
+  inputDigest: string
+  config: Record<string, unknown>
+  modelCrName: string
+}
+
+/** Unfinished jobs of a namespace whose resource is still to be made, in order of arrival. */
+export async function listUnmadeJobs(pool: Pool, namespace: string): Promise<UnmadeJob[]> {
+  const { rows } = await pool.query<UnmadeJob>(
+    `SELECT j.id, j.namespace, j.cr_name AS "crName", j.method, j.input_uri AS "inputUri",
+       j.input_digest AS "inputDigest", j.config, m.cr_name AS "modelCrName"
+     FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+     WHERE j.cr_made_at IS NULL AND j.namespace = $1 AND j.state ${unfinished} ORDER BY j.arrival LIMIT 100`,
+    [namespace],
+  )
+  return rows
+}
+
+/** Notes that the resource of a job was made. */
+export async function noteJobResource(pool: Pool, id: string): Promise<void> {
+  await pool.query('UPDATE training.jobs SET cr_made_at = now() WHERE id = $1 AND cr_made_at IS NULL', [id])
+}

@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto'
+import type { BaseModel } from '../../crds/generated.ts'
+import { apiVersion, labels } from '../../crds/names.ts'
+import type { KubeObject } from '../kube/apply.ts'
+
+/** What all pods have in common, from the operator's configuration. */
+export interface PodSettings {
+  runtimeImage: string
+  /** source of the volume with payloads and checkpoints, e.g. `{ hostPath: { path } }` */
+  artifactsVolume: Record<string, unknown>
+  /** listen on the pod's own address only, instead of on all: where pods share a network */
+  listenOnPodIp: boolean
+}
+
+export type Component = 'engine' | 'trainer'
+
+const artifactsPath = '/artifacts'
+const tokenFolder = '/var/run/secrets/trainyard'
+const statusServerPort = 8082
+// The status server takes only tokens made for it.
+const tokenAudience = 'trainyard-status'
+const tokenSeconds = 3600
+
+/** Where an engine answers. */
+export const enginePort = 8000
+
+type EnvVar = { name: string; value?: string; valueFrom?: unknown }
+
+/** The Deployment of a base model's vLLM engines; its pod template carries its hash as a label. */
+export function buildEngineDeployment(baseModel: BaseModel, settings: PodSettings): KubeObject {
+  const engine = baseModel.spec.engine ?? {}
+  const spec = buildEnginePodSpec(baseModel, settings)
+  const selector = selectPods(baseModel, 'engine')
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      name: engineName(baseModel),
+      namespace: baseModel.metadata.namespace,
+      labels: { ...describePods(baseModel, 'engine'), [labels.specHash]: hashOf({ spec, replicas: engine.replicas }) },
+      ownerReferences: [ownerOf(baseModel)],
+    },
+    spec: {
+      replicas: engine.replicas ?? 1,
+      // A second engine beside the first would need a second GPU.
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: selector },
+      template: {
+        metadata: { labels: { ...describePods(baseModel, 'engine'), [labels.specHash]: hashOf(spec) } },
+        spec,
+      },
+    },
+  } as KubeObject
+}
+
+/** The hash that current engine pods carry. */
+export function engineHash(baseModel: BaseModel, settings: PodSettings): string {
+  return hashOf(buildEnginePodSpec(baseModel, settings))
+}
+
+export function engineName(baseModel: BaseModel): string {
+  return `${baseModel.metadata.name}-engine`
+}
+
+function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
+  const engine = baseModel.spec.engine ?? {}
+  return {
+    ...commonPodSpec('engine', settings),
+    // Answers under way are finished first.
+    terminationGracePeriodSeconds: 30,
+    containers: [
+      {
+        ...commonContainer('engine', engine.image ?? settings.runtimeImage, engine.resources),
+        command: ['python', '-m', 'trainyard_engine'],
+        ...(engine.args && { args: engine.args }),
+        ports: [{ name: 'http', containerPort: enginePort }],
+        env: mergeEnv(engineEnv(baseModel, settings), engine.env),
+        ...engineProbes,
+      },
+    ],
+  }
+}
+
+function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
+  const { names, engine = {} } = baseModel.spec
+  return [
+    settings.listenOnPodIp
+      ? { name: 'TRAINYARD_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }
+      : { name: 'TRAINYARD_HOST', value: '0.0.0.0' },
+    { name: 'TRAINYARD_PORT', value: String(enginePort) },
+    ...sourceEnv(baseModel),
+    { name: 'TRAINYARD_MODEL_NAMES', value: names.join(',') },
+    { name: 'TRAINYARD_ARTIFACTS', value: artifactsPath },
+    { name: 'VLLM_API_KEY', valueFrom: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } } },
+    ...optionalEnv('TRAINYARD_MAX_LORAS', engine.maxLoras),
+    ...optionalEnv('TRAINYARD_MAX_CPU_LORAS', engine.maxCpuLoras),
+    ...optionalEnv('TRAINYARD_MAX_LORA_RANK', engine.maxLoraRank),
+    ...optionalEnv('TRAINYARD_MAX_MODEL_LEN', engine.maxModelLen),
+  ]
+}
+
+const health = { path: '/health', port: enginePort }
+const engineProbes = {
+  // A first start may download weights and compile for a long time: half an hour.
+  startupProbe: { httpGet: health, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 900 },
+  readinessProbe: { httpGet: health, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 2 },
+  livenessProbe: { httpGet: health, periodSeconds: 10, timeoutSeconds: 10, failureThreshold: 6 },
+}
+
+/** One of a base model's warm trainers; its name tells the specification it was made from. */
+export function buildTrainerPod(baseModel: BaseModel, settings: PodSettings, name: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: baseModel.metadata.namespace,
+      labels: { ...describePods(baseModel, 'trainer'), [labels.specHash]: trainerHash(baseModel, settings) },
+      ownerReferences: [ownerOf(baseModel)],
+    },
+    spec: buildTrainerPodSpec(baseModel, settings),
+  } as KubeObject
+}
+
+/** The hash that current trainer pods carry. */
+export function trainerHash(baseModel: BaseModel, settings: PodSettings): string {
+  return hashOf(buildTrainerPodSpec(baseModel, settings))
+}
+
+function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
+  const trainer = baseModel.spec.trainer ?? {}
+  const common = commonPodSpec('trainer', settings)
+  const container = commonContainer('trainer', trainer.image ?? settings.runtimeImage, trainer.resources)
+  return {
+    ...common,
+    restartPolicy: 'Always',
+    // A checkpoint that is being written is finished first.
+    terminationGracePeriodSeconds: 30,
+    volumes: [...common.volumes, { name: 'status-token', projected: { sources: [{ serviceAccountToken }] } }],
+    containers: [
+      {
+        ...container,
+        command: ['python', '-m', 'trainyard_trainer'],
+        env: mergeEnv(trainerEnv(baseModel), trainer.env),
+        volumeMounts: [...container.volumeMounts, { name: 'status-token', mountPath: tokenFolder, readOnly: true }],
+      },
+    ],
+  }
+}
+
+const serviceAccountToken = { path: 'token', audience: tokenAudience, expirationSeconds: tokenSeconds }
+
+function trainerEnv(baseModel: BaseModel): EnvVar[] {
+  const { names, trainer = {}, lora = {} } = baseModel.spec
+  const { rank, alpha, targetModules } = lora
+  return [
+    {
+      name: 'TRAINYARD_STATUS_URL',
+      value: `http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):${statusServerPort}`,
+    },
+    { name: 'TRAINYARD_TOKEN_FILE', value: `${tokenFolder}/token` },
+    { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
+    ...sourceEnv(baseModel),
+    { name: 'TRAINYARD_ARTIFACTS', value: artifactsPath },
+    { name: 'TRAINYARD_LORA', value: JSON.stringify({ rank, alpha, target_modules: targetModules }) },
+    ...optionalEnv('TRAINYARD_MAX_SEQUENCE_LENGTH', trainer.maxSequenceLength),
+  ]
+}
+
+function sourceEnv(baseModel: BaseModel): EnvVar[] {
+  const { path, hub } = baseModel.spec.source
+  return [
+    { name: 'TRAINYARD_MODEL', value: path ?? hub?.id ?? '' },
+    ...optionalEnv('TRAINYARD_MODEL_REVISION', hub?.revision),
+  ]
+}
+
+function commonPodSpec(component: Component, settings: PodSettings) {
+  return {
+    serviceAccountName: `trainyard-${component}`,
+    automountServiceAccountToken: false,
+    securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+    volumes: [{ name: 'artifacts', ...settings.artifactsVolume }],
+  }
+}
+
+function commonContainer(name: Component, image: string, resources: object | undefined) {
+  return {
+    name,
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    ...(resources && { resources }),
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    volumeMounts: [{ name: 'artifacts', mountPath: artifactsPath }],
+  }
+}
+
+/** The labels by which a base model's pods of a component are found. */
+export function selectPods(baseModel: BaseModel, component: Component): Record<string, string> {
+  return { [labels.baseModel]: baseModel.metadata.name ?? '', [labels.component]: component }
+}
+
+function describePods(baseModel: BaseModel, component: Component): Record<string, string> {
+  return {
+    ...selectPods(baseModel, component),
+    'app.kubernetes.io/name': component,
+    'app.kubernetes.io/instance': baseModel.metadata.name ?? '',
+    'app.kubernetes.io/part-of': 'trainyard',
+    'app.kubernetes.io/managed-by': 'trainyard-operator',
+  }
+}
+
+function ownerOf({ metadata }: BaseModel): object {
+  return { apiVersion, kind: 'BaseModel', name: metadata.name, uid: metadata.uid, controller: true }
+}
+
+/** The admin's variables are added to ours, and replace those of the same name. */
+function mergeEnv(ours: EnvVar[], added: EnvVar[] = []): EnvVar[] {
+  const replaced = new Set(added.map(({ name }) => name))
+  return [...ours.filter(({ name }) => !replaced.has(name)), ...added]
+}
+
+function optionalEnv(name: string, value: string | number | undefined): EnvVar[] {
+  return value === undefined ? [] : [{ name, value: String(value) }]
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 10)
+}

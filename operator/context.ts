@@ -1,0 +1,23 @@
+import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
+import type { Pool } from '../db/pool.ts'
+import type { Logger } from '../lib/log.ts'
+import type { PodSettings } from './base-model/pods.ts'
+import type { KubeClient } from './kube/client.ts'
+import type { Deployment, Pod } from './kube/objects.ts'
+import type { Reflector } from './kube/reflector.ts'
+
+/** What every reconciler works with. */
+export interface Context {
+  client: KubeClient
+  pool: Pool
+  log: Logger
+  /** the one namespace whose resources we reconcile */
+  namespace: string
+  podSettings: PodSettings
+  engineKey: string
+  baseModels: Pick<Reflector<BaseModel>, 'get' | 'list'>
+  models: Pick<Reflector<Model>, 'get' | 'list'>
+  trainingJobs: Pick<Reflector<TrainingJob>, 'get' | 'list'>
+  pods: Pick<Reflector<Pod>, 'get' | 'list'>
+  deployments: Pick<Reflector<Deployment>, 'get' | 'list'>
+}

@@ -1,0 +1,118 @@
+import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
+import { labels } from '../crds/names.ts'
+import { findJobResource } from '../db/queries/operator-jobs.ts'
+import { findModelResource } from '../db/queries/operator-models.ts'
+import { reconcileBaseModel } from './base-model/reconcile.ts'
+import type { Context } from './context.ts'
+import type { KubeObject } from './kube/apply.ts'
+import { WorkQueue } from './kube/queue.ts'
+import { reconcileModel } from './model/reconcile.ts'
+import { Publisher } from './training-job/publish.ts'
+import { reconcileTrainingJob } from './training-job/reconcile.ts'
+import type { WatchedKind } from './watches.ts'
+
+export const channels = { models: 'training_models', jobs: 'training_jobs' } as const
+
+// Trainings of different models end independently of each other.
+const publishConcurrency = 8
+const ordinaryConcurrency = 4
+
+/** The queues of the controllers, and which change is work for which of them. Keys are resource names. */
+export class Controllers {
+  readonly baseModels: WorkQueue
+  readonly models: WorkQueue
+  readonly trainingJobs: WorkQueue
+  /** keyed by job id */
+  readonly publishing: WorkQueue
+  /** notified rows, `channel/id`, whose resource is to be looked up */
+  readonly #rows: WorkQueue
+  readonly #context: Context
+
+  constructor(context: Context) {
+    const { log } = context
+    const publisher = new Publisher(context)
+    const queue = (name: string, concurrency: number, work: ConstructorParameters<typeof WorkQueue>[0]['work']) =>
+      new WorkQueue({ name, concurrency, log, work })
+    this.#context = context
+    this.baseModels = queue('base-models', ordinaryConcurrency, (name) => reconcileBaseModel(context, name))
+    this.models = queue('models', ordinaryConcurrency, (name) => reconcileModel(context, name))
+    // One at a time: jobs get their place in the order in which they are looked at.
+    this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob(context, publisher, name))
+    this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id))
+    this.#rows = queue('rows', ordinaryConcurrency, (key) => this.#lookUp(key))
+  }
+
+  /** Takes a change that a watch has seen. */
+  onChange(kind: WatchedKind, object: KubeObject): void {
+    const name = object.metadata.name ?? ''
+    if (kind === 'BaseModel') {
+      this.baseModels.add(name)
+      this.#addModelsOf(name)
+    } else if (kind === 'Model') {
+      this.models.add(name)
+      this.#addJobsOf(name)
+    } else if (kind === 'TrainingJob') this.trainingJobs.add(name)
+    else this.#addOwner(object)
+  }
+
+  /** Takes a notification of Postgres: a row has changed. */
+  onNotify(channel: string, id: string): void {
+    this.#rows.add(`${channel}/${id}`)
+  }
+
+  /** Adds all resources, the oldest first: the order in which jobs that have no place yet get one. */
+  addAll(): void {
+    const { baseModels, models, trainingJobs } = this.#context
+    for (const { metadata } of sortByAge(baseModels.list())) this.baseModels.add(metadata.name ?? '')
+    for (const { metadata } of sortByAge(models.list())) this.models.add(metadata.name ?? '')
+    for (const { metadata } of sortByAge(trainingJobs.list())) this.trainingJobs.add(metadata.name ?? '')
+  }
+
+  async close(): Promise<void> {
+    const queues = [this.#rows, this.publishing, this.trainingJobs, this.models, this.baseModels]
+    await Promise.all(queues.map((queue) => queue.close()))
+  }
+
+  async #lookUp(key: string): Promise<void> {
+    const { pool, namespace } = this.#context
+    const [channel, id = ''] = key.split('/')
+    if (channel === channels.models) {
+      const name = await findModelResource(pool, id, namespace)
+      if (name === undefined) return
+      this.models.add(name)
+      this.#addJobsOf(name)
+      return
+    }
+    const job = await findJobResource(pool, id, namespace)
+    if (!job) return
+    if (job.state === 'Publishing') this.publishing.add(id)
+    this.trainingJobs.add(job.crName)
+  }
+
+  #addModelsOf(baseModel: string): void {
+    for (const { metadata, spec } of sortByAge(this.#context.models.list())) {
+      if (spec.baseModelRef.name === baseModel) this.models.add(metadata.name ?? '')
+    }
+  }
+
+  /** Only those that wait for it: what comes later in a job's life is told by its row. */
+  #addJobsOf(model: string): void {
+    for (const { metadata, spec, status } of sortByAge(this.#context.trainingJobs.list())) {
+      if (spec.modelRef.name === model && status?.phase === 'Pending') this.trainingJobs.add(metadata.name ?? '')
+    }
+  }
+
+  #addOwner(child: KubeObject & { metadata: { labels?: Record<string, string> } }): void {
+    const owner = child.metadata.labels?.[labels.baseModel]
+    if (owner !== undefined) this.baseModels.add(owner)
+  }
+}
+
+/** Oldest first. Times have whole seconds; versions tell the order within one, as long as nobody has written since. */
+export function sortByAge<T extends BaseModel | Model | TrainingJob>(resources: T[]): T[] {
+  const key = ({ metadata }: T) => [Date.parse(metadata.creationTimestamp ?? ''), Number(metadata.resourceVersion)]
+  return resources.toSorted((a, b) => {
+    const [[timeA = 0, versionA = 0], [timeB = 0, versionB = 0]] = [key(a), key(b)]
+    return timeA - timeB || versionA - versionB
+  })
+}

@@ -1,0 +1,22 @@
+import { createServer, type Server } from 'node:http'
+
+// A watch says something (a bookmark at least) every minute or so.
+const staleMs = 180_000
+
+/** What the operator says of itself. A standby has no watches: `watchAgeMs` is undefined. */
+export interface Health {
+  leading: boolean
+  watchAgeMs: number | undefined
+}
+
+/** Answers GET /health: 503 when the watches have not heard from the API server for long, so that a probe restarts us. */
+export function createHealthServer(read: () => Health): Server {
+  return createServer((request, response) => {
+    const isHealth = request.method === 'GET' && request.url?.split('?')[0] === '/health'
+    const health = read()
+    const isStale = (health.watchAgeMs ?? 0) > staleMs
+    const body = isHealth ? { status: isStale ? 'stale' : 'ok', leading: health.leading } : { detail: 'Not found' }
+    response.writeHead(isHealth ? (isStale ? 503 : 200) : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(body))
+  })
+}

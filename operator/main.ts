@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { listen, type Listener } from '../db/listen.ts'
+import { migrate } from '../db/migrate.ts'
+import { createPool } from '../db/pool.ts'
+import { createLogger } from '../lib/log.ts'
+import { onShutdown } from '../lib/shutdown.ts'
+import { loadConfig, readPodSettings } from './config.ts'
+import type { Context } from './context.ts'
+import { Controllers, channels } from './controllers.ts'
+import { createHealthServer } from './health.ts'
+import { KubeClient } from './kube/client.ts'
+import { loadKubeConfig } from './kube/kube-config.ts'
+import { LeaderElector } from './kube/leader.ts'
+import { startResync } from './resync.ts'
+import { Watches } from './watches.ts'
+
+const config = loadConfig()
+const podSettings = readPodSettings(config)
+const log = createLogger('operator', config.LOG_LEVEL)
+const namespace = config.TRAINYARD_NAMESPACE
+const client = new KubeClient(loadKubeConfig(config))
+const pool = createPool(config.DATABASE_URL, log)
+const elector = new LeaderElector({
+  client,
+  namespace,
+  name: 'trainyard-operator',
+  identity: config.TRAINYARD_POD_NAME,
+  onLost: () => process.exit(1),
+  log,
+})
+
+let leading = false
+const watches = new Watches({ client, namespace, log }, (kind, object) => {
+  if (leading) controllers.onChange(kind, object)
+})
+const engineKey = config.TRAINYARD_ENGINE_KEY
+const { baseModels, models, trainingJobs, pods, deployments } = watches
+const seen = { baseModels, models, trainingJobs, pods, deployments }
+const context: Context = { client, pool, log, namespace, podSettings, engineKey, ...seen }
+const controllers = new Controllers(context)
+
+let listener: Listener | undefined
+let stopResync: (() => Promise<void>) | undefined
+const server = createHealthServer(() => ({ leading, watchAgeMs: leading ? watches.ageMs : undefined }))
+server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
+  log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
+})
+
+onShutdown(log, async () => {
+  leading = false
+  await Promise.all([stopResync?.(), listener?.close()])
+  await controllers.close()
+  await watches.stop()
+  // Only when nothing is under way any more may somebody else start.
+  await elector.release().catch((error: unknown) => log.warn({ error }, 'the lease was not given up'))
+  client.close()
+  await pool.end()
+  server.closeAllConnections()
+  if (server.listening) await once(server.close(), 'close')
+})
+
+await migrateWhenReady()
+await elector.acquire()
+await watches.start()
+leading = true
+controllers.addAll()
+listener = listen(
+  config.DATABASE_URL,
+  Object.values(channels),
+  { onNotify: (channel, id) => controllers.onNotify(channel, id), onConnect: () => controllers.addAll() },
+  log,
+)
+stopResync = startResync(context, controllers)
+
+/** Postgres may come up after us. */
+async function migrateWhenReady(): Promise<void> {
+  for (;;) {
+    try {
+      return await migrate(config.DATABASE_URL, log)
+    } catch (error) {
+      log.warn({ error }, 'migrating the database failed')
+      await delay(1_000)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { conditions } from '../crds/names.ts'
+import { sweepExpiredLeases } from '../db/queries/job-endings.ts'
+import { listRegisteredBaseModels } from '../db/queries/operator-base-models.ts'
+import { listPublishingJobs, listUnfinishedJobs } from '../db/queries/operator-jobs.ts'
+import { listModelResources } from '../db/queries/operator-models.ts'
+import type { Context } from './context.ts'
+import { sortByAge, type Controllers } from './controllers.ts'
+import { makeMissingResources } from './missing-resources.ts'
+
+// What a lost notification or watch event delays at most.
+const everyMs = 3_000
+
+/** Looks, again and again, for work that no event tells of. Gives a function that ends it. */
+export function startResync(context: Context, controllers: Controllers): () => Promise<void> {
+  const stop = new AbortController()
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      await resync(context, controllers)
+      await delay(everyMs, undefined, { signal: stop.signal }).catch(() => {})
+    }
+  }
+  const running = run()
+  return async () => {
+    stop.abort()
+    await running
+  }
+}
+
+/** One step that fails keeps none of the others from running. */
+async function resync(context: Context, controllers: Controllers): Promise<void> {
+  const { pool, log } = context
+  const steps: Record<string, () => Promise<unknown>> = {
+    sweepExpiredLeases: () => sweepExpiredLeases(pool),
+    makeMissingResources: () => makeMissingResources(context),
+    addPublishing: () => addPublishing(context, controllers),
+    addJobs: () => addJobs(context, controllers),
+    addModels: () => addModels(context, controllers),
+    addBaseModels: () => addBaseModels(context, controllers),
+  }
+  for (const [step, run] of Object.entries(steps)) {
+    await run().catch((error: unknown) => log.warn({ step, error }, 'resync failed'))
+  }
+}
+
+async function addPublishing({ pool }: Context, { publishing }: Controllers): Promise<void> {
+  for (const id of await listPublishingJobs(pool)) publishing.add(id)
+}
+
+/** Jobs that are not over, by their rows; and resources that have no row yet. */
+async function addJobs({ pool, namespace, trainingJobs }: Context, controllers: Controllers): Promise<void> {
+  for (const { crName } of await listUnfinishedJobs(pool, namespace)) controllers.trainingJobs.add(crName)
+  for (const { metadata, status } of sortByAge(trainingJobs.list())) {
+    if (status?.phase === 'Pending') controllers.trainingJobs.add(metadata.name ?? '')
+  }
+}
+
+/** Models whose resource is gone, and resources that are not taken in yet. */
+async function addModels({ pool, namespace, models }: Context, controllers: Controllers): Promise<void> {
+  for (const name of await listModelResources(pool, namespace)) {
+    if (models.get(name) === undefined) controllers.models.add(name)
+  }
+  for (const { metadata, status } of sortByAge(models.list())) {
+    const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
+    if (accepted?.status !== 'True') controllers.models.add(metadata.name ?? '')
+  }
+}
+
+/** All of them: there are few, and their pods may need replacing after a time. */
+async function addBaseModels({ pool, namespace, baseModels }: Context, controllers: Controllers): Promise<void> {
+  for (const name of await listRegisteredBaseModels(pool, namespace)) controllers.baseModels.add(name)
+  for (const { metadata } of baseModels.list()) controllers.baseModels.add(metadata.name ?? '')
+}

@@ -1,0 +1,97 @@
+import type { TrainingJob } from '../../crds/generated.ts'
+import { reasons } from '../../crds/names.ts'
+import type { JobFailure } from '../../db/queries/job-endings.ts'
+import type { JobState, OperatorJob } from '../../db/queries/operator-jobs.ts'
+import { artifactKey } from '../../lib/artifact-store.ts'
+
+/** What a TrainingJob resource refers to, and its row. */
+export interface JobFacts {
+  resource: TrainingJob
+  modelExists: boolean
+  /** the row of its model, when that is taken in; `served` is false when its base model is gone */
+  model: { id: string; entity: string; baseModel: string; served: boolean } | undefined
+  job: OperatorJob | undefined
+  now: Date
+}
+
+/** Why a job is still Pending. */
+export interface Wait {
+  reason: string
+  message: string
+}
+
+export type JobPlan =
+  | { do: 'insert'; modelId: string; maxAttempts: number }
+  | { do: 'queue' | 'cancel'; id: string }
+  | { do: 'fail'; id: string; failure: JobFailure }
+  | { do: 'limit'; id: string; maxAttempts: number }
+  | { do: 'delete' }
+  | { do: 'rest'; wait?: Wait; lookAgainMs?: number }
+
+const terminal: ReadonlySet<JobState> = new Set(['Succeeded', 'Failed', 'Cancelled'])
+
+/** True for a state that never changes again. */
+export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
+  return terminal.has(job.state)
+}
+
+/** The next step of a job. Nothing is ever started for a finished one. */
+export function planJob(facts: JobFacts): JobPlan {
+  const { resource, job } = facts
+  if (job && isFinished(job)) return planFinished(resource, job, facts.now)
+  if (job && resource.spec.cancel) return { do: 'cancel', id: job.id }
+  if (!job) return planArrival(facts)
+  if (job.maxAttempts !== wantAttempts(resource)) {
+    return { do: 'limit', id: job.id, maxAttempts: wantAttempts(resource) }
+  }
+  return job.state === 'Pending' ? planQueueing(facts, job) : { do: 'rest' }
+}
+
+function planFinished({ spec }: TrainingJob, job: OperatorJob, now: Date): JobPlan {
+  const seconds = spec.ttlSecondsAfterFinished
+  if (seconds === undefined || job.finishedAt === null) return { do: 'rest' }
+  const lookAgainMs = job.finishedAt.getTime() + seconds * 1000 - now.getTime()
+  return lookAgainMs <= 0 ? { do: 'delete' } : { do: 'rest', lookAgainMs }
+}
+
+/** A resource made with kubectl gets its row, and its place, as soon as its model has one. */
+function planArrival(facts: JobFacts): JobPlan {
+  const wait = findObstacle(facts)
+  if (wait || !facts.model) return { do: 'rest', wait: wait ?? modelNotAccepted(facts.resource) }
+  return { do: 'insert', modelId: facts.model.id, maxAttempts: wantAttempts(facts.resource) }
+}
+
+function planQueueing(facts: JobFacts, job: OperatorJob): JobPlan {
+  const wait = findObstacle(facts)
+  if (wait) return { do: 'rest', wait }
+  if (!isInputAllowed(job)) return { do: 'fail', id: job.id, failure: inputNotAllowed(job) }
+  return { do: 'queue', id: job.id }
+}
+
+function findObstacle({ resource, modelExists, model }: JobFacts): Wait | undefined {
+  const { name } = resource.spec.modelRef
+  if (!modelExists) return { reason: reasons.modelNotFound, message: `There is no Model ${name} yet.` }
+  if (!model) return modelNotAccepted(resource)
+  if (!model.served) {
+    return { reason: reasons.baseModelNotFound, message: `No BaseModel serves ${model.baseModel}, its model's base.` }
+  }
+  return undefined
+}
+
+function modelNotAccepted({ spec }: TrainingJob): Wait {
+  return { reason: reasons.modelNotAccepted, message: `Model ${spec.modelRef.name} is not accepted (yet).` }
+}
+
+/** A job may read only what belongs to its entity. */
+function isInputAllowed({ inputUri, entity }: OperatorJob): boolean {
+  return artifactKey(inputUri)?.startsWith(`payloads/${entity}/`) ?? false
+}
+
+function inputNotAllowed({ entity }: OperatorJob): JobFailure {
+  const message = `spec.inputRef.uri must be an address below artifact:///payloads/${entity}/, the model's entity`
+  return { category: 'User', reason: reasons.inputNotAllowed, message }
+}
+
+function wantAttempts({ spec }: TrainingJob): number {
+  return (spec.retry?.limit ?? 5) + 1
+}

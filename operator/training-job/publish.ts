@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { finishJob } from '../../db/queries/job-endings.ts'
+import { findPublishingJob } from '../../db/queries/operator-jobs.ts'
+import { enginePort } from '../base-model/pods.ts'
+import type { Context } from '../context.ts'
+import { listReadyEngines } from '../engines.ts'
+import type { Pod } from '../kube/objects.ts'
+import type { Publication } from './status.ts'
+
+// An engine's fault never fails a trained job, nor holds its end for longer.
+const publishMs = 30_000
+const retryMs = 500
+const rememberedPublications = 1000
+
+/**
+ * Ends trained jobs: loads each new checkpoint on every engine pod that is Ready, then writes the job's end.
+ * It needs neither kube-apiserver nor the job's resource.
+ */
+export class Publisher {
+  readonly #context: Context
+  /** of the newest jobs, for their status */
+  readonly #publications = new Map<string, Publication>()
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** How the checkpoint of a job came to the engines, if this process published it. */
+  publicationOf(jobId: string): Publication | undefined {
+    return this.#publications.get(jobId)
+  }
+
+  /** Publishes the checkpoint of one job and ends the job; nothing when it is not to be published (any more). */
+  async publish(jobId: string): Promise<void> {
+    const { pool, log } = this.#context
+    const job = await findPublishingJob(pool, jobId)
+    if (!job?.checkpoint) return
+    const startedAt = performance.now()
+    const publication = await this.#load(job.baseModel, job.checkpoint.id)
+    this.#remember(jobId, publication)
+    await finishJob(pool, jobId)
+    const tookMs = Math.round(performance.now() - startedAt)
+    log.info({ job: jobId, checkpoint: job.checkpoint.id, ...publication, tookMs }, 'checkpoint published')
+  }
+
+  async #load(baseModel: string, checkpointId: string): Promise<Publication> {
+    const pods = this.#listEngines(baseModel)
+    const deadline = AbortSignal.timeout(publishMs)
+    const results = await Promise.all(pods.map((pod) => this.#loadOn(pod, baseModel, checkpointId, deadline)))
+    return { asked: pods.length, loaded: results.filter(Boolean).length }
+  }
+
+  /** Tries until the pod has the checkpoint, is no longer Ready, or time is over. */
+  async #loadOn(pod: Pod, baseModel: string, checkpointId: string, deadline: AbortSignal): Promise<boolean> {
+    const isStillReady = () => this.#listEngines(baseModel).some(({ metadata }) => metadata.uid === pod.metadata.uid)
+    while (!deadline.aborted && isStillReady()) {
+      try {
+        await askOneToken(pod.status?.podIP ?? '', checkpointId, this.#context.engineKey, deadline)
+        return true
+      } catch (error) {
+        const fields = { pod: pod.metadata.name, checkpoint: checkpointId, error }
+        this.#context.log.warn(fields, 'an engine did not load a checkpoint')
+      }
+      await delay(retryMs, undefined, { signal: deadline }).catch(() => {})
+    }
+    return false
+  }
+
+  #listEngines(baseModel: string): Pod[] {
+    return this.#context.baseModels
+      .list()
+      .filter(({ spec }) => spec.names[0] === baseModel)
+      .flatMap(({ metadata }) => listReadyEngines(this.#context, metadata.name ?? ''))
+  }
+
+  #remember(jobId: string, publication: Publication): void {
+    this.#publications.set(jobId, publication)
+    const [oldest] = this.#publications.keys()
+    if (this.#publications.size > rememberedPublications && oldest) this.#publications.delete(oldest)
+  }
+}
+
+/** A completion of one token makes the engine load the adapter. */
+async function askOneToken(podIp: string, checkpointId: string, key: string, signal: AbortSignal): Promise<void> {
+  const host = podIp.includes(':') ? `[${podIp}]` : podIp
+  const response = await fetch(`http://${host}:${enginePort}/v1/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: checkpointId, prompt: 'a', max_tokens: 1 }),
+    signal,
+  })
+  const body = await response.text()
+  if (!response.ok) throw new Error(`the engine answered ${response.status}: ${body.slice(0, 300)}`)
+}

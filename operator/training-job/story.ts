@@ -1,0 +1,55 @@
+import { conditions, reasons } from '../../crds/names.ts'
+import type { StoryEvent } from '../kube/events.ts'
+import type { JobStatus } from './status.ts'
+
+/** What happened to a job between two of its statuses, in order; also what passed too fast to be a status of its own. */
+export function tellJobStory(before: JobStatus | undefined, after: JobStatus): StoryEvent[] {
+  if (after.reason === reasons.alreadyRan) {
+    return before?.reason === after.reason ? [] : [say(reasons.alreadyRan, after.message)]
+  }
+  return [
+    ...tellAccepted(before, after),
+    ...tellAttempts(before, after),
+    ...tellPublished(before, after),
+    ...tellEnd(before, after),
+  ]
+}
+
+function tellAccepted(before: JobStatus | undefined, after: JobStatus): StoryEvent[] {
+  const [earlier, now] = [before, after].map((status) => find(status, conditions.accepted))
+  if (!now || (earlier?.status === now.status && earlier.reason === now.reason)) return []
+  if (now.status === 'True') return [say(reasons.accepted, `${now.message} Its id is ${after.id}.`)]
+  return after.phase === 'Pending' ? [say(now.reason, now.message)] : []
+}
+
+function tellAttempts(before: JobStatus | undefined, after: JobStatus): StoryEvent[] {
+  const events: StoryEvent[] = []
+  const attempt = after.attempt ?? 0
+  if (attempt > (before?.attempt ?? 0)) events.push(say('Started', `A trainer has claimed it, attempt ${attempt}.`))
+  if (after.phase === 'Queued' && attempt > 0 && after.failure && before?.phase !== 'Queued') {
+    const { reason, message } = after.failure
+    events.push(say('Retrying', `Attempt ${attempt} failed: ${reason}: ${message}`, 'Warning'))
+  }
+  return events
+}
+
+function tellPublished(before: JobStatus | undefined, after: JobStatus): StoryEvent[] {
+  const now = find(after, conditions.published)
+  if (now?.status !== 'True' || find(before, conditions.published)?.status === 'True') return []
+  return [say(now.reason, now.message)]
+}
+
+function tellEnd(before: JobStatus | undefined, after: JobStatus): StoryEvent[] {
+  if (before?.phase === after.phase) return []
+  if (after.phase === 'Succeeded') return [say('Succeeded', after.message)]
+  if (after.phase === 'Cancelled') return [say('Cancelled', after.message)]
+  return after.phase === 'Failed' ? [say('Failed', `${after.reason}: ${after.message}`, 'Warning')] : []
+}
+
+function find(status: JobStatus | undefined, type: string) {
+  return status?.conditions?.find((condition) => condition.type === type)
+}
+
+function say(reason: string, message = '', type: StoryEvent['type'] = 'Normal'): StoryEvent {
+  return { type, reason, message }
+}
