@@ -44,30 +44,30 @@ async function resync(context: Context, controllers: Controllers): Promise<void>
 }
 
 async function addPublishing({ pool }: Context, { publishing }: Controllers): Promise<void> {
-  for (const id of await listPublishingJobs(pool)) publishing.add(id)
+  for (const id of await listPublishingJobs(pool)) publishing.addRoutinely(id)
 }
 
 /** Jobs that are not over, by their rows; and resources that have no row yet. */
 async function addJobs({ pool, namespace, trainingJobs }: Context, controllers: Controllers): Promise<void> {
-  for (const { crName } of await listUnfinishedJobs(pool, namespace)) controllers.trainingJobs.add(crName)
+  for (const { crName } of await listUnfinishedJobs(pool, namespace)) controllers.trainingJobs.addRoutinely(crName)
   for (const { metadata, status } of sortByAge(trainingJobs.list())) {
-    if (status?.phase === 'Pending') controllers.trainingJobs.add(metadata.name ?? '')
+    if (status?.phase === 'Pending') controllers.trainingJobs.addRoutinely(metadata.name ?? '')
   }
 }
 
 /** Models whose resource is gone, and resources that are not taken in yet. */
 async function addModels({ pool, namespace, models }: Context, controllers: Controllers): Promise<void> {
   for (const name of await listModelResources(pool, namespace)) {
-    if (models.get(name) === undefined) controllers.models.add(name)
+    if (models.get(name) === undefined) controllers.models.addRoutinely(name)
   }
   for (const { metadata, status } of sortByAge(models.list())) {
     const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
-    if (accepted?.status !== 'True') controllers.models.add(metadata.name ?? '')
+    if (accepted?.status !== 'True') controllers.models.addRoutinely(metadata.name ?? '')
   }
 }
 
 /** All of them: there are few, and their pods may need replacing after a time. */
 async function addBaseModels({ pool, namespace, baseModels }: Context, controllers: Controllers): Promise<void> {
-  for (const name of await listRegisteredBaseModels(pool, namespace)) controllers.baseModels.add(name)
-  for (const { metadata } of baseModels.list()) controllers.baseModels.add(metadata.name ?? '')
+  for (const name of await listRegisteredBaseModels(pool, namespace)) controllers.baseModels.addRoutinely(name)
+  for (const { metadata } of baseModels.list()) controllers.baseModels.addRoutinely(metadata.name ?? '')
 }

@@ -3,6 +3,7 @@ import { labels, reasons } from '../../crds/names.ts'
 import { listBusyPods, registerBaseModel, unregisterBaseModel } from '../../db/queries/operator-base-models.ts'
 import type { Context } from '../context.ts'
 import { applyObject, createObject, deleteObject, patchStatus, readObject } from '../kube/apply.ts'
+import { KubeError } from '../kube/kube-error.ts'
 import type { Deployment, Pod } from '../kube/objects.ts'
 import { customPath, deploymentPath, podPath } from '../kube/paths.ts'
 import { planTrainers, type TrainerAction } from './plan.ts'
@@ -23,9 +24,20 @@ export async function reconcileBaseModel(context: Context, name: string): Promis
     names: baseModel.spec.names,
   })
   if (taken !== undefined) return refuseBaseModel(context, baseModel, taken)
-  await deployEngines(context, baseModel)
-  await keepTrainers(context, baseModel)
-  await writeStatus(context, baseModel, measureBaseModel(context, baseModel))
+  const failure = await makeChildren(context, baseModel)
+  await writeStatus(context, baseModel, measureBaseModel(context, baseModel, failure))
+  if (failure) throw failure
+}
+
+/** Gives what went wrong, so that the status tells it before the work is repeated. */
+async function makeChildren(context: Context, baseModel: BaseModel): Promise<Error | undefined> {
+  try {
+    await deployEngines(context, baseModel)
+    await keepTrainers(context, baseModel)
+    return undefined
+  } catch (cause) {
+    return new Error('making the pods of a base model', { cause })
+  }
 }
 
 async function forgetBaseModel({ client, pool, namespace, log }: Context, name: string): Promise<void> {
@@ -68,13 +80,14 @@ async function executeAction(context: Context, baseModel: BaseModel, action: Tra
   await createObject(client, podPath(namespace), buildTrainerPod(baseModel, podSettings, action.name))
 }
 
-function measureBaseModel(context: Context, baseModel: BaseModel): BaseModelStatus {
+function measureBaseModel(context: Context, baseModel: BaseModel, failure: Error | undefined): BaseModelStatus {
   return describeBaseModel(baseModel, {
     enginePods: listPods(context, baseModel, 'engine'),
     deployment: context.deployments.get(engineName(baseModel)),
     engineHash: engineHash(baseModel, context.podSettings),
     trainerPods: listPods(context, baseModel, 'trainer'),
     trainerHash: trainerHash(baseModel, context.podSettings),
+    refusal: failure?.cause instanceof KubeError ? failure.cause : undefined,
     now: new Date(),
   })
 }

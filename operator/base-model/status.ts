@@ -11,6 +11,8 @@ export interface WorkloadFacts {
   engineHash: string
   trainerPods: Pod[]
   trainerHash: string
+  /** what the API server says against making them (a quota, a missing service account) */
+  refusal: { reason: string | undefined; message: string } | undefined
   now: Date
 }
 
@@ -27,7 +29,7 @@ interface Part {
 export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): BaseModelStatus {
   const engine = measureEngines(baseModel, facts)
   const trainers = measure(facts.trainerPods, facts.trainerHash, baseModel.spec.trainer?.warm?.min ?? 1)
-  const ready = judge(engine, trainers)
+  const ready = judge(engine, trainers, facts)
   const accepted = fact(conditions.accepted, true, reasons.accepted, 'Its names and its source are taken.')
   const available = fact(
     conditions.workloadAvailable,
@@ -56,17 +58,21 @@ export function describeRefused(baseModel: BaseModel, reason: string, message: s
   }
 }
 
-function judge(engine: Part, trainers: Part): Fact {
+function judge(engine: Part, trainers: Part, { refusal }: WorkloadFacts): Fact {
   const says = (holds: boolean, reason: string, message: string) => fact(conditions.ready, holds, reason, message)
+  if (refusal) return says(false, refusal.reason ?? 'Refused', refusal.message)
   if (engine.wanted === 0) return says(false, reasons.engineAtZero, 'spec.engine.replicas is 0: nothing answers chats.')
-  if (engine.ready < engine.wanted) return explain(reasons.engineNotReady, engine, says)
-  if (trainers.ready < trainers.wanted) return explain(reasons.trainerNotReady, trainers, says)
-  return says(true, reasons.ready, 'All engines answer and all trainers run.')
+  const late = findLate(engine, trainers)
+  return late
+    ? says(false, late.reason, late.message)
+    : says(true, reasons.ready, 'All engines answer, all trainers run.')
 }
 
-function explain(otherwise: string, part: Part, says: (holds: boolean, reason: string, message: string) => Fact): Fact {
-  const { reason, message } = part.fault ?? { reason: otherwise, message: 'Its pods are not made yet.' }
-  return says(false, reason, message)
+function findLate(engine: Part, trainers: Part): PodReason | undefined {
+  const message = 'Its pods are not made yet.'
+  if (engine.ready < engine.wanted) return engine.fault ?? { reason: reasons.engineNotReady, message }
+  if (trainers.ready < trainers.wanted) return trainers.fault ?? { reason: reasons.trainerNotReady, message }
+  return undefined
 }
 
 function measureEngines(baseModel: BaseModel, facts: WorkloadFacts): Part {

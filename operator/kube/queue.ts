@@ -43,6 +43,11 @@ export class WorkQueue {
     this.#fill()
   }
 
+  /** Adds the key, unless its last work failed and is going to be repeated: a routine look leaves the backoff alone. */
+  addRoutinely(key: string): void {
+    if (!this.#failures.has(key)) this.add(key)
+  }
+
   /** Adds the key after a time; the earlier of two delays counts. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return

@@ -81,11 +81,13 @@ async function describe(context: Context, resource: Model, plan: Settled): Promi
   return describeModel(resource, plan.row, engines.length, now)
 }
 
+/** An order of arrival that settles by itself is no story. */
+const untold: ReadonlySet<string> = new Set([reasons.baseModelNotAccepted])
+
 async function tellStory({ client }: Context, resource: Model, status: ModelStatus): Promise<void> {
   const find = (of: ModelStatus | undefined) => of?.conditions?.find(({ type }) => type === conditions.accepted)
   const [before, after] = [find(resource.status), find(status)]
-  if (!after || (before?.status === after.status && before.reason === after.reason)) return
-  const isWarning = after.status === 'False' && after.reason !== reasons.baseModelNotFound
+  if (!after || untold.has(after.reason) || (before?.status === after.status && before.reason === after.reason)) return
   const { reason, message } = after
-  await recordEvent(client, resource, { type: isWarning ? 'Warning' : 'Normal', reason, message })
+  await recordEvent(client, resource, { type: after.status === 'True' ? 'Normal' : 'Warning', reason, message })
 }

@@ -19,7 +19,7 @@ function tellAccepted(before: JobStatus | undefined, after: JobStatus): StoryEve
   const [earlier, now] = [before, after].map((status) => find(status, conditions.accepted))
   if (!now || (earlier?.status === now.status && earlier.reason === now.reason)) return []
   if (now.status === 'True') return [say(reasons.accepted, `${now.message} Its id is ${after.id}.`)]
-  return after.phase === 'Pending' ? [say(now.reason, now.message)] : []
+  return after.phase === 'Pending' && now.reason === reasons.modelNotFound ? [say(now.reason, now.message)] : []
 }
 
 function tellAttempts(before: JobStatus | undefined, after: JobStatus): StoryEvent[] {
