@@ -93,7 +93,7 @@ export class ClaimQueue {
 
   /** Asks for each waiter until there is nothing more, and for the new ones in any case. */
   async #offer(line: Line, dry: boolean): Promise<void> {
-    for (const waiter of [...line.waiters]) {
+    for (const waiter of Array.from(line.waiters)) {
       if (waiter.left.aborted || (dry && waiter.tried)) continue
       if (!(await this.#askFor(waiter, line))) dry = true
     }

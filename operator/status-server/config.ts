@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { readConfig } from '../../lib/config.ts'
 
 const schema = Type.Object({

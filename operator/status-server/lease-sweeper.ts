@@ -25,7 +25,7 @@ export function startLeaseSweeper(pool: Pool, log: Logger, afterSweep: () => voi
   let timer = setTimeout(next, intervalMs)
   let stopped = false
   function next() {
-    running = sweep().then(() => {
+    running = sweep().finally(() => {
       if (!stopped) timer = setTimeout(next, intervalMs)
     })
   }

@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { listen } from '../../db/listen.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
 import { claimJob } from '../../db/queries/job-claims.ts'
-import { createLogger, type Logger } from '../../lib/log.ts'
+import { createLogger } from '../../lib/log.ts'
 import { onShutdown } from '../../lib/shutdown.ts'
 import { KubeClient } from '../kube/client.ts'
 import { loadKubeConfig } from '../kube/kube-config.ts'
@@ -17,7 +17,10 @@ import { startLeaseSweeper } from './lease-sweeper.ts'
 
 const config = loadConfig()
 const log = createLogger('status-server', config.LOG_LEVEL)
-await migrateWhenReady(config.DATABASE_URL, log)
+// While it still waits for Postgres there is nothing to close.
+let close = async () => {}
+onShutdown(log, () => close())
+await migrateWhenReady()
 
 const pool = createPool(config.DATABASE_URL, log)
 const queue = new ClaimQueue((claimant) => claimJob(pool, claimant))
@@ -36,24 +39,27 @@ const app = createApp({
   log,
   authenticate: (header) => authenticate(header, keys, config.TRAINYARD_NAMESPACE),
 })
-const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, app.callback())
+const handle = app.callback()
+const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) => {
+  void handle(request, response)
+})
 server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
   log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 })
 
-onShutdown(log, async () => {
+close = async () => {
   queue.close()
-  await closeServer(server)
+  await closeServer()
   await Promise.all([stopSweeper(), listener.close()])
   kube.close()
   await pool.end()
-})
+}
 
 /** Trainers spool while it is away; it comes up by itself when Postgres does. */
-async function migrateWhenReady(databaseUrl: string, log: Logger): Promise<void> {
+async function migrateWhenReady(): Promise<void> {
   for (;;) {
     try {
-      return await migrate(databaseUrl, log)
+      return await migrate(config.DATABASE_URL, log)
     } catch (error) {
       log.warn({ error }, 'migrating the database failed')
       await delay(1_000)
@@ -62,7 +68,7 @@ async function migrateWhenReady(databaseUrl: string, log: Logger): Promise<void>
 }
 
 /** Requests under way get their answers; their connections are closed as soon as they idle. */
-async function closeServer(server: Server): Promise<void> {
+async function closeServer(): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const closing = setInterval(() => server.closeIdleConnections(), 20)
   await closed

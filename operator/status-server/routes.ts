@@ -1,4 +1,4 @@
-import Router from '@koa/router'
+import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { renewLease, type Attempt } from '../../db/queries/job-claims.ts'
 import { recordCheckpoint, recordEvents, recordFailure, type ReportOutcome } from '../../db/queries/job-reports.ts'

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import Type, { type Static, type TObject } from 'typebox'
+import { Type, type Static, type TObject } from 'typebox'
 import { Problem } from './problem.ts'
 
 // Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.
@@ -33,19 +33,14 @@ const stepEvent = Type.Object({
   data: numbers,
 })
 
-const eventsBody = Type.Object({
-  events: Type.Array(
-    Type.Object(
-      { type: Type.Enum(['training_started', 'gradient_step']) },
-      {
-        if: { properties: { type: { const: 'training_started' } } },
-        then: startedEvent,
-        else: stepEvent,
-      },
-    ),
-    { minItems: 1, maxItems: 10_000 },
-  ),
+const event = Type.Unsafe<Static<typeof startedEvent> | Static<typeof stepEvent>>({
+  type: 'object',
+  required: ['type'],
+  discriminator: { propertyName: 'type' },
+  oneOf: [startedEvent, stepEvent],
 })
+
+const eventsBody = Type.Object({ events: Type.Array(event, { minItems: 1, maxItems: 10_000 }) })
 
 const checkpointBody = Type.Object({
   uri: Type.String({ pattern: '^artifact:///checkpoints/[0-9a-f-]{36}$' }),
@@ -66,24 +61,19 @@ const attemptPath = Type.Object({
   attempt: Type.String({ pattern: '^[1-9][0-9]{0,8}$' }),
 })
 
-/** The events of a report, as validated: `type` says which of the two. */
-export interface EventsBody {
-  events: (Static<typeof startedEvent> | Static<typeof stepEvent>)[]
-}
-
 // JSON.parse makes Infinity of 1e999, which strictNumbers refuses.
-const ajv = new Ajv({ strict: false, strictNumbers: true })
+const ajv = new Ajv({ strict: false, strictNumbers: true, discriminator: true })
 
-export const parseClaim = compile<Static<typeof claimBody>>(claimBody)
-export const parseEvents = compile<EventsBody>(eventsBody)
-export const parseCheckpoint = compile<Static<typeof checkpointBody>>(checkpointBody)
-export const parseFailure = compile<Static<typeof failureBody>>(failureBody)
+export const parseClaim = compile(claimBody)
+export const parseEvents = compile(eventsBody)
+export const parseCheckpoint = compile(checkpointBody)
+export const parseFailure = compile(failureBody)
 
 /** The job and attempt of a path. @throws {Problem} 404 */
-export const parseAttemptPath = compile<Static<typeof attemptPath>>(attemptPath, () => new Problem(404, 'no such job'))
+export const parseAttemptPath = compile(attemptPath, () => new Problem(404, 'no such job'))
 
-function compile<T>(schema: TObject, refuse = explain): (value: unknown) => T {
-  const validate: ValidateFunction<T> = ajv.compile<T>(schema)
+function compile<S extends TObject>(schema: S, refuse = explain): (value: unknown) => Static<S> {
+  const validate = ajv.compile<Static<S>>(schema)
   return (value) => {
     if (validate(value)) return value
     throw refuse(validate)
@@ -91,8 +81,7 @@ function compile<T>(schema: TObject, refuse = explain): (value: unknown) => T {
 }
 
 function explain(validate: ValidateFunction): Problem {
-  // The last fault is the most specific one where if/then/else is involved; the first one says only "then failed".
-  const fault = validate.errors?.find((error) => error.keyword !== 'if')
+  const fault = validate.errors?.[0]
   const place = fault?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
   return new Problem(422, `${place} ${fault?.message ?? 'is not valid'}`)
 }

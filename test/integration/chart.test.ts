@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findUnsupported } from '../../local/node-agent/honoured.ts'
 import type { Pod } from '../../local/node-agent/kube.ts'
+import { eventually } from '../support/eventually.ts'
 import { createHelm, parseManifests } from '../support/helm.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -121,3 +122,28 @@ async function readSecret() {
   const decode = (key: string) => Buffer.from(secret.data[key] ?? '', 'base64').toString()
   return { engineKey: decode('engine-key'), databaseUrl: decode('database-url') }
 }
+
+test.each<[string, string, string, string]>([
+  ['yes', 'apiserver', 'create', 'trainingjobs.trainyard.dev'],
+  ['yes', 'apiserver', 'list', 'pods'],
+  ['yes', 'operator', 'create', 'pods'],
+  ['yes', 'operator', 'patch', 'trainingjobs.trainyard.dev/status'],
+  ['yes', 'operator', 'update', 'leases.coordination.k8s.io'],
+  ['no', 'apiserver', 'delete', 'trainingjobs.trainyard.dev'],
+  ['no', 'apiserver', 'get', 'secrets'],
+  ['no', 'operator', 'get', 'secrets'],
+  ['no', 'operator', 'create', 'pods/exec'],
+  ['no', 'operator', 'update', 'basemodels.trainyard.dev'],
+  ['no', 'status-server', 'list', 'pods'],
+  ['no', 'trainer', 'list', 'pods'],
+])('it is %s that the %s may %s %s', async (expected, part, verb, resource) => {
+  const account = `system:serviceaccount:${namespace}:trainyard-${part}`
+  const [plural = '', subresource = ''] = resource.split('/')
+  const options = [`--subresource=${subresource}`, `--namespace=${namespace}`, `--as=${account}`]
+  // A "no" is also exit code 1.
+  const ask = () => stack.kubectl('auth', 'can-i', verb, plural, ...options)
+  await eventually(
+    async () => expect(await ask().catch((error: { stdout: string }) => error.stdout)).toBe(`${expected}\n`),
+    10_000,
+  )
+})

@@ -20,10 +20,10 @@ afterAll(() => database.drop())
 const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
 
 async function listEventIds(jobId: string) {
-  const { rows } = await database.pool.query('SELECT id, data FROM training.events WHERE job_id = $1 ORDER BY seq', [
+  const events = await database.pool.query('SELECT id, data FROM training.events WHERE job_id = $1 ORDER BY seq', [
     jobId,
   ])
-  return rows as unknown[]
+  return events.rows as unknown[]
 }
 
 describe('reports', () => {

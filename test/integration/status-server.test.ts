@@ -175,7 +175,7 @@ test('whatever a pod sends, the answer is a 4xx with a sentence', async () => {
     ...paths.flatMap((path) => bodies.map((body): [string, unknown, number] => [path, body, 422])),
     [`${attempt}/events`, { events: [{ ...step, data: { loss: '\ud800' } }] }, 422],
     [`${attempt}/events`, `{"events":[{"seq":1,"type":"gradient_step","data":{"loss":1e999}}]}`, 422],
-    [`${attempt}/events`, { events: Array(10_001).fill(step) }, 422],
+    [`${attempt}/events`, { events: Array.from({ length: 10_001 }, () => step) }, 422],
     [`${attempt}/events`, ' '.repeat(1024 * 1024 + 1), 413],
     [`${attempt}/heartbeat`, '{', 422],
     ['/v1/claims/x', {}, 404],

@@ -14,7 +14,10 @@ export async function openSeverableProxy(target: { host: string; port: number })
   const sockets = new Set<Socket>()
   let whole = true
   const server = createServer((incoming) => {
-    if (!whole) return void incoming.destroy()
+    if (!whole) {
+      incoming.destroy()
+      return
+    }
     const outgoing = connect(target.port, target.host)
     for (const [from, to] of [
       [incoming, outgoing],
