@@ -55,6 +55,14 @@ describe('reports', () => {
     expect((await rows.readJob(job)).state).toBe('Publishing')
   })
 
+  test("a checkpoint by another id than the claim's is fenced", async () => {
+    const job = await rows.addJob(await rows.addModel())
+    const { claim, attempt } = await rows.claim()
+    const other = { ...checkpointOf(claim), uri: `artifact:///checkpoints/${randomUUID()}` }
+    expect(await recordCheckpoint(database.pool, attempt, other)).toBe('fenced')
+    expect((await rows.readJob(job)).state).toBe('Starting')
+  })
+
   test('writes of another pod, of an earlier attempt and to an unknown job are fenced', async () => {
     const job = await rows.addJob(await rows.addModel())
     const { claim, attempt } = await rows.claim()
