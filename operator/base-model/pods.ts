@@ -191,6 +191,8 @@ function commonContainer(name: Component, image: string, resources: object | und
     imagePullPolicy: 'IfNotPresent',
     ...(resources && { resources }),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    // A crash is told by the last lines of its log where the program left no message.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [{ name: 'artifacts', mountPath: artifactsPath }],
   }
 }
