@@ -1,0 +1,96 @@
+import type { Logger } from '../../lib/log.ts'
+import type { KubeClient } from './kube.ts'
+
+/** The object that an event is about. */
+export interface EventSubject {
+  kind: string
+  namespace: string
+  name: string
+  uid: string
+}
+
+interface SentEvent {
+  path: string
+  count: number
+}
+
+// Bounds of what is remembered and of what waits while kube-apiserver is away.
+const rememberedEvents = 500
+const queuedEvents = 200
+const longestMessage = 1000
+
+/** Writes Kubernetes events; the same words about the same object again only raise a count. Never throws. */
+export class Events {
+  private readonly client: KubeClient
+  private readonly nodeName: string
+  private readonly log: Logger
+  private readonly sent = new Map<string, SentEvent>()
+  private queued = 0
+  private tail: Promise<void> = Promise.resolve()
+
+  constructor(client: KubeClient, nodeName: string, log: Logger) {
+    this.client = client
+    this.nodeName = nodeName
+    this.log = log
+  }
+
+  normal(subject: EventSubject, reason: string, message: string): void {
+    this.enqueue('Normal', subject, reason, message)
+  }
+
+  warn(subject: EventSubject, reason: string, message: string): void {
+    this.enqueue('Warning', subject, reason, message)
+  }
+
+  private enqueue(type: string, subject: EventSubject, reason: string, message: string): void {
+    if (this.queued >= queuedEvents) return
+    this.queued += 1
+    this.tail = this.tail
+      .then(() => this.write(type, subject, reason, message.slice(0, longestMessage)))
+      .catch((error: unknown) => this.log.debug({ error, reason }, 'event not written'))
+      .finally(() => (this.queued -= 1))
+  }
+
+  private async write(type: string, subject: EventSubject, reason: string, message: string): Promise<void> {
+    const key = JSON.stringify([type, subject.uid, reason, message])
+    const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+    const known = this.sent.get(key)
+    this.sent.delete(key)
+    if (known) {
+      const again = { path: known.path, count: known.count + 1 }
+      await this.client.patch(known.path, { count: again.count, lastTimestamp: now })
+      this.remember(key, again)
+      return
+    }
+    const base = `/api/v1/namespaces/${subject.namespace}/events`
+    const name = `${subject.name}.${Date.now().toString(16)}${Math.random().toString(16).slice(2, 8)}`
+    await this.client.post(base, {
+      ...this.build(type, subject, { name, reason, message }),
+      firstTimestamp: now,
+      lastTimestamp: now,
+    })
+    this.remember(key, { path: `${base}/${name}`, count: 1 })
+  }
+
+  private build(type: string, subject: EventSubject, words: { name: string; reason: string; message: string }): object {
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: words.name, namespace: subject.namespace },
+      involvedObject: { apiVersion: 'v1', ...subject },
+      type,
+      reason: words.reason,
+      message: words.message,
+      count: 1,
+      source: { component: 'kubelet', host: this.nodeName },
+      reportingComponent: 'kubelet',
+      reportingInstance: this.nodeName,
+    }
+  }
+
+  private remember(key: string, event: SentEvent): void {
+    this.sent.set(key, event)
+    const oldest = this.sent.keys().next().value
+    if (this.sent.size > rememberedEvents && oldest !== undefined) this.sent.delete(oldest)
+  }
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { TLSSocket } from 'node:tls'
+import type { Logger } from '../../lib/log.ts'
+import type { AgentConfig } from './config.ts'
+import { readLog, type LogOptions } from './logs.ts'
+import type { Pods } from './pods.ts'
+import { readRun, type Run } from './run.ts'
+
+/** An answer that is no success. */
+class Refusal extends Error {
+  override name = 'Refusal'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+const watchRunMs = 500
+
+/**
+ * The part of a kubelet's HTTPS interface that `kubectl logs` needs. Listens on 127.0.0.1 and, but for /healthz, answers
+ * only who has a client certificate of the configured authority (kube-apiserver), so that other users of the machine
+ * cannot read logs.
+ */
+export class KubeletServer {
+  private readonly server: Server
+  private readonly port: number
+  private readonly pods: Pods
+  private readonly log: Logger
+
+  constructor(config: AgentConfig, pods: Pods, log: Logger) {
+    this.pods = pods
+    this.log = log
+    this.port = config.kubeletPort
+    const tls = {
+      cert: readFileSync(config.kubeletCert),
+      key: readFileSync(config.kubeletKey),
+      requestCert: true,
+      rejectUnauthorized: false,
+      // An empty list of authorities would mean the well-known ones of the web.
+      ca: config.kubeletClientCA ? readFileSync(config.kubeletClientCA) : readFileSync(config.kubeletCert),
+    }
+    this.server = createServer(tls, (request, response) => void this.answer(request, response))
+  }
+
+  async listen(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.server.once('error', reject)
+    this.server.listen({ host: '127.0.0.1', port: this.port }, resolve)
+    await promise
+  }
+
+  close(): void {
+    this.server.close()
+    this.server.closeAllConnections()
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.route(request, response)
+    } catch (error) {
+      if (error instanceof Refusal)
+        response.writeHead(error.status, { 'content-type': 'text/plain' }).end(error.message)
+      else if (response.headersSent) response.destroy()
+      else {
+        this.log.error({ error, url: request.url }, 'kubelet request failed')
+        response.writeHead(500).end('internal error')
+      }
+    }
+  }
+
+  private async route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'https://localhost')
+    const [, noun, namespace, name, container] = url.pathname.split('/').map(decodeURIComponent)
+    if (url.pathname === '/healthz') {
+      response.end('ok')
+      return
+    }
+    if (!(request.socket as TLSSocket).authorized) throw new Refusal(401, 'a client certificate is needed')
+    if (noun !== 'containerLogs') throw new Refusal(501, `the local node does not serve ${noun}`)
+    if (!namespace || !name || !container) throw new Refusal(404, 'no such path')
+    await this.sendLog({ namespace, name, container }, url.searchParams, response)
+  }
+
+  private async sendLog(
+    { namespace, name, container }: { namespace: string; name: string; container: string },
+    query: URLSearchParams,
+    response: ServerResponse,
+  ): Promise<void> {
+    const options = readLogOptions(query)
+    const pod = this.pods.find(namespace, name)
+    if (!pod) throw new Refusal(404, `pod "${name}" not found on the local node`)
+    const runs = await this.pods.listRuns(pod, container)
+    const run = runs[query.get('previous') === 'true' ? 1 : 0]
+    if (!run) throw new Refusal(400, `container "${container}" in pod "${name}" has no such run`)
+    const watch = options.follow ? watchRun(run) : undefined
+    response.writeHead(200, { 'content-type': 'text/plain' })
+    response.flushHeaders()
+    try {
+      const chunks = readLog(run.folder, options, () => watch?.isRunning() ?? false)
+      await pipeline(Readable.from(chunks, { objectMode: false }), response)
+    } catch (error) {
+      // A reader that goes away ends what it follows.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+    } finally {
+      watch?.stop()
+    }
+  }
+}
+
+function readLogOptions(query: URLSearchParams): LogOptions {
+  for (const name of ['timestamps', 'sinceSeconds', 'sinceTime']) {
+    const value = query.get(name)
+    if (value && value !== 'false') throw new Refusal(400, `${name}: the local node keeps no times of log lines`)
+  }
+  const tailLines = readNumber(query, 'tailLines')
+  const limitBytes = readNumber(query, 'limitBytes')
+  return {
+    follow: query.get('follow') === 'true',
+    ...(tailLines !== undefined && { tailLines }),
+    ...(limitBytes !== undefined && { limitBytes }),
+  }
+}
+
+function readNumber(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 0) throw new Refusal(400, `${name} is no number`)
+  return value
+}
+
+/** Looks now and then whether a run goes on. */
+function watchRun(run: Run): { isRunning: () => boolean; stop: () => void } {
+  let running = !run.exit
+  const timer = setInterval(() => {
+    const check = readRun(path.dirname(run.folder), run.number).then(
+      (now) => (running = now !== undefined && !now.exit),
+    )
+    check.catch(() => (running = false))
+  }, watchRunMs)
+  return { isRunning: () => running, stop: () => clearInterval(timer) }
+}

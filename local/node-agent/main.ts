@@ -1,0 +1,49 @@
+import { mkdir } from 'node:fs/promises'
+import { createLogger } from '../../lib/log.ts'
+import { onShutdown } from '../../lib/shutdown.ts'
+import { Addresses } from './addresses.ts'
+import { readAgentConfig } from './config.ts'
+import { Events } from './events.ts'
+import { KubeClient } from './kube.ts'
+import { KubeletServer } from './kubelet-server.ts'
+import { NodeKeeper } from './node.ts'
+import { Pods } from './pods.ts'
+import { Services } from './services.ts'
+
+// Within the time that the supervisor gives the agent to end (local/stack/programs.ts).
+const stopPodsMs = 12_000
+
+const file = process.argv[2]
+if (!file) throw new Error('usage: node local/node-agent/main.ts CONFIG.json')
+const config = readAgentConfig(file)
+const log = createLogger('node-agent', config.logLevel)
+await mkdir(config.stateDir, { recursive: true, mode: 0o700 })
+
+const client = new KubeClient(config.kubeconfig)
+const events = new Events(client, config.nodeName, log)
+const addresses = new Addresses(config.stateDir, config.podNetwork)
+await addresses.load()
+
+const services: Services = new Services({ client, events, log, listPods: () => pods.list() })
+const pods = new Pods({ config, client, events, log, listServices: () => services.list() }, addresses)
+const server = new KubeletServer(config, pods, log)
+const node = new NodeKeeper(client, config, log)
+
+onShutdown(
+  log,
+  async () => {
+    await pods.stop(Date.now() + stopPodsMs)
+    services.stop()
+    node.stop()
+    server.close()
+    await client.close()
+  },
+  stopPodsMs + 2000,
+)
+
+// First of all the port: a second agent on the same state must not touch anything.
+await server.listen()
+void node.run()
+await services.start()
+await pods.start()
+log.info({ node: config.nodeName }, 'running')

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs'
+import os from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../lib/log.ts'
+import type { AgentConfig } from './config.ts'
+import { ignoreStatus, KubeError, type KubeClient, type Node } from './kube.ts'
+import { readBootId } from './process-table.ts'
+import { toSeconds } from './status.ts'
+
+// The rhythm of a kubelet; the cluster calls a node lost after 50 s without one.
+const leaseEveryMs = 10_000
+const leaseSeconds = 40
+const statusEveryMs = 60_000
+// The Kubernetes version whose pods are understood here.
+const kubeletVersion = 'v1.36.0'
+const architectures: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64' }
+
+/** This machine's Node object, and the heartbeat that keeps it Ready. */
+export class NodeKeeper {
+  private readonly client: KubeClient
+  private readonly config: AgentConfig
+  private readonly log: Logger
+  private readonly stopping = new AbortController()
+  private readonly path: string
+  private uid = ''
+  private statusAt = 0
+
+  constructor(client: KubeClient, config: AgentConfig, log: Logger) {
+    this.client = client
+    this.config = config
+    this.log = log
+    this.path = `/api/v1/nodes/${config.nodeName}`
+  }
+
+  /** Keeps the node registered and alive until `stop`; trouble is logged and tried again. */
+  async run(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      let waitMs = leaseEveryMs
+      try {
+        await this.beat()
+      } catch (error) {
+        this.log.warn({ error }, 'node heartbeat failed')
+        waitMs = 1000
+      }
+      await sleep(waitMs, undefined, { signal: this.stopping.signal }).catch(() => undefined)
+    }
+  }
+
+  stop(): void {
+    this.stopping.abort()
+  }
+
+  private async beat(): Promise<void> {
+    if (Date.now() - this.statusAt >= statusEveryMs) {
+      const node = await this.register()
+      this.uid = node.metadata?.uid ?? ''
+      await this.client.patch(`${this.path}/status`, { status: this.buildStatus(node) })
+      this.statusAt = Date.now()
+    }
+    await this.renewLease()
+  }
+
+  private async register(): Promise<Node> {
+    const name = this.config.nodeName
+    const arch = architectures[process.arch] ?? process.arch
+    const labels = {
+      'kubernetes.io/hostname': name,
+      'kubernetes.io/os': process.platform,
+      'kubernetes.io/arch': arch,
+    }
+    const known = await this.client.patch<Node>(this.path, { metadata: { labels } }).catch(ignoreStatus(404))
+    if (known) return known
+    return this.client.post<Node>('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } })
+  }
+
+  private async renewLease(): Promise<void> {
+    const base = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
+    const { nodeName: name } = this.config
+    const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: microTime(new Date()) }
+    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.uid }
+    const metadata = { name, ownerReferences: [owner] }
+    try {
+      await this.client.patch(`${base}/${name}`, { metadata, spec })
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.status !== 404) throw error
+      await this.client.post(base, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec })
+    }
+  }
+
+  private buildStatus(node: Node): object {
+    const capacity = readCapacity()
+    return {
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      daemonEndpoints: { kubeletEndpoint: { Port: this.config.kubeletPort } },
+      capacity,
+      allocatable: capacity,
+      conditions: buildConditions(node, toSeconds(new Date())),
+      nodeInfo: {
+        architecture: architectures[process.arch] ?? process.arch,
+        operatingSystem: process.platform,
+        kernelVersion: os.release(),
+        osImage: readOsName(),
+        bootID: readBootId(),
+        machineID: '',
+        systemUUID: '',
+        containerRuntimeVersion: 'local://processes',
+        kubeletVersion,
+        kubeProxyVersion: '',
+      },
+    }
+  }
+}
+
+function buildConditions(node: Node, now: string): object[] {
+  const facts = [
+    ['MemoryPressure', 'False', 'MemoryNotWatched', 'the local node does not evict pods'],
+    ['DiskPressure', 'False', 'DiskNotWatched', 'the local node does not evict pods'],
+    ['PIDPressure', 'False', 'ProcessesNotWatched', 'the local node does not evict pods'],
+    ['Ready', 'True', 'NodeAgentReady', 'the node agent runs pods as local processes'],
+  ] as const
+  return facts.map(([type, status, reason, message]) => {
+    const before = node.status?.conditions?.find((condition) => condition.type === type)
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now
+    return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime }
+  })
+}
+
+function readCapacity(): Record<string, string> {
+  const limit = process.constrainedMemory()
+  const bytes = limit > 0 ? Math.min(limit, os.totalmem()) : os.totalmem()
+  return { cpu: String(os.availableParallelism()), memory: `${Math.floor(bytes / 1024)}Ki`, pods: '110' }
+}
+
+function readOsName(): string {
+  try {
+    return /^PRETTY_NAME="?([^"\n]*)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? os.type()
+  } catch {
+    return os.type()
+  }
+}
+
+function microTime(time: Date): string {
+  return time.toISOString().replace('Z', '000Z')
+}

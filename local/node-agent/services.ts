@@ -1,0 +1,141 @@
+import type { Logger } from '../../lib/log.ts'
+import { readPort } from './actions.ts'
+import type { Events } from './events.ts'
+import { Forwarder, type Backend } from './forwarder.ts'
+import type { KubeClient, Pod, Service } from './kube.ts'
+import { Reflector } from './reflector.ts'
+
+interface ServicesOptions {
+  client: KubeClient
+  events: Events
+  log: Logger
+  listPods: () => Pod[]
+}
+
+type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
+
+interface Listener {
+  host: string
+  port: number
+  service: Service
+  servicePort: ServicePort
+}
+
+const retryMs = 10_000
+
+/** The needed bit of kube-proxy: cluster addresses and node ports that lead to ready pods. */
+export class Services {
+  private readonly options: ServicesOptions
+  private readonly watched: Reflector<Service>
+  private readonly forwarders = new Map<string, Forwarder>()
+  private syncing: Promise<void> = Promise.resolve()
+  private isStopped = false
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(options: ServicesOptions) {
+    this.options = options
+    const { client, log } = options
+    this.watched = new Reflector<Service>({ client, log, path: '/api/v1/services', onChange: () => this.wake() })
+  }
+
+  async start(): Promise<void> {
+    await this.watched.start()
+    // Addresses that could not be had are tried again.
+    this.timer = setInterval(() => this.wake(), retryMs).unref()
+  }
+
+  stop(): void {
+    this.isStopped = true
+    clearInterval(this.timer)
+    this.watched.stop()
+    for (const forwarder of this.forwarders.values()) forwarder.destroy()
+  }
+
+  list(): Service[] {
+    return this.watched.list()
+  }
+
+  private wake(): void {
+    this.syncing = this.syncing.then(() => this.sync())
+  }
+
+  private async sync(): Promise<void> {
+    if (this.isStopped) return
+    const wanted = new Map(
+      this.list()
+        .flatMap(listListeners)
+        .map((listener) => [describe(listener), listener]),
+    )
+    for (const [key, forwarder] of this.forwarders) {
+      if (wanted.has(key)) continue
+      forwarder.close()
+      this.forwarders.delete(key)
+    }
+    for (const [key, listener] of wanted) if (!this.forwarders.has(key)) await this.open(key, listener)
+  }
+
+  private async open(key: string, listener: Listener): Promise<void> {
+    const forwarder = new Forwarder(() => this.listBackends(listener))
+    try {
+      await forwarder.listen(listener.host, listener.port)
+      this.forwarders.set(key, forwarder)
+    } catch (error) {
+      const { namespace = '', name = '', uid = '' } = listener.service.metadata ?? {}
+      const reason = (error as NodeJS.ErrnoException).code ?? String(error)
+      const message = `cannot listen on ${listener.host}:${listener.port}: ${reason}`
+      this.options.events.warn({ kind: 'Service', namespace, name, uid }, 'ListenFailed', message)
+      this.options.log.warn({ namespace, name, error }, 'service not served')
+    }
+  }
+
+  /** The ready pods as they are now; the service's selector may have changed since it was first seen. */
+  private listBackends({ service, servicePort }: Listener): Backend[] {
+    const now = this.watched.get(service.metadata?.uid ?? '') ?? service
+    const port = now.spec?.ports?.find((candidate) => candidate.port === servicePort.port) ?? servicePort
+    return findBackends(now, port, this.options.listPods())
+  }
+}
+
+/** The addresses that a service is served at; none without a selector, and UDP is not served. */
+export function listListeners(service: Service): Listener[] {
+  const { clusterIP, selector, ports = [], type } = service.spec ?? {}
+  if (!selector || type === 'ExternalName') return []
+  return ports
+    .filter((servicePort) => (servicePort.protocol ?? 'TCP') === 'TCP')
+    .flatMap((servicePort) => {
+      const common = { service, servicePort }
+      const atCluster =
+        clusterIP && clusterIP !== 'None' ? [{ ...common, host: clusterIP, port: servicePort.port }] : []
+      const atNode = servicePort.nodePort ? [{ ...common, host: '127.0.0.1', port: servicePort.nodePort }] : []
+      return [...atCluster, ...atNode]
+    })
+}
+
+/** The pods that a service's port leads to now: selected, ready, and not on their way out. */
+export function findBackends(service: Service, servicePort: ServicePort, pods: Pod[]): Backend[] {
+  const selector = Object.entries(service.spec?.selector ?? {})
+  return pods
+    .filter((pod) => pod.metadata?.namespace === service.metadata?.namespace && isReady(pod))
+    .filter((pod) => selector.every(([name, value]) => pod.metadata?.labels?.[name] === value))
+    .flatMap((pod) => {
+      const port = findTargetPort(pod, servicePort)
+      return port === undefined ? [] : [{ host: pod.status?.podIP ?? '', port }]
+    })
+}
+
+function isReady(pod: Pod): boolean {
+  const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready')
+  return ready?.status === 'True' && !pod.metadata?.deletionTimestamp
+}
+
+function findTargetPort(pod: Pod, servicePort: ServicePort): number | undefined {
+  const target: unknown = servicePort.targetPort ?? servicePort.port
+  if (typeof target === 'number') return target
+  const container = pod.spec?.containers.find(({ ports }) => ports?.some((port) => port.name === target))
+  return container && readPort(container, target)
+}
+
+/** What tells one listener from another: with another service behind it, it is another one. */
+function describe({ host, port, service, servicePort }: Listener): string {
+  return JSON.stringify([host, port, service.metadata?.uid, servicePort.port])
+}
