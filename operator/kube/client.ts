@@ -83,7 +83,11 @@ export class KubeClient {
     url.search = new URLSearchParams(query).toString()
     const payload = body === undefined ? undefined : JSON.stringify(body)
     const headers: Record<string, string> = { accept, 'user-agent': 'trainyard-operator' }
-    if (payload !== undefined) headers['content-type'] = contentType
+    if (payload !== undefined) {
+      headers['content-type'] = contentType
+      // Node sends the body of a DELETE without any length unless told, and the next request on the connection breaks.
+      headers['content-length'] = String(Buffer.byteLength(payload))
+    }
     const response = await this.#open(url, { method, headers, signal }, payload)
     if ((response.statusCode ?? 500) < 300) return response
     throw new KubeError(`${method} ${path}`, response.statusCode ?? 500, await text(response))
