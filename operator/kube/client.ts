@@ -88,7 +88,10 @@ export class KubeClient {
       // Node sends the body of a DELETE without any length unless told, and the next request on the connection breaks.
       headers['content-length'] = String(Buffer.byteLength(payload))
     }
-    const response = await this.#open(url, { method, headers, signal }, payload)
+    const response = await this.#open(url, { method, headers, signal }, payload).catch((error: unknown) => {
+      // An abort says why only in the signal.
+      throw new Error(`${method} ${path}: no answer`, { cause: signal.aborted ? signal.reason : error })
+    })
     if ((response.statusCode ?? 500) < 300) return response
     throw new KubeError(`${method} ${path}`, response.statusCode ?? 500, await text(response))
   }

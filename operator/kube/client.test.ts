@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { FakeApiServer } from '../../test/support/fake-api-server.ts'
+import { createObject, deleteObject, patchStatus, readObject } from './apply.ts'
+import { KubeClient } from './client.ts'
+
+const path = '/api/v1/namespaces/test/things'
+const thing = { metadata: { name: 'a', uid: 'u' } }
+
+let server: FakeApiServer
+let client: KubeClient
+
+beforeEach(async () => {
+  server = new FakeApiServer()
+  client = new KubeClient(await server.start(), 200)
+})
+
+afterEach(async () => {
+  client.close()
+  await server.stop()
+})
+
+test('a request that is not answered ends after its time limit', async () => {
+  server.hanging = true
+  await expect(client.request({ path })).rejects.toMatchObject({
+    message: `GET ${path}: no answer`,
+    cause: { name: 'TimeoutError' },
+  })
+})
+
+test('a refusal says what was asked and what the server said', async () => {
+  server.failures.push(403)
+  await expect(client.request({ path })).rejects.toThrow(`GET ${path}: 403 switched on`)
+})
+
+test('creating what is there already is no error', async () => {
+  expect([await createObject(client, path, thing), await createObject(client, path, thing)]).toEqual([true, false])
+})
+
+test('deleting what is gone is success', async () => {
+  server.put(path, thing)
+  await deleteObject(client, `${path}/a`, 'u')
+  await deleteObject(client, `${path}/a`, 'u')
+  expect(await readObject(client, `${path}/a`)).toBeUndefined()
+})
+
+test('a connection serves further requests after a DELETE with a body', async () => {
+  server.put(path, thing)
+  await deleteObject(client, `${path}/a`, 'u')
+  expect(await createObject(client, path, thing)).toBe(true)
+})
+
+test('a status is written only when it differs', async () => {
+  const seen = { ...thing, status: { phase: 'Running' } }
+  expect(await patchStatus(client, `${path}/a`, seen, { phase: 'Running' })).toBe(false)
+  expect(server.requests).toEqual([])
+  expect(await patchStatus(client, `${path}/a`, seen, { phase: 'Failed' })).toBe(true)
+  expect(server.requests).toEqual([`PATCH ${path}/a/status`])
+})
+
+test('a missing kind is not a missing object', async () => {
+  server.failures.push(404)
+  await expect(readObject(client, `${path}/a`)).rejects.toThrow('404')
+})

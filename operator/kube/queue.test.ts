@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterEach, expect, test } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
+import { WorkQueue, type Requeue } from './queue.ts'
+
+const log = pino({ level: 'silent' })
+let queue: WorkQueue | undefined
+afterEach(() => queue?.close())
+
+function open(work: (key: string) => Promise<Requeue | void>, concurrency = 1, backoffMs = 5): WorkQueue {
+  queue = new WorkQueue({ name: 'test', log, concurrency, backoffMs, work })
+  return queue
+}
+
+/** A gate per piece of work, and what has been let in, in order. */
+function gated() {
+  const seen: string[] = []
+  const gates: (() => void)[] = []
+  const work = async (key: string) => {
+    seen.push(key)
+    await new Promise<void>((resolve) => gates.push(resolve))
+  }
+  return { seen, work, open: () => gates.shift()?.() }
+}
+
+test('a key that waits is there once', async () => {
+  const { seen, work, open: pass } = gated()
+  const keys = open(work)
+  for (const key of ['a', 'b', 'b', 'c', 'b']) keys.add(key)
+  for (const count of [1, 2, 3]) {
+    await eventually(() => expect(seen).toHaveLength(count))
+    pass()
+  }
+  await eventually(() => expect(keys.size).toBe(0))
+  expect(seen).toEqual(['a', 'b', 'c'])
+})
+
+test('a key added while it is worked on is worked on again, never beside itself', async () => {
+  const { seen, work, open: pass } = gated()
+  const keys = open(work, 4)
+  keys.add('a')
+  await eventually(() => expect(seen).toEqual(['a']))
+  keys.add('a')
+  keys.add('b')
+  await eventually(() => expect(seen).toEqual(['a', 'b']))
+  pass()
+  await eventually(() => expect(seen).toEqual(['a', 'b', 'a']))
+  pass()
+  pass()
+})
+
+test('a key that fails is repeated with growing delays and holds up no other', async () => {
+  const failedAt: number[] = []
+  const done: string[] = []
+  const keys = open(
+    async (key) => {
+      if (key === 'bad' && failedAt.length < 4) {
+        failedAt.push(performance.now())
+        throw new Error('bad')
+      }
+      done.push(key)
+    },
+    1,
+    20,
+  )
+  keys.add('bad')
+  keys.add('good')
+  await eventually(() => expect(done).toEqual(['good', 'bad']))
+  const waits = failedAt.slice(1).map((at, index) => at - failedAt[index]!)
+  expect(waits[2]! / waits[0]!).toBeGreaterThan(1.5)
+})
+
+test('a routine look leaves a failing key to its backoff', async () => {
+  let calls = 0
+  const keys = open(
+    async () => {
+      calls++
+      throw new Error('always')
+    },
+    1,
+    60_000,
+  )
+  keys.add('a')
+  await eventually(() => expect(calls).toBe(1))
+  await delay(5)
+  keys.addRoutinely('a')
+  await delay(5)
+  expect(calls).toBe(1)
+})
+
+test('work that asks for it is repeated after a while', async () => {
+  let calls = 0
+  const keys = open(async () => (++calls < 3 ? { afterMs: 1 } : undefined))
+  keys.add('a')
+  await eventually(() => expect(calls).toBe(3))
+})
+
+test('closing waits for the work that runs and takes no more', async () => {
+  const { seen, work, open: pass } = gated()
+  const keys = open(work)
+  keys.add('a')
+  keys.add('b')
+  await eventually(() => expect(seen).toEqual(['a']))
+  const closed = keys.close()
+  keys.add('c')
+  pass()
+  await closed
+  expect(seen).toEqual(['a'])
+})

@@ -1,0 +1,105 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
+import { FakeApiServer } from '../../test/support/fake-api-server.ts'
+import { KubeClient } from './client.ts'
+import { Reflector } from './reflector.ts'
+
+interface Thing {
+  metadata: { name: string; resourceVersion?: string }
+  size: number
+}
+
+const path = '/api/v1/namespaces/test/things'
+const thing = (name: string, size = 0): Thing & Record<string, unknown> => ({ metadata: { name }, size })
+const log = pino({ level: 'silent' })
+
+let server: FakeApiServer
+let client: KubeClient
+let reflector: Reflector<Thing>
+let changes: string[]
+
+beforeEach(async () => {
+  server = new FakeApiServer()
+  client = new KubeClient(await server.start(), 300)
+  changes = []
+  server.put(path, thing('a'))
+  reflector = watchThings()
+})
+
+afterEach(async () => {
+  await reflector.stop()
+  client.close()
+  await server.stop()
+})
+
+function watchThings(relistMs = 60_000) {
+  const onChange = (object: Thing) => changes.push(object.metadata.name)
+  return new Reflector<Thing>({ client, path, kind: 'Thing', apiVersion: 'v1', onChange, log, relistMs, backoffMs: 10 })
+}
+
+async function startWatching() {
+  reflector.start()
+  await reflector.synced
+  await eventually(() => expect(server.openWatches).toBe(1), 2_000)
+}
+
+const names = () => reflector.list().map(({ metadata }) => metadata.name)
+
+test('it lists, then follows what comes, changes and goes', async () => {
+  await startWatching()
+  expect(reflector.get('a')).toMatchObject({ kind: 'Thing', apiVersion: 'v1', size: 0 })
+  server.put(path, thing('b'))
+  server.put(path, thing('a', 2))
+  server.remove(path, 'b')
+  await eventually(() => expect(changes).toEqual(['a', 'b', 'a', 'b']), 2_000)
+  expect(reflector.list()).toMatchObject([{ metadata: { name: 'a' }, size: 2 }])
+})
+
+test('a deletion while the watch is down is noticed', async () => {
+  server.put(path, thing('b'))
+  await startWatching()
+  changes.length = 0
+  server.silently(() => server.remove(path, 'b'))
+  server.dropWatches()
+  await eventually(() => expect(changes).toEqual(['b']), 2_000)
+  expect(names()).toEqual(['a'])
+})
+
+test('a watch that is told 410 lists again', async () => {
+  server.goneForWatches = true
+  reflector.start()
+  await reflector.synced
+  server.put(path, thing('b'))
+  await eventually(() => expect(names()).toEqual(['a', 'b']), 2_000)
+  server.goneForWatches = false
+  await eventually(() => expect(server.openWatches).toBe(1), 2_000)
+})
+
+test('refused and hanging lists are repeated until one is answered', async () => {
+  server.failures.push(500, 403)
+  server.hanging = true
+  reflector.start()
+  await eventually(() => expect(server.requests.length).toBeGreaterThan(1), 3_000)
+  server.hanging = false
+  await reflector.synced
+  expect(names()).toEqual(['a'])
+  expect(server.failures).toEqual([])
+})
+
+test('it lists again after a while, even when its watch is silent', async () => {
+  reflector = watchThings(100)
+  await startWatching()
+  server.silently(() => server.put(path, thing('b')))
+  server.dropWatches()
+  await eventually(() => expect(names()).toEqual(['a', 'b']), 2_000)
+})
+
+test('a bookmark is no change, but a sign of life', async () => {
+  await startWatching()
+  changes.length = 0
+  await eventually(() => expect(reflector.ageMs).toBeGreaterThan(400), 2_000)
+  server.bookmark(path)
+  await eventually(() => expect(reflector.ageMs).toBeLessThan(400), 2_000)
+  expect(changes).toEqual([])
+})

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { KubeConfig } from '@kubernetes/client-node'
+
+interface StoredObject {
+  metadata: { name: string; resourceVersion?: string; [field: string]: unknown }
+  [field: string]: unknown
+}
+
+interface Answer {
+  status: number
+  body: object
+}
+
+/**
+ * As much of a Kubernetes API server as a client's faults can be shown on: objects with versions, lists and watches, and
+ * switches for what a real one does only rarely. Paths are `COLLECTION/NAME`, kinds mean nothing to it.
+ */
+export class FakeApiServer {
+  readonly requests: string[] = []
+  /** answers these statuses to the next requests, one each */
+  readonly failures: number[] = []
+  /** takes requests and never answers */
+  hanging = false
+  /** ends each new watch with "410 Gone" in its stream */
+  goneForWatches = false
+  readonly #collections = new Map<string, Map<string, StoredObject>>()
+  readonly #watches = new Set<{ collection: string; response: ServerResponse }>()
+  readonly #server: Server
+  #version = 0
+
+  constructor() {
+    this.#server = createServer((request, response) => void this.#handle(request, response))
+  }
+
+  async start(): Promise<KubeConfig> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    const server = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    const kubeConfig = new KubeConfig()
+    kubeConfig.loadFromOptions({
+      clusters: [{ name: 'fake', server, skipTLSVerify: true }],
+      users: [{ name: 'fake' }],
+      contexts: [{ name: 'fake', cluster: 'fake', user: 'fake' }],
+      currentContext: 'fake',
+    })
+    return kubeConfig
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  get openWatches(): number {
+    return this.#watches.size
+  }
+
+  read(collection: string, name: string): StoredObject | undefined {
+    return this.#of(collection).get(name)
+  }
+
+  /** Adds or changes an object, as somebody else would. */
+  put(collection: string, object: StoredObject): StoredObject {
+    const isNew = !this.#of(collection).has(object.metadata.name)
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#version) } }
+    this.#of(collection).set(object.metadata.name, stored)
+    this.#tell(collection, isNew ? 'ADDED' : 'MODIFIED', stored)
+    return stored
+  }
+
+  remove(collection: string, name: string): void {
+    const object = this.#of(collection).get(name)
+    this.#of(collection).delete(name)
+    if (object) this.#tell(collection, 'DELETED', object)
+  }
+
+  bookmark(collection: string): void {
+    this.#tell(collection, 'BOOKMARK', { metadata: { name: '', resourceVersion: String(++this.#version) } })
+  }
+
+  /** Breaks the connections of all watches. */
+  dropWatches(): void {
+    for (const { response } of this.#watches) response.destroy()
+    this.#watches.clear()
+  }
+
+  /** Changes objects without telling any watch: what happens while none runs. */
+  silently(change: () => void): void {
+    const watches = [...this.#watches]
+    this.#watches.clear()
+    change()
+    for (const watch of watches) this.#watches.add(watch)
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://fake')
+    const isWatch = url.searchParams.get('watch') === 'true'
+    this.requests.push(`${isWatch ? 'WATCH' : request.method} ${url.pathname}`)
+    if (this.hanging) return
+    const failure = this.failures.shift()
+    if (failure !== undefined) return send(response, refuse(failure, 'switched on'))
+    if (isWatch) return this.#openWatch(url.pathname, response)
+    const hasBody = ['POST', 'PUT', 'PATCH'].includes(request.method ?? '')
+    const body = hasBody ? ((await json(request)) as StoredObject) : undefined
+    send(response, this.#answer(request.method ?? 'GET', url.pathname, body))
+  }
+
+  #openWatch(collection: string, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.flushHeaders()
+    if (this.goneForWatches) {
+      response.end(`${JSON.stringify({ type: 'ERROR', object: refuse(410, 'too old').body })}\n`)
+      return
+    }
+    const watch = { collection, response }
+    this.#watches.add(watch)
+    response.on('close', () => this.#watches.delete(watch))
+  }
+
+  #answer(method: string, path: string, body: StoredObject | undefined): Answer {
+    const collection = path.slice(0, path.lastIndexOf('/'))
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    if (method === 'POST') return this.#create(path, body!)
+    if (method === 'GET' && this.#collections.has(path)) return this.#list(path)
+    const present = this.#of(collection).get(name)
+    if (method === 'PATCH') return { status: 200, body: this.put(collection, { ...present, ...body! }) }
+    if (!present) return refuse(404, 'not found', name)
+    if (method === 'PUT') return this.#replace(collection, present, body!)
+    if (method === 'DELETE') this.remove(collection, name)
+    return { status: 200, body: present }
+  }
+
+  #list(collection: string): Answer {
+    const items = [...this.#of(collection).values()]
+    return { status: 200, body: { metadata: { resourceVersion: String(this.#version) }, items } }
+  }
+
+  #create(collection: string, object: StoredObject): Answer {
+    const { name } = object.metadata
+    if (this.#of(collection).has(name)) return refuse(409, 'already exists', name)
+    return { status: 201, body: this.put(collection, object) }
+  }
+
+  #replace(collection: string, present: StoredObject, object: StoredObject): Answer {
+    const { name, resourceVersion } = object.metadata
+    if (resourceVersion !== present.metadata.resourceVersion) return refuse(409, 'the object has been modified', name)
+    return { status: 200, body: this.put(collection, object) }
+  }
+
+  /** Makes a collection known, so that it can be listed while it is empty. */
+  #of(collection: string): Map<string, StoredObject> {
+    const objects = this.#collections.get(collection) ?? new Map<string, StoredObject>()
+    this.#collections.set(collection, objects)
+    return objects
+  }
+
+  #tell(collection: string, type: string, object: object): void {
+    for (const watch of this.#watches) {
+      if (watch.collection === collection) watch.response.write(`${JSON.stringify({ type, object })}\n`)
+    }
+  }
+}
+
+function refuse(code: number, message: string, name?: string): Answer {
+  const details = name === undefined ? {} : { details: { name } }
+  return { status: code, body: { kind: 'Status', status: 'Failure', code, message, ...details } }
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
