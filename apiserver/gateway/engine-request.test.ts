@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { JsonDocument } from '../json/document.ts'
+import { parseJson } from '../json/document.ts'
 import { parseChatRequest } from './chat-schema.ts'
 import { buildEngineRequest } from './engine-request.ts'
 
@@ -8,7 +8,7 @@ const base = { ...trained, requestedName: 'base', engineName: 'org/base', traina
 const messages = [{ role: 'user', content: 'hi' }]
 
 function build(body: string, target: typeof trained): string {
-  const document = JsonDocument.parse(Buffer.from(body))
+  const document = parseJson(Buffer.from(body))
   return buildEngineRequest(document, parseChatRequest(document), target).toString()
 }
 
@@ -50,7 +50,7 @@ describe('the request to an engine', () => {
 })
 
 describe('a chat request', () => {
-  const parse = (body: object) => parseChatRequest(JsonDocument.parse(Buffer.from(JSON.stringify(body))))
+  const parse = (body: object) => parseChatRequest(parseJson(Buffer.from(JSON.stringify(body))))
 
   test('takes parts, tools and nulls', () => {
     const body = {

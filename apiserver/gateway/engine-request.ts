@@ -8,7 +8,7 @@ import type { ChatTarget } from './resolve-model.ts'
  * What the client set stays, an explicit false or null too, and every other byte passes as it came.
  */
 export function buildEngineRequest(document: JsonDocument, chat: ChatRequest, target: ChatTarget): Buffer {
-  return document.withMembers({
+  return document.members.change({
     ...(target.trainable ? pickTrainingDefaults(chat) : {}),
     ...renameExtraArguments(chat),
     model: target.engineName,

@@ -1,5 +1,5 @@
 import { Transform, type TransformCallback } from 'node:stream'
-import { JsonDocument, JsonError } from '../json/document.ts'
+import { JsonMembers } from '../json/members.ts'
 
 const newline = 0x0a
 const carriageReturn = 0x0d
@@ -13,9 +13,9 @@ export interface ModelNames {
 
 /** A JSON object of the engine with the client's name of the model in its `model`; all other bytes stay. */
 export function renameModel(bytes: Uint8Array, names: ModelNames): Uint8Array {
-  const document = tryParse(bytes)
-  if (document?.member('model')) return document.withMembers({ model: names.requestedName })
-  return document?.member('error') ? renameInText(bytes, names) : bytes
+  const members = readMembers(bytes)
+  if (members?.has('model')) return members.change({ model: names.requestedName })
+  return members?.has('error') ? renameInText(bytes, names) : bytes
 }
 
 /** A sentence of the engine with the client's name of the model in it. */
@@ -24,11 +24,12 @@ export function renameInText(bytes: Uint8Array, { engineName, requestedName }: M
   return Buffer.from(Buffer.from(bytes).toString().replaceAll(engineName, quoted))
 }
 
-function tryParse(bytes: Uint8Array): JsonDocument | undefined {
+/** Undefined for what is no JSON object, such as `[DONE]`. */
+function readMembers(bytes: Uint8Array): JsonMembers | undefined {
   try {
-    return JsonDocument.parse(bytes)
+    return new JsonMembers(bytes)
   } catch (error) {
-    if (error instanceof JsonError) return undefined
+    if (error instanceof SyntaxError) return undefined
     throw error
   }
 }

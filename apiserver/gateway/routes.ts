@@ -8,7 +8,7 @@ import { completeChat } from './chat.ts'
 import { presentModelList } from './present.ts'
 
 // A prompt of a million tokens is a few megabytes.
-const bodyLimitBytes = 32 * 1024 * 1024
+const bodyLimitBytes = 16 * 1024 * 1024
 // Clients read this list as one page.
 const listLimit = 10_000
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { JsonDocument, JsonError } from './document.ts'
+import { JsonError, parseJson } from './document.ts'
 import { findLoneSurrogate } from './lone-surrogate.ts'
 
-const parse = (text: string) => JsonDocument.parse(Buffer.from(text))
+const parse = (text: string) => parseJson(Buffer.from(text))
 const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString()
 
 describe('a JSON document', () => {
@@ -18,7 +18,7 @@ describe('a JSON document', () => {
     ['a member of a nested object only', '{"b":{"a":1}}', 'a', undefined],
     ['anything of an array', '[{"a":1}]', 'a', undefined],
   ])('gives the bytes of %s', (_, source, name, expected) => {
-    expect(text(parse(source).member(name))).toBe(expected)
+    expect(text(parse(source).members.get(name))).toBe(expected)
   })
 
   test.each([
@@ -28,7 +28,7 @@ describe('a JSON document', () => {
     ['leaves out all', '{"a":1}', { a: undefined }, '{}'],
     ['replaces a key given twice once', '{"m":1,"a":0,"m":2}', { m: 3 }, '{"a":0,"m":3}'],
   ])('%s', (_, source, changes, expected) => {
-    expect(text(parse(source).withMembers(changes))).toBe(expected)
+    expect(text(parse(source).members.change(changes))).toBe(expected)
   })
 
   test.each([
@@ -37,13 +37,14 @@ describe('a JSON document', () => {
     ['NaN', '{"a":NaN}'],
     ['a text that never ends', '{"a":"\\'],
     ['brackets that close too often', ']]]]{"a":1}'],
+    ['more than twelve million objects or arrays', `[${'[],'.repeat(12_000_000)}[]]`],
     ['nested too deeply', '['.repeat(129) + ']'.repeat(129)],
   ])('refuses %s', (_, source) => {
     expect(() => parse(source)).toThrow(JsonError)
   })
 
   test('refuses bytes that are no UTF-8', () => {
-    expect(() => JsonDocument.parse(Buffer.from([0x22, 0xff, 0x22]))).toThrow('not valid UTF-8')
+    expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow('not valid UTF-8')
   })
 
   test.each([

@@ -1,7 +1,13 @@
-import { outlineJson, type ByteRange } from './outline.ts'
+import { JsonMembers } from './members.ts'
+import { outlineJson } from './outline.ts'
 
 // Python's and V8's parsers take more; recursive code behind them does not always.
 const maxDepth = 128
+
+// In a body of 256 MiB of sampled tokens with their logprobs, a value takes 12 bytes and an object or array 28. Far more
+// of them in the same space would take gigabytes as values.
+const maxContainers = 12_000_000
+const maxCommas = 32_000_000
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -10,52 +16,20 @@ export class JsonError extends Error {
   override name = 'JsonError'
 }
 
-/** A parsed JSON text together with its bytes, so that parts of it can be passed on exactly as they came. */
-export class JsonDocument {
-  readonly bytes: Uint8Array
-  readonly value: unknown
-  readonly #members: Map<string, ByteRange>
-
-  private constructor(bytes: Uint8Array, value: unknown, members: Map<string, ByteRange>) {
-    this.bytes = bytes
-    this.value = value
-    this.#members = members
-  }
-
-  /** @throws {JsonError} for bytes that are not UTF-8, not JSON, or nested too deeply */
-  static parse(bytes: Uint8Array): JsonDocument {
-    const outline = outlineJson(bytes)
-    if (outline.depth > maxDepth) throw new JsonError(`nested more than ${maxDepth} deep`)
-    const value = parseText(decodeText(bytes))
-    // Of a key given twice the last one counts, as in JSON.parse.
-    const members = outline.members.map(
-      ({ key, value: range }) => [parseText(decodeText(cut(bytes, key))) as string, range] as const,
-    )
-    return new JsonDocument(bytes, value, new Map(members))
-  }
-
-  /** The exact bytes of a top-level member's value, or undefined when it is not there. */
-  member(name: string): Uint8Array | undefined {
-    const range = this.#members.get(name)
-    return range && cut(this.bytes, range)
-  }
-
-  /** The object's text with members left out (undefined) or set to other values; all others keep their bytes. */
-  withMembers(changes: Record<string, unknown>): Buffer {
-    const parts: Uint8Array[] = []
-    const add = (name: string, value: Uint8Array) => {
-      parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`), value)
-    }
-    for (const [name, range] of this.#members) if (!Object.hasOwn(changes, name)) add(name, cut(this.bytes, range))
-    for (const [name, value] of Object.entries(changes)) {
-      if (value !== undefined) add(name, Buffer.from(JSON.stringify(value)))
-    }
-    return Buffer.concat([...(parts.length === 0 ? [Buffer.from('{')] : parts), Buffer.from('}')])
-  }
+/** A JSON text: its bytes, the value that it stands for, and the bytes of its members if it is an object. */
+export interface JsonDocument {
+  bytes: Uint8Array
+  value: unknown
+  members: JsonMembers
 }
 
-function cut(bytes: Uint8Array, range: ByteRange): Uint8Array {
-  return bytes.subarray(range.start, range.end)
+/** @throws {JsonError} for bytes that are not UTF-8, not JSON, nested too deeply, or of too many values */
+export function parseJson(bytes: Uint8Array): JsonDocument {
+  const outline = outlineJson(bytes)
+  if (outline.depth > maxDepth) throw new JsonError(`nested more than ${maxDepth} deep`)
+  if (outline.containers > maxContainers || outline.commas > maxCommas) throw new JsonError('too many values')
+  const value = parseText(decodeText(bytes))
+  return { bytes, value, members: new JsonMembers(bytes, outline) }
 }
 
 function decodeText(bytes: Uint8Array): string {

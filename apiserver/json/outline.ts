@@ -19,12 +19,16 @@ export interface ByteRange {
 export interface JsonOutline {
   /** Deepest nesting of objects and arrays. */
   depth: number
+  /** How many objects and arrays there are. */
+  containers: number
+  /** How many commas there are: with the containers a bound of how many values. */
+  commas: number
   /** Members of the outermost object, in order; empty when it is none, or has very many. */
   members: { key: ByteRange; value: ByteRange }[]
 }
 
 /**
- * Finds the nesting depth of a JSON text and where the members of its outermost object lie, without building values,
+ * Finds how deep and how large a JSON text is, and where the members of its outermost object lie, without building values,
  * so that one member can be cut out or replaced and all others keep their exact bytes.
  *
  * It does not check the text: the members are meaningful only if it parses.
@@ -32,21 +36,27 @@ export interface JsonOutline {
 export function outlineJson(bytes: Uint8Array): JsonOutline {
   let depth = 0
   let deepest = 0
+  let containers = 0
+  let commas = 0
   const marks: number[] = []
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]
     if (byte === quote) at = findStringEnd(bytes, at)
     else if (byte === openBrace || byte === openBracket) {
       depth++
+      containers++
       if (depth > deepest) deepest = depth
       if (depth === 1) marks.push(at)
     } else if (byte === closeBrace || byte === closeBracket) {
       if (depth === 1) marks.push(at)
       depth--
-    } else if (depth === 1 && (byte === comma || byte === colon) && marks.length <= maxMarks) marks.push(at)
+    } else if (byte === comma || byte === colon) {
+      if (byte === comma) commas++
+      if (depth === 1 && marks.length <= maxMarks) marks.push(at)
+    }
   }
   const isObject = bytes[marks[0] ?? -1] === openBrace && marks.length <= maxMarks
-  return { depth: deepest, members: isObject ? pairMarks(marks) : [] }
+  return { depth: deepest, containers, commas, members: isObject ? pairMarks(marks) : [] }
 }
 
 function findStringEnd(bytes: Uint8Array, start: number): number {

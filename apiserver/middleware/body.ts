@@ -1,17 +1,35 @@
-import { JsonDocument, JsonError } from '../json/document.ts'
+import { JsonError, parseJson, type JsonDocument } from '../json/document.ts'
 import { findLoneSurrogate } from '../json/lone-surrogate.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 import type { RequestContext } from './context.ts'
+
+/** Reads and parses a request's JSON body; see `readBody` and `parseBody`. */
+export async function readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
+  return parseBody(await readBody(ctx, limitBytes))
+}
 
 /**
  * Reads a request's JSON body of at most `limitBytes`.
  *
  * @throws {Refusal} 413 when it is larger (by its announced length before anything is read), 415 for another content
- * type or a compressed body, 422 when it is no JSON
+ * type or a compressed body
  */
-export async function readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
+export async function readBody(ctx: RequestContext, limitBytes: number): Promise<Buffer> {
   refuseOtherContent(ctx)
-  const bytes = await readBytes(ctx, limitBytes)
+  if ((ctx.request.length ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > limitBytes) throw tooLarge(limitBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+/** @throws {Refusal} 422 when the bytes are no JSON, or hold texts that no UTF-8 can hold */
+export function parseBody(bytes: Uint8Array): JsonDocument {
   const document = parseDocument(bytes)
   const path = findLoneSurrogate(document)
   if (!path) return document
@@ -21,7 +39,7 @@ export async function readJson(ctx: RequestContext, limitBytes: number): Promise
 
 function parseDocument(bytes: Uint8Array): JsonDocument {
   try {
-    return JsonDocument.parse(bytes)
+    return parseJson(bytes)
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     throw unprocessable({ loc: ['body'], msg: `JSON decode error: ${error.message}`, type: 'json_invalid' })
@@ -36,19 +54,6 @@ function refuseOtherContent(ctx: RequestContext): void {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) {
     throw new Refusal(415, 'Compressed bodies are not taken.')
   }
-}
-
-async function readBytes(ctx: RequestContext, limitBytes: number): Promise<Buffer> {
-  if ((ctx.request.length ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limitBytes) throw tooLarge(limitBytes)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, size)
 }
 
 function tooLarge(limitBytes: number): Refusal {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { JsonDocument } from '../../json/document.ts'
+import { parseJson } from '../../json/document.ts'
 import { Refusal, type Fault } from '../../refusal.ts'
 import { parseTrainingJobCreate, pickGivenConfig } from './schema.ts'
 
@@ -8,7 +8,7 @@ const modelId = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 function faultsOf(body: unknown): Fault[] {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   try {
-    parseTrainingJobCreate(JsonDocument.parse(Buffer.from(text)))
+    parseTrainingJobCreate(parseJson(Buffer.from(text)))
     return []
   } catch (error) {
     expect(error).toBeInstanceOf(Refusal)

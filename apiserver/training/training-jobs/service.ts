@@ -16,14 +16,7 @@ import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor, type PageQuery } from '../list.ts'
 import { getModel } from '../models/service.ts'
 import { buildTrainedOn, buildTrainingJobResource } from '../resources.ts'
-
-/** A checked request for a training job. */
-export interface TrainingJobRequest {
-  modelId: string
-  /** What is trained on, as it is stored. */
-  payload: Uint8Array
-  config: Record<string, unknown>
-}
+import type { TrainingJobRequest } from './request.ts'
 
 /**
  * Takes a training job in. The payload is stored before the row that points at it, and the row is there before the

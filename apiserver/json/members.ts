@@ -1,0 +1,47 @@
+import { outlineJson, type ByteRange, type JsonOutline } from './outline.ts'
+
+/** The members of a JSON object as bytes, so that some can be changed and all others passed on exactly as they came. */
+export class JsonMembers {
+  readonly #bytes: Uint8Array
+  readonly #ranges: Map<string, ByteRange>
+
+  /**
+   * Of a text that is no object there are none; of one that does not parse there may be.
+   *
+   * @throws {SyntaxError} when a key is no JSON text
+   */
+  constructor(bytes: Uint8Array, outline: JsonOutline = outlineJson(bytes)) {
+    this.#bytes = bytes
+    // Of a key given twice the last one counts, as in JSON.parse.
+    this.#ranges = new Map(outline.members.map(({ key, value }) => [parseKey(bytes, key), value]))
+  }
+
+  has(name: string): boolean {
+    return this.#ranges.has(name)
+  }
+
+  /** The exact bytes of a member's value, or undefined when it is not there. */
+  get(name: string): Uint8Array | undefined {
+    const range = this.#ranges.get(name)
+    return range && this.#bytes.subarray(range.start, range.end)
+  }
+
+  /** The object's text with members left out (undefined) or set to other values. */
+  change(changes: Record<string, unknown>): Buffer {
+    const kept = [...this.#ranges.keys()].filter((name) => !Object.hasOwn(changes, name))
+    const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+    const members: [string, Uint8Array][] = [
+      ...kept.map((name): [string, Uint8Array] => [name, this.get(name)!]),
+      ...given.map(([name, value]): [string, Uint8Array] => [name, Buffer.from(JSON.stringify(value))]),
+    ]
+    const parts = members.flatMap(([name, value], index) => [
+      Buffer.from(`${index === 0 ? '' : ','}${JSON.stringify(name)}:`),
+      value,
+    ])
+    return Buffer.concat([Buffer.from('{'), ...parts, Buffer.from('}')])
+  }
+}
+
+function parseKey(bytes: Uint8Array, { start, end }: ByteRange): string {
+  return String(JSON.parse(Buffer.from(bytes.subarray(start, end)).toString()))
+}
