@@ -6,6 +6,7 @@ import type { Container, Pod } from './kube.ts'
 import { launch, LaunchError } from './launch.ts'
 import { rotateLog } from './logs.ts'
 import type { PodContext } from './pod-context.ts'
+import { killGroup } from './process-table.ts'
 import { Probes } from './probes.ts'
 import { createRun, listRuns, markInterrupted, readRun, recordExit, type Run } from './run.ts'
 import { containerId, isOver, type ContainerView } from './status.ts'
@@ -17,6 +18,8 @@ const pollMs = 500
 const configRetryMs = 5000
 // As long as a kubelet shows ErrImagePull before it shows ImagePullBackOff.
 const imageErrorMs = 10_000
+
+const nodeStopped = { reason: 'NodeStopped', message: 'ended with its node, and starts again with it' }
 
 /** Keeps one container of a pod as the pod wants it. Its truth is the run folders and the process table. */
 export class ContainerKeeper {
@@ -49,8 +52,10 @@ export class ContainerKeeper {
     if (!newest || newest.exit) return
     const now = (await readRun(this.folder, newest.number)) ?? newest
     this.runs = [now, ...older]
-    if (now.exit) await this.close(now)
-    else await rotateLog(now.folder)
+    if (!now.exit) return rotateLog(now.folder)
+    // The shim has done so already, unless it was killed itself.
+    if (now.main) killGroup(now.main)
+    await this.close(now)
   }
 
   get isRunning(): boolean {
@@ -62,7 +67,9 @@ export class ContainerKeeper {
     const runs = this.runs ?? []
     const { started, ready } = this.probes ?? { started: false, ready: false }
     const isReady = this.isInit ? runs[0]?.exit?.code === 0 : this.isRunning && ready && !this.stopping
-    const waiting = this.isRunning ? undefined : this.waiting
+    // Told as waiting, not as terminated: kube-apiserver lets no ended container of a one-shot pod run again.
+    const isInterrupted = runs[0]?.interrupted ? nodeStopped : undefined
+    const waiting = this.isRunning ? undefined : (this.waiting ?? isInterrupted)
     return { spec: this.spec, runs, started, ready: isReady, ...(waiting && { waiting }) }
   }
 

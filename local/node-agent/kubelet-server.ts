@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type { TLSSocket } from 'node:tls'
 import type { Logger } from '../../lib/log.ts'
 import type { AgentConfig } from './config.ts'
+import type { Pod } from './kube.ts'
 import { readLog, type LogOptions } from './logs.ts'
 import type { Pods } from './pods.ts'
 import { readRun, type Run } from './run.ts'
@@ -99,7 +100,7 @@ export class KubeletServer {
     if (!pod) throw new Refusal(404, `pod "${name}" not found on the local node`)
     const runs = await this.pods.listRuns(pod, container)
     const run = runs[query.get('previous') === 'true' ? 1 : 0]
-    if (!run) throw new Refusal(400, `container "${container}" in pod "${name}" has no such run`)
+    if (!run) throw new Refusal(400, `container "${container}" in pod "${name}" ${explainNoRun(pod, container)}`)
     const watch = options.follow ? watchRun(run) : undefined
     response.writeHead(200, { 'content-type': 'text/plain' })
     response.flushHeaders()
@@ -113,6 +114,13 @@ export class KubeletServer {
       watch?.stop()
     }
   }
+}
+
+function explainNoRun(pod: Pod, container: string): string {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {}
+  const status = [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container)
+  if (!status) return 'is not known'
+  return status.containerID ? 'has no earlier run' : `is waiting to start: ${status.state?.waiting?.reason}`
 }
 
 function readLogOptions(query: URLSearchParams): LogOptions {

@@ -70,11 +70,12 @@ export async function readRun(container: string, number: number): Promise<Run | 
     crashes: record.crashes,
     interrupted: await exists(path.join(folder, 'interrupted')),
   }
-  const main = await readProcess(path.join(folder, 'main'))
+  // Process ids of an earlier boot mean nothing now.
+  const main = record.boot === readBootId() ? await readProcess(path.join(folder, 'main')) : undefined
   if (main) run.main = main
   const exit = await readExit(folder)
   if (exit) return { ...run, exit }
-  if (await isRunning(folder, record, main)) return run
+  if (await isRunning(folder, record.boot, main)) return run
   return { ...run, exit: (await readExit(folder)) ?? (await recordExit(run, lostExit)) }
 }
 
@@ -90,8 +91,8 @@ export async function markInterrupted(run: Run): Promise<void> {
   await writeAtomically(path.join(run.folder, 'interrupted'), '')
 }
 
-async function isRunning(folder: string, record: RunRecord, main: ProcessId | undefined): Promise<boolean> {
-  if (record.boot !== readBootId()) return false
+async function isRunning(folder: string, boot: string, main: ProcessId | undefined): Promise<boolean> {
+  if (boot !== readBootId()) return false
   if (main && isAlive(main)) return true
   // The shim writes the exit code a moment after the main process is gone.
   const shim = await readProcess(path.join(folder, 'shim'))

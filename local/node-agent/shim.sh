@@ -14,5 +14,6 @@ read -r line < "/proc/$main/stat" && echo "$line" > "$folder/main"
 wait "$main"
 code=$?
 # As in a container, nothing outlives the main process.
-kill -9 -- "-$main" 2> /dev/null
+# (`kill -9 -- -N` is not understood by every shell.)
+kill -s KILL -- "-$main" 2> /dev/null
 echo "$code" > "$folder/exit"

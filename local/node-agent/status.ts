@@ -38,9 +38,9 @@ export function buildPodStatus(pod: Pod, view: PodView, now: string): PodStatus 
     ...(generation !== undefined && { observedGeneration: generation }),
     ...(view.failure && { reason: view.failure.reason, message: view.failure.message }),
     ...(view.init.length > 0 && {
-      initContainerStatuses: view.init.map((container) => buildContainerStatus(pod, container)),
+      initContainerStatuses: view.init.map((container) => buildContainerStatus(pod, container, view.failure)),
     }),
-    containerStatuses: view.main.map((container) => buildContainerStatus(pod, container)),
+    containerStatuses: view.main.map((container) => buildContainerStatus(pod, container, view.failure)),
   } as PodStatus
 }
 
@@ -118,7 +118,7 @@ function isComplete(container: ContainerView): boolean {
   return container.runs[0]?.exit?.code === 0
 }
 
-function buildContainerStatus(pod: Pod, view: ContainerView): ContainerStatus {
+function buildContainerStatus(pod: Pod, view: ContainerView, failure: PodView['failure']): ContainerStatus {
   const [newest, previous] = view.runs
   const isRunning = newest !== undefined && !newest.exit && !view.waiting
   // While it waits, the newest run is the last one; else the one before it.
@@ -131,14 +131,16 @@ function buildContainerStatus(pod: Pod, view: ContainerView): ContainerStatus {
     restartCount: newest?.number ?? 0,
     started: isRunning && view.started,
     ready: view.ready,
-    state: buildState(pod, view, newest),
+    state: buildState(pod, view, failure),
     lastState: last?.exit ? { terminated: buildTerminated(pod, view.spec.name, last, last.exit) } : {},
   } as ContainerStatus
 }
 
-function buildState(pod: Pod, view: ContainerView, newest: Run | undefined): object {
+function buildState(pod: Pod, view: ContainerView, failure: PodView['failure']): object {
+  const newest = view.runs[0]
   if (view.waiting) return { waiting: view.waiting }
-  if (!newest) return { waiting: { reason: 'ContainerCreating' } }
+  // The reason of a pod that never starts shows in `kubectl get` only when its containers have it too.
+  if (!newest) return { waiting: failure ?? { reason: 'ContainerCreating' } }
   if (newest.exit) return { terminated: buildTerminated(pod, view.spec.name, newest, newest.exit) }
   return { running: { startedAt: toSeconds(newest.startedAt) } }
 }
