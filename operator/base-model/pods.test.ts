@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import type { BaseModel } from '../../crds/generated.ts'
+import { labels } from '../../crds/names.ts'
+import { buildEngineDeployment, buildTrainerPod, engineHash, trainerHash, type PodSettings } from './pods.ts'
+
+const settings: PodSettings = {
+  runtimeImage: 'runtime:1',
+  artifactsVolume: { hostPath: { path: '/data' } },
+  listenOnPodIp: true,
+}
+
+const baseModel: BaseModel = {
+  metadata: { name: 'tiny', namespace: 'ns', uid: 'u', generation: 1 },
+  spec: {
+    names: ['trainyard/tiny', 'tiny'],
+    source: { path: 'models/tiny' },
+    engine: { replicas: 2, maxLoras: 4, maxCpuLoras: 32, maxLoraRank: 16 },
+    trainer: { warm: { min: 1 }, maxSequenceLength: 2048 },
+    lora: { rank: 8, alpha: 16 },
+  },
+}
+
+const withSpec = (change: Partial<BaseModel['spec']>): BaseModel => ({
+  ...baseModel,
+  spec: { ...baseModel.spec, ...change },
+})
+
+interface Built {
+  spec: { containers: Container[]; template: { spec: { containers: Container[] } }; [field: string]: unknown }
+}
+interface Container {
+  image: string
+  args?: string[]
+  env: { name: string; value?: string; valueFrom?: object }[]
+}
+
+const engineOf = (from: BaseModel, by = settings) =>
+  (buildEngineDeployment(from, by) as unknown as Built).spec.template.spec.containers[0]!
+const trainerOf = (from: BaseModel) => (buildTrainerPod(from, settings, 'x') as unknown as Built).spec.containers[0]!
+const envOf = ({ env }: Container) =>
+  Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
+
+test('an engine knows its names, its model, its limits and its key', () => {
+  expect(envOf(engineOf(baseModel))).toEqual({
+    TRAINYARD_HOST: { fieldRef: { fieldPath: 'status.podIP' } },
+    TRAINYARD_PORT: '8000',
+    TRAINYARD_MODEL: 'models/tiny',
+    TRAINYARD_MODEL_NAMES: 'trainyard/tiny,tiny',
+    TRAINYARD_ARTIFACTS: '/artifacts',
+    VLLM_API_KEY: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } },
+    TRAINYARD_MAX_LORAS: '4',
+    TRAINYARD_MAX_CPU_LORAS: '32',
+    TRAINYARD_MAX_LORA_RANK: '16',
+  })
+})
+
+test('on a cluster an engine listens on all addresses of its pod', () => {
+  expect(envOf(engineOf(baseModel, { ...settings, listenOnPodIp: false }))).toMatchObject({ TRAINYARD_HOST: '0.0.0.0' })
+})
+
+test('a trainer knows its base model, where to report and what adapters to make', () => {
+  expect(envOf(trainerOf(baseModel))).toEqual({
+    TRAINYARD_STATUS_URL: 'http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):8082',
+    TRAINYARD_TOKEN_FILE: '/var/run/secrets/trainyard/token',
+    TRAINYARD_BASE_MODEL: 'trainyard/tiny',
+    TRAINYARD_MODEL: 'models/tiny',
+    TRAINYARD_ARTIFACTS: '/artifacts',
+    TRAINYARD_LORA: '{"rank":8,"alpha":16}',
+    TRAINYARD_MAX_SEQUENCE_LENGTH: '2048',
+  })
+})
+
+test('a model of a hub is named with its revision', () => {
+  const hub = withSpec({ source: { hub: { id: 'org/model', revision: 'abc' } } })
+  expect(envOf(trainerOf(hub))).toMatchObject({ TRAINYARD_MODEL: 'org/model', TRAINYARD_MODEL_REVISION: 'abc' })
+})
+
+test("the admin's image, arguments and variables win", () => {
+  const env = [
+    { name: 'TRAINYARD_MAX_LORAS', value: '2' },
+    { name: 'MORE', value: '1' },
+  ]
+  const engine = engineOf(withSpec({ engine: { ...baseModel.spec.engine, image: 'own:2', args: ['--x'], env } }))
+  expect({ image: engine.image, args: engine.args }).toEqual({ image: 'own:2', args: ['--x'] })
+  expect(envOf(engine)).toMatchObject({ TRAINYARD_MAX_LORAS: '2', MORE: '1' })
+  expect(engine.env.filter(({ name }) => name === 'TRAINYARD_MAX_LORAS')).toHaveLength(1)
+})
+
+test.each<[string, Partial<BaseModel['spec']>, { engine: boolean; trainer: boolean }]>([
+  ['the number of engines', { engine: { ...baseModel.spec.engine, replicas: 3 } }, { engine: false, trainer: false }],
+  [
+    'the number of trainers',
+    { trainer: { ...baseModel.spec.trainer, warm: { min: 2 } } },
+    { engine: false, trainer: false },
+  ],
+  [
+    'an argument of the engine',
+    { engine: { ...baseModel.spec.engine, args: ['--x'] } },
+    { engine: true, trainer: false },
+  ],
+  [
+    'a variable of the trainer',
+    { trainer: { ...baseModel.spec.trainer, env: [{ name: 'X', value: '1' }] } },
+    { engine: false, trainer: true },
+  ],
+  ['another alias', { names: ['trainyard/tiny', 'small'] }, { engine: true, trainer: false }],
+])('%s: which pods are replaced', (_, change, replaced) => {
+  const changed = withSpec(change)
+  expect({
+    engine: engineHash(changed, settings) !== engineHash(baseModel, settings),
+    trainer: trainerHash(changed, settings) !== trainerHash(baseModel, settings),
+  }).toEqual(replaced)
+})
+
+test('a change of the number of engines changes the Deployment', () => {
+  const hashOf = (from: BaseModel) =>
+    (buildEngineDeployment(from, settings).metadata as { labels?: Record<string, string> }).labels?.[labels.specHash]
+  expect(hashOf(withSpec({ engine: { ...baseModel.spec.engine, replicas: 3 } }))).not.toBe(hashOf(baseModel))
+})
+
+test('pods are found by their base model and belong to it', () => {
+  expect(buildTrainerPod(baseModel, settings, 'tiny-trainer-0').metadata).toMatchObject({
+    name: 'tiny-trainer-0',
+    namespace: 'ns',
+    labels: { [labels.baseModel]: 'tiny', [labels.component]: 'trainer' },
+    ownerReferences: [{ kind: 'BaseModel', name: 'tiny', uid: 'u', controller: true }],
+  })
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import type { BaseModel } from '../../crds/generated.ts'
+import { labels } from '../../crds/names.ts'
+import type { ContainerStatus, Pod, PodStatus } from '../kube/objects.ts'
+import { describeBaseModel, type WorkloadFacts } from './status.ts'
+
+const now = new Date('2026-01-01T00:00:00Z')
+const baseModel: BaseModel = {
+  metadata: { name: 'tiny', generation: 3 },
+  spec: { names: ['tiny'], source: { path: 'x' }, engine: { replicas: 1 }, trainer: { warm: { min: 1 } } },
+}
+
+function pod(status: PodStatus, hash = 'new', deletionTimestamp?: string): Pod {
+  const metadata = { name: 'pod', labels: { [labels.specHash]: hash }, ...(deletionTimestamp && { deletionTimestamp }) }
+  return { metadata, status }
+}
+
+const container = (state: Partial<ContainerStatus>): PodStatus => ({
+  phase: 'Running',
+  containerStatuses: [{ name: 'engine', ready: false, restartCount: 2, ...state }],
+})
+const ready = pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
+const unscheduled = (message: string): PodStatus => ({
+  phase: 'Pending',
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+})
+
+const cases: [string, Partial<WorkloadFacts>, { reason: string; ready: string; message?: string }][] = [
+  ['all is well', {}, { reason: 'Ready', ready: 'True' }],
+  ['no pods yet', { enginePods: [] }, { reason: 'EngineNotReady', ready: 'False' }],
+  ['no trainer', { trainerPods: [] }, { reason: 'TrainerNotReady', ready: 'False' }],
+  [
+    'an engine of an old specification does not count',
+    { enginePods: [pod(ready.status!, 'old')] },
+    { reason: 'EngineNotReady', ready: 'False' },
+  ],
+  [
+    'an engine that is being ended does not count',
+    { enginePods: [pod(ready.status!, 'new', '2026-01-01T00:00:00Z')] },
+    { reason: 'Terminating', ready: 'False' },
+  ],
+  [
+    'an image that cannot be pulled',
+    { enginePods: [pod(container({ state: { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } } }))] },
+    { reason: 'ImagePullBackOff', ready: 'False', message: 'pod pod: no such image' },
+  ],
+  [
+    'a crash loop tells how it ended',
+    {
+      enginePods: [
+        pod(
+          container({
+            state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } },
+            lastState: { terminated: { exitCode: 3, reason: 'Error', message: 'no weights' } },
+          }),
+        ),
+      ],
+    },
+    {
+      reason: 'CrashLoopBackOff',
+      ready: 'False',
+      message: 'pod pod: its process ended with exit code 3 (restarts: 2): no weights',
+    },
+  ],
+  [
+    'a process that was killed for memory',
+    { trainerPods: [pod(container({ state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }))] },
+    { reason: 'OOMKilled', ready: 'False' },
+  ],
+  [
+    'a pod that fits nowhere',
+    { enginePods: [pod(unscheduled('0/1 nodes are available'))] },
+    { reason: 'Unschedulable', ready: 'False' },
+  ],
+  [
+    'no GPU left',
+    { enginePods: [pod(unscheduled('1 Insufficient nvidia.com/gpu.'))] },
+    { reason: 'InsufficientGPU', ready: 'False' },
+  ],
+  [
+    'pods that the API server refuses',
+    { trainerPods: [], refusal: { reason: 'Forbidden', message: 'exceeded quota' } },
+    { reason: 'Forbidden', ready: 'False', message: 'exceeded quota' },
+  ],
+]
+
+test.each(cases)('%s', (_, facts, expected) => {
+  const usual: WorkloadFacts = {
+    enginePods: [ready],
+    deployment: undefined,
+    engineHash: 'new',
+    trainerPods: [ready],
+    trainerHash: 'new',
+    refusal: undefined,
+    now,
+  }
+  const status = describeBaseModel(baseModel, { ...usual, ...facts })
+  const condition = status.conditions?.find(({ type }) => type === 'Ready')
+  expect({ reason: status.reason, ready: condition?.status, message: condition?.message }).toMatchObject(expected)
+})

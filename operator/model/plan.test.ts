@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import type { Model } from '../../crds/generated.ts'
+import type { OperatorModel } from '../../db/queries/operator-models.ts'
+import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
+
+const resource: Model = {
+  metadata: { name: 'email', namespace: 'ns' },
+  spec: { entity: 'acme', project: 'mail', name: 'Email', baseModelRef: { name: 'tiny' } },
+}
+
+const row: OperatorModel = {
+  id: 'm1',
+  entity: 'acme',
+  project: 'mail',
+  name: 'Email',
+  baseModel: 'trainyard/tiny',
+  namespace: 'ns',
+  crName: 'email',
+  crMadeAt: new Date(0),
+  hiddenAt: null,
+  latestStep: 0,
+  checkpoints: 0,
+}
+
+const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
+  ['its base model is not there', { baseModelExists: false }, { do: 'refuse', reason: 'BaseModelNotFound' }],
+  ['its base model is refused', { baseModel: undefined }, { do: 'refuse', reason: 'BaseModelNotAccepted' }],
+  ['made with kubectl', { row: undefined }, { do: 'insert', baseModel: 'trainyard/tiny' }],
+  ['its row is there', {}, { do: 'accept', row }],
+  ['made over REST, seen for the first time', { row: { ...row, crMadeAt: null } }, { do: 'tie', id: 'm1' }],
+  ['applied again after it was deleted', { row: { ...row, hiddenAt: new Date(0) } }, { do: 'tie', id: 'm1' }],
+  [
+    'a hidden model applied under another resource name',
+    { row: { ...row, crName: 'other', hiddenAt: new Date(0) } },
+    { do: 'tie', id: 'm1' },
+  ],
+  [
+    'the name belongs to another resource',
+    { row: { ...row, crName: 'other' } },
+    { do: 'refuse', reason: 'NameConflict', message: 'The name acme/mail/Email belongs to Model ns/other.' },
+  ],
+  [
+    'its weights belong to another base model',
+    { row: { ...row, baseModel: 'big', hiddenAt: new Date(0) } },
+    { do: 'refuse', reason: 'NameConflict' },
+  ],
+]
+
+test.each(cases)('%s', (_, facts, expected) => {
+  const usual = { resource, namespace: 'ns', baseModelExists: true, baseModel: 'trainyard/tiny', row }
+  expect(planModel({ ...usual, ...facts })).toMatchObject(expected)
+})

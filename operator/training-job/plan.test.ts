@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import type { TrainingJob } from '../../crds/generated.ts'
+import type { JobState } from '../../db/queries/operator-jobs.ts'
+import { planJob, type JobFacts, type JobPlan } from './plan.ts'
+import { makeJob, makeResource } from '../../test/support/job-objects.ts'
+
+const now = new Date('2026-01-01T00:01:00Z')
+const model = { id: 'm1', entity: 'acme', baseModel: 'tiny', served: true }
+const resource = makeResource()
+
+const withSpec = (change: Partial<TrainingJob['spec']>): Partial<JobFacts> => ({ resource: makeResource(change) })
+const finishedAt = new Date('2026-01-01T00:00:00Z')
+
+const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
+  [
+    'no model of the name',
+    { modelExists: false },
+    { do: 'rest', wait: expect.objectContaining({ reason: 'ModelNotFound' }) },
+  ],
+  [
+    'the model is refused',
+    { model: undefined },
+    { do: 'rest', wait: expect.objectContaining({ reason: 'ModelNotAccepted' }) },
+  ],
+  [
+    'the base model is gone',
+    { model: { ...model, served: false } },
+    { do: 'rest', wait: expect.objectContaining({ reason: 'BaseModelNotFound' }) },
+  ],
+  ['made with kubectl: it gets its row', {}, { do: 'insert', modelId: 'm1', maxAttempts: 6 }],
+  ['its own limit of retries', withSpec({ retry: { limit: 0 } }), { do: 'insert', modelId: 'm1', maxAttempts: 1 }],
+  ['all is known: it is queued', { job: makeJob({ state: 'Pending' }) }, { do: 'queue', id: 'j1' }],
+  [
+    'pending while its model is not there',
+    { job: makeJob({ state: 'Pending' }), modelExists: false },
+    { do: 'rest', wait: expect.objectContaining({ reason: 'ModelNotFound' }) },
+  ],
+  [
+    "an input of another entity's",
+    { job: makeJob({ state: 'Pending', inputUri: 'artifact:///payloads/other/a.json' }) },
+    { do: 'fail', id: 'j1', failure: expect.objectContaining({ category: 'User', reason: 'InputNotAllowed' }) },
+  ],
+  [
+    'an input that climbs out of its folder',
+    { job: makeJob({ state: 'Pending', inputUri: 'artifact:///payloads/acme/../other/a.json' }) },
+    { do: 'fail', id: 'j1' },
+  ],
+  ['running: nothing to do', { job: makeJob({ state: 'Running' }) }, { do: 'rest' }],
+  [
+    'cancelled by its resource',
+    { ...withSpec({ cancel: true }), job: makeJob({ state: 'Running' }) },
+    { do: 'cancel' },
+  ],
+  [
+    'another limit of retries',
+    { ...withSpec({ retry: { limit: 1 } }), job: makeJob({ state: 'Queued' }) },
+    { do: 'limit', maxAttempts: 2 },
+  ],
+  [
+    'finished, its time is not over',
+    { ...withSpec({ ttlSecondsAfterFinished: 100 }), job: makeJob({ state: 'Succeeded', finishedAt }) },
+    { do: 'rest', lookAgainMs: 40_000 },
+  ],
+  [
+    'finished, its time is over',
+    { ...withSpec({ ttlSecondsAfterFinished: 60 }), job: makeJob({ state: 'Failed', finishedAt }) },
+    { do: 'delete' },
+  ],
+]
+
+test.each(cases)('%s', (_, facts, expected) => {
+  const usual: JobFacts = { resource, modelExists: true, model, job: undefined, now }
+  expect(planJob({ ...usual, ...facts })).toMatchObject(expected)
+})
+
+test.each<JobState>(['Succeeded', 'Failed', 'Cancelled'])('%s stays: nothing is done for it again', (state) => {
+  const job = makeJob({ state, finishedAt })
+  for (const change of [{}, { cancel: true }, { retry: { limit: 99 } }]) {
+    const facts = { resource: makeResource(change), modelExists: true, model, job, now }
+    expect(planJob(facts)).toEqual({ do: 'rest' })
+  }
+})

@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest'
+import type { OperatorJob } from '../../db/queries/operator-jobs.ts'
+import { describeJob, describeWaiting, type JobStatus, type JobSurroundings } from './status.ts'
+import { tellJobStory } from './story.ts'
+import { makeJob, makeResource } from '../../test/support/job-objects.ts'
+
+const now = new Date('2026-01-01T00:00:30Z')
+const usual: JobSurroundings = {
+  wait: undefined,
+  alreadyRan: false,
+  trainers: { wanted: 1, ready: 1, fault: undefined },
+  holderName: 'trainer-0',
+  publication: undefined,
+  now,
+}
+
+const describe = (job: Partial<OperatorJob>, around: Partial<JobSurroundings> = {}) =>
+  describeJob(makeResource(), makeJob(job), { ...usual, ...around })
+
+const summarize = ({ conditions }: JobStatus) =>
+  conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)
+
+const lost = { category: 'Internal' as const, reason: 'TrainerLost', message: 'gone' }
+const checkpoint = { id: 'c', step: 4, uri: 'artifact:///checkpoints/c', digest: 'd' }
+const times = { startedAt: new Date('2026-01-01T00:00:01.5Z'), finishedAt: new Date('2026-01-01T00:00:09Z') }
+
+const said: [
+  string,
+  Partial<OperatorJob>,
+  Partial<JobSurroundings>,
+  { phase: string; reason: string; message: string },
+][] = [
+  [
+    'it waits for an earlier job of its model',
+    { ahead: 1, firstAhead: 'email-rl-6' },
+    {},
+    { phase: 'Queued', reason: 'WaitingForModel', message: 'Waits for job email-rl-6 of its model, place 2.' },
+  ],
+  [
+    'it waits for a trainer, and says what is wrong with it',
+    { place: 3 },
+    { trainers: { wanted: 1, ready: 0, fault: 'ImagePullBackOff: pod x: no image' } },
+    {
+      phase: 'Queued',
+      reason: 'WaitingForTrainer',
+      message: 'Waits for a trainer of tiny, place 3; 0 of 1 trainers run (ImagePullBackOff: pod x: no image).',
+    },
+  ],
+  [
+    'it waits again after an attempt that failed',
+    { attempt: 1, failure: lost },
+    {},
+    {
+      phase: 'Queued',
+      reason: 'WaitingForTrainer',
+      message: 'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 failed: TrainerLost: gone',
+    },
+  ],
+  [
+    'it is claimed',
+    { state: 'Starting', attempt: 1 },
+    {},
+    { phase: 'Starting', reason: 'Claimed', message: 'Claimed by trainer-0, nothing reported yet.' },
+  ],
+  [
+    'it trains',
+    { state: 'Running', attempt: 1 },
+    {},
+    { phase: 'Running', reason: 'StepReported', message: 'Trains in trainer-0.' },
+  ],
+  [
+    'it failed',
+    { state: 'Failed', attempt: 6, failure: lost },
+    {},
+    { phase: 'Failed', reason: 'TrainerLost', message: 'gone' },
+  ],
+  [
+    'it ran before',
+    { state: 'Succeeded', checkpoint },
+    { alreadyRan: true },
+    { phase: 'Succeeded', reason: 'AlreadyRan', message: 'This job ran before: Made step 4 of its model.' },
+  ],
+]
+
+test.each(said)('%s', (_, job, around, expected) => {
+  expect(describe(job, around)).toMatchObject(expected)
+})
+
+test('the status of a job that succeeded tells all of it', () => {
+  const job = { state: 'Succeeded' as const, attempt: 1, progressStep: 8, progressTotal: 8, checkpoint, ...times }
+  const { conditions: _, ...rest } = describe(job)
+  expect(rest).toEqual({
+    observedGeneration: 1,
+    id: 'j1',
+    phase: 'Succeeded',
+    reason: 'Succeeded',
+    message: 'Made step 4 of its model.',
+    attempt: 1,
+    progress: { step: 8, totalSteps: 8, summary: '8/8' },
+    checkpoint: { step: 4, uri: 'artifact:///checkpoints/c', digest: 'd' },
+    startTime: '2026-01-01T00:00:01Z',
+    completionTime: '2026-01-01T00:00:09Z',
+  })
+})
+
+const conditionCases: [string, Partial<OperatorJob>, Partial<JobSurroundings>, string[]][] = [
+  [
+    'queued',
+    {},
+    {},
+    [
+      'Accepted=True Accepted',
+      'Progressing=False WaitingForTrainer',
+      'Published=False NotFinished',
+      'Complete=False NotFinished',
+      'Failed=False NotFinished',
+    ],
+  ],
+  [
+    'publishing',
+    { state: 'Publishing', checkpoint },
+    {},
+    [
+      'Accepted=True Accepted',
+      'Progressing=True LoadingCheckpoint',
+      'Published=False LoadingCheckpoint',
+      'Complete=False NotFinished',
+      'Failed=False NotFinished',
+    ],
+  ],
+  [
+    'succeeded while no engine was ready',
+    { state: 'Succeeded', checkpoint },
+    { publication: { asked: 0, loaded: 0 } },
+    [
+      'Accepted=True Accepted',
+      'Progressing=False Succeeded',
+      'Published=True EngineAtZero',
+      'Complete=True Succeeded',
+      'Failed=False Succeeded',
+    ],
+  ],
+  [
+    'refused for its input',
+    { state: 'Failed', failure: { category: 'User', reason: 'InputNotAllowed', message: 'no' } },
+    {},
+    [
+      'Accepted=False InputNotAllowed',
+      'Progressing=False InputNotAllowed',
+      'Published=False NotFinished',
+      'Complete=False InputNotAllowed',
+      'Failed=True InputNotAllowed',
+    ],
+  ],
+]
+
+test.each(conditionCases)('conditions: %s', (_, job, around, expected) => {
+  expect(summarize(describe(job, around))).toEqual(expected)
+})
+
+test('a condition keeps the time of its last change', () => {
+  const resource = { ...makeResource(), status: describe({ state: 'Starting' }) }
+  const later = { ...usual, now: new Date('2026-01-01T01:00:00Z') }
+  const { conditions = [] } = describeJob(resource, makeJob({ state: 'Queued' }), later)
+  const times = Object.fromEntries(conditions.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]))
+  expect(times).toMatchObject({ Accepted: '2026-01-01T00:00:30Z', Progressing: '2026-01-01T01:00:00Z' })
+})
+
+test('the story: what passed too fast to be seen is told too', () => {
+  const queued = describe({})
+  const succeeded = describe({ state: 'Succeeded', attempt: 1, checkpoint }, { publication: { asked: 2, loaded: 2 } })
+  const reasons = (from: JobStatus | undefined, to: JobStatus) => tellJobStory(from, to).map(({ reason }) => reason)
+  expect(reasons(undefined, queued)).toEqual(['Accepted'])
+  expect(reasons(queued, succeeded)).toEqual(['Started', 'Published', 'Succeeded'])
+  expect(reasons(succeeded, succeeded)).toEqual([])
+})
+
+test('the story: an attempt that failed is a warning', () => {
+  const running = describe({ state: 'Running', attempt: 1 })
+  const queued = describe({ state: 'Queued', attempt: 1, failure: lost })
+  expect(tellJobStory(running, queued)).toEqual([
+    { type: 'Warning', reason: 'Retrying', message: 'Attempt 1 failed: TrainerLost: gone' },
+  ])
+})
+
+test('the story: a job that waits for its model says so once', () => {
+  const wait = { reason: 'ModelNotFound', message: 'There is no Model email yet.' }
+  const status = describeWaiting(makeResource(), wait, now)
+  expect(tellJobStory(undefined, status)).toEqual([{ type: 'Normal', ...wait }])
+  expect(tellJobStory(status, status)).toEqual([])
+})

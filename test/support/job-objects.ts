@@ -1,0 +1,44 @@
+import type { TrainingJob } from '../../crds/generated.ts'
+import type { OperatorJob } from '../../db/queries/operator-jobs.ts'
+
+/** For tests: a TrainingJob resource as the API server gives it, with some of its specification changed. */
+export function makeResource(spec: Partial<TrainingJob['spec']> = {}): TrainingJob {
+  return {
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'TrainingJob',
+    metadata: { name: 'job', namespace: 'ns', uid: 'u', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: {
+      modelRef: { name: 'email' },
+      method: 'RL',
+      inputRef: { uri: 'artifact:///payloads/acme/a.json', digest: '0'.repeat(64) },
+      retry: { limit: 5 },
+      ...spec,
+    },
+  }
+}
+
+/** For tests: a job's row, Queued and first in its queue unless told otherwise. */
+export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
+  return {
+    id: 'j1',
+    state: 'Queued',
+    entity: 'acme',
+    baseModel: 'tiny',
+    inputUri: 'artifact:///payloads/acme/a.json',
+    attempt: 0,
+    maxAttempts: 6,
+    holderPod: null,
+    progressStep: 0,
+    progressTotal: null,
+    failure: null,
+    checkpoint: null,
+    crMadeAt: new Date(0),
+    createdAt: new Date(0),
+    startedAt: null,
+    finishedAt: null,
+    ahead: 0,
+    firstAhead: null,
+    place: 1,
+    ...changes,
+  }
+}
