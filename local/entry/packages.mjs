@@ -50,9 +50,9 @@ function runNpmCi(repository) {
       for (const name of ['SIGINT', 'SIGTERM']) process.off(name, forward)
       if (signal) process.exit(130)
       if (code === 0) return resolve()
-      reject(
-        new Error(`${output.trim()}\nnpm ci failed (exit ${code}); what npm says stands above. Then run this again.`),
-      )
+      // Below its reasons npm prints how it is used.
+      const reasons = output.trim().split('\n').slice(0, 12).join('\n')
+      reject(new Error(`${reasons}\nnpm ci failed (exit ${code}); what npm says stands above. Then run this again.`))
     })
   })
 }

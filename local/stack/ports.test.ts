@@ -23,10 +23,12 @@ test('a taken port is passed over', async () => {
   expect(await pickPort(port, port)).toBeGreaterThan(port)
 })
 
-test('only listening sockets of the port count', () => {
+test('only sockets that listen on the port at 127.0.0.1 or at all addresses count', () => {
   const text = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 111 1
    1: 0100007F:1F90 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 222 1
-   2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 333 1`
-  expect(listeningInodes(text, 8080)).toEqual(['111'])
+   2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 333 1
+   3: 0500037F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 444 1
+   4: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 0:0 0:0 0 0 0 555 1`
+  expect(listeningInodes(text, 8080)).toEqual(['111', '555'])
 })

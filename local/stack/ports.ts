@@ -1,12 +1,12 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import net from 'node:net'
 
-/** Whether this loopback port can be listened on. */
-export async function isPortFree(port: number): Promise<boolean> {
+/** Whether this port of a loopback address can be listened on. */
+export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = net.createServer()
     server.once('error', () => resolve(false))
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)))
   })
 }
 
@@ -28,15 +28,19 @@ export function describeListener(port: number): string | undefined {
   return undefined
 }
 
-/** The socket inodes that listen on a port, from the text of `/proc/net/tcp`. */
+// 127.0.0.1 and "all addresses" of IPv4 and of IPv6, as /proc writes them.
+const blockingAddresses = new Set(['0100007F', '0'.repeat(8), '0'.repeat(32)])
+
+/** The socket inodes that keep others from a port of 127.0.0.1, from the text of `/proc/net/tcp`. */
 export function listeningInodes(text: string, port: number): string[] {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const wanted = port.toString(16).toUpperCase().padStart(4, '0')
   const listening = '0A'
-  return text
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields[1]?.endsWith(suffix) && fields[3] === listening)
-    .map((fields) => fields[9]!)
+  const rows = text.split('\n').map((line) => line.trim().split(/\s+/))
+  const matching = rows.filter((fields) => {
+    const [address = '', localPort] = fields[1]?.split(':') ?? []
+    return localPort === wanted && fields[3] === listening && blockingAddresses.has(address)
+  })
+  return matching.map((fields) => fields[9]!)
 }
 
 function holdsSocket(pid: string, inodes: string[]): boolean {

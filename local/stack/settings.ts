@@ -44,6 +44,7 @@ export async function settleSettings({ cacheFolder, stateFolder, port }: Setting
   const wanted = earlier?.ports ?? describeSlot(slot).ports
   const publicPort = port || (port === 0 ? wanted.public : (earlier?.ports.public ?? defaultPort))
   await requireFreePort(publicPort)
+  await requirePodPorts(describeSlot(slot).podNetwork)
   const spare = 30_000
   const kubernetes = await pickPort(wanted.kubernetes, spare)
   const kubelet = await pickPort(wanted.kubelet, Math.max(spare, kubernetes) + 1)
@@ -65,6 +66,20 @@ export async function requireFreePort(port: number): Promise<void> {
     `Port ${port} is taken${holder ? ` by ${holder}` : ''}. End that program, or give another port: ` +
       `\`npm run up -- --port ${port + 1}\` or TRAINYARD_PORT=${port + 1}.`,
   )
+}
+
+/** What the pods of a stack listen on, each at its own address: apiserver, operator, status server, engine. */
+const podPorts = [8080, 8081, 8082, 8000]
+
+/** @throws {Problem} when a program listens on a pod's port at all addresses of the machine, those of pods included */
+async function requirePodPorts(podNetwork: string): Promise<void> {
+  for (const port of podPorts) {
+    if (await isPortFree(port, `${podNetwork}.255.254`)) continue
+    throw new Problem(
+      `${describeListener(port) ?? 'A program'} listens on port ${port} of all addresses, so no pod can have it. ` +
+        'End that program, or let it listen on one address (127.0.0.1) only.',
+    )
+  }
 }
 
 function makeSecrets(): StackSettings['secrets'] {
