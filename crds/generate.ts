@@ -13,7 +13,7 @@ const banner =
   '/** Types of the custom resources. Generated from the YAML of this folder by generate.ts: do not edit. */'
 const metadata = `
 /** The parts of Kubernetes' ObjectMeta that we use. */
-export interface ObjectMeta {
+interface ObjectMeta {
   name?: string
   namespace?: string
   uid?: string
@@ -60,7 +60,7 @@ function closeObjects(schema: JSONSchema): JSONSchema {
   return {
     ...rest,
     ...(properties && { properties: mapValues(properties, closeObjects) }),
-    ...(items && { items: closeObjects(items as JSONSchema) }),
+    ...(items && { items: closeObjects(items) }),
     ...(typeof additionalProperties === 'object' && { additionalProperties: closeObjects(additionalProperties) }),
   }
 }

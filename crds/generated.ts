@@ -1,7 +1,7 @@
 /** Types of the custom resources. Generated from the YAML of this folder by generate.ts: do not edit. */
 
 /** The parts of Kubernetes' ObjectMeta that we use. */
-export interface ObjectMeta {
+interface ObjectMeta {
   name?: string
   namespace?: string
   uid?: string

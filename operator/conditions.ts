@@ -15,11 +15,11 @@ export function mergeConditions(
   observedGeneration: number,
   now: Date,
 ): Condition[] {
-  return facts.map((fact) => {
-    const earlier = before?.find((condition) => condition.type === fact.type)
+  return facts.map((stated) => {
+    const earlier = before?.find((condition) => condition.type === stated.type)
     const lastTransitionTime =
-      earlier?.status === fact.status ? earlier.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z')
-    return { ...fact, message: boundMessage(fact.message), lastTransitionTime, observedGeneration }
+      earlier?.status === stated.status ? earlier.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z')
+    return { ...stated, message: boundMessage(stated.message), lastTransitionTime, observedGeneration }
   })
 }
 

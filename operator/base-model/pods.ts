@@ -198,7 +198,7 @@ function commonContainer(name: Component, image: string, resources: object | und
 }
 
 /** The labels by which a base model's pods of a component are found. */
-export function selectPods(baseModel: BaseModel, component: Component): Record<string, string> {
+function selectPods(baseModel: BaseModel, component: Component): Record<string, string> {
   return { [labels.baseModel]: baseModel.metadata.name ?? '', [labels.component]: component }
 }
 

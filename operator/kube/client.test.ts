@@ -1,3 +1,4 @@
+import { KubeConfig } from '@kubernetes/client-node'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FakeApiServer } from '../../test/support/fake-api-server.ts'
 import { createObject, deleteObject, patchStatus, readObject } from './apply.ts'
@@ -11,7 +12,9 @@ let client: KubeClient
 
 beforeEach(async () => {
   server = new FakeApiServer()
-  client = new KubeClient(await server.start(), 200)
+  const kubeConfig = new KubeConfig()
+  kubeConfig.loadFromOptions(await server.start())
+  client = new KubeClient(kubeConfig, 200)
 })
 
 afterEach(async () => {

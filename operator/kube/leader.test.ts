@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { KubeConfig } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
@@ -16,7 +17,9 @@ let lost: string[]
 
 beforeEach(async () => {
   server = new FakeApiServer()
-  client = new KubeClient(await server.start(), 200)
+  const kubeConfig = new KubeConfig()
+  kubeConfig.loadFromOptions(await server.start())
+  client = new KubeClient(kubeConfig, 200)
   lost = []
 })
 

@@ -119,7 +119,7 @@ export class LeaderElector {
     const lease = await readObject<LeaseObject>(client, this.#path())
     if (!lease) return this.#create()
     this.#observe(lease.spec)
-    const { holderIdentity, leaseTransitions = 0, acquireTime } = lease.spec
+    const { holderIdentity, leaseTransitions, acquireTime } = lease.spec
     if (holderIdentity === identity) return this.#put(lease, { ...this.#record(leaseTransitions), acquireTime })
     if (holderIdentity && !this.#isExpired(lease.spec)) return 'taken'
     return this.#put(lease, this.#record(leaseTransitions + 1))

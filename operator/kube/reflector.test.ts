@@ -1,3 +1,4 @@
+import { KubeConfig } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
@@ -21,7 +22,9 @@ let changes: string[]
 
 beforeEach(async () => {
   server = new FakeApiServer()
-  client = new KubeClient(await server.start(), 300)
+  const kubeConfig = new KubeConfig()
+  kubeConfig.loadFromOptions(await server.start())
+  client = new KubeClient(kubeConfig, 300)
   changes = []
   server.put(path, thing('a'))
   reflector = watchThings()

@@ -22,7 +22,7 @@ const summarize = ({ conditions }: JobStatus) =>
 
 const lost = { category: 'Internal' as const, reason: 'TrainerLost', message: 'gone' }
 const checkpoint = { id: 'c', step: 4, uri: 'artifact:///checkpoints/c', digest: 'd' }
-const times = { startedAt: new Date('2026-01-01T00:00:01.5Z'), finishedAt: new Date('2026-01-01T00:00:09Z') }
+const span = { startedAt: new Date('2026-01-01T00:00:01.5Z'), finishedAt: new Date('2026-01-01T00:00:09Z') }
 
 const said: [
   string,
@@ -87,7 +87,7 @@ test.each(said)('%s', (_, job, around, expected) => {
 })
 
 test('the status of a job that succeeded tells all of it', () => {
-  const job = { state: 'Succeeded' as const, attempt: 1, progressStep: 8, progressTotal: 8, checkpoint, ...times }
+  const job = { state: 'Succeeded' as const, attempt: 1, progressStep: 8, progressTotal: 8, checkpoint, ...span }
   const { conditions: _, ...rest } = describe(job)
   expect(rest).toEqual({
     observedGeneration: 1,

@@ -1,6 +1,6 @@
 import type { TrainingJob } from '../../crds/generated.ts'
 import { conditions, reasons } from '../../crds/names.ts'
-import type { OperatorJob } from '../../db/queries/operator-jobs.ts'
+import type { JobState, OperatorJob } from '../../db/queries/operator-jobs.ts'
 import { boundMessage, fact, mergeConditions, type Fact } from '../conditions.ts'
 import { isFinished, type Wait } from './plan.ts'
 
@@ -71,27 +71,19 @@ function tell(job: OperatorJob, around: JobSurroundings): Telling {
 }
 
 function tellOf(job: OperatorJob, around: JobSurroundings): Telling {
-  switch (job.state) {
-    case 'Pending':
-      return around.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is taking it in.' }
-    case 'Queued':
-      return tellQueued(job, around)
-    case 'Starting':
-      return {
-        reason: reasons.claimed,
-        message: `Claimed by ${around.holderName ?? 'a trainer'}, nothing reported yet.`,
-      }
-    case 'Running':
-      return { reason: reasons.stepReported, message: `Trains in ${around.holderName ?? 'a trainer'}.` }
-    case 'Publishing':
-      return { reason: reasons.loadingCheckpoint, message: 'Trained; its checkpoint is being loaded by the engines.' }
-    case 'Succeeded':
-      return { reason: reasons.succeeded, message: `Made step ${job.checkpoint?.step} of its model.` }
-    case 'Failed':
-      return { reason: job.failure?.reason ?? 'Failed', message: job.failure?.message ?? 'It failed.' }
-    case 'Cancelled':
-      return { reason: reasons.cancelled, message: 'Cancelled: by spec.cancel, or its resource was deleted.' }
+  const trainer = around.holderName ?? 'a trainer'
+  const tellings: Record<JobState, () => Telling> = {
+    Pending: () => around.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is taking it in.' },
+    Queued: () => tellQueued(job, around),
+    Starting: () => ({ reason: reasons.claimed, message: `Claimed by ${trainer}, nothing reported yet.` }),
+    Running: () => ({ reason: reasons.stepReported, message: `Trains in ${trainer}.` }),
+    Publishing: () => ({ reason: reasons.loadingCheckpoint, message: 'Trained; the engines load its checkpoint.' }),
+    Succeeded: () => ({ reason: reasons.succeeded, message: `Made step ${job.checkpoint?.step} of its model.` }),
+    Failed: () => job.failure ?? { reason: 'Failed', message: 'It failed.' },
+    Cancelled: () => ({ reason: reasons.cancelled, message: 'Cancelled by spec.cancel, or by deleting its resource.' }),
   }
+  const { reason, message } = tellings[job.state]()
+  return { reason, message }
 }
 
 function tellQueued(job: OperatorJob, { trainers }: JobSurroundings): Telling {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { KubeConfig } from '@kubernetes/client-node'
 
 interface StoredObject {
   metadata: { name: string; resourceVersion?: string; [field: string]: unknown }
@@ -34,17 +33,16 @@ export class FakeApiServer {
     this.#server = createServer((request, response) => void this.#handle(request, response))
   }
 
-  async start(): Promise<KubeConfig> {
+  /** Gives how to reach it, as `KubeConfig.loadFromOptions` takes it. */
+  async start(): Promise<object> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
     const server = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-    const kubeConfig = new KubeConfig()
-    kubeConfig.loadFromOptions({
+    return {
       clusters: [{ name: 'fake', server, skipTLSVerify: true }],
       users: [{ name: 'fake' }],
       contexts: [{ name: 'fake', cluster: 'fake', user: 'fake' }],
       currentContext: 'fake',
-    })
-    return kubeConfig
+    }
   }
 
   async stop(): Promise<void> {
