@@ -9,7 +9,15 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** A pool of connections to Postgres. Idle connections that break are replaced, and said in the log. */
 export function createPool(connectionString: string, log: Logger, max = 10): Pool {
-  const pool = new pg.Pool({ connectionString, max, connectionTimeoutMillis: 5_000, statement_timeout: 30_000 })
+  const pool = new pg.Pool({
+    connectionString,
+    max,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 30_000,
+    // The server's limit does not help when nothing comes from the server any more.
+    query_timeout: 35_000,
+    keepAlive: true,
+  })
   pool.on('error', (error) => log.warn({ error }, 'database connection lost'))
   return pool
 }

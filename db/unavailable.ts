@@ -8,7 +8,7 @@ const networkCalls = /^(connect|read|write|getaddrinfo)$/
 const stateCodes = /^(08...|57P0[123]|53300|53100|25006|3F000|42P01)$/
 
 const driverMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/
 
 /** Whether a query failed because Postgres cannot be used for now, and not because of the query. */
 export function isDatabaseUnavailable(error: unknown): boolean {

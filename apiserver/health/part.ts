@@ -20,8 +20,9 @@ export async function checkPart(check: () => Promise<PartReport>, timeoutMs: num
   }
 }
 
-/** The first telling message along an error's causes. */
+/** What went wrong at the root of an error, in one line. */
 function describeFailure(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time'
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const message = at.message.split('\n')[0]!
     const { code } = at as { code?: string }

@@ -12,6 +12,7 @@ test.each<[string, unknown, number]>([
   ['Postgres shuts down', withCode('57P01'), 503],
   ['Postgres has no room', withCode('53100'), 503],
   ['the connection broke', new Error('Connection terminated unexpectedly'), 503],
+  ['an answer never came', new Error('Query read timeout'), 503],
   ['no connection came free', new Error('timeout exceeded when trying to connect'), 503],
   ['not migrated yet', withCode('42P01'), 503],
   ['a fault of ours in SQL', withCode('42601'), 500],
