@@ -15,7 +15,7 @@ import { readTerminationMessage } from './termination-message.ts'
 
 // The process of a run that an earlier agent started tells nobody when it ends.
 const pollMs = 500
-const configRetryMs = 5000
+const configRetryMs = 2000
 // As long as a kubelet shows ErrImagePull before it shows ImagePullBackOff.
 const imageErrorMs = 10_000
 

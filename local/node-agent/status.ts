@@ -98,10 +98,12 @@ function buildCondition(pod: Pod, type: string, fault: Fault, now: string): PodC
   return {
     type,
     status,
+    // As kube-apiserver answers it; without, each status would look changed.
+    lastProbeTime: null,
     lastTransitionTime: lastTransitionTime ?? now,
     ...(generation !== undefined && { observedGeneration: generation }),
     ...fault,
-  } as PodCondition
+  } as unknown as PodCondition
 }
 
 function explain(

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Addresses } from './addresses.ts'
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'trainyard-addresses-'))
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+async function open(): Promise<Addresses> {
+  const addresses = new Addresses(folder, '127.9')
+  await addresses.load()
+  return addresses
+}
+
+test('each pod has an address of its own, also those that come at the same time', async () => {
+  const addresses = await open()
+  const taken = await Promise.all(['a', 'b', 'c'].map((uid) => addresses.take(uid)))
+  expect(taken).toEqual(['127.9.0.2', '127.9.0.3', '127.9.0.4'])
+})
+
+test('an address survives a restart', async () => {
+  const before = await open()
+  await before.take('a')
+  await before.take('b')
+  const after = await open()
+  expect([await after.take('b'), await after.take('c')]).toEqual(['127.9.0.3', '127.9.0.4'])
+})
+
+test('a released address does not come back at once', async () => {
+  const addresses = await open()
+  await addresses.take('a')
+  await addresses.release('a')
+  expect(await addresses.take('a')).toBe('127.9.0.3')
+})
