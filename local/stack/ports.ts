@@ -33,14 +33,38 @@ const blockingAddresses = new Set(['0100007F', '0'.repeat(8), '0'.repeat(32)])
 
 /** The socket inodes that keep others from a port of 127.0.0.1, from the text of `/proc/net/tcp`. */
 export function listeningInodes(text: string, port: number): string[] {
-  const wanted = port.toString(16).toUpperCase().padStart(4, '0')
+  return listeningRows(text)
+    .filter((row) => row.port === port && blockingAddresses.has(row.address))
+    .map(({ inode }) => inode)
+}
+
+/** Whether somebody listens on an address of this network, given by its first two octets (`127.3`). */
+export function hasListenerIn(network: string): boolean {
+  return listensIn(readText('/proc/net/tcp'), network)
+}
+
+export function listensIn(text: string, network: string): boolean {
+  // /proc writes 127.3.0.5 backwards, as 0500037F.
+  const octets = network.split('.').map((octet) => Number(octet).toString(16).toUpperCase().padStart(2, '0'))
+  const ending = octets.toReversed().join('')
+  return listeningRows(text).some(({ address }) => address.length === 8 && address.endsWith(ending))
+}
+
+interface ListeningRow {
+  address: string
+  port: number
+  inode: string
+}
+
+function listeningRows(text: string): ListeningRow[] {
   const listening = '0A'
   const rows = text.split('\n').map((line) => line.trim().split(/\s+/))
-  const matching = rows.filter((fields) => {
-    const [address = '', localPort] = fields[1]?.split(':') ?? []
-    return localPort === wanted && fields[3] === listening && blockingAddresses.has(address)
-  })
-  return matching.map((fields) => fields[9]!)
+  return rows
+    .filter((fields) => fields[3] === listening)
+    .map((fields) => {
+      const [address = '', port = ''] = fields[1]!.split(':')
+      return { address, port: Number.parseInt(port, 16), inode: fields[9]! }
+    })
 }
 
 function holdsSocket(pid: string, inodes: string[]): boolean {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { Problem } from '../problem.ts'
 import { readJson, replaceJson } from './json-file.ts'
 import { layoutOf } from './layout.ts'
-import { describeListener, isPortFree, pickPort } from './ports.ts'
-import { claimSlot, describeSlot } from './slots.ts'
+import { describeListener, hasListenerIn, isPortFree, pickPort } from './ports.ts'
+import { claimSlot, describeSlot, type Slot } from './slots.ts'
 
 /** What one stack keeps from start to start: its addresses and its secrets. */
 export interface StackSettings {
@@ -44,7 +44,7 @@ export async function settleSettings({ cacheFolder, stateFolder, port }: Setting
   const wanted = earlier?.ports ?? describeSlot(slot).ports
   const publicPort = port || (port === 0 ? wanted.public : (earlier?.ports.public ?? defaultPort))
   await requireFreePort(publicPort)
-  await requirePodPorts(describeSlot(slot).podNetwork)
+  await requireNetworks(describeSlot(slot), stateFolder)
   const spare = 30_000
   const kubernetes = await pickPort(wanted.kubernetes, spare)
   const kubelet = await pickPort(wanted.kubelet, Math.max(spare, kubernetes) + 1)
@@ -71,8 +71,14 @@ export async function requireFreePort(port: number): Promise<void> {
 /** What the pods of a stack listen on, each at its own address: apiserver, operator, status server, engine. */
 const podPorts = [8080, 8081, 8082, 8000]
 
-/** @throws {Problem} when a program listens on a pod's port at all addresses of the machine, those of pods included */
-async function requirePodPorts(podNetwork: string): Promise<void> {
+/** @throws {Problem} when the addresses of Services or pods are not the stack's own */
+async function requireNetworks({ serviceNetwork, podNetwork }: Slot, stateFolder: string): Promise<void> {
+  if (hasListenerIn(serviceNetwork) || hasListenerIn(podNetwork)) {
+    throw new Problem(
+      `Another stack uses the addresses ${serviceNetwork}.* and ${podNetwork}.* of this one. Stop the other one, or ` +
+        `begin anew with another state folder (this one is ${stateFolder}; TRAINYARD_STATE names another).`,
+    )
+  }
   for (const port of podPorts) {
     if (await isPortFree(port, `${podNetwork}.255.254`)) continue
     throw new Problem(

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -27,6 +27,8 @@ test('two state folders get two slots, and keep them', async () => {
 })
 
 test('the slot of a removed state folder is given again', async () => {
-  const first = await claimSlot(cache, '/a', () => true)
-  expect(await claimSlot(cache, '/b', () => false)).toBe(first)
+  await mkdir(path.join(cache, 'slots'))
+  for (let slot = 1; slot <= 126; slot++) await writeFile(path.join(cache, 'slots', String(slot)), `/stack-${slot}`)
+  expect(await claimSlot(cache, '/b', (folder) => folder !== '/stack-77')).toBe(77)
+  await expect(claimSlot(cache, '/c', () => true)).rejects.toThrow('all 126 slots')
 })

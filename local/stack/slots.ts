@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { withLock } from '../entry/lock.mjs'
-import { isPortFree } from './ports.ts'
+import { hasListenerIn, isPortFree } from './ports.ts'
 
 /**
  * A slot keeps the stacks of one machine apart: each has two loopback networks (for Services and for pods) and a few
@@ -36,12 +37,11 @@ export async function claimSlot(cacheFolder: string, stateFolder: string, isInUs
   const notes = path.join(cacheFolder, 'slots')
   await mkdir(notes, { recursive: true })
   return withLock(notes, async () => {
-    for (let slot = 1; slot <= slotCount; slot++) {
+    for (const slot of slotsInOrder(stateFolder)) {
       const note = path.join(notes, String(slot))
       const holder = await readFile(note, 'utf8').catch(() => '')
       if (holder && holder !== stateFolder && isInUse(holder)) continue
-      // Another user's stacks have notes elsewhere; their ports tell.
-      if (holder !== stateFolder && !(await arePortsFree(slot))) continue
+      if (holder !== stateFolder && !(await isQuiet(slot))) continue
       await writeFile(note, stateFolder)
       return slot
     }
@@ -49,7 +49,19 @@ export async function claimSlot(cacheFolder: string, stateFolder: string, isInUs
   })
 }
 
-async function arePortsFree(slot: number): Promise<boolean> {
-  const free = await Promise.all(Object.values(describeSlot(slot).ports).map(isPortFree))
+/**
+ * Each state folder begins elsewhere in the row: stacks with another cache folder (of another user) have their notes
+ * elsewhere, and would otherwise take the same slot while this one is down.
+ */
+function slotsInOrder(stateFolder: string): number[] {
+  const first = createHash('sha256').update(stateFolder).digest().readUInt32BE() % slotCount
+  return Array.from({ length: slotCount }, (_, index) => ((first + index) % slotCount) + 1)
+}
+
+/** Whether nobody listens in a slot's networks or on its ports. */
+async function isQuiet(slot: number): Promise<boolean> {
+  const { serviceNetwork, podNetwork, ports } = describeSlot(slot)
+  if (hasListenerIn(serviceNetwork) || hasListenerIn(podNetwork)) return false
+  const free = await Promise.all(Object.values(ports).map((port) => isPortFree(port)))
   return free.every(Boolean)
 }
