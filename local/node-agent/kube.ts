@@ -1,22 +1,21 @@
-import {
-  bufferFromFileOrString,
-  KubeConfig,
-  type V1ConfigMap,
-  type V1Container,
-  type V1ContainerStatus,
-  type V1EnvVarSource,
-  type V1Node,
-  type V1Pod,
-  type V1PodCondition,
-  type V1PodStatus,
-  type V1Probe,
-  type V1Secret,
-  type V1Service,
-  type V1Volume,
-  type V1VolumeMount,
-  type V1VolumeProjection,
+import type {
+  V1ConfigMap,
+  V1Container,
+  V1ContainerStatus,
+  V1EnvVarSource,
+  V1Node,
+  V1Pod,
+  V1PodCondition,
+  V1PodStatus,
+  V1Probe,
+  V1Secret,
+  V1Service,
+  V1Volume,
+  V1VolumeMount,
+  V1VolumeProjection,
 } from '@kubernetes/client-node'
 import { Agent, request, type Dispatcher } from 'undici'
+import { readKubeconfig } from './kubeconfig.ts'
 
 /** An object as it stands in JSON: the generated types, with times as strings. */
 type Wire<T> = T extends Date ? string : T extends object ? { [K in keyof T]: Wire<T[K]> } : T
@@ -77,19 +76,10 @@ export class KubeClient {
   private readonly agent: Agent
 
   constructor(kubeconfig: string) {
-    const config = new KubeConfig()
-    config.loadFromFile(kubeconfig)
-    const cluster = config.getCurrentCluster()
-    const user = config.getCurrentUser()
-    if (!cluster || !user) throw new Error(`${kubeconfig} has no current context`)
-    this.origin = cluster.server
-    this.token = user.token
-    const pem = (file?: string, data?: string) => bufferFromFileOrString(file, data)?.toString() ?? undefined
-    const ca = pem(cluster.caFile, cluster.caData)
-    const cert = pem(user.certFile, user.certData)
-    const key = pem(user.keyFile, user.keyData)
-    const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
-    this.agent = new Agent({ connect: { ...tls, rejectUnauthorized: !cluster.skipTLSVerify, timeout: 5000 } })
+    const { server, token, insecure, ...tls } = readKubeconfig(kubeconfig)
+    this.origin = server
+    this.token = token
+    this.agent = new Agent({ connect: { ...tls, rejectUnauthorized: !insecure, timeout: 5000 } })
   }
 
   get<T>(path: string, query: Record<string, string> = {}): Promise<T> {
