@@ -5,6 +5,7 @@ import type { Board } from '../terminal/board.ts'
 import { bringUp, findRunningStack } from './bring-up.ts'
 import type { StackEnv } from './env-file.ts'
 import { layoutOf } from './layout.ts'
+import { endLeftovers } from './leftovers.ts'
 import { defaultPort, readSettings, requireFreePort } from './settings.ts'
 import { findRunningSupervisor } from './supervisor-record.ts'
 
@@ -27,14 +28,17 @@ export async function ensureUp(config: LocalConfig, board: Board, signal: AbortS
 
 async function ensureUpAlone(config: LocalConfig, board: Board, signal: AbortSignal): Promise<RunningStack> {
   const { stateFolder, port } = config
-  const isStarted = findRunningSupervisor(layoutOf(stateFolder)) !== undefined
-  // Before the long installation, not after it.
-  if (!isStarted && port !== 0) {
-    await requireFreePort(port ?? readSettings(stateFolder)?.ports.public ?? defaultPort)
-  }
+  if (!findRunningSupervisor(layoutOf(stateFolder))) await clearTheWay(config, board)
   const installation = await install({ config, board, signal })
   const env = await findRunningStack(stateFolder)
   if (env) return { env, installation, found: true }
   const fresh = await bringUp({ config, installation, stateFolder, port, board, signal })
   return { env: fresh, installation, found: false }
+}
+
+/** What is in the way of a start is ended or told before the long installation, not after it. */
+async function clearTheWay({ stateFolder, port }: LocalConfig, board: Board): Promise<void> {
+  const leftovers = await endLeftovers(layoutOf(stateFolder))
+  if (leftovers > 0) board.say(`Ended ${leftovers} processes that an earlier crash had left.`)
+  if (port !== 0) await requireFreePort(port ?? readSettings(stateFolder)?.ports.public ?? defaultPort)
 }
