@@ -51,7 +51,7 @@ function makeWritable(folder) {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
-    throw new Error(`${folder} cannot be made (${error.code}): ${adviceFor(error.code)}`)
+    throw new Error(`${folder} cannot be made (${error.code}): ${adviceFor(error.code)}`, { cause: error })
   }
   checkWritable(folder)
 }
@@ -64,7 +64,7 @@ function checkWritable(folder) {
   try {
     accessSync(folder, constants.W_OK)
   } catch (error) {
-    throw new Error(`${folder} cannot be written to (${error.code}): ${adviceFor(error.code)}`)
+    throw new Error(`${folder} cannot be written to (${error.code}): ${adviceFor(error.code)}`, { cause: error })
   }
 }
 

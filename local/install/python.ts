@@ -10,7 +10,7 @@ export interface Python {
 
 // The newest that the pinned requirements support comes first; 3.14 is beyond them.
 const candidates = ['python3.13', 'python3.12', 'python3.11', 'python3', 'python']
-const supportedMinors = [11, 12, 13]
+const supportedMinors = new Set([11, 12, 13])
 
 // Debian splits venv's ensurepip into a package of its own: without it no environment can be made.
 const probe = 'import ensurepip, platform, venv; print(platform.python_version())'
@@ -42,6 +42,6 @@ async function probePython(command: string, signal: AbortSignal): Promise<Python
 
 export function judgeVersion(command: string, version: string): Python | string {
   const [major, minor] = version.split('.').map(Number)
-  if (major === 3 && supportedMinors.includes(minor!)) return { command, version }
+  if (major === 3 && supportedMinors.has(minor!)) return { command, version }
   return `${command} is ${version}`
 }
