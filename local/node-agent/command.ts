@@ -13,6 +13,9 @@ const systemPath = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin'
 // What programs expect of any session and no pod says; everything else of the agent's own environment stays away.
 const inheritedNames = ['HOME', 'USER', 'LOGNAME', 'LANG', 'TZ']
 
+/** The variable by which everything that a run ever started is found: its value is the run's folder. */
+export const runMark = 'LOCAL_NODE_RUN'
+
 /** The command of a container's next run, with every mounted path in it replaced by the real one. */
 export async function buildCommand(
   context: PodContext,
@@ -36,6 +39,7 @@ export async function buildCommand(
       PATH: [...image.path, ...systemPath].join(':'),
       ...image.env,
       ...mapEnv(known, (value) => rewritePaths(value, mounts)),
+      [runMark]: runFolder,
     },
   }
 }

@@ -1,12 +1,12 @@
 import path from 'node:path'
 import { runAction } from './actions.ts'
 import { countCrashes, crashDelayMs } from './backoff.ts'
-import { buildCommand, findMounts } from './command.ts'
+import { buildCommand, findMounts, runMark } from './command.ts'
 import type { Container, Pod } from './kube.ts'
 import { launch, LaunchError } from './launch.ts'
 import { rotateLog } from './logs.ts'
 import type { PodContext } from './pod-context.ts'
-import { killGroup } from './process-table.ts'
+import { killMarked } from './process-table.ts'
 import { Probes } from './probes.ts'
 import { createRun, listRuns, markInterrupted, readRun, recordExit, type Run } from './run.ts'
 import { containerId, isOver, type ContainerView } from './status.ts'
@@ -53,8 +53,8 @@ export class ContainerKeeper {
     const now = (await readRun(this.folder, newest.number)) ?? newest
     this.runs = [now, ...older]
     if (!now.exit) return rotateLog(now.folder)
-    // The shim has done so already, unless it was killed itself.
-    if (now.main) killGroup(now.main)
+    // As in a container, nothing outlives the main process. The shim has killed its group, unless it was killed itself.
+    killMarked(runMark, now.folder)
     await this.close(now)
   }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** A process, told apart from a later one with the same number by its start, in clock ticks since boot. */
 export interface ProcessId {
@@ -40,6 +40,23 @@ export function killGroup(leader: ProcessId): void {
   const now = readStat(leader.pid)
   if (now && now.startTicks !== leader.startTicks) return
   sendSignal(-leader.pid, 'SIGKILL')
+}
+
+/** Kills every process that was started with this variable, whatever session it has moved to since. */
+export function killMarked(name: string, value: string): void {
+  const mark = `${name}=${value}`
+  for (const pid of readdirSync('/proc').map(Number)) {
+    if (Number.isInteger(pid) && readEnvironment(pid).includes(mark)) sendSignal(pid, 'SIGKILL')
+  }
+}
+
+/** Empty for somebody else's process, and for one that has ended. */
+function readEnvironment(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
 }
 
 function readStat(pid: number): ReturnType<typeof parseStat> {
