@@ -11,15 +11,15 @@ import torch
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from tiny_chat import words
-from tiny_chat.batches import generate_batches
+from tiny_chat.batches import IGNORED, generate_batches
 from tiny_chat.corpus import generate_dialogues
 from tiny_chat.tokenizer import CONTEXT_LENGTH, VOCABULARY_SIZE, train_tokenizer
 
 SEED = 20260
 TOKENIZER_DIALOGUES = 20_000
-STEPS = 1_200
+STEPS = 1_000
 WARMUP_STEPS = 50
-BATCH_TOKENS = 4_096
+BATCH_TOKENS = 3_072
 PEAK_LEARNING_RATE = 4e-3
 
 
@@ -58,6 +58,14 @@ def schedule_rate(step: int) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - WARMUP_STEPS) / (STEPS - WARMUP_STEPS)))
 
 
+def compute_loss(model: LlamaForCausalLM, ids_B_T: torch.Tensor, labels_B_T: torch.Tensor) -> torch.Tensor:
+    """Cross entropy of the labelled tokens. Padding stands on the right, where causal attention never looks."""
+    hidden_B_T_D = model.model(input_ids=ids_B_T, use_cache=False).last_hidden_state[:, :-1]
+    targets_B_T = labels_B_T[:, 1:]
+    labelled = targets_B_T != IGNORED
+    return torch.nn.functional.cross_entropy(model.lm_head(hidden_B_T_D[labelled]), targets_B_T[labelled])
+
+
 def train_model(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> None:
     batches = generate_batches(
         tokenizer, generate_dialogues(SEED + 1), BATCH_TOKENS, torch.Generator().manual_seed(SEED)
@@ -66,8 +74,7 @@ def train_model(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> 
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule_rate)
     started = time.monotonic()
     for step, (ids_B_T, labels_B_T) in enumerate(islice(batches, STEPS)):
-        mask_B_T = ids_B_T != tokenizer.pad_token_id
-        loss = model(input_ids=ids_B_T, attention_mask=mask_B_T, labels=labels_B_T).loss
+        loss = compute_loss(model, ids_B_T, labels_B_T)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
@@ -88,7 +95,7 @@ def save_model(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(SEED)

@@ -59,6 +59,7 @@ def publish_folder(temporary: Path, final: Path) -> Iterator[Path]:
     try:
         yield temporary
         for path in temporary.iterdir():
+            path.chmod(0o644)  # safetensors writes for its owner alone; engines may run as another user
             sync_path(path)
         sync_path(temporary)
         temporary.rename(final)

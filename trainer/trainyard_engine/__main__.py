@@ -4,6 +4,7 @@ import sys
 
 from trainyard_engine.arguments import build_arguments
 from trainyard_engine.config import ConfigError, prepare_environment, read_settings
+from trainyard_engine.engine_process import tie_engine_processes
 
 
 def main() -> None:
@@ -12,6 +13,7 @@ def main() -> None:
     except ConfigError as cause:
         sys.exit(f"trainyard_engine: {cause}")
     prepare_environment(settings)
+    tie_engine_processes()
     # Imported late: vLLM reads its environment while it is imported.
     from trainyard_engine.server import run_server
 
@@ -21,6 +23,5 @@ def main() -> None:
         sys.exit(0)
 
 
-# vLLM starts its engine process anew from this module, which must then do nothing.
 if __name__ == "__main__":
     main()
