@@ -9,9 +9,9 @@ import {
   type Middleware,
   type V1Pod,
 } from '@kubernetes/client-node'
-import { group, version } from '../crds/names.ts'
+import type { Model, TrainingJob } from '../crds/generated.ts'
+import { group, plurals, version } from '../crds/names.ts'
 import type { Config } from './config.ts'
-import type { NewResource } from './training/resources.ts'
 
 // A request that kube-apiserver does not answer must not keep a client of ours waiting.
 const requestTimeoutMs = 2_000
@@ -29,7 +29,7 @@ export interface Pod {
 /** What the apiserver asks of Kubernetes. Every call gives up after two seconds. */
 export interface Kube {
   /** Creates a resource; one that is there already is as good. */
-  createResource(resource: NewResource): Promise<void>
+  createResource(kind: 'Model' | 'TrainingJob', resource: Model | TrainingJob): Promise<void>
   /** Pods of our own namespace that carry the labels. */
   listPods(labelSelector: string): Promise<Pod[]>
   /** The version of kube-apiserver, such as `v1.36.3`. */
@@ -48,9 +48,11 @@ export function createKube(config: Config): Kube {
   const core = new CoreV1Api(client)
   const versions = new VersionApi(client)
   return {
-    async createResource({ plural, namespace, manifest }) {
+    async createResource(kind, resource) {
+      const plural = plurals[kind]
+      const namespace = resource.metadata.namespace ?? config.TRAINYARD_NAMESPACE
       await custom
-        .createNamespacedCustomObject({ group, version, namespace, plural, body: manifest })
+        .createNamespacedCustomObject({ group, version, namespace, plural, body: resource })
         .catch((error: unknown) => ignoreExisting(error))
     },
     async listPods(labelSelector) {

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { migrate } from '../db/migrate.ts'
+import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { ArtifactStore } from '../lib/artifact-store.ts'
-import { createLogger, type Logger } from '../lib/log.ts'
+import { createLogger } from '../lib/log.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
@@ -34,17 +33,5 @@ onShutdown(log, async () => {
   await engines.close()
   await pool.end()
 })
-await migrateWhenPossible(config.DATABASE_URL, log, stop.signal)
-
-/** Health is answered while the database is away, so that nobody restarts a process that only waits for it. */
-async function migrateWhenPossible(databaseUrl: string, logger: Logger, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await migrate(databaseUrl, logger)
-      return
-    } catch (error) {
-      logger.warn({ error }, 'database not migrated yet')
-      await delay(1_000, undefined, { signal }).catch(() => {})
-    }
-  }
-}
+// Health is answered meanwhile, so that nobody restarts a process that only waits for its database.
+await migrateWhenReady(config.DATABASE_URL, log, stop.signal)

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { ConfigError, readConfig } from '../lib/config.ts'
+import { kubeSettings } from './kube/kube-config.ts'
 import type { PodSettings } from './base-model/pods.ts'
 
 const schema = Type.Object({
@@ -15,11 +16,7 @@ const schema = Type.Object({
   // The source of a pod volume as JSON, e.g. {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
   TRAINYARD_ARTIFACTS_VOLUME: Type.String({ minLength: 2 }),
   TRAINYARD_LISTEN_ON_POD_IP: Type.Boolean({ default: false }),
-  // How to reach kube-apiserver: as the pod's service account, or with KUBECONFIG outside of a cluster.
-  TRAINYARD_SERVICE_ACCOUNT_DIR: Type.Optional(Type.String({ minLength: 1 })),
-  KUBERNETES_SERVICE_HOST: Type.Optional(Type.String({ minLength: 1 })),
-  KUBERNETES_SERVICE_PORT: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}$' })),
-  KUBECONFIG: Type.Optional(Type.String({ minLength: 1 })),
+  ...kubeSettings,
   LOG_LEVEL: Type.String({ default: 'info' }),
 })
 

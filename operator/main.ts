@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import { listen, type Listener } from '../db/listen.ts'
-import { migrate } from '../db/migrate.ts'
+import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { createLogger } from '../lib/log.ts'
 import { onShutdown } from '../lib/shutdown.ts'
@@ -60,7 +59,7 @@ onShutdown(log, async () => {
   if (server.listening) await once(server.close(), 'close')
 })
 
-await migrateWhenReady()
+await migrateWhenReady(config.DATABASE_URL, log)
 await elector.acquire()
 await watches.start()
 leading = true
@@ -72,15 +71,3 @@ listener = listen(
   log,
 )
 stopResync = startResync(context, controllers)
-
-/** Postgres may come up after us. */
-async function migrateWhenReady(): Promise<void> {
-  for (;;) {
-    try {
-      return await migrate(config.DATABASE_URL, log)
-    } catch (error) {
-      log.warn({ error }, 'migrating the database failed')
-      await delay(1_000)
-    }
-  }
-}

@@ -1,18 +1,13 @@
-import type { Model, TrainingJob } from '../crds/generated.ts'
-import { apiVersion, labels } from '../crds/names.ts'
+import { buildModel, buildTrainingJob } from '../crds/manifests.ts'
 import { failJob } from '../db/queries/job-endings.ts'
 import { listUnmadeJobs, noteJobResource, type UnmadeJob } from '../db/queries/operator-jobs.ts'
 import { listUnmadeModels, noteModelResource, type UnmadeModel } from '../db/queries/operator-models.ts'
-import { camelCase, mapKeys } from '../lib/case.ts'
 import type { Context } from './context.ts'
 import { createObject } from './kube/apply.ts'
 import { KubeError } from './kube/kube-error.ts'
 import { customPath } from './kube/paths.ts'
 
 type Deps = Pick<Context, 'client' | 'pool' | 'log' | 'namespace'>
-
-// As for those that the apiserver makes itself: the job stays in the REST lists.
-const keepFinishedSeconds = 3600
 
 /**
  * Makes the resources of rows that came over REST while kube-apiserver did not answer. One that is there already was
@@ -43,35 +38,11 @@ async function makeModel({ client, pool, namespace }: Deps, model: UnmadeModel):
 
 async function makeJob({ client, pool, namespace }: Deps, job: UnmadeJob): Promise<void> {
   try {
-    await createObject(client, customPath('TrainingJob', namespace), buildJob(job))
+    await createObject(client, customPath('TrainingJob', namespace), buildTrainingJob(job))
     await noteJobResource(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
     // It will be refused for ever, and somebody waits for the job's end.
     await failJob(pool, job.id, { category: 'User', reason: 'InvalidSpec', message: error.message })
-  }
-}
-
-function buildModel({ id, entity, project, name, namespace, crName, baseModelCrName }: UnmadeModel): Model {
-  return {
-    apiVersion,
-    kind: 'Model',
-    metadata: { name: crName, namespace, labels: { [labels.id]: id } },
-    spec: { entity, project, name, baseModelRef: { name: baseModelCrName } },
-  }
-}
-
-function buildJob({ id, namespace, crName, modelCrName, ...job }: UnmadeJob): TrainingJob {
-  return {
-    apiVersion,
-    kind: 'TrainingJob',
-    metadata: { name: crName, namespace, labels: { [labels.id]: id } },
-    spec: {
-      modelRef: { name: modelCrName },
-      method: job.method as TrainingJob['spec']['method'],
-      inputRef: { uri: job.inputUri, digest: job.inputDigest },
-      config: mapKeys(job.config, camelCase),
-      ttlSecondsAfterFinished: keepFinishedSeconds,
-    },
   }
 }

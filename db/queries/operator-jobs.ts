@@ -189,7 +189,7 @@ export interface UnmadeJob {
   id: string
   namespace: string
   crName: string
-  method: string
+  method: 'RL'
   inputUri: string
   inputDigest: string
   config: Record<string, unknown>

@@ -115,7 +115,7 @@ async function makeEnvironment(uv: string, making: Making): Promise<void> {
   const { folder, python, source, phase, signal } = making
   await rm(stampOf(folder), { force: true })
   await rm(folder, { recursive: true, force: true })
-  const onLine = (line: string) => phase.update(/^Installed /.test(line) ? 'compiling to bytecode' : line.trim())
+  const onLine = (line: string) => phase.update(line.startsWith('Installed ') ? 'compiling to bytecode' : line.trim())
   explainFailure(await runChild(uv, ['venv', '--quiet', '--python', python.command, folder], { signal }), 'uv venv')
   phase.update('resolving packages')
   const install = ['pip', 'install', '--python', path.join(folder, 'bin', 'python')]

@@ -140,7 +140,7 @@ export class ContainerKeeper {
     return new Probes({
       target: { container: this.spec, podIP: this.context.podIP, mounts, pid: run.main?.pid ?? 0 },
       startedAt: run.startedAt,
-      known: { started: isSame && reported?.started === true, ready: isSame && reported?.ready === true },
+      known: { started: isSame && reported?.started === true, ready: isSame && (reported?.ready ?? false) },
       onChange: this.context.wake,
       onFailure: (kind, message) =>
         this.context.events.warn(this.context.subject, 'Unhealthy', `${kind} probe failed: ${message}`),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expand, readPodField, resolveEnv, serviceEnv, type EnvSources } from './env.ts'
-import type { Container, Pod, Service } from './kube.ts'
+import type { Pod, Service } from './kube.ts'
 
 describe('expand', () => {
   test.each([
@@ -22,7 +22,7 @@ const sources: EnvSources = {
   readField: (fieldPath) => `<${fieldPath}>`,
 }
 
-const resolve = (container: object) => resolveEnv({ name: 'a', ...container } as Container, { SERVICE: 's' }, sources)
+const resolve = (container: object) => resolveEnv({ name: 'a', ...container }, { SERVICE: 's' }, sources)
 
 describe('resolveEnv', () => {
   test('takes whole maps first, then single values, in order', async () => {

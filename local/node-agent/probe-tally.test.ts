@@ -3,7 +3,7 @@ import { ProbeTally } from './probe-tally.ts'
 
 const follow = (probe: object, results: string) => {
   const tally = new ProbeTally(probe)
-  return [...results].map((result) => {
+  return results.split('').map((result) => {
     tally.add(result === '+')
     return tally.verdict
   })

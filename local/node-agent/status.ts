@@ -41,7 +41,7 @@ export function buildPodStatus(pod: Pod, view: PodView, now: string): PodStatus 
       initContainerStatuses: view.init.map((container) => buildContainerStatus(pod, container, view.failure)),
     }),
     containerStatuses: view.main.map((container) => buildContainerStatus(pod, container, view.failure)),
-  } as PodStatus
+  }
 }
 
 /** The id of a container's run, unique for all time. */

@@ -1,15 +1,19 @@
 import path from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
+import { Type } from 'typebox'
 
-interface Surroundings {
-  KUBECONFIG?: string
-  TRAINYARD_SERVICE_ACCOUNT_DIR?: string
-  KUBERNETES_SERVICE_HOST?: string
-  KUBERNETES_SERVICE_PORT?: string
+/** The settings that say how to reach kube-apiserver: as the pod's service account, or with KUBECONFIG elsewhere. */
+export const kubeSettings = {
+  TRAINYARD_SERVICE_ACCOUNT_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  KUBERNETES_SERVICE_HOST: Type.Optional(Type.String({ minLength: 1 })),
+  KUBERNETES_SERVICE_PORT: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}$' })),
+  KUBECONFIG: Type.Optional(Type.String({ minLength: 1 })),
 }
 
+type KubeSettings = { [Name in keyof typeof kubeSettings]?: string }
+
 /** How to reach the API server: KUBECONFIG where it is set, else as the pod's service account. */
-export function loadKubeConfig(env: Surroundings): KubeConfig {
+export function loadKubeConfig(env: KubeSettings): KubeConfig {
   const kubeConfig = new KubeConfig()
   if (env.KUBECONFIG) kubeConfig.loadFromFile(env.KUBECONFIG)
   else kubeConfig.loadFromOptions(describeServiceAccount(env))
@@ -17,7 +21,7 @@ export function loadKubeConfig(env: Surroundings): KubeConfig {
 }
 
 /** The token is named by its file, so that the client library reads it again: it rotates. */
-function describeServiceAccount(env: Surroundings) {
+function describeServiceAccount(env: KubeSettings) {
   const folder = env.TRAINYARD_SERVICE_ACCOUNT_DIR
   const host = env.KUBERNETES_SERVICE_HOST
   if (!folder || !host) {

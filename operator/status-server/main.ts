@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
 import { listen } from '../../db/listen.ts'
-import { migrate } from '../../db/migrate.ts'
+import { migrateWhenReady } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
 import { claimJob } from '../../db/queries/job-claims.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -20,7 +19,7 @@ const log = createLogger('status-server', config.LOG_LEVEL)
 // While it still waits for Postgres there is nothing to close.
 let close = async () => {}
 onShutdown(log, () => close())
-await migrateWhenReady()
+await migrateWhenReady(config.DATABASE_URL, log)
 
 const pool = createPool(config.DATABASE_URL, log)
 const queue = new ClaimQueue((claimant) => claimJob(pool, claimant))
@@ -53,18 +52,6 @@ close = async () => {
   await Promise.all([stopSweeper(), listener.close()])
   kube.close()
   await pool.end()
-}
-
-/** Trainers spool while it is away; it comes up by itself when Postgres does. */
-async function migrateWhenReady(): Promise<void> {
-  for (;;) {
-    try {
-      return await migrate(config.DATABASE_URL, log)
-    } catch (error) {
-      log.warn({ error }, 'migrating the database failed')
-      await delay(1_000)
-    }
-  }
 }
 
 /** Requests under way get their answers; their connections are closed as soon as they idle. */

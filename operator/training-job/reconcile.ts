@@ -12,7 +12,7 @@ import {
   type JobReference,
   type OperatorJob,
 } from '../../db/queries/operator-jobs.ts'
-import { mapKeys, snakeCase } from '../../lib/case.ts'
+import { mapKeys, snakeCase } from '../../crds/case.ts'
 import type { Context } from '../context.ts'
 import { deleteObject, patchStatus, readObject } from '../kube/apply.ts'
 import { recordEvent } from '../kube/events.ts'

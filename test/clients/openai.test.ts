@@ -66,7 +66,7 @@ test('models are listed', async () => {
   const ids: string[] = []
   for await (const item of client.models.list()) ids.push(item.id)
   expect(ids).toContain(stack.baseModel)
-  expect(ids).toContain(model)
+  expect(ids).toContain(model.replace('wandb-artifact:///', ''))
 })
 
 test('wrong input meets the error types of the SDK', async () => {

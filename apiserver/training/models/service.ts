@@ -10,13 +10,13 @@ import {
   type ModelName,
   type ModelRow,
 } from '../../../db/queries/models.ts'
+import { buildModel } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import type { Deps } from '../../deps.ts'
 import { notFound, Refusal, unprocessable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor, type OrderedPageQuery } from '../list.ts'
 import { defaultProject, generateModelName, isReservedProject } from '../names.ts'
-import { buildModelResource } from '../resources.ts'
 import type { ModelCreate } from './schema.ts'
 
 /** Makes a model, or finds the one of the same name when `return_existing` is set; at once for many callers. */
@@ -93,7 +93,7 @@ async function returnExisting(deps: Deps, model: ModelRow): Promise<ModelRow> {
 /** Without Kubernetes the model is there all the same: the operator makes the resource later. */
 async function makeResource({ kube, pool, log }: Deps, model: ModelRow, baseModel: BaseModelRow): Promise<void> {
   try {
-    await kube.createResource(buildModelResource(model, baseModel.crName))
+    await kube.createResource('Model', buildModel({ ...model, baseModelCrName: baseModel.crName }))
     await markModelResourceMade(pool, model.id)
   } catch (error) {
     log.warn({ error, modelId: model.id }, 'model resource not made, left to the operator')

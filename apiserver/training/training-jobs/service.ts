@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { buildTrainedOn, buildTrainingJob } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
 import { findEventSeq, listEvents, type EventRow } from '../../../db/queries/events.ts'
@@ -15,7 +16,6 @@ import { notFound, unavailable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor, type PageQuery } from '../list.ts'
 import { getModel } from '../models/service.ts'
-import { buildTrainedOn, buildTrainingJobResource } from '../resources.ts'
 import type { TrainingJobRequest } from './request.ts'
 
 /**
@@ -26,17 +26,19 @@ export async function createTrainingJob(deps: Deps, entity: string, request: Tra
   const model = await getModel(deps, entity, request.modelId)
   const input = await storePayload(deps, entity, request.payload)
   const id = randomUUID()
-  const trainedOn = { method: 'RL', inputUri: input.uri, inputDigest: input.digest, config: request.config } as const
+  const { uri: inputUri, digest: inputDigest } = input
+  const trainedOn = { method: 'RL', inputUri, inputDigest, config: request.config } as const
+  const modelCrName = model.crName
   const job: NewTrainingJob = {
     ...trainedOn,
     id,
     modelId: model.id,
-    specDigest: specDigest(buildTrainedOn(trainedOn, model.crName)),
+    specDigest: specDigest(buildTrainedOn({ ...trainedOn, modelCrName })),
     namespace: model.namespace,
     crName: resourceName(model.name, id),
   }
   await insertTrainingJob(deps.pool, job)
-  await makeResource(deps, job, model.crName)
+  await makeResource(deps, job, modelCrName)
   return id
 }
 
@@ -70,7 +72,7 @@ async function storePayload({ artifacts, log }: Deps, entity: string, payload: U
 
 async function makeResource({ kube, pool, log }: Deps, job: NewTrainingJob, modelCrName: string): Promise<void> {
   try {
-    await kube.createResource(buildTrainingJobResource(job, modelCrName))
+    await kube.createResource('TrainingJob', buildTrainingJob({ ...job, modelCrName }))
     await markTrainingJobResourceMade(pool, job.id)
   } catch (error) {
     log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { buildModel, buildTrainingJob } from './manifests.ts'
+
+const id = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
+
+test('the Model resource of a row', () => {
+  const model = {
+    id,
+    entity: 'team',
+    project: 'proj',
+    name: 'Agent',
+    namespace: 'ns',
+    crName: 'agent-4a3c1c1f5b11',
+  }
+  expect(buildModel({ ...model, baseModelCrName: 'base' })).toEqual({
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'Model',
+    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id } },
+    spec: { entity: 'team', project: 'proj', name: 'Agent', baseModelRef: { name: 'base' } },
+  })
+})
+
+test('the TrainingJob resource of a row says its settings in camel case, and only those that were given', () => {
+  const job = {
+    id,
+    method: 'RL' as const,
+    inputUri: 'artifact:///payloads/team/abc.json',
+    inputDigest: 'abc',
+    config: { kimi_k2_tau: 0.5, importance_sampling_level: 'token' },
+    namespace: 'ns',
+    crName: 'agent-4a3c1c1f5b11',
+  }
+  expect(buildTrainingJob({ ...job, modelCrName: 'agent-0' })).toEqual({
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'TrainingJob',
+    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id } },
+    spec: {
+      modelRef: { name: 'agent-0' },
+      method: 'RL',
+      inputRef: { uri: 'artifact:///payloads/team/abc.json', digest: 'abc' },
+      config: { kimiK2Tau: 0.5, importanceSamplingLevel: 'token' },
+      ttlSecondsAfterFinished: 3600,
+    },
+  })
+})
