@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../lib/log.ts'
 import type { AgentConfig } from './config.ts'
 import { ignoreStatus, KubeError, type KubeClient, type Node } from './kube.ts'
-import { readBootId } from './process-table.ts'
+import { readBootId } from '../process-stat.ts'
 import { toSeconds } from './status.ts'
 
 // The rhythm of a kubelet; the cluster calls a node lost after 50 s without one.

@@ -1,30 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { readStat, type ProcessStat } from '../process-stat.ts'
 
 /** A process, told apart from a later one with the same number by its start, in clock ticks since boot. */
-export interface ProcessId {
-  pid: number
-  startTicks: string
-}
-
-/** Reads a line of /proc/PID/stat; undefined when it is not one. The name in it may hold spaces and brackets. */
-export function parseStat(line: string): (ProcessId & { state: string; session: number }) | undefined {
-  const end = line.lastIndexOf(')')
-  const fields = line.slice(end + 2).split(' ')
-  const pid = Number.parseInt(line, 10)
-  const [state, startTicks] = [fields[0], fields[19]]
-  if (end < 0 || !pid || !state || !startTicks) return undefined
-  return { pid, startTicks, state, session: Number(fields[3]) }
-}
+export type ProcessId = Pick<ProcessStat, 'pid' | 'startTicks'>
 
 /** Whether this very process lives; one that ended and only waits to be reaped does not. */
 export function isAlive(id: ProcessId): boolean {
   const now = readStat(id.pid)
   return now !== undefined && now.startTicks === id.startTicks && now.state !== 'Z' && now.state !== 'X'
-}
-
-/** The machine's present boot: start ticks of two boots are not comparable. */
-export function readBootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }
 
 /** Signals one process, if it is still the one that is meant. */
@@ -56,14 +39,6 @@ function readEnvironment(pid: number): string[] {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
   } catch {
     return []
-  }
-}
-
-function readStat(pid: number): ReturnType<typeof parseStat> {
-  try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return undefined
   }
 }
 

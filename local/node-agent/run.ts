@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { writeAtomically } from './durable-file.ts'
-import { isAlive, parseStat, readBootId, type ProcessId } from './process-table.ts'
+import { parseStat, readBootId } from '../process-stat.ts'
+import { isAlive, type ProcessId } from './process-table.ts'
 
 /** How a run of a container ended. `reason` is set when the exit code alone does not tell. */
 export interface RunExit {

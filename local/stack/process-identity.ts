@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readBootId, readStat } from '../process-stat.ts'
 
 /** A process for certain: its id, and when it started (boot and clock ticks), because ids are used again. */
 export interface ProcessIdentity {
@@ -8,12 +8,8 @@ export interface ProcessIdentity {
 
 /** The identity of a running process; undefined when none has this id, or it is only waiting to be reaped. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
-  try {
-    const stat = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-    return stat.state === 'Z' ? undefined : { pid, startedAt: `${bootId()}:${stat.startTicks}` }
-  } catch {
-    return undefined
-  }
+  const stat = readStat(pid)
+  return !stat || stat.state === 'Z' ? undefined : { pid, startedAt: `${readBootId()}:${stat.startTicks}` }
 }
 
 /** Whether exactly this process still runs. */
@@ -29,14 +25,4 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals,
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
-}
-
-/** State and start time from `/proc/PID/stat`, whose second field (the name) may hold blanks and brackets. */
-export function parseStat(text: string): { state: string; startTicks: string } {
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return { state: fields[0]!, startTicks: fields[19]! }
-}
-
-function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }

@@ -40,7 +40,8 @@ export function readSettings(stateFolder: string): StackSettings | undefined {
  */
 export async function settleSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
   const earlier = readSettings(stateFolder)
-  const slot = earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, (folder) => !!readSettings(folder)))
+  const slot =
+    earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, { isInUse: (folder) => !!readSettings(folder) }))
   const wanted = earlier?.ports ?? describeSlot(slot).ports
   const publicPort = port || (port === 0 ? wanted.public : (earlier?.ports.public ?? defaultPort))
   await requireFreePort(publicPort)

@@ -4,6 +4,9 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { claimSlot, describeSlot } from './slots.ts'
 
+// Whatever else runs on this machine.
+const isQuiet = () => true
+
 let cache: string
 beforeEach(async () => {
   cache = await mkdtemp(path.join(os.tmpdir(), 'slots-'))
@@ -20,15 +23,22 @@ test('slots share no network and no port', () => {
 })
 
 test('two state folders get two slots, and keep them', async () => {
-  const first = await claimSlot(cache, '/a', () => true)
-  const second = await claimSlot(cache, '/b', () => true)
+  const first = await claimSlot(cache, '/a', { isInUse: () => true, isQuiet })
+  const second = await claimSlot(cache, '/b', { isInUse: () => true, isQuiet })
   expect(second).not.toBe(first)
-  expect(await claimSlot(cache, '/a', () => true)).toBe(first)
+  expect(await claimSlot(cache, '/a', { isInUse: () => true, isQuiet })).toBe(first)
 })
 
 test('the slot of a removed state folder is given again', async () => {
   await mkdir(path.join(cache, 'slots'))
   for (let slot = 1; slot <= 126; slot++) await writeFile(path.join(cache, 'slots', String(slot)), `/stack-${slot}`)
-  expect(await claimSlot(cache, '/b', (folder) => folder !== '/stack-77')).toBe(77)
-  await expect(claimSlot(cache, '/c', () => true)).rejects.toThrow('all 126 slots')
+  expect(await claimSlot(cache, '/b', { isInUse: (folder) => folder !== '/stack-77', isQuiet })).toBe(77)
+  await expect(claimSlot(cache, '/c', { isInUse: () => true, isQuiet })).rejects.toThrow('all 126 slots')
+})
+
+test('a slot in whose networks somebody listens is passed over', async () => {
+  const first = await claimSlot(cache, '/a', { isInUse: () => true, isQuiet })
+  await rm(path.join(cache, 'slots', String(first)))
+  const isOther = (slot: number) => slot !== first
+  expect(await claimSlot(cache, '/a', { isInUse: () => true, isQuiet: isOther })).not.toBe(first)
 })
