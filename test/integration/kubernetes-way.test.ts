@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { mainPid, podSelectors } from '../support/kill.ts'
+import { mainPid, podSelectors, programPid } from '../support/kill.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -123,4 +124,20 @@ test('kubectl describes what is going on', async () => {
   expect(engine).toMatch(/Started/)
   const columns = await stack.kubectl('get', 'basemodels,models.trainyard.dev,trainingjobs')
   expect(columns).toMatch(/tiny-chat/)
+})
+
+test('with the scheduler stopped a new pod stays Pending, and runs when it goes on', async () => {
+  const scheduler = programPid(stack, 'kube-scheduler')
+  process.kill(scheduler, 'SIGSTOP')
+  let pod: string
+  try {
+    pod = await runPod({ command: ['true'] })
+    // Long enough for a scheduler that runs: the pods above are bound within milliseconds.
+    await delay(2_000)
+    expect(await phaseOf(pod)).toBe('Pending')
+    expect(await stack.kubectl('get', 'pod', pod, '-o', 'jsonpath={.spec.nodeName}')).toBe('')
+  } finally {
+    process.kill(scheduler, 'SIGCONT')
+  }
+  await eventually(async () => expect(await phaseOf(pod)).toBe('Succeeded'))
 })

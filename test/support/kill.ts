@@ -32,7 +32,12 @@ export async function mainPid(stack: Stack, selector: string): Promise<number> {
 
 /** `kill -9` of a program that the supervisor watches. */
 export function killProgram(stack: Stack, name: string): void {
-  process.kill(readSupervisorRecord(layoutOf(stack.stateFolder))!.programs[name]!.process!.pid, 'SIGKILL')
+  process.kill(programPid(stack, name), 'SIGKILL')
+}
+
+/** The process id of a program that the supervisor watches. */
+export function programPid(stack: Stack, name: string): number {
+  return readSupervisorRecord(layoutOf(stack.stateFolder))!.programs[name]!.process!.pid
 }
 
 /** Waits until the service says that all of it works. */
