@@ -5,12 +5,11 @@ import sys
 import time
 
 from trainyard_trainer import log
-from trainyard_trainer.config import ConfigError, read_settings
+from trainyard_trainer.config import ConfigError, prepare_environment, read_settings
 
 
 def leave(*_: object) -> None:
     """At once, also in the middle of a job: its lease sees to it that somebody else trains it."""
-    log.info("trainer ends")
     sys.exit(0)
 
 
@@ -21,6 +20,7 @@ def main() -> None:
         settings = read_settings()
     except ConfigError as cause:
         sys.exit(f"trainyard_trainer: {cause}")
+    prepare_environment(settings)
     started = time.monotonic()
     # Imported late: torch and transformers take seconds, and a wrong setting should not.
     from trainyard_trainer.adapter import load_base
@@ -28,7 +28,10 @@ def main() -> None:
 
     base = load_base(settings.base_model, settings.model_path)
     log.info("base model loaded", base_model=base.name, device=str(base.device), seconds=time.monotonic() - started)
-    serve_jobs(settings, base)
+    try:
+        serve_jobs(settings, base)
+    finally:
+        log.info("trainer ends")
 
 
 if __name__ == "__main__":

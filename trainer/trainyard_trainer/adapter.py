@@ -10,9 +10,11 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils.logging import disable_progress_bar
 
 from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS
 from trainyard_trainer.config import LoraSettings
+from trainyard_trainer.failures import JobFailure
 
 # Every untrained adapter of one base model and LoRA setting is the same, so that a repeated job repeats its result.
 INITIAL_SEED = 0
@@ -30,6 +32,7 @@ class Base:
 
 def load_base(name: str, path: str) -> Base:
     """float32 on the CPU, as the engine serves it there, so that log-probabilities agree; bfloat16 on a GPU."""
+    disable_progress_bar()  # standard error is for what went wrong
     cuda = torch.cuda.is_available()
     device = torch.device("cuda" if cuda else "cpu")
     dtype = torch.bfloat16 if cuda else torch.float32
@@ -71,7 +74,8 @@ def open_adapter(base: Base, lora: LoraSettings, checkpoint: Path | None) -> Ite
 def load_weights(model: PeftModel, checkpoint: Path) -> None:
     result = set_peft_model_state_dict(model, load_file(checkpoint / ADAPTER_WEIGHTS))
     if result.unexpected_keys:
-        raise ValueError(f"the checkpoint {checkpoint.name} belongs to another base model")
+        message = f"The checkpoint {checkpoint.name} holds weights that this base model does not have."
+        raise JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
 
 
 def save_adapter(model: PeftModel, base_name: str, folder: Path) -> None:

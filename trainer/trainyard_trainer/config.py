@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,13 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         max_sequence_length=read_length(env),
         lora=read_lora(env),
     )
+
+
+def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.environ) -> None:
+    """What Hugging Face's libraries read from the environment; set before they are imported."""
+    env.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    if Path(settings.model_path).is_dir():
+        env.setdefault("HF_HUB_OFFLINE", "1")
 
 
 def require(env: Mapping[str, str], name: str) -> str:
