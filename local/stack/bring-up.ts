@@ -38,6 +38,7 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
   )
   const { controlPlane } = installation
   const chart = { repository: config.repository, stateFolder, controlPlane, settings, signal }
+  const kubectl = { kubectl: controlPlane.kubectl, stateFolder, signal }
   await board.run('installing Trainyard into it', async (phase) => {
     phase.update('resource definitions')
     await applyDefinitions(chart)
@@ -47,7 +48,7 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
     await applyChart(chart)
   })
   const env = readStackEnv(stateFolder)!
-  await board.run('waiting until all parts work', (phase) => waitUntilServing(env, { phase, signal }))
+  await board.run('waiting until all parts work', (phase) => waitUntilServing(env, { kubectl, phase }))
   return env
 }
 

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Interrupted, Problem } from '../problem.ts'
 import type { Phase } from '../terminal/board.ts'
+import { CrashWatch } from './crashing-pods.ts'
 import type { StackEnv } from './env-file.ts'
+import type { Kubectl } from './kubectl.ts'
 
 /** The service's own account of its parts. */
 interface SystemReport {
@@ -18,16 +20,28 @@ export async function isServing(env: StackEnv): Promise<boolean> {
   return (await readReport(env))?.ok === true
 }
 
-/** Waits until every part of the service works, and shows which it waits for. */
-export async function waitUntilServing(env: StackEnv, running: { phase: Phase; signal: AbortSignal }): Promise<void> {
+/** What the wait shows its progress with, and looks into the pods with. */
+export interface Waiting {
+  kubectl: Kubectl
+  phase: Phase
+}
+
+/**
+ * Waits until every part of the service works, and shows which it waits for.
+ *
+ * @throws {Problem} with the last words of a pod that only crashes, or when it takes too long
+ */
+export async function waitUntilServing(env: StackEnv, { kubectl, phase }: Waiting): Promise<void> {
   const deadline = Date.now() + timeoutMs
+  const crashes = new CrashWatch(kubectl)
   for (;;) {
-    if (running.signal.aborted) throw new Interrupted()
+    if (kubectl.signal.aborted) throw new Interrupted()
     const report = await readReport(env)
     if (report?.ok) return
     const waitingFor = describeMissing(report)
-    running.phase.update(`waiting for ${waitingFor}`)
+    phase.update(`waiting for ${waitingFor}`)
     if (Date.now() > deadline) throw new Problem(describeTimeout(waitingFor, env))
+    await crashes.check()
     await delay(pollMs)
   }
 }
