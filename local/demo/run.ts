@@ -4,7 +4,7 @@ import type { Choice, TrainyardClient, TrajectoryGroup } from './client.ts'
 
 const samplesPerPrompt = 8
 // High for LoRA on a large model, right for one of half a million parameters.
-const learningRate = 5e-3
+const learningRate = 3e-3
 
 interface Rollout {
   groups: TrajectoryGroup[]

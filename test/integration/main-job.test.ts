@@ -116,7 +116,7 @@ test('a reward that pretraining knows nothing of rises by more than three standa
 
   const first = rewardsOf(await rollOut())
   for (let step = 0; step < 12; step++) {
-    const job = await rest.startJob(model.id, await rollOut(), { learning_rate: 3e-3 })
+    const job = await rest.startJob(model.id, await rollOut(), { learning_rate: 4e-3 })
     expect((await rest.waitForEnd(job)).at(-1)?.type).toBe('training_ended')
   }
   const last = rewardsOf(await rollOut())
