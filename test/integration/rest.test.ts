@@ -399,7 +399,8 @@ describe('lists', () => {
   })
 
   test('an empty list', async () => {
-    expect(await rest.call('GET', `/v1/preview/models/${model.id}/checkpoints`)).toEqual({
+    const untrained = await rest.createModel()
+    expect(await rest.call('GET', `/v1/preview/models/${untrained.id}/checkpoints`)).toEqual({
       object: 'list',
       data: [],
       has_more: false,
