@@ -287,8 +287,9 @@ describe('kill -9 of the agent', () => {
     for (const pod of [lasting, ending]) await expectField(pod, '.status.phase', 'Running')
     const before = [await findPid(lasting), await read(lasting, '.status.podIP')]
     const gone = path.join(await readVolumeFolder(ending), 'go')
-    killProgram(stack, 'node-agent')
+    const restarted = killProgram(stack, 'node-agent')
     await writeFile(gone, '')
+    await restarted
     await expectField(ending, '.status.phase', 'Failed')
     expect(await readState(ending, 'state.terminated.exitCode')).toBe('5')
     expect([await findPid(lasting), await read(lasting, '.status.podIP')]).toEqual(before)

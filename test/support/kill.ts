@@ -30,9 +30,19 @@ export async function mainPid(stack: Stack, selector: string): Promise<number> {
   return Number.parseInt(stat, 10)
 }
 
-/** `kill -9` of a program that the supervisor watches. */
-export function killProgram(stack: Stack, name: string): void {
+/**
+ * `kill -9` of a program that the supervisor watches; returns when another process of it is ready. Until then its
+ * children may go on answering for a moment, and everything would look whole before the fall.
+ */
+export async function killProgram(stack: Stack, name: string): Promise<void> {
+  const read = () => readSupervisorRecord(layoutOf(stack.stateFolder))!.programs[name]!
+  const { starts } = read()
   process.kill(programPid(stack, name), 'SIGKILL')
+  await eventually(() => {
+    const program = read()
+    expect(program.starts).toBeGreaterThan(starts)
+    expect(program.ready).toBe(true)
+  }, 150_000)
 }
 
 /** The process id of a program that the supervisor watches. */
