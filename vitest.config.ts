@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-// Integration and client tests share one running stack (test/support/global-setup.ts), so their files run one at a time.
+// Control tests share a running stack that has no engine and no trainer. Integration and client tests share one running stack (test/support/global-setup.ts), so their files run one at a time.
 export default defineConfig({
   test: {
     projects: [
@@ -9,6 +9,16 @@ export default defineConfig({
           name: 'unit',
           include: ['{lib,crds,db,apiserver,operator,local}/**/*.test.ts'],
           testTimeout: 10_000,
+        },
+      },
+      {
+        test: {
+          name: 'control',
+          include: ['test/control/*.test.ts'],
+          globalSetup: ['test/support/control-setup.ts'],
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
       {

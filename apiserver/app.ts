@@ -3,10 +3,12 @@ import Koa from 'koa'
 import type { Deps } from './deps.ts'
 import { routeGateway } from './gateway/routes.ts'
 import { routeHealth, routeSystemCheck } from './health/routes.ts'
+import { Api } from './http/api.ts'
 import { requireKey } from './middleware/auth.ts'
 import type { RequestState } from './middleware/context.ts'
 import { answerErrors } from './middleware/errors.ts'
 import { logRequests } from './middleware/request-log.ts'
+import { routeOpenApi } from './openapi/routes.ts'
 import { routeModels } from './training/models/routes.ts'
 import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 
@@ -18,17 +20,26 @@ export function createApp(deps: Deps): Koa {
   app.use(logRequests(deps.log))
   app.use(answerErrors(deps.log))
 
+  const router = new Router<RequestState>()
+  const api = createApi(router, deps)
+
   const open = new Router()
   routeHealth(open)
+  routeOpenApi(open, api)
   app.use(open.routes())
 
   app.use(requireKey(deps.pool))
-  const router = new Router<RequestState>()
-  routeModels(router, deps)
-  routeTrainingJobs(router, deps)
-  routeGateway(router, deps)
-  routeSystemCheck(router, deps)
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app
+}
+
+/** Every operation that needs a key, one folder per resource. */
+function createApi(router: Router<RequestState>, deps: Deps): Api {
+  const api = new Api(router)
+  routeModels(api, deps)
+  routeTrainingJobs(api, deps)
+  routeGateway(api, deps)
+  routeSystemCheck(api, deps)
+  return api
 }

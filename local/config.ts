@@ -14,6 +14,8 @@ export interface LocalConfig {
   /** A folder with control-plane binaries, as envtest uses it. */
   kubebuilderAssets: string | undefined
   searchPath: string[]
+  /** Whether base models get their engines and trainers; some tests do without. */
+  withPods: boolean
 }
 
 export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConfig {
@@ -25,6 +27,7 @@ export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConf
     port: env['TRAINYARD_PORT'] ? Number(env['TRAINYARD_PORT']) : undefined,
     kubebuilderAssets: env['KUBEBUILDER_ASSETS'] || undefined,
     searchPath: (env['PATH'] ?? '').split(path.delimiter).filter(Boolean),
+    withPods: true,
   }
 }
 

@@ -96,6 +96,7 @@ async function main(): Promise<void> {
     ['checks', () => ({ ...runChecks(root), skipped: [] })],
     ['unit tests', () => runVitest('unit', reports)],
     ['Python tests', () => runPython(reports)],
+    ['control tests', () => runVitest('control', reports)],
     ['integration and client tests', () => runVitest('integration', reports)],
   ]
   const total: Outcome = { passed: 0, failed: 0, skipped: [] }

@@ -84,7 +84,7 @@ type OptionalFields = {
 }
 
 /** A chat completion request: the types of what the interface names; the engine judges the rest. */
-const chatRequestSchema = Type.Unsafe<ChatRequest>({
+export const chatRequestSchema = Type.Unsafe<ChatRequest>({
   type: 'object',
   required: ['messages'],
   properties: {

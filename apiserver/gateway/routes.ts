@@ -1,9 +1,12 @@
-import type { Router } from '@koa/router'
+import { Type } from 'typebox'
 import { listBaseModels } from '../../db/queries/base-models.ts'
 import { listModels } from '../../db/queries/models.ts'
 import type { Deps } from '../deps.ts'
+import type { Api } from '../http/api.ts'
 import { readJson } from '../middleware/body.ts'
-import type { RequestContext, RequestState } from '../middleware/context.ts'
+import type { RequestContext } from '../middleware/context.ts'
+import { chatCompletionSchema, modelListSchema } from './answers.ts'
+import { chatRequestSchema } from './chat-schema.ts'
 import { completeChat } from './chat.ts'
 import { presentModelList } from './present.ts'
 
@@ -12,28 +15,43 @@ const bodyLimitBytes = 16 * 1024 * 1024
 // Clients read this list as one page.
 const listLimit = 10_000
 
-export function routeGateway(router: Router<RequestState>, deps: Deps): void {
-  router.post('/v1/chat/completions', async (ctx) => {
-    const document = await readJson(ctx, bodyLimitBytes)
-    const reply = await completeChat(deps, ctx.state.entity, document, watchClient(ctx))
-    if (reply.kind === 'complete') {
-      ctx.type = 'application/json'
-      ctx.body = Buffer.from(reply.bytes)
-      return
-    }
-    ctx.type = 'text/event-stream; charset=utf-8'
-    // Proxies must not gather events.
-    ctx.set({ 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' })
-    ctx.body = reply.events
-  })
+export function routeGateway(api: Api, deps: Deps): void {
+  api.post(
+    '/v1/chat/completions',
+    {
+      tag: 'Inference',
+      summary: 'Complete a chat',
+      role: 'read',
+      streamedBody: { 'application/json': chatRequestSchema },
+      answer: chatCompletionSchema,
+      otherAnswers: { 'text/event-stream': Type.String() },
+    },
+    async ({ ctx, caller }) => {
+      const document = await readJson(ctx, bodyLimitBytes)
+      const reply = await completeChat(deps, caller.entity, document, watchClient(ctx))
+      if (reply.kind === 'complete') {
+        ctx.type = 'application/json'
+        ctx.body = Buffer.from(reply.bytes)
+        return
+      }
+      ctx.type = 'text/event-stream; charset=utf-8'
+      // Proxies must not gather events.
+      ctx.set({ 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' })
+      ctx.body = reply.events
+    },
+  )
 
-  router.get('/v1/models', async (ctx) => {
-    const [baseModels, models] = await Promise.all([
-      listBaseModels(deps.pool),
-      listModels(deps.pool, ctx.state.entity, listLimit),
-    ])
-    ctx.body = presentModelList(baseModels, models)
-  })
+  api.get(
+    '/v1/models',
+    { tag: 'Inference', summary: 'List the names that a chat may give as its model', answer: modelListSchema },
+    async ({ caller }) => {
+      const [baseModels, models] = await Promise.all([
+        listBaseModels(deps.pool),
+        listModels(deps.pool, caller.entity, listLimit),
+      ])
+      return presentModelList(baseModels, models)
+    },
+  )
 }
 
 /** Aborted when the client leaves before it has its answer, so that no engine works for nobody. */

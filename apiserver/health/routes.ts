@@ -1,7 +1,13 @@
 import type { Router } from '@koa/router'
+import { Type } from 'typebox'
 import type { Deps } from '../deps.ts'
-import type { RequestState } from '../middleware/context.ts'
+import type { Api } from '../http/api.ts'
 import { checkSystem } from './system-check.ts'
+
+const systemReportSchema = Type.Object({
+  ok: Type.Boolean(),
+  parts: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.String() })),
+})
 
 /** Liveness: this process answers. It asks nobody else, so it holds while the database is away. */
 export function routeHealth(router: Router): void {
@@ -11,8 +17,9 @@ export function routeHealth(router: Router): void {
 }
 
 /** Whether each part works, measured now: 200 when all do, else 503 with the same body. */
-export function routeSystemCheck(router: Router<RequestState>, deps: Deps): void {
-  router.get('/v1/system-check', async (ctx) => {
+export function routeSystemCheck(api: Api, deps: Deps): void {
+  const operation = { tag: 'Health', summary: 'Whether each part works, measured now', answer: systemReportSchema }
+  api.get('/v1/system-check', operation, async ({ ctx }) => {
     const report = await checkSystem(deps)
     ctx.status = report.ok ? 200 : 503
     ctx.body = report

@@ -1,9 +1,18 @@
 import type Koa from 'koa'
 
+/** What a key may do: look, work, or also manage keys, limits and erasure. */
+export type Role = 'read' | 'member' | 'admin'
+
+/** Who asks: the key, the team that it belongs to, and what it may do. */
+export interface Caller {
+  keyId: string
+  entity: string
+  role: Role
+}
+
 /** What the middleware has found out about a request. */
 export interface RequestState {
-  /** The team that the request's key belongs to. */
-  entity: string
+  caller: Caller
 }
 
 export type RequestContext = Koa.ParameterizedContext<RequestState>

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { isUuid } from '../validation/compile.ts'
 import { unprocessable } from '../refusal.ts'
 
@@ -22,6 +22,17 @@ export interface ListPage<T> {
   has_more: boolean
   first_id: string
   last_id: string
+}
+
+/** The schema of a page of items. */
+export function listOf(item: TSchema) {
+  return Type.Object({
+    object: Type.Literal('list'),
+    data: Type.Array(item),
+    has_more: Type.Boolean(),
+    first_id: Type.String(),
+    last_id: Type.String(),
+  })
 }
 
 /** Makes a page of `limit` items out of rows of which one more was asked for. */

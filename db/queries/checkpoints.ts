@@ -6,7 +6,7 @@ export interface CheckpointRow {
   metrics: Record<string, unknown>
 }
 
-/** The step of a checkpoint of this model, or undefined when it has no such checkpoint. */
+/** The step of a checkpoint of this model, a deleted one too; undefined when it never had such a checkpoint. */
 export async function findCheckpointStep(pool: Pool, modelId: string, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ step: number }>(
     'SELECT step FROM training.checkpoints WHERE id = $2 AND model_id = $1',
@@ -24,7 +24,7 @@ export async function listCheckpoints(
   const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const { rows } = await pool.query<CheckpointRow>(
     `SELECT id, step, metrics FROM training.checkpoints
-     WHERE model_id = $1 AND ($2::integer IS NULL OR step ${comparison} $2)
+     WHERE model_id = $1 AND deleted_at IS NULL AND ($2::integer IS NULL OR step ${comparison} $2)
      ORDER BY step ${direction} LIMIT $3`,
     [modelId, page.after ?? null, page.limit],
   )

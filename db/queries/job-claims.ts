@@ -102,7 +102,7 @@ async function readClaim(connection: Connection, jobId: string): Promise<Claim> 
        jsonb_build_object('uri', job.input_uri, 'digest', job.input_digest) AS input, job.config, job.step,
        job.checkpoint_id AS "checkpointId",
        (SELECT jsonb_build_object('id', id, 'step', step, 'uri', uri, 'digest', digest)
-        FROM training.checkpoints WHERE model_id = job.model_id ORDER BY step DESC LIMIT 1) AS "fromCheckpoint"
+        FROM training.checkpoints WHERE model_id = job.model_id AND deleted_at IS NULL ORDER BY step DESC LIMIT 1) AS "fromCheckpoint"
      FROM training.jobs job JOIN training.models model ON model.id = job.model_id WHERE job.id = $1`,
     [jobId],
   )

@@ -16,7 +16,10 @@ export interface ModelRow extends ModelName {
   hiddenAt: Date | null
 }
 
-export type NewModel = Omit<ModelRow, 'createdAt' | 'hiddenAt'>
+export interface NewModel extends Omit<ModelRow, 'createdAt' | 'hiddenAt'> {
+  /** The key that asked for it. */
+  keyId: string
+}
 
 const columns = `m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.namespace, m.cr_name AS "crName",
   m.created_at AS "createdAt", m.hidden_at AS "hiddenAt"`
@@ -24,11 +27,11 @@ const columns = `m.id, m.entity, m.project, m.name, m.base_model AS "baseModel",
 /** Makes a model, or nothing (undefined) when its name is taken: of many at once exactly one gets it. */
 export async function insertModel(pool: Pool, model: NewModel): Promise<ModelRow | undefined> {
   const { rows } = await pool.query<ModelRow>(
-    `INSERT INTO training.models AS m (id, entity, project, name, base_model, namespace, cr_name)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
-     ON CONFLICT (entity, project, name) DO NOTHING
+    `INSERT INTO training.models AS m (id, entity, project, name, base_model, namespace, cr_name, key_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (entity, project, name) WHERE deleted_at IS NULL DO NOTHING
      RETURNING ${columns}`,
-    [model.id, model.entity, model.project, model.name, model.baseModel, model.namespace, model.crName],
+    [model.id, model.entity, model.project, model.name, model.baseModel, model.namespace, model.crName, model.keyId],
   )
   return rows[0]
 }
@@ -36,7 +39,7 @@ export async function insertModel(pool: Pool, model: NewModel): Promise<ModelRow
 /** The model of this name, hidden or not. */
 export async function findModelByName(pool: Pool, { entity, project, name }: ModelName): Promise<ModelRow | undefined> {
   const { rows } = await pool.query<ModelRow>(
-    `SELECT ${columns} FROM training.models m WHERE entity = $1 AND project = $2 AND name = $3`,
+    `SELECT ${columns} FROM training.models m WHERE entity = $1 AND project = $2 AND name = $3 AND deleted_at IS NULL`,
     [entity, project, name],
   )
   return rows[0]
@@ -45,7 +48,7 @@ export async function findModelByName(pool: Pool, { entity, project, name }: Mod
 /** An entity's own model that is not hidden. */
 export async function findModel(pool: Pool, entity: string, id: string): Promise<ModelRow | undefined> {
   const { rows } = await pool.query<ModelRow>(
-    `SELECT ${columns} FROM training.models m WHERE id = $1 AND entity = $2 AND hidden_at IS NULL`,
+    `SELECT ${columns} FROM training.models m WHERE id = $1 AND entity = $2 AND hidden_at IS NULL AND deleted_at IS NULL`,
     [id, entity],
   )
   return rows[0]
@@ -67,7 +70,7 @@ export async function markModelResourceMade(pool: Pool, id: string): Promise<voi
 /** An entity's models that are not hidden, by name. */
 export async function listModels(pool: Pool, entity: string, limit: number): Promise<ModelRow[]> {
   const { rows } = await pool.query<ModelRow>(
-    `SELECT ${columns} FROM training.models m WHERE entity = $1 AND hidden_at IS NULL ORDER BY project, name LIMIT $2`,
+    `SELECT ${columns} FROM training.models m WHERE entity = $1 AND hidden_at IS NULL AND deleted_at IS NULL ORDER BY project, name LIMIT $2`,
     [entity, limit],
   )
   return rows

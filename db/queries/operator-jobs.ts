@@ -179,7 +179,7 @@ export async function findJobModel(
   const { rows } = await pool.query<{ id: string; entity: string; baseModel: string; served: boolean }>(
     `SELECT m.id, m.entity, m.base_model AS "baseModel",
        EXISTS (SELECT 1 FROM training.base_models b WHERE b.name = m.base_model) AS served
-     FROM training.models m WHERE m.namespace = $1 AND m.cr_name = $2 AND m.hidden_at IS NULL`,
+     FROM training.models m WHERE m.namespace = $1 AND m.cr_name = $2 AND m.hidden_at IS NULL AND m.deleted_at IS NULL`,
     [namespace, crName],
   )
   return rows[0]

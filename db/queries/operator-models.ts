@@ -20,8 +20,8 @@ export type NewOperatorModel = Pick<OperatorModel, 'entity' | 'project' | 'name'
 
 const select = `SELECT m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.namespace,
     m.cr_name AS "crName", m.cr_made_at AS "crMadeAt", m.hidden_at AS "hiddenAt",
-    (SELECT coalesce(max(step), 0) FROM training.checkpoints c WHERE c.model_id = m.id) AS "latestStep",
-    (SELECT count(*) FROM training.checkpoints c WHERE c.model_id = m.id) AS checkpoints
+    (SELECT coalesce(max(step), 0) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS "latestStep",
+    (SELECT count(*) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS checkpoints
   FROM training.models m`
 
 /** The model of a name, hidden ones too. */
@@ -29,11 +29,10 @@ export async function findNamedModel(
   pool: Pool,
   { entity, project, name }: Pick<OperatorModel, 'entity' | 'project' | 'name'>,
 ): Promise<OperatorModel | undefined> {
-  const { rows } = await pool.query<OperatorModel>(`${select} WHERE m.entity = $1 AND m.project = $2 AND m.name = $3`, [
-    entity,
-    project,
-    name,
-  ])
+  const { rows } = await pool.query<OperatorModel>(
+    `${select} WHERE m.entity = $1 AND m.project = $2 AND m.name = $3 AND m.deleted_at IS NULL`,
+    [entity, project, name],
+  )
   return rows[0]
 }
 
@@ -42,7 +41,7 @@ export async function insertResourceModel(pool: Pool, model: NewOperatorModel): 
   const { entity, project, name, baseModel, namespace, crName } = model
   await pool.query(
     `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, cr_made_at)
-     VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (entity, project, name) DO NOTHING`,
+     VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (entity, project, name) WHERE deleted_at IS NULL DO NOTHING`,
     [entity, project, name, baseModel, namespace, crName],
   )
 }
@@ -59,7 +58,8 @@ export async function tieModel(pool: Pool, id: string, namespace: string, crName
 /** The visible models of a resource name whose resource was made: when that is gone, somebody deleted it. */
 export async function listModelsOfResource(pool: Pool, namespace: string, crName: string): Promise<OperatorModel[]> {
   const { rows } = await pool.query<OperatorModel>(
-    `${select} WHERE m.namespace = $1 AND m.cr_name = $2 AND m.hidden_at IS NULL AND m.cr_made_at IS NOT NULL`,
+    `${select} WHERE m.namespace = $1 AND m.cr_name = $2 AND m.hidden_at IS NULL AND m.deleted_at IS NULL
+       AND m.cr_made_at IS NOT NULL`,
     [namespace, crName],
   )
   return rows
@@ -78,7 +78,7 @@ export async function hideModel(pool: Pool, { id, crMadeAt }: OperatorModel): Pr
 export async function listModelResources(pool: Pool, namespace: string): Promise<string[]> {
   const { rows } = await pool.query<{ crName: string }>(
     `SELECT cr_name AS "crName" FROM training.models
-     WHERE namespace = $1 AND hidden_at IS NULL AND cr_made_at IS NOT NULL`,
+     WHERE namespace = $1 AND hidden_at IS NULL AND deleted_at IS NULL AND cr_made_at IS NOT NULL`,
     [namespace],
   )
   return rows.map((row) => row.crName)
@@ -105,7 +105,7 @@ export async function listUnmadeModels(pool: Pool, namespace: string): Promise<U
     `SELECT m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.namespace, m.cr_name AS "crName",
        b.cr_name AS "baseModelCrName"
      FROM training.models m JOIN training.base_models b ON b.name = m.base_model
-     WHERE m.cr_made_at IS NULL AND m.hidden_at IS NULL AND m.namespace = $1 ORDER BY m.created_at LIMIT 100`,
+     WHERE m.cr_made_at IS NULL AND m.hidden_at IS NULL AND m.deleted_at IS NULL AND m.namespace = $1 ORDER BY m.created_at LIMIT 100`,
     [namespace],
   )
   return rows

@@ -20,10 +20,10 @@ export async function findServedModel(
      LEFT JOIN training.base_models b ON b.name = m.base_model
      LEFT JOIN LATERAL (
        SELECT id FROM training.checkpoints
-       WHERE model_id = m.id AND ($4::integer IS NULL OR step = $4)
+       WHERE model_id = m.id AND deleted_at IS NULL AND ($4::integer IS NULL OR step = $4)
        ORDER BY step DESC LIMIT 1
      ) c ON true
-     WHERE m.entity = $1 AND m.project = $2 AND m.name = $3 AND m.hidden_at IS NULL`,
+     WHERE m.entity = $1 AND m.project = $2 AND m.name = $3 AND m.hidden_at IS NULL AND m.deleted_at IS NULL`,
     [entity, project, name, step],
   )
   return rows[0]

@@ -18,6 +18,8 @@ export interface TrainingJobRow {
 
 export interface NewTrainingJob {
   id: string
+  /** The key that asked for it. */
+  keyId: string
   modelId: string
   method: 'RL'
   inputUri: string
@@ -32,8 +34,9 @@ export interface NewTrainingJob {
 /** Takes a job in: Pending, in order of arrival. Its resource is still to be made. */
 export async function insertTrainingJob(connection: Connection, job: NewTrainingJob): Promise<void> {
   await connection.query(
-    `INSERT INTO training.jobs (id, model_id, method, input_uri, input_digest, config, spec_digest, namespace, cr_name)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    `INSERT INTO training.jobs (id, model_id, method, input_uri, input_digest, config, spec_digest, namespace, cr_name,
+       key_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       job.id,
       job.modelId,
@@ -44,6 +47,7 @@ export async function insertTrainingJob(connection: Connection, job: NewTraining
       job.specDigest,
       job.namespace,
       job.crName,
+      job.keyId,
     ],
   )
 }

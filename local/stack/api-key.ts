@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createLogger } from '../../lib/log.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
-import { findKeyEntity, insertApiKey } from '../../db/queries/api-keys.ts'
+import { findKey, insertApiKey } from '../../db/queries/api-keys.ts'
 
 /** The entity of the key that the first `up` makes. */
 export const defaultEntity = 'local'
@@ -28,7 +28,7 @@ export async function createApiKey(pool: Pool, entity: string): Promise<string> 
 
 /** Whether a key is known and not revoked. */
 export async function isKnownKey(pool: Pool, key: string): Promise<boolean> {
-  return (await findKeyEntity(pool, digestOf(key))) !== undefined
+  return (await findKey(pool, digestOf(key))) !== undefined
 }
 
 /** 46 characters: the wandb client refuses keys of fewer than 40. */

@@ -37,7 +37,8 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
     running ? joinMachinery({ stateFolder, phase, signal }, running) : startMachinery({ ...request, phase }),
   )
   const { controlPlane } = installation
-  const chart = { repository: config.repository, stateFolder, controlPlane, settings, signal }
+  const { repository, withPods } = config
+  const chart = { repository, stateFolder, controlPlane, settings, withPods, signal }
   const kubectl = { kubectl: controlPlane.kubectl, stateFolder, signal }
   await board.run('installing Trainyard into it', async (phase) => {
     phase.update('resource definitions')
@@ -48,7 +49,7 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
     await applyChart(chart)
   })
   const env = readStackEnv(stateFolder)!
-  await board.run('waiting until all parts work', (phase) => waitUntilServing(env, { kubectl, phase }))
+  await board.run('waiting until all parts work', (phase) => waitUntilServing(env, { kubectl, phase, withPods }))
   return env
 }
 

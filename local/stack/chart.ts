@@ -17,6 +17,7 @@ export interface ChartRequest {
   stateFolder: string
   controlPlane: ControlPlane
   settings: StackSettings
+  withPods: boolean
   signal: AbortSignal
 }
 
@@ -35,7 +36,7 @@ export async function applyDefinitions({ repository, ...request }: ChartRequest)
 export async function applyChart(request: ChartRequest): Promise<void> {
   const layout = layoutOf(request.stateFolder)
   // JSON is YAML.
-  replaceFile(layout.values, `${JSON.stringify(chartValues(layout, request.settings), null, 2)}\n`)
+  replaceFile(layout.values, `${JSON.stringify(chartValues(layout, request), null, 2)}\n`)
   const kubectl: Kubectl = { kubectl: request.controlPlane.kubectl, ...request }
   await applyManifests(kubectl, JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
   await applyManifests(kubectl, await renderChart(request, layout))
@@ -52,11 +53,15 @@ async function renderChart({ repository, controlPlane, signal }: ChartRequest, l
 }
 
 /** What the chart must know of one machine: a folder for artifacts, loopback addresses, one port to the outside. */
-export function chartValues(layout: Layout, settings: StackSettings): object {
+export function chartValues(
+  layout: Layout,
+  { settings, withPods }: Pick<ChartRequest, 'settings' | 'withPods'>,
+): object {
   return {
     artifacts: { hostPath: { path: layout.artifacts } },
     listenOnPodIP: true,
     secrets: { databaseUrl: databaseUrl(settings), engineKey: settings.secrets.engineKey },
     apiserver: { service: { type: 'NodePort', nodePort: settings.ports.public } },
+    ...(withPods ? {} : { baseModels: { 'tiny-chat': { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } } } }),
   }
 }

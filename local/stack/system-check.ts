@@ -24,6 +24,8 @@ export async function isServing(env: StackEnv): Promise<boolean> {
 export interface Waiting {
   kubectl: Kubectl
   phase: Phase
+  /** Whether engines and trainers are waited for. */
+  withPods: boolean
 }
 
 /**
@@ -31,19 +33,23 @@ export interface Waiting {
  *
  * @throws {Problem} with the last words of a pod that only crashes, or when it takes too long
  */
-export async function waitUntilServing(env: StackEnv, { kubectl, phase }: Waiting): Promise<void> {
+export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods }: Waiting): Promise<void> {
   const deadline = Date.now() + timeoutMs
   const crashes = new CrashWatch(kubectl)
   for (;;) {
     if (kubectl.signal.aborted) throw new Interrupted()
     const report = await readReport(env)
-    if (report?.ok) return
+    if (report && (report.ok || (!withPods && worksWithoutPods(report)))) return
     const waitingFor = describeMissing(report)
     phase.update(`waiting for ${waitingFor}`)
     if (Date.now() > deadline) throw new Problem(describeTimeout(waitingFor, env))
     await crashes.check()
     await delay(pollMs)
   }
+}
+
+function worksWithoutPods({ parts }: SystemReport): boolean {
+  return Object.entries(parts).every(([name, { ok }]) => ok || name === 'engines' || name === 'trainers')
 }
 
 export function describeMissing(report: SystemReport | undefined): string {

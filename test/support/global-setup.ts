@@ -25,10 +25,15 @@ export interface StackHandle {
 }
 
 /** Brings up a stack of the tests' own, on free ports and in a new folder, for all test files; ends it after them. */
-export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+export default function setUp(project: TestProject): Promise<() => Promise<void>> {
+  return setUpStack(project, { withPods: true })
+}
+
+/** The same with or without engines and trainers, which take most of a start's time and memory. */
+export async function setUpStack(project: TestProject, { withPods }: { withPods: boolean }) {
   const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-test-'))
   await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.
-  const config = { ...readLocalConfig(), stateFolder, port: 0 }
+  const config = { ...readLocalConfig(), stateFolder, port: 0, withPods }
   const tearDown = async () => {
     await stopMachinery(stateFolder)
     await rm(stateFolder, { recursive: true, force: true })

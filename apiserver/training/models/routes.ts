@@ -1,31 +1,31 @@
-import type { Router } from '@koa/router'
 import type { Deps } from '../../deps.ts'
-import { readJson } from '../../middleware/body.ts'
-import type { RequestState } from '../../middleware/context.ts'
-import { compileQuery } from '../../validation/compile.ts'
-import { orderedPageQuery, presentPage } from '../list.ts'
+import type { Api } from '../../http/api.ts'
+import { listOf, orderedPageQuery, presentPage } from '../list.ts'
 import { presentCheckpoint, presentModel } from './present.ts'
-import { parseModelCreate } from './schema.ts'
+import { checkpointSchema, modelCreateSchema, modelSchema } from './schema.ts'
 import { createModel, getModel, listModelCheckpoints } from './service.ts'
 
-// Names and a flag.
-const bodyLimitBytes = 64 * 1024
+const tag = 'Models'
 
-const parseCheckpointsQuery = compileQuery(orderedPageQuery)
+export function routeModels(api: Api, deps: Deps): void {
+  api.post(
+    '/v1/preview/models',
+    { tag, summary: 'Make a model, or get the one of this name', body: modelCreateSchema, answer: modelSchema },
+    async ({ caller, body }) => presentModel(await createModel(deps, caller, body)),
+  )
 
-export function routeModels(router: Router<RequestState>, deps: Deps): void {
-  router.post('/v1/preview/models', async (ctx) => {
-    const wanted = parseModelCreate(await readJson(ctx, bodyLimitBytes))
-    ctx.body = presentModel(await createModel(deps, ctx.state.entity, wanted))
-  })
+  api.get(
+    '/v1/preview/models/{model_id}',
+    { tag, summary: 'Read a model', answer: modelSchema },
+    async ({ caller, params }) => presentModel(await getModel(deps, caller.entity, params['model_id']!)),
+  )
 
-  router.get('/v1/preview/models/:id', async (ctx) => {
-    ctx.body = presentModel(await getModel(deps, ctx.state.entity, ctx.params['id']!))
-  })
-
-  router.get('/v1/preview/models/:id/checkpoints', async (ctx) => {
-    const query = parseCheckpointsQuery(ctx.query)
-    const rows = await listModelCheckpoints(deps, ctx.state.entity, ctx.params['id']!, query)
-    ctx.body = presentPage(rows, query.limit, presentCheckpoint)
-  })
+  api.get(
+    '/v1/preview/models/{model_id}/checkpoints',
+    { tag, summary: "List a model's checkpoints", query: orderedPageQuery, answer: listOf(checkpointSchema) },
+    async ({ caller, params, query }) => {
+      const rows = await listModelCheckpoints(deps, caller.entity, params['model_id']!, query)
+      return presentPage(rows, query.limit, presentCheckpoint)
+    },
+  )
 }

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../json/document.ts'
 import { Refusal } from '../../refusal.ts'
-import { parseModelCreate } from './schema.ts'
+import { compileBody } from '../../validation/compile.ts'
+import { modelCreateSchema } from './schema.ts'
+
+const parseModelCreate = compileBody(modelCreateSchema)
 
 const parse = (body: unknown) => parseModelCreate(parseJson(Buffer.from(JSON.stringify(body))))
 

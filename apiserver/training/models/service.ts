@@ -13,6 +13,7 @@ import {
 import { buildModel } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
 import { notFound, Refusal, unprocessable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor, type OrderedPageQuery } from '../list.ts'
@@ -20,8 +21,8 @@ import { defaultProject, generateModelName, isReservedProject } from '../names.t
 import type { ModelCreate } from './schema.ts'
 
 /** Makes a model, or finds the one of the same name when `return_existing` is set; at once for many callers. */
-export async function createModel(deps: Deps, entity: string, wanted: ModelCreate): Promise<ModelRow> {
-  const name = nameModel(entity, wanted)
+export async function createModel(deps: Deps, caller: Caller, wanted: ModelCreate): Promise<ModelRow> {
+  const name = nameModel(caller.entity, wanted)
   const existing = wanted.return_existing ? await findModelByName(deps.pool, name) : undefined
   if (existing) return returnExisting(deps, existing)
   const baseModel = await requireBaseModel(deps, wanted.base_model)
@@ -29,6 +30,7 @@ export async function createModel(deps: Deps, entity: string, wanted: ModelCreat
   const model = await insertModel(deps.pool, {
     ...name,
     id,
+    keyId: caller.keyId,
     baseModel: baseModel.name,
     namespace: deps.config.TRAINYARD_NAMESPACE,
     crName: resourceName(name.name, id),

@@ -1,28 +1,42 @@
-import type { Router } from '@koa/router'
 import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
 import { readBody } from '../../middleware/body.ts'
-import type { RequestState } from '../../middleware/context.ts'
-import { compileQuery } from '../../validation/compile.ts'
-import { pageQuery, presentPage } from '../list.ts'
-import { presentEvent, presentTrainingJob } from './present.ts'
+import { listOf, pageQuery, presentPage } from '../list.ts'
 import { parseRequest } from './parse-large.ts'
+import { presentEvent, presentTrainingJob } from './present.ts'
+import { eventSchema, trainingJobCreateSchema, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
 import { createTrainingJob, getTrainingJob, listJobEvents } from './service.ts'
 
-const parseEventsQuery = compileQuery(pageQuery)
+const tag = 'Training jobs'
 
-export function routeTrainingJobs(router: Router<RequestState>, deps: Deps): void {
-  router.post('/v1/preview/training-jobs', async (ctx) => {
-    const request = await parseRequest(await readBody(ctx, deps.config.TRAINYARD_BODY_LIMIT_BYTES))
-    ctx.body = { id: await createTrainingJob(deps, ctx.state.entity, request) }
-  })
+export function routeTrainingJobs(api: Api, deps: Deps): void {
+  api.post(
+    '/v1/preview/training-jobs',
+    {
+      tag,
+      summary: 'Train a model on trajectories with their rewards (RL)',
+      streamedBody: { 'application/json': trainingJobCreateSchema },
+      answer: trainingJobIdSchema,
+    },
+    async ({ ctx, caller }) => {
+      const request = await parseRequest(await readBody(ctx, deps.config.TRAINYARD_BODY_LIMIT_BYTES))
+      return { id: await createTrainingJob(deps, caller, request) }
+    },
+  )
 
-  router.get('/v1/preview/training-jobs/:id', async (ctx) => {
-    ctx.body = presentTrainingJob(await getTrainingJob(deps, ctx.state.entity, ctx.params['id']!))
-  })
+  api.get(
+    '/v1/preview/training-jobs/{training_job_id}',
+    { tag, summary: 'Read a training job', answer: trainingJobSchema },
+    async ({ caller, params }) =>
+      presentTrainingJob(await getTrainingJob(deps, caller.entity, params['training_job_id']!)),
+  )
 
-  router.get('/v1/preview/training-jobs/:id/events', async (ctx) => {
-    const query = parseEventsQuery(ctx.query)
-    const rows = await listJobEvents(deps, ctx.state.entity, ctx.params['id']!, query)
-    ctx.body = presentPage(rows, query.limit, presentEvent)
-  })
+  api.get(
+    '/v1/preview/training-jobs/{training_job_id}/events',
+    { tag, summary: "List a training job's events", query: pageQuery, answer: listOf(eventSchema) },
+    async ({ caller, params, query }) => {
+      const rows = await listJobEvents(deps, caller.entity, params['training_job_id']!, query)
+      return presentPage(rows, query.limit, presentEvent)
+    },
+  )
 }

@@ -32,13 +32,36 @@ const rlConfigSchema = Type.Object(
 export type RlConfig = Static<typeof rlConfigSchema>
 
 /** POST /v1/preview/training-jobs. */
-const trainingJobCreateSchema = Type.Object({
+export const trainingJobCreateSchema = Type.Object({
   model_id: Type.String({ format: 'uuid' }),
   trajectory_groups: Type.Array(trajectoryGroupSchema),
   experimental_config: Type.Optional(nullable(rlConfigSchema)),
 })
 
 export const parseTrainingJobCreate = compileBody(trainingJobCreateSchema)
+
+const text = Type.String()
+const optionalTime = nullable(Type.String({ format: 'date-time' }))
+
+export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
+
+/** A training job as clients see it. */
+export const trainingJobSchema = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  model_id: Type.String({ format: 'uuid' }),
+  method: Type.Enum(['RL', 'SFT']),
+  state: text,
+  attempt: Type.Integer(),
+  step: nullable(Type.Integer()),
+  progress: Type.Object({ step: Type.Integer(), total_steps: nullable(Type.Integer()) }),
+  experimental_config: Type.Object({}),
+  failure: nullable(Type.Object({ category: text, reason: text, message: text })),
+  created_at: Type.String({ format: 'date-time' }),
+  started_at: optionalTime,
+  finished_at: optionalTime,
+})
+
+export const eventSchema = Type.Object({ id: Type.String({ format: 'uuid' }), type: text, data: Type.Object({}) })
 
 /**
  * The settings that were really given, under their wire names: an explicit null counts as absent, because defaults

@@ -12,6 +12,7 @@ import {
 } from '../../../db/queries/training-jobs.ts'
 import type { StoredArtifact } from '../../../lib/artifact-store.ts'
 import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
 import { notFound, unavailable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor, type PageQuery } from '../list.ts'
@@ -22,9 +23,9 @@ import type { TrainingJobRequest } from './request.ts'
  * Takes a training job in. The payload is stored before the row that points at it, and the row is there before the
  * resource; what fails after the row is made good by the operator, so the id that is returned always holds.
  */
-export async function createTrainingJob(deps: Deps, entity: string, request: TrainingJobRequest): Promise<string> {
-  const model = await getModel(deps, entity, request.modelId)
-  const input = await storePayload(deps, entity, request.payload)
+export async function createTrainingJob(deps: Deps, caller: Caller, request: TrainingJobRequest): Promise<string> {
+  const model = await getModel(deps, caller.entity, request.modelId)
+  const input = await storePayload(deps, caller.entity, request.payload)
   const id = randomUUID()
   const { uri: inputUri, digest: inputDigest } = input
   const trainedOn = { method: 'RL', inputUri, inputDigest, config: request.config } as const
@@ -32,6 +33,7 @@ export async function createTrainingJob(deps: Deps, entity: string, request: Tra
   const job: NewTrainingJob = {
     ...trainedOn,
     id,
+    keyId: caller.keyId,
     modelId: model.id,
     specDigest: specDigest(buildTrainedOn({ ...trainedOn, modelCrName })),
     namespace: model.namespace,

@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+
+const nullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] })
+
+/** A chat completion, as far as clients rely on it; the engine's other members are passed on. */
+export const chatCompletionSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('chat.completion'),
+  created: Type.Integer(),
+  model: Type.String(),
+  choices: Type.Array(
+    Type.Object({
+      index: Type.Integer(),
+      message: Type.Object({ role: Type.String() }),
+      finish_reason: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    }),
+  ),
+  usage: Type.Object({
+    prompt_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+    completion_tokens: nullableInteger,
+  }),
+})
+
+export const modelListSchema = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      object: Type.Literal('model'),
+      created: Type.Integer(),
+      owned_by: Type.String(),
+      root: Type.String(),
+    }),
+  ),
+})

@@ -1,0 +1,116 @@
+import { Type, type TSchema } from 'typebox'
+import type { PlacedOperation } from '../http/api.ts'
+
+const sentence = Type.Object({ detail: Type.String() })
+const fault = Type.Object({ loc: Type.Array(Type.String()), msg: Type.String(), type: Type.String() })
+const faults = Type.Object({ detail: Type.Array(fault) })
+
+const refusals: Record<number, { description: string; schema: TSchema }> = {
+  401: { description: 'No key, or one that is not known, revoked or expired.', schema: sentence },
+  403: { description: 'The key may not do this.', schema: sentence },
+  404: { description: 'It is not there, or not yours.', schema: sentence },
+  409: { description: 'It contradicts what is there.', schema: sentence },
+  413: { description: 'The body is too large.', schema: sentence },
+  415: { description: 'The body is of another type, or compressed.', schema: sentence },
+  416: { description: 'The range lies outside of the file.', schema: sentence },
+  422: { description: 'The input is invalid; every fault is named.', schema: faults },
+  429: { description: 'Too much at once; see Retry-After.', schema: sentence },
+  503: { description: 'Something behind the API is away; see Retry-After.', schema: sentence },
+}
+
+/** The OpenAPI 3.1 document of the operations. */
+export function describeApi(operations: PlacedOperation[]) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    const path = operation.path.replaceAll('*}', '}')
+    paths[path] = { ...paths[path], [operation.method]: describeOperation(operation) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Trainyard', version: '1', description: 'RL and SFT fine-tuning and LoRA inference.' },
+    security: [{ key: [] }],
+    paths,
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+      responses: Object.fromEntries(
+        Object.entries(refusals).map(([status, { description, schema }]) => [
+          `refusal_${status}`,
+          { description, content: { 'application/json': { schema } } },
+        ]),
+      ),
+    },
+  }
+}
+
+function describeOperation(operation: PlacedOperation) {
+  const { tag, summary, description, status = 200 } = operation
+  return {
+    tags: [tag],
+    summary,
+    ...(description && { description }),
+    operationId: nameOperation(operation),
+    parameters: [...describePath(operation.path), ...describeQuery(operation), ...describeHeaders(operation)],
+    ...describeBody(operation),
+    responses: { [status]: describeAnswer(operation), ...describeRefusals(operation) },
+  }
+}
+
+function nameOperation({ method, path }: PlacedOperation): string {
+  return `${method}${path.replaceAll(/[^a-zA-Z0-9]+/g, '_').replace(/_$/, '')}`
+}
+
+function describePath(path: string) {
+  return [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', minLength: 1 },
+  }))
+}
+
+function describeQuery({ query }: PlacedOperation) {
+  const { properties = {}, required = [] } = (query ?? {}) as {
+    properties?: Record<string, TSchema & { default?: unknown }>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name) && schema.default === undefined,
+    schema,
+  }))
+}
+
+function describeHeaders({ creates }: PlacedOperation) {
+  return creates ? [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string' } }] : []
+}
+
+function describeBody({ body, bodyOptional, streamedBody }: PlacedOperation) {
+  const content = body ? { 'application/json': body } : streamedBody
+  if (!content) return {}
+  return { requestBody: { required: !bodyOptional, content: wrapSchemas(content) } }
+}
+
+function describeAnswer({ answer, otherAnswers }: PlacedOperation) {
+  const content = { ...(answer && { 'application/json': answer }), ...otherAnswers }
+  return { description: 'Done.', ...(Object.keys(content).length > 0 && { content: wrapSchemas(content) }) }
+}
+
+function describeRefusals({ path, query, body, streamedBody, refusals: more = [] }: PlacedOperation) {
+  const takesBody = body !== undefined || streamedBody !== undefined
+  const statuses = [
+    401,
+    403,
+    ...(path.includes('{') || takesBody ? [404] : []),
+    ...(takesBody ? [409, 413, 415] : []),
+    ...(query || takesBody ? [422] : []),
+    429,
+    503,
+    ...more,
+  ]
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/refusal_${status}` }]))
+}
+
+function wrapSchemas(content: Record<string, TSchema>) {
+  return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }]))
+}

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+
+test('the document is for everybody and lists the operations', async () => {
+  const response = await fetch(`${stack.url}/openapi.json`)
+  const document = (await response.json()) as { openapi: string; paths: Record<string, Record<string, unknown>> }
+  expect(document.openapi).toBe('3.1.0')
+  expect(Object.keys(document.paths['/v1/preview/models/{model_id}/checkpoints'] ?? {})).toContain('get')
+})
