@@ -1,11 +1,12 @@
 import { Type, type Static } from 'typebox'
+import { artifactSettings } from '../lib/artifact-store/settings.ts'
 import { readConfig } from '../lib/config.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String(),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
   DATABASE_URL: Type.String({ minLength: 1 }),
-  TRAINYARD_ARTIFACTS: Type.String({ minLength: 1 }),
+  ...artifactSettings,
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
   // A folder with token and ca.crt, together with the address that a cluster injects; else a KUBECONFIG file.

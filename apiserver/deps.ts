@@ -1,5 +1,5 @@
 import type { Pool } from '../db/pool.ts'
-import type { ArtifactStore } from '../lib/artifact-store.ts'
+import type { ArtifactStore } from '../lib/artifact-store/store.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Config } from './config.ts'
 import type { EngineClient } from './gateway/engine-client.ts'

@@ -1,6 +1,6 @@
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
-import { ArtifactStore } from '../lib/artifact-store.ts'
+import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
@@ -20,7 +20,7 @@ const pool = createPool(config.DATABASE_URL, log, databaseConnections)
 const kube = createKube(config)
 const enginePods = createEnginePods(kube, log)
 const engines = new EngineClient(enginePods, config.TRAINYARD_ENGINE_KEY, log)
-const artifacts = new ArtifactStore(config.TRAINYARD_ARTIFACTS)
+const artifacts = openArtifactStore(config)
 
 const app = createApp({ config, log, pool, kube, artifacts, engines })
 const server = await startServer(app, config.TRAINYARD_HOST, config.TRAINYARD_PORT)

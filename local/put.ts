@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { ArtifactStore } from '../lib/artifact-store.ts'
+import { FolderStore } from '../lib/artifact-store/folder-store.ts'
+import { putPayload } from '../lib/artifact-store/payloads.ts'
 import { runCommand } from './command.ts'
 import { readLocalConfig } from './config.ts'
 import { Problem } from './problem.ts'
@@ -20,7 +21,7 @@ await runCommand(async () => {
     throw new Problem(`${file} cannot be read (${cause.code}).`, { cause })
   })
   parsePayload(file, bytes)
-  const { uri, digest } = await new ArtifactStore(layoutOf(stateFolder).artifacts).putPayload(entity, bytes)
+  const { uri, digest } = await putPayload(new FolderStore(layoutOf(stateFolder).artifacts), entity, bytes)
   process.stdout.write(`uri: ${uri}\ndigest: ${digest}\n`)
 })
 

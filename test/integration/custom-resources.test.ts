@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
-import { ArtifactStore, type StoredArtifact } from '../../lib/artifact-store.ts'
+import { FolderStore } from '../../lib/artifact-store/folder-store.ts'
+import { putPayload } from '../../lib/artifact-store/payloads.ts'
+import type { StoredArtifact } from '../../lib/artifact-store/store.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, sampleGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -20,7 +22,7 @@ beforeAll(async () => {
   baseModelName = (await stack.kubectl('get', 'bm', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
   const group = await sampleGroup(rest, model.address, 'Tell me about the sea.', (_, index) => index % 2)
   const payload = new TextEncoder().encode(JSON.stringify({ trajectory_groups: [group] }))
-  input = await new ArtifactStore(stack.artifacts).putPayload(entity, payload)
+  input = await putPayload(new FolderStore(stack.artifacts), entity, payload)
 })
 
 afterAll(async () => {

@@ -10,7 +10,8 @@ import {
   type NewTrainingJob,
   type TrainingJobRow,
 } from '../../../db/queries/training-jobs.ts'
-import type { StoredArtifact } from '../../../lib/artifact-store.ts'
+import { putPayload } from '../../../lib/artifact-store/payloads.ts'
+import type { StoredArtifact } from '../../../lib/artifact-store/store.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound, unavailable } from '../../refusal.ts'
@@ -65,7 +66,7 @@ export async function listJobEvents(
 
 async function storePayload({ artifacts, log }: Deps, entity: string, payload: Uint8Array): Promise<StoredArtifact> {
   try {
-    return await artifacts.putPayload(entity, payload)
+    return await putPayload(artifacts, entity, payload)
   } catch (error) {
     log.error({ error }, 'payload not stored')
     throw unavailable('The trajectories could not be stored: the artifact store takes no writes at the moment.', 10)

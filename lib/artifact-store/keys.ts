@@ -1,0 +1,35 @@
+const scheme = 'artifact:///'
+const segment = '[a-zA-Z0-9][a-zA-Z0-9._-]*'
+const keyPattern = new RegExp(`^[a-z0-9][a-zA-Z0-9._-]*(/${segment})*$`)
+// Below what S3 takes (1,024 bytes, of which a store's own prefix needs some) and what file systems take for a name.
+const longestKey = 800
+const longestSegment = 200
+
+/** The key of an `artifact:///KEY` address, or undefined when it is no such address. */
+export function artifactKey(uri: string): string | undefined {
+  if (!uri.startsWith(scheme)) return undefined
+  const key = uri.slice(scheme.length)
+  return isKey(key) ? key : undefined
+}
+
+/** The address of a key. */
+export function artifactUri(key: string): string {
+  return scheme + requireKey(key)
+}
+
+/** True for a name that every store can hold and that leads nowhere else. */
+export function isKey(key: string): boolean {
+  if (key.length > longestKey || !keyPattern.test(key) || key.includes('..')) return false
+  return key.split('/').every((part) => part.length <= longestSegment)
+}
+
+/** The same key. @throws {Error} when it is none: a fault of the caller, who must have checked what people give */
+export function requireKey(key: string): string {
+  if (!isKey(key)) throw new Error('not a key of the artifact store')
+  return key
+}
+
+/** A prefix names a folder of keys, with or without a last slash; the empty one is the whole store. Gives it with its slash. */
+export function requirePrefix(prefix: string): string {
+  return prefix === '' ? '' : `${requireKey(prefix.replace(/\/$/, ''))}/`
+}

@@ -1,0 +1,10 @@
+/** There is no object of this key. */
+export class ArtifactMissing extends Error {
+  override name = 'ArtifactMissing'
+  readonly key: string
+
+  constructor(key: string, cause?: unknown) {
+    super('not in the artifact store', { cause })
+    this.key = key
+  }
+}

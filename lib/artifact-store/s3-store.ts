@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3'
+import { paginateListObjectsV2, S3ServiceException, type _Object, type S3Client } from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import { countBytes } from './counted.ts'
+import { inTurns } from './in-turns.ts'
+import { artifactUri, isKey, requireKey, requirePrefix } from './keys.ts'
+import { manifestLast } from './manifest-last.ts'
+import { ArtifactMissing } from './missing.ts'
+import { createS3Client, type S3Options } from './s3-client.ts'
+import { abortUploads } from './s3-uploads.ts'
+import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from './store.ts'
+import { sweepFolder } from './sweep.ts'
+
+// An upload has at most 10,000 parts, so that objects may have 160 GB; two parts are held in memory.
+const partBytes = 16 * 1024 * 1024
+const partsAtOnce = 2
+// A larger object is not copied by one request.
+const copyLimitBytes = 5 * 1024 ** 3
+const requestsAtOnce = 16
+
+/** The artifact store in a bucket of any S3; `prefix` is empty or ends with a slash. */
+export class S3Store implements ArtifactStore {
+  readonly #client: S3Client
+  readonly #bucket: string
+  readonly #prefix: string
+  readonly #spool = path.join(os.tmpdir(), 'trainyard-spool')
+
+  constructor(bucket: string, prefix: string, options: S3Options) {
+    this.#client = createS3Client(options)
+    this.#bucket = bucket
+    this.#prefix = prefix
+  }
+
+  async put(key: string, source: Readable | Uint8Array): Promise<StoredArtifact> {
+    const { stream, finish } = countBytes(source)
+    await this.#upload(this.#at(key), stream)
+    return { uri: artifactUri(key), ...finish() }
+  }
+
+  async adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact> {
+    await this.#upload(this.#at(key), createReadStream(file))
+    await rm(file)
+    return { uri: artifactUri(key), digest: known.digest, size: known.size }
+  }
+
+  async spoolPath(): Promise<string> {
+    await mkdir(this.#spool, { recursive: true })
+    return path.join(this.#spool, randomUUID())
+  }
+
+  async open(key: string, range?: ByteRange): Promise<Readable> {
+    const bytes = range && { Range: `bytes=${range.start}-${range.end ?? ''}` }
+    try {
+      const { Body } = await this.#client.send(new GetObjectCommand({ ...this.#at(key), ...bytes }))
+      return Body as Readable
+    } catch (cause) {
+      if (isNamed(cause, 'NoSuchKey')) throw new ArtifactMissing(key, cause)
+      if (isNamed(cause, 'InvalidRange')) return Readable.from([])
+      throw new Error('reading from the artifact store', { cause })
+    }
+  }
+
+  async stat(key: string): Promise<{ size: number } | undefined> {
+    try {
+      const { ContentLength = 0 } = await this.#client.send(new HeadObjectCommand(this.#at(key)))
+      return { size: ContentLength }
+    } catch (cause) {
+      if (isNamed(cause, 'NotFound')) return undefined
+      throw new Error('reading from the artifact store', { cause })
+    }
+  }
+
+  async *list(prefix: string): AsyncIterable<ListedArtifact> {
+    const place = { Bucket: this.#bucket, Prefix: this.#prefix + requirePrefix(prefix) }
+    try {
+      for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, place))
+        yield* Contents.map((found) => this.#present(found)).filter(({ key }) => isKey(key))
+    } catch (cause) {
+      throw new Error('listing the artifact store', { cause })
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    try {
+      await this.#client.send(new DeleteObjectCommand(this.#at(key)))
+    } catch (cause) {
+      throw new Error('removing from the artifact store', { cause })
+    }
+  }
+
+  /** One by one: some S3s know no request that removes many. The manifest goes first, so that the rest counts as absent. */
+  async removeAll(prefix: string): Promise<{ objects: number; bytes: number }> {
+    const removed = { objects: 0, bytes: 0 }
+    const remove = async ({ key, size }: ListedArtifact) => {
+      await this.remove(key)
+      removed.objects++
+      removed.bytes += size
+    }
+    const manifest = `${requirePrefix(prefix)}manifest.json`
+    if (requirePrefix(prefix) === '') throw new Error('a whole store is never removed')
+    const first = await this.stat(manifest)
+    if (first) await remove({ key: manifest, ...first, modifiedAt: new Date() })
+    await inTurns(this.list(prefix), requestsAtOnce, remove)
+    return removed
+  }
+
+  async copyAll(fromPrefix: string, toPrefix: string): Promise<void> {
+    const [from, to] = [requirePrefix(fromPrefix), requirePrefix(toPrefix)]
+    for (const { key, size } of await manifestLast(this.list(from), from)) {
+      const target = to + key.slice(from.length)
+      if (size < copyLimitBytes) await this.#copy(key, target)
+      else await this.put(target, await this.open(key))
+    }
+  }
+
+  async sweepTemporary(olderThanMs: number): Promise<void> {
+    await sweepFolder(this.#spool, olderThanMs)
+    await abortUploads(this.#client, { Bucket: this.#bucket, Prefix: this.#prefix }, olderThanMs)
+  }
+
+  async probe(): Promise<void> {
+    const place = { Bucket: this.#bucket, Key: `${this.#prefix}.probe` }
+    await this.#upload(place, Buffer.from('probe'))
+    await this.#client.send(new DeleteObjectCommand(place))
+  }
+
+  async #upload(place: { Bucket: string; Key: string }, body: Readable | Uint8Array): Promise<void> {
+    const params = { ...place, Body: body }
+    try {
+      await new Upload({ client: this.#client, params, partSize: partBytes, queueSize: partsAtOnce }).done()
+    } catch (cause) {
+      throw new Error('writing to the artifact store', { cause })
+    }
+  }
+
+  async #copy(from: string, to: string): Promise<void> {
+    // Keys and buckets hold nothing that would have to be escaped.
+    const CopySource = `${this.#bucket}/${this.#prefix}${from}`
+    try {
+      await this.#client.send(new CopyObjectCommand({ ...this.#at(to), CopySource }))
+    } catch (cause) {
+      throw new Error('copying in the artifact store', { cause })
+    }
+  }
+
+  #present({ Key = '', Size = 0, LastModified = new Date() }: _Object): ListedArtifact {
+    return { key: Key.slice(this.#prefix.length), size: Size, modifiedAt: LastModified }
+  }
+
+  #at(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: this.#prefix + requireKey(key) }
+  }
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof S3ServiceException && error.name === name
+}

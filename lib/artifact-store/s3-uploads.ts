@@ -1,0 +1,19 @@
+import { AbortMultipartUploadCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3'
+
+/** Ends uploads that were begun long ago and never finished: their parts are paid for and seen by nobody. */
+export async function abortUploads(
+  client: S3Client,
+  place: { Bucket: string; Prefix: string },
+  olderThanMs: number,
+): Promise<void> {
+  const oldest = Date.now() - olderThanMs
+  try {
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand(place))
+    for (const { Key, UploadId, Initiated } of Uploads) {
+      if (Initiated && Initiated.getTime() < oldest)
+        await client.send(new AbortMultipartUploadCommand({ Bucket: place.Bucket, Key, UploadId }))
+    }
+  } catch (cause) {
+    throw new Error('sweeping the artifact store', { cause })
+  }
+}
