@@ -1,0 +1,59 @@
+import { buildTrainedOn, buildTrainingJob, type TrainedOnFacts, type TrainingJobFacts } from '../../../crds/manifests.ts'
+import { resourceName } from '../../../crds/names.ts'
+import { specDigest } from '../../../crds/spec-digest.ts'
+import type { ModelRow } from '../../../db/queries/models.ts'
+import { holdModel, insertJob, noteJobResourceMade, type NewJob } from '../../../db/queries/new-jobs.ts'
+import { withTransaction, type Connection } from '../../../db/pool.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { notFound } from '../../refusal.ts'
+
+/** A checked job whose input is stored. */
+export interface Admission extends Omit<NewJob, 'keyId' | 'modelId' | 'method' | 'specDigest' | 'namespace' | 'crName'> {
+  method: TrainedOnFacts['method']
+  caller: Caller
+  model: ModelRow
+}
+
+/**
+ * Takes a job in. Its input is stored before the row that points at it, and the row is there before the resource; what
+ * fails after the row is made good by the operator, so an id that was answered always holds. An id that was taken in
+ * before (a request that is repeated after a crash) is not taken in again.
+ *
+ * `alsoInsert` adds what belongs to the job in the same transaction.
+ *
+ * @throws {Refusal} 404 when the model was deleted meanwhile
+ */
+export async function admitJob(
+  deps: Deps,
+  admission: Admission,
+  alsoInsert?: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  const job = completeJob(admission)
+  await withTransaction(deps.pool, async (connection) => {
+    if (!(await holdModel(connection, job.modelId))) throw notFound('Model')
+    if (await insertJob(connection, job)) await alsoInsert?.(connection)
+  })
+  await makeResource(deps, job)
+}
+
+function completeJob({ caller, model, ...given }: Admission): NewJob & TrainingJobFacts {
+  const job = { ...given, modelCrName: model.crName }
+  return {
+    ...job,
+    keyId: caller.keyId,
+    modelId: model.id,
+    specDigest: specDigest(buildTrainedOn(job)),
+    namespace: model.namespace,
+    crName: resourceName(model.name, job.id),
+  }
+}
+
+async function makeResource({ kube, pool, log }: Deps, job: TrainingJobFacts): Promise<void> {
+  try {
+    await kube.createResource('TrainingJob', buildTrainingJob(job))
+    await noteJobResourceMade(pool, job.id)
+  } catch (error) {
+    log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')
+  }
+}
