@@ -1,6 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { artifactSettings } from '../lib/artifact-store/settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
 import { kubeSettings } from './kube/kube-config.ts'
+import type { PodArtifacts } from './base-model/pod-artifacts.ts'
 import type { PodSettings } from './base-model/pods.ts'
 
 const schema = Type.Object({
@@ -13,8 +15,12 @@ const schema = Type.Object({
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
   // Of engine and trainer pods whose BaseModel names no other one.
   TRAINYARD_RUNTIME_IMAGE: Type.String({ minLength: 1 }),
-  // The source of a pod volume as JSON, e.g. {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
-  TRAINYARD_ARTIFACTS_VOLUME: Type.String({ minLength: 2 }),
+  ...artifactSettings,
+  // For engines and trainers where the store is a folder: the source of a pod volume as JSON, e.g.
+  // {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
+  TRAINYARD_ARTIFACTS_VOLUME: Type.String({ default: '' }),
+  // For them where it is on S3: the Secret with access-key-id and secret-access-key. Empty: they need none.
+  TRAINYARD_S3_SECRET: Type.String({ default: '' }),
   TRAINYARD_LISTEN_ON_POD_IP: Type.Boolean({ default: false }),
   ...kubeSettings,
   LOG_LEVEL: Type.String({ default: 'info' }),
@@ -31,9 +37,16 @@ export function loadConfig(): Config {
 export function readPodSettings(config: Config): PodSettings {
   return {
     runtimeImage: config.TRAINYARD_RUNTIME_IMAGE,
-    artifactsVolume: parseVolume(config.TRAINYARD_ARTIFACTS_VOLUME),
+    artifacts: readPodArtifacts(config),
     listenOnPodIp: config.TRAINYARD_LISTEN_ON_POD_IP,
   }
+}
+
+function readPodArtifacts(config: Config): PodArtifacts {
+  const address = config.TRAINYARD_ARTIFACTS
+  if (address.startsWith('/')) return { volume: parseVolume(config.TRAINYARD_ARTIFACTS_VOLUME) }
+  const { TRAINYARD_S3_ENDPOINT: endpoint, TRAINYARD_S3_REGION: region, TRAINYARD_S3_SECRET: secretName } = config
+  return { s3: { address, endpoint, region, secretName } }
 }
 
 function parseVolume(text: string): Record<string, unknown> {

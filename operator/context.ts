@@ -1,5 +1,6 @@
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import type { Pool } from '../db/pool.ts'
+import type { ArtifactStore } from '../lib/artifact-store/store.ts'
 import type { Logger } from '../lib/log.ts'
 import type { PodSettings } from './base-model/pods.ts'
 import type { KubeClient } from './kube/client.ts'
@@ -13,6 +14,7 @@ export interface Context {
   log: Logger
   /** the one namespace whose resources we reconcile */
   namespace: string
+  artifacts: ArtifactStore
   podSettings: PodSettings
   engineKey: string
   baseModels: Pick<Reflector<BaseModel>, 'get' | 'list'>

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { listen, type Listener } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
+import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { loadConfig, readPodSettings } from './config.ts'
@@ -16,6 +17,7 @@ import { Watches } from './watches.ts'
 
 const config = loadConfig()
 const podSettings = readPodSettings(config)
+const artifacts = openArtifactStore(config)
 const log = createLogger('operator', config.LOG_LEVEL)
 const namespace = config.TRAINYARD_NAMESPACE
 const client = new KubeClient(loadKubeConfig(config))
@@ -36,7 +38,7 @@ const watches = new Watches({ client, namespace, log }, (kind, object) => {
 const engineKey = config.TRAINYARD_ENGINE_KEY
 const { baseModels, models, trainingJobs, pods, deployments } = watches
 const seen = { baseModels, models, trainingJobs, pods, deployments }
-const context: Context = { client, pool, log, namespace, podSettings, engineKey, ...seen }
+const context: Context = { client, pool, log, namespace, artifacts, podSettings, engineKey, ...seen }
 const controllers = new Controllers(context)
 
 let listener: Listener | undefined

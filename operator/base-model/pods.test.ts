@@ -5,7 +5,7 @@ import { buildEngineDeployment, buildTrainerPod, engineHash, trainerHash, type P
 
 const settings: PodSettings = {
   runtimeImage: 'runtime:1',
-  artifactsVolume: { hostPath: { path: '/data' } },
+  artifacts: { volume: { hostPath: { path: '/data' } } },
   listenOnPodIp: true,
 }
 
@@ -116,6 +116,32 @@ test('a change of the number of engines changes the Deployment', () => {
   const hashOf = (from: BaseModel) =>
     (buildEngineDeployment(from, settings).metadata as { labels?: Record<string, string> }).labels?.[labels.specHash]
   expect(hashOf(withSpec({ engine: { ...baseModel.spec.engine, replicas: 3 } }))).not.toBe(hashOf(baseModel))
+})
+
+test('on S3, pods know the bucket, its credentials and a place for what they fetch', () => {
+  const s3 = { address: 's3://bucket/a', endpoint: 'http://s3:9000', region: 'eu-1', secretName: 'keys' }
+  const byS3 = { ...settings, artifacts: { s3 } }
+  const secret = (key: string) => ({ secretKeyRef: { name: 'keys', key } })
+  const trainer = (buildTrainerPod(baseModel, byS3, 'x') as unknown as Built).spec
+  for (const container of [engineOf(baseModel, byS3), trainer.containers[0]!]) {
+    expect(envOf(container)).toMatchObject({
+      TRAINYARD_ARTIFACTS: 's3://bucket/a',
+      TRAINYARD_ARTIFACT_CACHE: '/artifact-cache',
+      TRAINYARD_S3_ENDPOINT: 'http://s3:9000',
+      TRAINYARD_S3_REGION: 'eu-1',
+      AWS_ACCESS_KEY_ID: secret('access-key-id'),
+      AWS_SECRET_ACCESS_KEY: secret('secret-access-key'),
+    })
+    expect(container).toMatchObject({
+      volumeMounts: expect.arrayContaining([{ name: 'artifacts', mountPath: '/artifact-cache' }]),
+    })
+  }
+  expect(trainer).toMatchObject({ volumes: expect.arrayContaining([{ name: 'artifacts', emptyDir: {} }]) })
+})
+
+test('S3 without a Secret leaves credentials to AWS', () => {
+  const env = envOf(engineOf(baseModel, { ...settings, artifacts: { s3: { address: 's3://bucket' } } }))
+  expect(Object.keys(env).filter((name) => /^(AWS|TRAINYARD_S3)_/.test(name))).toEqual([])
 })
 
 test('pods are found by their base model and belong to it', () => {

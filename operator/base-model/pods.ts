@@ -2,19 +2,18 @@ import { createHash } from 'node:crypto'
 import type { BaseModel } from '../../crds/generated.ts'
 import { apiVersion, labels } from '../../crds/names.ts'
 import type { KubeObject } from '../kube/apply.ts'
+import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
 
 /** What all pods have in common, from the operator's configuration. */
 export interface PodSettings {
   runtimeImage: string
-  /** source of the volume with payloads and checkpoints, e.g. `{ hostPath: { path } }` */
-  artifactsVolume: Record<string, unknown>
+  artifacts: PodArtifacts
   /** listen on the pod's own address only, instead of on all: where pods share a network */
   listenOnPodIp: boolean
 }
 
 export type Component = 'engine' | 'trainer'
 
-const artifactsPath = '/artifacts'
 const tokenFolder = '/var/run/secrets/trainyard'
 const statusServerPort = 8082
 // The status server takes only tokens made for it.
@@ -23,8 +22,6 @@ const tokenSeconds = 3600
 
 /** Where an engine answers. */
 export const enginePort = 8000
-
-type EnvVar = { name: string; value?: string; valueFrom?: unknown }
 
 /** The Deployment of a base model's vLLM engines; its pod template carries its hash as a label. */
 export function buildEngineDeployment(baseModel: BaseModel, settings: PodSettings): KubeObject {
@@ -70,7 +67,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
     terminationGracePeriodSeconds: 30,
     containers: [
       {
-        ...commonContainer('engine', engine.image ?? settings.runtimeImage, engine.resources),
+        ...commonContainer('engine', settings, engine),
         command: ['python', '-m', 'trainyard_engine'],
         ...(engine.args && { args: engine.args }),
         ports: [{ name: 'http', containerPort: enginePort }],
@@ -90,7 +87,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     { name: 'TRAINYARD_PORT', value: String(enginePort) },
     ...sourceEnv(baseModel),
     { name: 'TRAINYARD_MODEL_NAMES', value: names.join(',') },
-    { name: 'TRAINYARD_ARTIFACTS', value: artifactsPath },
+    ...artifactsEnv(settings.artifacts),
     { name: 'VLLM_API_KEY', valueFrom: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } } },
     ...optionalEnv('TRAINYARD_MAX_LORAS', engine.maxLoras),
     ...optionalEnv('TRAINYARD_MAX_CPU_LORAS', engine.maxCpuLoras),
@@ -130,7 +127,7 @@ export function trainerHash(baseModel: BaseModel, settings: PodSettings): string
 function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
   const trainer = baseModel.spec.trainer ?? {}
   const common = commonPodSpec('trainer', settings)
-  const container = commonContainer('trainer', trainer.image ?? settings.runtimeImage, trainer.resources)
+  const container = commonContainer('trainer', settings, trainer)
   return {
     ...common,
     restartPolicy: 'Always',
@@ -141,7 +138,7 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
       {
         ...container,
         command: ['python', '-m', 'trainyard_trainer'],
-        env: mergeEnv(trainerEnv(baseModel), trainer.env),
+        env: mergeEnv(trainerEnv(baseModel, settings), trainer.env),
         volumeMounts: [...container.volumeMounts, { name: 'status-token', mountPath: tokenFolder, readOnly: true }],
       },
     ],
@@ -150,7 +147,7 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
 
 const serviceAccountToken = { path: 'token', audience: tokenAudience, expirationSeconds: tokenSeconds }
 
-function trainerEnv(baseModel: BaseModel): EnvVar[] {
+function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, trainer = {}, lora = {} } = baseModel.spec
   const { rank, alpha, targetModules } = lora
   return [
@@ -161,7 +158,7 @@ function trainerEnv(baseModel: BaseModel): EnvVar[] {
     { name: 'TRAINYARD_TOKEN_FILE', value: `${tokenFolder}/token` },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),
-    { name: 'TRAINYARD_ARTIFACTS', value: artifactsPath },
+    ...artifactsEnv(settings.artifacts),
     { name: 'TRAINYARD_LORA', value: JSON.stringify({ rank, alpha, target_modules: targetModules }) },
     ...optionalEnv('TRAINYARD_MAX_SEQUENCE_LENGTH', trainer.maxSequenceLength),
   ]
@@ -180,20 +177,24 @@ function commonPodSpec(component: Component, settings: PodSettings) {
     serviceAccountName: `trainyard-${component}`,
     automountServiceAccountToken: false,
     securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
-    volumes: [{ name: 'artifacts', ...settings.artifactsVolume }],
+    volumes: [artifactsVolume(settings.artifacts)],
   }
 }
 
-function commonContainer(name: Component, image: string, resources: object | undefined) {
+function commonContainer(
+  name: Component,
+  { runtimeImage, artifacts }: PodSettings,
+  { image, resources }: { image?: string; resources?: object },
+) {
   return {
     name,
-    image,
+    image: image ?? runtimeImage,
     imagePullPolicy: 'IfNotPresent',
     ...(resources && { resources }),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     // A crash is told by the last lines of its log where the program left no message.
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [{ name: 'artifacts', mountPath: artifactsPath }],
+    volumeMounts: [artifactsMount(artifacts)],
   }
 }
 

@@ -27,6 +27,45 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 {{- end }}
 
+{{/* Environment by which a control part finds the artifact store. */}}
+{{- define "trainyard.artifactsEnv" -}}
+{{- $s3 := .Values.artifacts.s3 -}}
+{{- if $s3.bucket -}}
+- name: TRAINYARD_ARTIFACTS
+  value: s3://{{ $s3.bucket }}{{ with $s3.prefix }}/{{ . }}{{ end }}
+{{- with $s3.endpoint }}
+- name: TRAINYARD_S3_ENDPOINT
+  value: {{ . | quote }}
+{{- end }}
+{{- with $s3.region }}
+- name: TRAINYARD_S3_REGION
+  value: {{ . | quote }}
+{{- end }}
+{{- with $s3.secretName }}
+- name: AWS_ACCESS_KEY_ID
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: access-key-id } }
+- name: AWS_SECRET_ACCESS_KEY
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: secret-access-key } }
+{{- end }}
+# Uploads are spooled there.
+- name: TMPDIR
+  value: /spool
+{{- else -}}
+- name: TRAINYARD_ARTIFACTS
+  value: /artifacts
+{{- end }}
+{{- end }}
+
+{{/* The volume of a control part for artifacts: the store itself, or room for what is sent to it. */}}
+{{- define "trainyard.artifactsVolume" -}}
+{{- $source := ternary (dict "emptyDir" dict) (include "trainyard.artifacts" . | fromJson) (ne .Values.artifacts.s3.bucket "") -}}
+{{ merge (dict "name" "artifacts") $source | toJson }}
+{{- end }}
+
+{{- define "trainyard.artifactsMount" -}}
+{{ dict "name" "artifacts" "mountPath" (ternary "/spool" "/artifacts" (ne .Values.artifacts.s3.bucket "")) | toJson }}
+{{- end }}
+
 {{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"). */}}
 {{- define "trainyard.podSpec" -}}
 serviceAccountName: trainyard-{{ .component }}

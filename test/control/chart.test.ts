@@ -22,6 +22,10 @@ describe('the API server takes the chart', () => {
       { artifacts: { hostPath: { path: '/srv/artifacts' } }, listenOnPodIP: true, secrets: { databaseUrl } },
     ],
     [
+      'with a bucket',
+      { artifacts: { s3: { bucket: 'models', prefix: 'a/b', endpoint: 'https://s3', secretName: 'k' } } },
+    ],
+    [
       'with a claim and a Secret of its user',
       {
         artifacts: { persistentVolumeClaim: { create: false, existing: 'shared' } },
@@ -72,6 +76,8 @@ describe('values that cannot work are refused with the place', () => {
       { artifacts: { persistentVolumeClaim: { create: false } } },
       "persistentVolumeClaim/existing'",
     ],
+    ['a bucket that cannot be', { artifacts: { s3: { bucket: 'My_Bucket' } } }, "at '/artifacts/s3/bucket'"],
+    ['an endpoint without its scheme', { artifacts: { s3: { endpoint: 's3:9000' } } }, "at '/artifacts/s3/endpoint'"],
     ['a base model without names', { baseModels: { a: { source: { path: 'a' } } } }, "missing property 'names'"],
     ['an unknown pull policy', { images: { pullPolicy: 'Sometimes' } }, "at '/images/pullPolicy'"],
     ['a port beyond all ports', { apiserver: { service: { nodePort: 70_000 } } }, "at '/apiserver/service/nodePort'"],
@@ -90,10 +96,11 @@ test('the parts have rights in their own namespace only: no exec, no secrets, no
   for (const word of ['*', 'secrets', 'pods/exec', 'escalate', 'bind']) expect(granted).not.toContain(word)
 })
 
-test('the pods ask for nothing that the node of one machine does not honour', async () => {
-  const manifests = parseManifests(
-    await helm.render(namespace, { artifacts: { hostPath: { path: '/srv/artifacts' } } }),
-  )
+test.each<[string, object]>([
+  ['a folder', { hostPath: { path: '/srv/artifacts' } }],
+  ['a bucket', { s3: { bucket: 'models', endpoint: 'http://127.0.0.1:9000', secretName: 'keys' } }],
+])('with artifacts in %s, pods ask for nothing that the node of one machine does not honour', async (_, artifacts) => {
+  const manifests = parseManifests(await helm.render(namespace, { artifacts }))
   const deployments = manifests.filter((manifest) => manifest.kind === 'Deployment')
   const pods = deployments.map((deployment) => (deployment.spec as { template: Pod }).template)
   expect(pods.map((pod) => findUnsupported(pod))).toEqual([undefined, undefined, undefined])

@@ -1,0 +1,47 @@
+/** How pods reach the artifact store: by a volume that all share, or in a bucket. */
+export type PodArtifacts = { volume: Record<string, unknown> } | { s3: S3Artifacts }
+
+export interface S3Artifacts {
+  /** `s3://BUCKET[/PREFIX]` */
+  address: string
+  endpoint?: string | undefined
+  region?: string | undefined
+  /** the Secret with an access key; without it AWS's own ways to credentials are left */
+  secretName?: string | undefined
+}
+
+export type EnvVar = { name: string; value?: string; valueFrom?: unknown }
+
+const sharedPath = '/artifacts'
+const cachePath = '/artifact-cache'
+
+/** The volume of a pod: the store itself, or room for what is fetched from it. */
+export function artifactsVolume(artifacts: PodArtifacts): { name: string } {
+  return { name: 'artifacts', ...('s3' in artifacts ? { emptyDir: {} } : artifacts.volume) }
+}
+
+/** Where a container has that volume. */
+export function artifactsMount(artifacts: PodArtifacts): { name: string; mountPath: string } {
+  return { name: 'artifacts', mountPath: 's3' in artifacts ? cachePath : sharedPath }
+}
+
+/** The variables by which trainers and engines find the store. */
+export function artifactsEnv(artifacts: PodArtifacts): EnvVar[] {
+  if (!('s3' in artifacts)) return [{ name: 'TRAINYARD_ARTIFACTS', value: sharedPath }]
+  const { address, endpoint, region, secretName } = artifacts.s3
+  return [
+    { name: 'TRAINYARD_ARTIFACTS', value: address },
+    { name: 'TRAINYARD_ARTIFACT_CACHE', value: cachePath },
+    ...(endpoint ? [{ name: 'TRAINYARD_S3_ENDPOINT', value: endpoint }] : []),
+    ...(region ? [{ name: 'TRAINYARD_S3_REGION', value: region }] : []),
+    ...(secretName ? credentials(secretName) : []),
+  ]
+}
+
+function credentials(name: string): EnvVar[] {
+  const fromKey = (key: string) => ({ secretKeyRef: { name, key } })
+  return [
+    { name: 'AWS_ACCESS_KEY_ID', valueFrom: fromKey('access-key-id') },
+    { name: 'AWS_SECRET_ACCESS_KEY', valueFrom: fromKey('secret-access-key') },
+  ]
+}
