@@ -18,7 +18,12 @@ export function routeHealth(router: Router): void {
 
 /** Whether each part works, measured now: 200 when all do, else 503 with the same body. */
 export function routeSystemCheck(api: Api, deps: Deps): void {
-  const operation = { tag: 'Health', summary: 'Whether each part works, measured now', answer: systemReportSchema }
+  const operation = {
+    tag: 'Health',
+    summary: 'Whether each part works, measured now',
+    answer: systemReportSchema,
+    otherStatuses: { 503: systemReportSchema },
+  }
   api.get('/v1/system-check', operation, async ({ ctx }) => {
     const report = await checkSystem(deps)
     ctx.status = report.ok ? 200 : 503

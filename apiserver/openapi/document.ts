@@ -23,7 +23,7 @@ export function describeApi(operations: PlacedOperation[]) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll('*}', '}')
-    paths[path] = { ...paths[path], [operation.method]: describeOperation(operation) }
+    paths[path] = { ...paths[path], [operation.method]: describeOperation(operation, operations) }
   }
   return {
     openapi: '3.1.0',
@@ -42,7 +42,7 @@ export function describeApi(operations: PlacedOperation[]) {
   }
 }
 
-function describeOperation(operation: PlacedOperation) {
+function describeOperation(operation: PlacedOperation, all: PlacedOperation[]) {
   const { tag, summary, description, status = 200 } = operation
   return {
     tags: [tag],
@@ -51,7 +51,11 @@ function describeOperation(operation: PlacedOperation) {
     operationId: nameOperation(operation),
     parameters: [...describePath(operation.path), ...describeQuery(operation), ...describeHeaders(operation)],
     ...describeBody(operation),
-    responses: { [status]: describeAnswer(operation), ...describeRefusals(operation) },
+    responses: {
+      ...describeRefusals(operation),
+      ...describeOtherStatuses(operation),
+      [status]: { ...describeAnswer(operation), ...describeLinks(operation, all) },
+    },
   }
 }
 
@@ -82,7 +86,9 @@ function describeQuery({ query }: PlacedOperation) {
 }
 
 function describeHeaders({ creates }: PlacedOperation) {
-  return creates ? [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string' } }] : []
+  // Spaces around a header's value are not part of it.
+  const schema = { type: 'string', pattern: '^[!-~]([ -~]{0,253}[!-~])?$' }
+  return creates ? [{ name: 'Idempotency-Key', in: 'header', schema }] : []
 }
 
 function describeBody({ body, bodyOptional, streamedBody }: PlacedOperation) {
@@ -96,14 +102,35 @@ function describeAnswer({ answer, otherAnswers }: PlacedOperation) {
   return { description: 'Done.', ...(Object.keys(content).length > 0 && { content: wrapSchemas(content) }) }
 }
 
-function describeRefusals({ path, query, body, streamedBody, refusals: more = [] }: PlacedOperation) {
+function describeOtherStatuses({ otherStatuses = {} }: PlacedOperation) {
+  const described = Object.entries(otherStatuses).map(([status, schema]) => [
+    status,
+    { description: 'See its schema.', content: wrapSchemas({ 'application/json': schema }) },
+  ])
+  return Object.fromEntries(described) as Record<string, unknown>
+}
+
+/** What can be asked about a thing that was just made. */
+function describeLinks({ makes }: PlacedOperation, all: PlacedOperation[]) {
+  if (!makes) return {}
+  const links = all
+    .filter(({ path }) => path.includes(`{${makes}}`))
+    .map((operation) => [
+      nameOperation(operation),
+      { operationId: nameOperation(operation), parameters: { [makes]: '$response.body#/id' } },
+    ])
+  return { links: Object.fromEntries(links) as Record<string, unknown> }
+}
+
+function describeRefusals({ path, query, body, streamedBody, creates, refusals: more = [] }: PlacedOperation) {
   const takesBody = body !== undefined || streamedBody !== undefined
   const statuses = [
     401,
     403,
     ...(path.includes('{') || takesBody ? [404] : []),
-    ...(takesBody ? [409, 413, 415] : []),
-    ...(query || takesBody ? [422] : []),
+    ...(takesBody || creates ? [409] : []),
+    ...(takesBody ? [413, 415] : []),
+    ...(query || takesBody || creates ? [422] : []),
     429,
     503,
     ...more,

@@ -4,27 +4,16 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { ensureArtPython } from '../support/art-python.ts'
+import { ensureClientPython } from '../support/client-python.ts'
 import { useStack } from '../support/stack.ts'
 
 const run = promisify(execFile)
+const stack = useStack()
 
-interface Seen {
-  entity: string
-  step: number
-  trained_steps: number[]
-  artifact_names: string[]
-  metrics: string[]
-  early_model: string
-  early_name: string
-  early_text: string
-  early_has_logprobs: boolean
-}
-
-test("ART's ServerlessBackend registers, rolls out, trains twice, reads step 2 and infers on :step1", async () => {
-  const stack = useStack()
-  const python = await ensureArtPython()
-  const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-art-'))
+/** Runs a script of a folder with the ART of its requirements; gives the JSON of its last line. */
+async function runArt<Seen>(folder: string, script: string): Promise<Seen> {
+  const python = await ensureClientPython(folder)
+  const scratch = await mkdtemp(path.join(tmpdir(), 'trainyard-art-'))
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     TRAINYARD_URL: stack.url,
@@ -37,19 +26,45 @@ test("ART's ServerlessBackend registers, rolls out, trains twice, reads step 2 a
   }
   delete env.WANDB_API_KEY
   try {
-    const script = path.join(import.meta.dirname, 'art', 'main_job.py')
-    const { stdout } = await run(python, [script, folder], { env, cwd: folder, maxBuffer: 16 * 1024 * 1024 })
-    const seen = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Seen
-    expect(seen).toMatchObject({
-      step: 2,
-      trained_steps: [1, 2],
-      early_model: seen.early_name,
-      early_has_logprobs: true,
-    })
-    expect(seen.artifact_names[1]).toMatch(new RegExp(`^${seen.entity}/art-test/art-[0-9a-f]{8}:step2$`))
-    expect(seen.metrics).toContain('loss/train')
-    expect(seen.early_text).not.toBe('')
+    const file = path.join(import.meta.dirname, folder, script)
+    const { stdout } = await run(python, [file, scratch], { env, cwd: scratch, maxBuffer: 16 * 1024 * 1024 })
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Seen
   } finally {
-    await rm(folder, { recursive: true })
+    await rm(scratch, { recursive: true })
   }
+}
+
+test("ART's ServerlessBackend registers, rolls out, trains twice, reads step 2 and infers on :step1", async () => {
+  const seen = await runArt<{
+    entity: string
+    artifact_names: string[]
+    metrics: string[]
+    early_model: string
+    early_name: string
+    early_text: string
+  }>('art', 'main_job.py')
+  expect(seen).toMatchObject({
+    step: 2,
+    trained_steps: [1, 2],
+    early_model: seen.early_name,
+    early_has_logprobs: true,
+  })
+  expect(seen.artifact_names[1]).toMatch(new RegExp(`^${seen.entity}/art-test/art-[0-9a-f]{8}:step2$`))
+  expect(seen.metrics).toContain('loss/train')
+  expect(seen.early_text).not.toBe('')
+})
+
+const sftEvents = ['training_started', 'gradient_step', 'gradient_step', 'training_ended']
+
+test.each([
+  ['today', 'art'],
+  ['the oldest with the serverless client', 'art-oldest'],
+])('ART of %s registers, logs, trains, trains SFT by address, lists and deletes', async (_, folder) => {
+  expect(await runArt(folder, 'whole_life.py')).toEqual({
+    trained_step: 1,
+    sft_events: sftEvents,
+    listed: [1, 2],
+    left: [2],
+    gone: true,
+  })
 })

@@ -9,3 +9,13 @@ test('the document is for everybody and lists the operations', async () => {
   expect(document.openapi).toBe('3.1.0')
   expect(Object.keys(document.paths['/v1/preview/models/{model_id}/checkpoints'] ?? {})).toContain('get')
 })
+
+test('the reference page loads nothing from elsewhere, and each of its files is there', async () => {
+  const html = await (await fetch(`${stack.url}/docs`)).text()
+  const files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file!)
+  expect(files).toHaveLength(3)
+  for (const file of files) {
+    const response = await fetch(stack.url + file)
+    expect([file, response.status]).toEqual([file, 200])
+  }
+})
