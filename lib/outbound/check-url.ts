@@ -1,0 +1,71 @@
+import { isIP } from 'node:net'
+import type { Listing } from './hosts.ts'
+import type { AddressCheck } from './networks.ts'
+import { AddressRefused } from './refused.ts'
+
+/** What an address is checked against. */
+export interface UrlRules {
+  listHost: (url: URL) => Listing
+  isOpen: AddressCheck
+}
+
+// Signed addresses of clouds have about 2,000.
+const longestAddress = 4096
+
+const shape = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(?:\?[^#]*)?(?:#.*)?$/i
+
+// A dot segment in any spelling, an encoded slash, backslash or NUL.
+const pathEscape = /(^|\/)(\.|%2e){1,2}(\/|$)|%(2f|5c|00|25(2e|2f|5c|00))/i
+
+// Names that people's own networks and clusters resolve.
+const insideName = /^[^.]+$|\.(localhost|localdomain|local|internal|intranet|lan|home|corp|arpa|test|invalid|onion)$/
+
+/**
+ * Reads an address that a user gave, and checks all of it that can be checked without asking DNS.
+ *
+ * The URL parser forgives much (tabs, backslashes, octal addresses, missing slashes), and other readers of the same
+ * text forgive otherwise. What is not written in the one plain way is therefore refused.
+ *
+ * @throws {AddressRefused}
+ */
+export function checkUrl(address: string, rules: UrlRules): URL {
+  const { scheme, authority, path } = split(address)
+  if (scheme !== 'https' && scheme !== 'http') refuse('scheme', 'only https:// addresses are fetched')
+  if (authority.includes('@')) refuse('userinfo', 'a user name or password in an address is not taken')
+  if (!URL.canParse(address) || authority === '') refuse('syntax', 'this is not a valid address')
+  const url = new URL(address)
+  checkHost(url, authority, rules)
+  if (pathEscape.test(path)) refuse('path', 'its path has dot segments, or encoded slashes')
+  url.hash = ''
+  return url
+}
+
+function split(address: string) {
+  // Printable ASCII without what the URL parser drops, turns round or encodes.
+  if (!/^[\x21-\x7e]*$/.test(address) || /[\\<>"{}|^`]/.test(address)) {
+    refuse('syntax', 'it has characters that an address cannot have; encode them')
+  }
+  if (address.length > longestAddress) refuse('syntax', `it is longer than ${longestAddress} characters`)
+  const [, scheme = '', authority = '', path = ''] = shape.exec(address) ?? []
+  if (scheme === '') refuse('syntax', 'this is not a valid address')
+  return { scheme: scheme.toLowerCase(), authority, path }
+}
+
+function checkHost(url: URL, authority: string, { listHost, isOpen }: UrlRules): void {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const isAddress = isIP(host) !== 0
+  if (isAddress && !isOpen(host)) refuse('network', `${url.hostname} lies in a private or reserved network`)
+  const given = authority.replace(/:\d*$/, '').toLowerCase()
+  if (given !== url.hostname || authority.endsWith(':') || given.endsWith('.') || given.includes('..')) {
+    refuse('spelling', 'its host is not written in the usual way')
+  }
+  const listing = listHost(url)
+  if (!isAddress && listing !== 'exact' && insideName.test(host)) {
+    refuse('name', `${host} is a name of an internal network`)
+  }
+  if (listing === 'none' || url.port === '0') refuse('host', `${url.host} is not a host that is allowed here`)
+}
+
+function refuse(...[rule, reason]: ConstructorParameters<typeof AddressRefused>): never {
+  throw new AddressRefused(rule, reason)
+}

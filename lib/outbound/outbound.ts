@@ -1,0 +1,177 @@
+import { lookup } from 'node:dns'
+import { pipeline, Transform, type Readable, type TransformCallback } from 'node:stream'
+import { Agent, request, type Dispatcher } from 'undici'
+import { checkUrl, type UrlRules } from './check-url.ts'
+import { createHostList } from './hosts.ts'
+import { createAddressCheck } from './networks.ts'
+import { AddressRefused, AnswerFault } from './refused.ts'
+import { createCheckedLookup, type Resolve } from './resolve.ts'
+
+const connectTimeoutMs = 5_000
+const headersTimeoutMs = 30_000
+// Without a byte.
+const idleTimeoutMs = 60_000
+const wholeTimeoutMs = 600_000
+const maxRedirects = 5
+const maxHeaderBytes = 16 * 1024
+
+/** Which addresses may be asked. */
+export interface OutboundSettings {
+  /** `files.example.com`, `*.example.com`, `https://HOST:PORT`, `http://HOST` where plain http is meant; `*` is every host. */
+  hosts: readonly string[]
+  /** Networks such as `10.0.0.0/8` that may be asked although they are private. */
+  privateNetworks: readonly string[]
+  /** How names become addresses; the machine's own way when absent. */
+  resolve?: Resolve
+}
+
+export interface OutboundRequest {
+  /** GET when absent. */
+  method?: 'GET' | 'POST'
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+  /** More bytes than these are not read: the body's stream fails. */
+  maxBytes: number
+  /** Ten minutes at most, which is also the usual. */
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+export interface OutboundAnswer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  /** To be read to its end or destroyed. It fails with AnswerFault. */
+  body: Readable
+}
+
+/** Asks addresses that users gave. */
+export interface Outbound {
+  /** Checks an address without asking anybody. @throws {AddressRefused} */
+  check(address: string): URL
+  /** One request. Redirects are not followed: they are answered as they came. @throws {AddressRefused | AnswerFault} */
+  ask(address: string, options: OutboundRequest): Promise<OutboundAnswer>
+  /** GETs what lies there, over at most five redirects. Other statuses than 200 are faults. @throws {AddressRefused | AnswerFault} */
+  fetch(address: string, options: Pick<OutboundRequest, 'maxBytes' | 'signal'>): Promise<OutboundAnswer>
+  close(): Promise<void>
+}
+
+/**
+ * The guarded way out: every address, also one that a redirect names, is checked in writing and again by where its
+ * name leads, and time and size are bounded.
+ *
+ * @throws {ConfigError} for settings that mean nothing
+ */
+export function createOutbound({ hosts, privateNetworks, resolve = lookup }: OutboundSettings): Outbound {
+  const rules: UrlRules = { listHost: createHostList(hosts), isOpen: createAddressCheck(privateNetworks) }
+  const agent = new Agent({
+    connect: { timeout: connectTimeoutMs, lookup: createCheckedLookup(resolve, rules.isOpen) },
+    headersTimeout: headersTimeoutMs,
+    bodyTimeout: idleTimeoutMs,
+    maxHeaderSize: maxHeaderBytes,
+  })
+  const ask: Outbound['ask'] = async (address, options) => {
+    const url = checkUrl(address, rules)
+    return present(await send(agent, url, options), options.maxBytes)
+  }
+  return {
+    check: (address) => checkUrl(address, rules),
+    ask,
+    fetch: (address, options) => follow(ask, address, options),
+    close: () => agent.close(),
+  }
+}
+
+async function send(agent: Agent, url: URL, options: OutboundRequest): Promise<Dispatcher.ResponseData> {
+  const time = AbortSignal.timeout(options.timeoutMs ?? wholeTimeoutMs)
+  const signal = options.signal ? AbortSignal.any([time, options.signal]) : time
+  const headers = { 'user-agent': 'trainyard', 'accept-encoding': 'identity', ...options.headers }
+  const { method = 'GET', body = null } = options
+  try {
+    return await request(url, { dispatcher: agent, method, headers, body, signal })
+  } catch (error) {
+    throw toFault(error)
+  }
+}
+
+async function follow(
+  ask: Outbound['ask'],
+  address: string,
+  options: Pick<OutboundRequest, 'maxBytes' | 'signal'>,
+): Promise<OutboundAnswer> {
+  // The whole walk has the time of one request.
+  const time = AbortSignal.timeout(wholeTimeoutMs)
+  const signal = options.signal ? AbortSignal.any([time, options.signal]) : time
+  for (let [at, redirects] = [address, 0]; ; redirects++) {
+    const answer = await ask(at, { maxBytes: options.maxBytes, signal })
+    if (answer.status === 200) return requirePlain(answer)
+    discard(answer)
+    const { location } = answer.headers
+    if (![301, 302, 303, 307, 308].includes(answer.status) || typeof location !== 'string') throw wrongStatus(answer)
+    if (redirects === maxRedirects) throw new AnswerFault('redirects', `it redirects more than ${maxRedirects} times`)
+    at = readLocation(location, at)
+  }
+}
+
+/** A relative one is resolved against where it came from; an absolute one stays as written, to be checked as written. */
+function readLocation(location: string, from: string): string {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location
+  if (/^[/\\]{2}|[\\\t\r\n]/.test(location) || !URL.canParse(location, from)) {
+    throw new AddressRefused('syntax', 'it redirects to what is not a valid address')
+  }
+  return new URL(location, from).href
+}
+
+function requirePlain(answer: OutboundAnswer): OutboundAnswer {
+  if ([undefined, '', 'identity'].includes(String(answer.headers['content-encoding'] ?? ''))) return answer
+  discard(answer)
+  throw new AnswerFault('encoding', 'its server sends it compressed')
+}
+
+function wrongStatus({ status }: OutboundAnswer): AnswerFault {
+  return new AnswerFault('status', `its server answered ${status}`, { status })
+}
+
+function present({ statusCode, headers, body }: Dispatcher.ResponseData, maxBytes: number): OutboundAnswer {
+  const limited = new LimitedBody(maxBytes)
+  // Whichever of the two ends, ends the other; the reader is told by the limited one.
+  pipeline(body, limited, () => {})
+  const answer = { status: statusCode, headers, body: limited }
+  if (Number(headers['content-length'] ?? 0) <= maxBytes) return answer
+  discard(answer)
+  throw tooLarge(maxBytes)
+}
+
+/** What is left of an answer is of no interest: its connection is closed. */
+function discard({ body }: OutboundAnswer): void {
+  body.on('error', () => {}).destroy()
+}
+
+/** A body that fails once it is longer than was agreed. */
+class LimitedBody extends Transform {
+  #left: number
+  readonly #maxBytes: number
+
+  constructor(maxBytes: number) {
+    super()
+    this.#left = this.#maxBytes = maxBytes
+  }
+
+  override _transform(chunk: Uint8Array, _: BufferEncoding, done: TransformCallback): void {
+    this.#left -= chunk.length
+    if (this.#left < 0) done(tooLarge(this.#maxBytes))
+    else done(null, chunk)
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    done(error && toFault(error))
+  }
+}
+
+function tooLarge(maxBytes: number): AnswerFault {
+  return new AnswerFault('too_large', `it is larger than ${maxBytes} bytes`)
+}
+
+function toFault(error: unknown): Error {
+  if (error instanceof AddressRefused || error instanceof AnswerFault) return error
+  return new AnswerFault('unreachable', 'its server could not be reached, or broke off', { cause: error })
+}

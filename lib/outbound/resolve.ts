@@ -1,0 +1,33 @@
+import type { LookupAddress } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import type { AddressCheck } from './networks.ts'
+import { AddressRefused } from './refused.ts'
+
+/** Finds all addresses of a name; `dns.lookup` (the hosts file, then DNS) is one. */
+export type Resolve = (
+  name: string,
+  options: { all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/**
+ * A lookup for sockets that answers open addresses only. The socket connects to what was checked here: there is no
+ * second question to DNS that could be answered otherwise. A name with one closed address among open ones is refused
+ * as a whole.
+ */
+export function createCheckedLookup(resolve: Resolve, isOpen: AddressCheck): LookupFunction {
+  return (name, options, done) => {
+    resolve(name, { all: true }, (failure, addresses) => {
+      const error = failure ?? findFault(name, addresses, isOpen)
+      if (error) done(error, '')
+      else if (options.all) done(null, addresses)
+      else done(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  }
+}
+
+function findFault(name: string, addresses: LookupAddress[], isOpen: AddressCheck): Error | undefined {
+  if (addresses.length === 0) return new Error('a name without addresses')
+  if (addresses.every(({ address }) => isOpen(address))) return undefined
+  return new AddressRefused('network', `${name} leads to a private or reserved network`)
+}
