@@ -12,6 +12,9 @@ import { routeOpenApi } from './openapi/routes.ts'
 import { routeModels } from './training/models/routes.ts'
 import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 
+// Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
+const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
+
 /** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
 export function createApp(deps: Deps): Koa {
   const app = new Koa()
@@ -20,7 +23,7 @@ export function createApp(deps: Deps): Koa {
   app.use(logRequests(deps.log))
   app.use(answerErrors(deps.log))
 
-  const router = new Router<RequestState>()
+  const router = new Router<RequestState>({ methods })
   const api = createApi(router, deps)
 
   const open = new Router()
@@ -36,7 +39,7 @@ export function createApp(deps: Deps): Koa {
 
 /** Every operation that needs a key, one folder per resource. */
 function createApi(router: Router<RequestState>, deps: Deps): Api {
-  const api = new Api(router)
+  const api = new Api(router, deps)
   routeModels(api, deps)
   routeTrainingJobs(api, deps)
   routeGateway(api, deps)

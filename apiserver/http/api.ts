@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Router } from '@koa/router'
 import type { Static, TSchema } from 'typebox'
 import { readJson } from '../middleware/body.ts'
@@ -6,6 +7,9 @@ import { requireRole } from '../middleware/auth.ts'
 import { compileBody, compileQuery } from '../validation/compile.ts'
 import type { Fault } from '../refusal.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
+import type { Deps } from '../deps.ts'
+import { answerOnce, readIdempotencyKey } from './idempotency.ts'
+import { RequestIds } from './request-ids.ts'
 
 // Names, settings and short lists. What takes more says so.
 const usualBodyLimitBytes = 64 * 1024
@@ -33,7 +37,14 @@ export interface Operation<Query extends TSchema = TSchema, Body extends TSchema
   status?: 200 | 201 | 202 | 204
   /** Statuses, beside the usual ones, of its refusals. */
   refusals?: number[]
-  /** It makes something: a request that carries an Idempotency-Key makes it once. */
+  /** Schemas of answers by other statuses that are no refusals. */
+  otherStatuses?: Record<number, TSchema>
+  /** The path parameter by which the answer's `id` names what was made, such as `model_id`. */
+  makes?: string
+  /**
+   * It makes something: a request that carries an Idempotency-Key makes it once. With a streamed body the handler itself
+   * calls `answerOnce`, because the body belongs to what is compared.
+   */
   creates?: boolean
 }
 
@@ -51,6 +62,9 @@ export interface ApiRequest<Query, Body> {
   params: Record<string, string>
   query: Query
   body: Body
+  /** Of something that the request makes; when the request is repeated, the same again. */
+  newId: () => string
+  ids: RequestIds
 }
 
 type Handler<Query extends TSchema, Body extends TSchema> = (
@@ -66,9 +80,11 @@ type Handler<Query extends TSchema, Body extends TSchema> = (
 export class Api {
   readonly operations: PlacedOperation[] = []
   readonly #router: Router<RequestState>
+  readonly #deps: Pick<Deps, 'pool' | 'log'>
 
-  constructor(router: Router<RequestState>) {
+  constructor(router: Router<RequestState>, deps: Pick<Deps, 'pool' | 'log'>) {
     this.#router = router
+    this.#deps = deps
   }
 
   get<Q extends TSchema, B extends TSchema>(path: string, operation: Operation<Q, B>, handle: Handler<Q, B>): void {
@@ -98,8 +114,12 @@ export class Api {
     const check = compileRequest(operation)
     this.#router[method](toRouterPath(path), async (ctx) => {
       requireRole(ctx.state.caller, role)
-      const { query, body } = await check(ctx)
-      const answer = await handle({ ctx, caller: ctx.state.caller, params: ctx.params, query, body })
+      const { digest, ...checked } = await check(ctx)
+      const ids = new RequestIds(operation.creates === true && readIdempotencyKey(ctx) !== undefined)
+      const newId = () => ids.next()
+      const request = { ctx, caller: ctx.state.caller, params: ctx.params, ...checked, newId, ids }
+      const once = operation.creates && !operation.streamedBody
+      const answer = await (once ? answerOnce(this.#deps, request, digest, () => handle(request)) : handle(request))
       if (answer === undefined) return
       ctx.status = operation.status ?? 200
       ctx.body = answer
@@ -115,14 +135,18 @@ function toRouterPath(path: string): string {
 function compileRequest<Q extends TSchema, B extends TSchema>(operation: Operation<Q, B>) {
   const parseQuery = operation.query && compileQuery(operation.query)
   const parseBody = operation.body && compileBody(operation.body)
-  return async (ctx: RequestContext): Promise<{ query: Static<Q>; body: Static<B> }> => {
+  return async (ctx: RequestContext): Promise<{ query: Static<Q>; body: Static<B>; digest: Buffer }> => {
     const reads = parseBody !== undefined && (!operation.bodyOptional || hasBody(ctx))
     const document = reads ? await readJson(ctx, operation.bodyLimitBytes ?? usualBodyLimitBytes) : undefined
     const faults: Fault[] = []
+    if (operation.creates) collectFaults(faults, () => readIdempotencyKey(ctx))
     const query = collectFaults(faults, () => parseQuery?.(ctx.query))
     const body = collectFaults(faults, () => document && parseBody?.(document))
     if (faults.length > 0) throw unprocessable(...faults)
-    return { query: query as Static<Q>, body: body as Static<B> }
+    const digest = createHash('sha256')
+      .update(document?.bytes ?? '')
+      .digest()
+    return { query: query as Static<Q>, body: body as Static<B>, digest }
   }
 }
 

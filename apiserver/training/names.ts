@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 
 // The same as in the Model resource. It fits into `entity/project/name:stepN` addresses.
@@ -25,7 +24,7 @@ export function isReservedProject(name: string): boolean {
   return reservedProjects.has(name.toLowerCase())
 }
 
-/** A name for a model whose maker gave none. */
-export function generateModelName(): string {
-  return `model-${randomBytes(5).toString('hex')}`
+/** A name for a model whose maker gave none: by its id, so that a request that is repeated gives the same. */
+export function generateModelName(id: string): string {
+  return `model-${id.replaceAll('-', '').slice(-10)}`
 }

@@ -24,12 +24,12 @@ export interface NewModel extends Omit<ModelRow, 'createdAt' | 'hiddenAt'> {
 const columns = `m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.namespace, m.cr_name AS "crName",
   m.created_at AS "createdAt", m.hidden_at AS "hiddenAt"`
 
-/** Makes a model, or nothing (undefined) when its name is taken: of many at once exactly one gets it. */
+/** Makes a model, or nothing (undefined) when its name or id is taken: of many at once exactly one gets it. */
 export async function insertModel(pool: Pool, model: NewModel): Promise<ModelRow | undefined> {
   const { rows } = await pool.query<ModelRow>(
     `INSERT INTO training.models AS m (id, entity, project, name, base_model, namespace, cr_name, key_id)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-     ON CONFLICT (entity, project, name) WHERE deleted_at IS NULL DO NOTHING
+     ON CONFLICT DO NOTHING
      RETURNING ${columns}`,
     [model.id, model.entity, model.project, model.name, model.baseModel, model.namespace, model.crName, model.keyId],
   )

@@ -10,8 +10,14 @@ const tag = 'Models'
 export function routeModels(api: Api, deps: Deps): void {
   api.post(
     '/v1/preview/models',
-    { tag, summary: 'Make a model, or get the one of this name', body: modelCreateSchema, answer: modelSchema },
-    async ({ caller, body }) => presentModel(await createModel(deps, caller, body)),
+    {
+      tag,
+      summary: 'Make a model, or get the one of this name',
+      body: modelCreateSchema,
+      answer: modelSchema,
+      creates: true,
+    },
+    async ({ caller, newId, body }) => presentModel(await createModel(deps, { caller, newId }, body)),
   )
 
   api.get(

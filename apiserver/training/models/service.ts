@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { findBaseModel, type BaseModelRow } from '../../../db/queries/base-models.ts'
 import { findCheckpointStep, listCheckpoints, type CheckpointRow } from '../../../db/queries/checkpoints.ts'
 import {
@@ -20,13 +19,20 @@ import { resolveCursor, type OrderedPageQuery } from '../list.ts'
 import { defaultProject, generateModelName, isReservedProject } from '../names.ts'
 import type { ModelCreate } from './schema.ts'
 
-/** Makes a model, or finds the one of the same name when `return_existing` is set; at once for many callers. */
-export async function createModel(deps: Deps, caller: Caller, wanted: ModelCreate): Promise<ModelRow> {
-  const name = nameModel(caller.entity, wanted)
+/**
+ * Makes a model, or finds the one of the same name when `return_existing` is set; at once for many callers. A model that
+ * has the new id already was made by an earlier run of the same request.
+ */
+export async function createModel(
+  deps: Deps,
+  { caller, newId }: { caller: Caller; newId: () => string },
+  wanted: ModelCreate,
+): Promise<ModelRow> {
+  const id = newId()
+  const name = nameModel(id, caller.entity, wanted)
   const existing = wanted.return_existing ? await findModelByName(deps.pool, name) : undefined
   if (existing) return returnExisting(deps, existing)
   const baseModel = await requireBaseModel(deps, wanted.base_model)
-  const id = randomUUID()
   const model = await insertModel(deps.pool, {
     ...name,
     id,
@@ -35,7 +41,7 @@ export async function createModel(deps: Deps, caller: Caller, wanted: ModelCreat
     namespace: deps.config.TRAINYARD_NAMESPACE,
     crName: resourceName(name.name, id),
   })
-  if (!model) return takeExisting(deps, name, wanted.return_existing === true)
+  if (!model) return takeExisting(deps, name, ({ id: known }) => wanted.return_existing === true || known === id)
   await makeResource(deps, model, baseModel)
   return model
 }
@@ -59,7 +65,7 @@ export async function listModelCheckpoints(
   return listCheckpoints(deps.pool, id, { after: step, order, limit: limit + 1 })
 }
 
-function nameModel(entity: string, wanted: ModelCreate): ModelName {
+function nameModel(id: string, entity: string, wanted: ModelCreate): ModelName {
   if ((wanted.entity ?? entity) !== entity) {
     throw new Refusal(403, `This key belongs to the entity ${entity}, and cannot make models of another.`)
   }
@@ -67,7 +73,7 @@ function nameModel(entity: string, wanted: ModelCreate): ModelName {
   if (isReservedProject(project)) {
     throw unprocessable({ loc: ['body', 'project'], msg: 'Value error, this name is reserved', type: 'value_error' })
   }
-  return { entity, project, name: wanted.name ?? generateModelName() }
+  return { entity, project, name: wanted.name ?? generateModelName(id) }
 }
 
 async function requireBaseModel(deps: Deps, name: string): Promise<BaseModelRow> {
@@ -77,9 +83,9 @@ async function requireBaseModel(deps: Deps, name: string): Promise<BaseModelRow>
   throw unprocessable({ loc: ['body', 'base_model'], msg, type: 'value_error' })
 }
 
-async function takeExisting(deps: Deps, name: ModelName, wanted: boolean): Promise<ModelRow> {
+async function takeExisting(deps: Deps, name: ModelName, isWanted: (existing: ModelRow) => boolean): Promise<ModelRow> {
   const existing = await findModelByName(deps.pool, name)
-  if (!existing || !wanted) {
+  if (!existing || !isWanted(existing)) {
     const address = `${name.entity}/${name.project}/${name.name}`
     throw new Refusal(409, `A model ${address} exists already; send "return_existing": true to get it.`)
   }
