@@ -368,6 +368,10 @@ export interface TrainingJob {
       category?: 'User' | 'Capacity' | 'Internal'
       reason?: string
       message?: string
+      /**
+       * The same job may succeed when it is made again.
+       */
+      retryable?: boolean
     }
     startTime?: string
     completionTime?: string

@@ -43,6 +43,7 @@ async function makeJob({ client, pool, namespace }: Deps, job: UnmadeJob): Promi
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
     // It will be refused for ever, and somebody waits for the job's end.
-    await failJob(pool, job.id, { category: 'User', reason: 'InvalidSpec', message: error.message })
+    const failure = { category: 'User', reason: 'InvalidSpec', message: error.message, retryable: false } as const
+    await failJob(pool, job.id, failure)
   }
 }

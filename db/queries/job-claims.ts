@@ -80,7 +80,7 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
        state = 'Starting', attempt = attempt + 1, holder_pod = $2, holder_process = $3,
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
        checkpoint_id = gen_random_uuid(), step = next.step, progress_step = 0, progress_total = NULL,
-       started_at = coalesce(started_at, clock_timestamp())
+       claimed_at = clock_timestamp(), started_at = NULL
      FROM (
        SELECT candidate.id, model.last_step + 1 AS step
        FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id

@@ -5,6 +5,8 @@ export interface JobFailure {
   category: 'User' | 'Capacity' | 'Internal'
   reason: string
   message: string
+  /** The same job may succeed when it is tried again; never for a user's fault. */
+  retryable: boolean
 }
 
 /** What became of a job whose attempt ended without a checkpoint. */
@@ -60,6 +62,38 @@ export async function cancelJob(pool: Pool, jobId: string): Promise<boolean> {
   })
 }
 
+/** What became of a wish to cancel a job: it has just ended so, or the state that it has, and keeps. */
+export interface Cancellation {
+  ended: boolean
+  state: string
+}
+
+/** Cancels a job that is not trained yet. One that has its checkpoint, or has ended, stays as it is. */
+export async function cancelUntrainedJob(pool: Pool, jobId: string): Promise<Cancellation> {
+  return withTransaction(pool, async (connection) => {
+    const state = (await lockState(connection, jobId)) ?? 'unknown'
+    if (!isUnfinished(state) || state === 'Publishing') return { ended: false, state }
+    await connection.query('UPDATE training.jobs SET cancel_requested_at = clock_timestamp() WHERE id = $1', [jobId])
+    await endJob(connection, jobId, cancelledEnding)
+    return { ended: true, state: cancelledEnding.state }
+  })
+}
+
+/** Locks the unfinished jobs of a model and gives their ids. */
+export async function lockModelJobs(connection: Connection, modelId: string): Promise<string[]> {
+  const { rows } = await connection.query<{ id: string }>(
+    `SELECT id FROM training.jobs
+     WHERE model_id = $1 AND state NOT IN ('Succeeded', 'Failed', 'Cancelled') ORDER BY id FOR UPDATE`,
+    [modelId],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Ends these jobs, whose rows the caller has locked, as Cancelled: their model goes, with what they made. */
+export async function cancelModelJobs(connection: Connection, ids: string[]): Promise<void> {
+  for (const id of ids) await endJob(connection, id, cancelledEnding)
+}
+
 /** Releases the jobs whose trainer let its lease run out: back to the queue, or Failed after the last attempt. */
 export async function sweepExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
   return withTransaction(pool, async (connection) => {
@@ -75,7 +109,7 @@ export async function sweepExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
 /** Ends the attempts of these jobs, whose rows the caller has locked, because their trainer is gone. */
 export async function releaseLostJobs(connection: Connection, jobs: { id: string }[]): Promise<ReleasedJob[]> {
   const released: ReleasedJob[] = []
-  for (const { id } of jobs) released.push(await releaseJob(connection, id, trainerLost, true))
+  for (const { id } of jobs) released.push(await releaseJob(connection, id, trainerLost))
   return released
 }
 
@@ -83,25 +117,21 @@ const trainerLost: JobFailure = {
   category: 'Internal',
   reason: 'TrainerLost',
   message: "The trainer stopped without a report. It may have run out of memory: see the trainer pod's state and log",
+  retryable: true,
 }
 
 /**
  * Ends an attempt without a checkpoint; the caller has locked the row. A retryable failure puts the job back into the
  * queue, where it keeps its place, as long as it has attempts left; every other one fails it.
  */
-export async function releaseJob(
-  connection: Connection,
-  jobId: string,
-  failure: JobFailure,
-  retryable: boolean,
-): Promise<ReleasedJob> {
+export async function releaseJob(connection: Connection, jobId: string, failure: JobFailure): Promise<ReleasedJob> {
   const { rows } = await connection.query<{ attempt: number; exhausted: boolean }>(
     'SELECT attempt, attempt >= max_attempts AS exhausted FROM training.jobs WHERE id = $1',
     [jobId],
   )
   const { attempt = 0, exhausted = true } = rows[0] ?? {}
-  if (!retryable || exhausted) {
-    await endFailed(connection, jobId, failure, retryable ? attempt : undefined)
+  if (!failure.retryable || exhausted) {
+    await endFailed(connection, jobId, failure, failure.retryable ? attempt : undefined)
     return { id: jobId, attempt, state: 'Failed' }
   }
   await connection.query(

@@ -16,11 +16,6 @@ export interface ReportedCheckpoint {
   metrics: Record<string, unknown>
 }
 
-/** A failure as its trainer tells it. */
-export interface ReportedFailure extends JobFailure {
-  retryable: boolean
-}
-
 /**
  * What became of a report: recorded (now, or earlier by an identical one), or fenced, because the attempt no longer
  * holds the job and nothing was changed.
@@ -67,13 +62,13 @@ export async function recordCheckpoint(
 }
 
 /** Fails the job, or puts it back into the queue when the failure is retryable and attempts are left. */
-export async function recordFailure(pool: Pool, attempt: Attempt, reported: ReportedFailure): Promise<ReportOutcome> {
-  const { retryable, ...failure } = reported
+export async function recordFailure(pool: Pool, attempt: Attempt, reported: JobFailure): Promise<ReportOutcome> {
+  const failure = { ...reported, retryable: reported.retryable && reported.category !== 'User' }
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)
     if (!job) return 'fenced'
     if (!job.holds) return isSameFailure(job.failure, failure) ? 'recorded' : 'fenced'
-    await releaseJob(connection, job.id, failure, retryable && failure.category !== 'User')
+    await releaseJob(connection, job.id, failure)
     return 'recorded'
   })
 }
@@ -102,7 +97,7 @@ async function moveProgress(connection: Connection, jobId: string, events: Repor
   const total = events.find((event) => event.type === 'training_started')?.data['num_sequences']
   await connection.query(
     `UPDATE training.jobs SET state = 'Running', progress_step = greatest(progress_step, $2),
-       progress_total = coalesce($3, progress_total),
+       progress_total = coalesce($3, progress_total), started_at = coalesce(started_at, clock_timestamp()),
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
      WHERE id = $1`,
     [jobId, Math.max(0, ...events.map((event) => event.seq)), total ?? null],
@@ -120,7 +115,8 @@ async function insertCheckpoint(connection: Connection, job: HeldJob, checkpoint
     job.step,
   ])
   await connection.query(
-    "UPDATE training.jobs SET state = 'Publishing', failure = NULL, lease_expires_at = NULL WHERE id = $1",
+    `UPDATE training.jobs SET state = 'Publishing', failure = NULL, lease_expires_at = NULL,
+       trained_at = clock_timestamp(), started_at = coalesce(started_at, claimed_at) WHERE id = $1`,
     [job.id],
   )
 }

@@ -1,5 +1,6 @@
 import type { Pool } from '../pool.ts'
 import type { JobFailure } from './job-endings.ts'
+import { queueOfPage, unfinished } from './job-queue.ts'
 
 export type JobState =
   | 'Pending'
@@ -29,10 +30,10 @@ export interface OperatorJob {
   createdAt: Date
   startedAt: Date | null
   finishedAt: Date | null
-  /** unfinished jobs of the same model before this one, and the resource name of the first of them */
+  /** of a Queued job: unfinished jobs of the same model before it, and the resource name of the first of them */
   ahead: number
   firstAhead: string | null
-  /** its place among the jobs that wait for a trainer of the base model, from 1; those that wait for their model do not count */
+  /** of a Queued job: its place among those that wait for a trainer of the base model, from 1; those that wait for their model do not count */
   place: number
 }
 
@@ -44,39 +45,31 @@ export interface JobReference {
   specDigest: string
 }
 
-const unfinished = `NOT IN ('Succeeded', 'Failed', 'Cancelled')`
-
-const select = `SELECT j.id, j.state, m.entity, m.base_model AS "baseModel", j.input_uri AS "inputUri", j.attempt,
+/** The jobs that a condition finds. */
+const select = (condition: string) => `WITH page AS MATERIALIZED (
+    SELECT j.*, m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}
+  ), ${queueOfPage}
+  SELECT j.id, j.state, j.entity, j.base_model AS "baseModel", j.input_uri AS "inputUri", j.attempt,
     j.max_attempts AS "maxAttempts", j.holder_pod AS "holderPod", j.progress_step AS "progressStep",
     j.progress_total AS "progressTotal", j.failure, j.cr_made_at AS "crMadeAt", j.created_at AS "createdAt",
     j.started_at AS "startedAt", j.finished_at AS "finishedAt",
     (SELECT json_build_object('id', c.id, 'step', c.step, 'uri', c.uri, 'digest', c.digest)
      FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint,
-    (SELECT count(*) FROM training.jobs e
-     WHERE e.model_id = j.model_id AND e.arrival < j.arrival AND e.state ${unfinished}) AS ahead,
-    (SELECT e.cr_name FROM training.jobs e
-     WHERE e.model_id = j.model_id AND e.arrival < j.arrival AND e.state ${unfinished}
-     ORDER BY e.arrival LIMIT 1) AS "firstAhead",
-    (SELECT count(*) + 1 FROM training.jobs e JOIN training.models n ON n.id = e.model_id
-     WHERE n.base_model = m.base_model AND e.state = 'Queued' AND e.arrival < j.arrival AND NOT EXISTS (
-       SELECT 1 FROM training.jobs f
-       WHERE f.model_id = e.model_id AND f.arrival < e.arrival AND f.state ${unfinished})) AS place
-  FROM training.jobs j JOIN training.models m ON m.id = j.model_id`
+    coalesce(q.ahead, 0) AS ahead, q.first_ahead AS "firstAhead", coalesce(q.place, 1) AS place
+  FROM page j LEFT JOIN queue q ON q.id = j.id`
 
 /** The job of a resource: the one of its label, else the newest of its name with the same specification. */
 export async function findReferencedJob(pool: Pool, reference: JobReference): Promise<OperatorJob | undefined> {
   const { id, namespace, crName, specDigest } = reference
-  const { rows } = await pool.query<OperatorJob>(
-    `${select} WHERE j.namespace = $1 AND j.cr_name = $2 AND (j.id::text = $3 OR j.spec_digest = $4)
-     ORDER BY (j.id::text = $3) DESC NULLS LAST, j.arrival DESC LIMIT 1`,
-    [namespace, crName, id ?? null, specDigest],
-  )
+  const condition = `j.namespace = $1 AND j.cr_name = $2 AND (j.id::text = $3 OR j.spec_digest = $4)
+    ORDER BY (j.id::text = $3) DESC NULLS LAST, j.arrival DESC LIMIT 1`
+  const { rows } = await pool.query<OperatorJob>(select(condition), [namespace, crName, id ?? null, specDigest])
   return rows[0]
 }
 
 /** A job that has its checkpoint and is not ended yet; undefined for every other one. */
 export async function findPublishingJob(pool: Pool, id: string): Promise<OperatorJob | undefined> {
-  const { rows } = await pool.query<OperatorJob>(`${select} WHERE j.id = $1 AND j.state = 'Publishing'`, [id])
+  const { rows } = await pool.query<OperatorJob>(select(`j.id = $1 AND j.state = 'Publishing'`), [id])
   return rows[0]
 }
 
@@ -113,7 +106,7 @@ export async function insertResourceJob(pool: Pool, job: NewResourceJob): Promis
 /** Pending to Queued: from now on a trainer may claim it. */
 export async function queueJob(pool: Pool, id: string): Promise<void> {
   await pool.query(
-    `UPDATE training.jobs SET state = 'Queued', cr_made_at = coalesce(cr_made_at, now())
+    `UPDATE training.jobs SET state = 'Queued', queued_at = clock_timestamp(), cr_made_at = coalesce(cr_made_at, now())
      WHERE id = $1 AND state = 'Pending'`,
     [id],
   )

@@ -89,7 +89,7 @@ function isInputAllowed({ inputUri, entity }: OperatorJob): boolean {
 
 function inputNotAllowed({ entity }: OperatorJob): JobFailure {
   const message = `spec.inputRef.uri must be an address below artifact:///payloads/${entity}/, the model's entity`
-  return { category: 'User', reason: reasons.inputNotAllowed, message }
+  return { category: 'User', reason: reasons.inputNotAllowed, message, retryable: false }
 }
 
 function wantAttempts({ spec }: TrainingJob): number {

@@ -20,7 +20,7 @@ const describe = (job: Partial<OperatorJob>, around: Partial<JobSurroundings> = 
 const summarize = ({ conditions }: JobStatus) =>
   conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)
 
-const lost = { category: 'Internal' as const, reason: 'TrainerLost', message: 'gone' }
+const lost = { category: 'Internal' as const, reason: 'TrainerLost', message: 'gone', retryable: true }
 const checkpoint = { id: 'c', step: 4, uri: 'artifact:///checkpoints/c', digest: 'd' }
 const span = { startedAt: new Date('2026-01-01T00:00:01.5Z'), finishedAt: new Date('2026-01-01T00:00:09Z') }
 
@@ -142,7 +142,7 @@ const conditionCases: [string, Partial<OperatorJob>, Partial<JobSurroundings>, s
   ],
   [
     'refused for its input',
-    { state: 'Failed', failure: { category: 'User', reason: 'InputNotAllowed', message: 'no' } },
+    { state: 'Failed', failure: { category: 'User', reason: 'InputNotAllowed', message: 'no', retryable: false } },
     {},
     [
       'Accepted=False InputNotAllowed',

@@ -80,7 +80,10 @@ function tellOf(job: OperatorJob, around: JobSurroundings): Telling {
     Publishing: () => ({ reason: reasons.loadingCheckpoint, message: 'Trained; the engines load its checkpoint.' }),
     Succeeded: () => ({ reason: reasons.succeeded, message: `Made step ${job.checkpoint?.step} of its model.` }),
     Failed: () => job.failure ?? { reason: 'Failed', message: 'It failed.' },
-    Cancelled: () => ({ reason: reasons.cancelled, message: 'Cancelled by spec.cancel, or by deleting its resource.' }),
+    Cancelled: () => ({
+      reason: reasons.cancelled,
+      message: 'Cancelled over the API, by spec.cancel, or by deleting its resource.',
+    }),
   }
   const { reason, message } = tellings[job.state]()
   return { reason, message }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { renewLease } from '../../db/queries/job-claims.ts'
-import { cancelJob, failJob, finishJob } from '../../db/queries/job-endings.ts'
-import { recordCheckpoint, recordEvents, recordFailure, type ReportedFailure } from '../../db/queries/job-reports.ts'
+import { cancelJob, failJob, finishJob, type JobFailure } from '../../db/queries/job-endings.ts'
+import { recordCheckpoint, recordEvents, recordFailure } from '../../db/queries/job-reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
@@ -96,7 +96,7 @@ describe('reports', () => {
     ])
   })
 
-  test.each<[string, ReportedFailure, string]>([
+  test.each<[string, JobFailure, string]>([
     ["a user's fault", { ...lost, category: 'User' }, 'out of memory'],
     ['a failure that no retry helps', { ...lost, retryable: false }, 'out of memory'],
   ])('%s fails the job at the first attempt', async (_name, failure, message) => {
@@ -105,7 +105,7 @@ describe('reports', () => {
     await recordEvents(database.pool, attempt, [started])
     expect(await recordFailure(database.pool, attempt, failure)).toBe('recorded')
     expect(await recordFailure(database.pool, attempt, failure)).toBe('recorded')
-    expect((await rows.readJob(job)).state).toBe('Failed')
+    expect(await rows.readJob(job)).toMatchObject({ state: 'Failed', failure: { retryable: false } })
     expect(await rows.listEvents(job)).toEqual(['0 training_started', '1 training_failed'])
     expect(await rows.readErrorMessage(job)).toBe(message)
   })
@@ -127,7 +127,7 @@ describe('reports', () => {
 })
 
 describe('endings', () => {
-  const failure = { category: 'User', reason: 'BadInput', message: 'the payload is no JSON' } as const
+  const failure = { category: 'User', reason: 'BadInput', message: 'the payload is no JSON', retryable: false } as const
 
   test('a terminal state never changes, and has one terminal event', async () => {
     const endings: [string, (jobId: string) => Promise<boolean>][] = [
