@@ -13,6 +13,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'store',
+          include: ['test/store/*.test.ts'],
+          testTimeout: 30_000,
+          // An S3 server may have to be built first.
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
           name: 'control',
           include: ['test/control/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],

@@ -6,6 +6,7 @@ import { readLocalConfig } from '../local/config.ts'
 import { installTrainerEnvironment } from '../local/install/python-environment.ts'
 import { Board } from '../local/terminal/board.ts'
 import { runChecks } from './check.ts'
+import { installS3Server } from './support/s3-build.ts'
 
 const root = path.dirname(import.meta.dirname)
 
@@ -59,7 +60,9 @@ async function runPython(reports: string): Promise<Outcome> {
     await runCommand(python, ['-m', 'ruff', 'check', '.'], folder),
     await runCommand(python, ['-m', 'ruff', 'format', '--check', '.'], folder),
   ]
-  const code = await runCommand(python, ['-m', 'pytest', '-q', `--junitxml=${report}`], folder)
+  // The tests of the artifact store start it.
+  const env = { TRAINYARD_TEST_S3_SERVER: await installS3Server() }
+  const code = await runCommand(python, ['-m', 'pytest', '-q', `--junitxml=${report}`], folder, env)
   const outcome = await readJunit(report).catch(() => crashed('pytest made no report'))
   const lintFaults = lints.filter((lint) => lint !== 0).length
   const failed = outcome.failed + lintFaults
@@ -82,9 +85,13 @@ async function readJunit(file: string): Promise<Outcome> {
   }
 }
 
-function runCommand(command: string, args: string[], cwd: string): Promise<number> {
+function runCommand(command: string, args: string[], cwd: string, env = {}): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] })
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
     child.on('error', reject)
     child.on('exit', (code) => resolve(code ?? 1))
   })
@@ -95,6 +102,7 @@ async function main(): Promise<void> {
   const suites: [string, () => Promise<Outcome> | Outcome][] = [
     ['checks', () => ({ ...runChecks(root), skipped: [] })],
     ['unit tests', () => runVitest('unit', reports)],
+    ['artifact store tests', () => runVitest('store', reports)],
     ['Python tests', () => runPython(reports)],
     ['control tests', () => runVitest('control', reports)],
     ['integration and client tests', () => runVitest('integration', reports)],

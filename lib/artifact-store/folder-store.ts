@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { countBytes } from './counted.ts'
 import { placeFile } from './folder-files.ts'
-import { artifactUri, requireKey, requirePrefix } from './keys.ts'
+import { artifactUri, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
 import { ArtifactMissing } from './missing.ts'
 import { sweepFolder } from './sweep.ts'
@@ -80,10 +80,11 @@ export class FolderStore implements ArtifactStore {
 
   /** Everything leaves its place at once, by a rename, so that nobody sees half of it. */
   async removeAll(prefix: string): Promise<{ objects: number; bytes: number }> {
+    const folder = this.#pathOf(requireFolder(prefix))
     const removed = { objects: 0, bytes: 0 }
     try {
       const aside = await this.spoolPath()
-      await rename(this.#pathOf(requirePrefix(prefix).slice(0, -1)), aside)
+      await rename(folder, aside)
       for await (const { size } of walk(aside, '')) {
         removed.objects++
         removed.bytes += size

@@ -29,7 +29,12 @@ export function requireKey(key: string): string {
   return key
 }
 
-/** A prefix names a folder of keys, with or without a last slash; the empty one is the whole store. Gives it with its slash. */
+/** A folder of keys, which may be given with a last slash, without it. */
+export function requireFolder(prefix: string): string {
+  return requireKey(prefix.replace(/\/$/, ''))
+}
+
+/** What the keys of a folder start with; the empty prefix is the whole store. */
 export function requirePrefix(prefix: string): string {
-  return prefix === '' ? '' : `${requireKey(prefix.replace(/\/$/, ''))}/`
+  return prefix === '' ? '' : `${requireFolder(prefix)}/`
 }

@@ -9,7 +9,7 @@ import { paginateListObjectsV2, S3ServiceException, type _Object, type S3Client 
 import { Upload } from '@aws-sdk/lib-storage'
 import { countBytes } from './counted.ts'
 import { inTurns } from './in-turns.ts'
-import { artifactUri, isKey, requireKey, requirePrefix } from './keys.ts'
+import { artifactUri, isKey, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
 import { ArtifactMissing } from './missing.ts'
 import { createS3Client, type S3Options } from './s3-client.ts'
@@ -56,8 +56,9 @@ export class S3Store implements ArtifactStore {
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
     const bytes = range && { Range: `bytes=${range.start}-${range.end ?? ''}` }
+    const place = this.#at(key)
     try {
-      const { Body } = await this.#client.send(new GetObjectCommand({ ...this.#at(key), ...bytes }))
+      const { Body } = await this.#client.send(new GetObjectCommand({ ...place, ...bytes }))
       return Body as Readable
     } catch (cause) {
       if (isNamed(cause, 'NoSuchKey')) throw new ArtifactMissing(key, cause)
@@ -67,8 +68,9 @@ export class S3Store implements ArtifactStore {
   }
 
   async stat(key: string): Promise<{ size: number } | undefined> {
+    const place = this.#at(key)
     try {
-      const { ContentLength = 0 } = await this.#client.send(new HeadObjectCommand(this.#at(key)))
+      const { ContentLength = 0 } = await this.#client.send(new HeadObjectCommand(place))
       return { size: ContentLength }
     } catch (cause) {
       if (isNamed(cause, 'NotFound')) return undefined
@@ -87,8 +89,9 @@ export class S3Store implements ArtifactStore {
   }
 
   async remove(key: string): Promise<void> {
+    const place = this.#at(key)
     try {
-      await this.#client.send(new DeleteObjectCommand(this.#at(key)))
+      await this.#client.send(new DeleteObjectCommand(place))
     } catch (cause) {
       throw new Error('removing from the artifact store', { cause })
     }
@@ -102,8 +105,7 @@ export class S3Store implements ArtifactStore {
       removed.objects++
       removed.bytes += size
     }
-    const manifest = `${requirePrefix(prefix)}manifest.json`
-    if (requirePrefix(prefix) === '') throw new Error('a whole store is never removed')
+    const manifest = `${requireFolder(prefix)}/manifest.json`
     const first = await this.stat(manifest)
     if (first) await remove({ key: manifest, ...first, modifiedAt: new Date() })
     await inTurns(this.list(prefix), requestsAtOnce, remove)

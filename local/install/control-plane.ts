@@ -4,9 +4,9 @@ import { withLock } from '../entry/lock.mjs'
 import { Interrupted } from '../problem.ts'
 import type { Phase } from '../terminal/board.ts'
 import type { InstallContext } from './context.ts'
+import { buildControlPlane } from './control-plane-build.ts'
 import { downloadProgram } from './download.ts'
 import { findExecutable, fitsControlPlane, fitsKubectl } from './find-programs.ts'
-import { buildWithGo } from './go-build.ts'
 import { officialRelease } from './releases.ts'
 import { isComplete, putInPlace } from './stamp.ts'
 import { programs, readVersions, type Program, type Versions } from './versions.ts'
@@ -79,7 +79,7 @@ async function getMissing(missing: Program[], getting: Getting): Promise<void> {
   await mkdir(getting.binFolder, { recursive: true })
   await removeHalfMade(getting.binFolder)
   const toBuild = await downloadWhatAnswers(missing, getting)
-  if (toBuild.length > 0) await buildWithGo(toBuild, getting)
+  if (toBuild.length > 0) await buildControlPlane(toBuild, getting)
 }
 
 /** What an interrupted run left; nobody else works here while we hold the lock. */

@@ -1,0 +1,31 @@
+import { buildWithGo, type GoBuild } from './go-build.ts'
+import type { Program, Versions } from './versions.ts'
+
+const packages: Record<Program, string> = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+  helm: 'helm.sh/helm/v4/cmd/helm',
+}
+
+const advice =
+  'Install Go 1.26 or newer (https://go.dev/dl), or connect to the internet for the official builds, ' +
+  'or set KUBEBUILDER_ASSETS to a folder that holds them.'
+
+/** Builds programs of the control plane that could not be downloaded. */
+export function buildControlPlane(
+  wanted: readonly Program[],
+  { versions, ...build }: { versions: Versions } & Omit<GoBuild, 'packages' | 'linkerFlags' | 'advice'>,
+): Promise<void> {
+  return buildWithGo(wanted, { ...build, packages, linkerFlags: linkerFlags(versions), advice })
+}
+
+/** Without these flags the programs take themselves for v0.0.0, and refuse each other. */
+function linkerFlags({ kubernetes }: Versions): string {
+  const [major, minor] = kubernetes.slice(1).split('.')
+  const variables = { gitVersion: kubernetes, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }
+  const settings = Object.entries(variables).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+  return ['-s', '-w', ...settings].join(' ')
+}

@@ -1,0 +1,329 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { access, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer, text } from 'node:stream/consumers'
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { inTurns } from '../../lib/artifact-store/in-turns.ts'
+import { ArtifactMissing } from '../../lib/artifact-store/missing.ts'
+import { createArtifactStore, type ArtifactStore } from '../../lib/artifact-store/store.ts'
+import { eventually } from '../support/eventually.ts'
+import { startS3Server, type S3Server } from '../support/s3-server.ts'
+import { openSeverableProxy } from '../support/severable-proxy.ts'
+
+const megabyte = 1024 * 1024
+let server: S3Server
+let folder: string
+let store: ArtifactStore
+
+beforeAll(async () => {
+  server = await startS3Server()
+  for (const [name, value] of Object.entries(server.credentials)) vi.stubEnv(name, value)
+  folder = await mkdtemp(path.join(tmpdir(), 'artifact-store-'))
+})
+
+afterAll(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true })
+})
+
+const digestOf = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
+const isThere = (file: string) =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
+
+async function listAll(prefix = '', of = store): Promise<Record<string, number>> {
+  const sizes: Record<string, number> = {}
+  for await (const { key, size } of of.list(prefix)) sizes[key] = size
+  return sizes
+}
+
+/** Bytes that are made while they are read, a megabyte at a time. */
+function* makeMegabytes(count: number) {
+  for (let number = 0; number < count; number++) yield Buffer.alloc(megabyte, number)
+}
+
+/** Gives some bytes and then neither more nor an end, until it is told how to end. */
+function openSource(first: Uint8Array) {
+  const source = new Readable({ read: () => {} })
+  source.push(first)
+  return source
+}
+
+const openOnS3 = (endpoint: string, prefix: string) => createArtifactStore(`s3://artifacts/${prefix}`, { endpoint })
+
+const stores: [string, () => ArtifactStore][] = [
+  ['a folder', () => createArtifactStore(path.join(folder, randomUUID()))],
+  ['S3', () => openOnS3(server.endpoint, randomUUID())],
+]
+
+describe.each(stores)('a store on %s', (kind, createStore) => {
+  beforeEach(() => {
+    store = createStore()
+  })
+
+  test('gives back what was put, and tells its address, digest and size', async () => {
+    const stored = await store.put('payloads/a/x.json', Buffer.from('hello'))
+    const uri = 'artifact:///payloads/a/x.json'
+    expect(stored).toEqual({ uri, digest: digestOf('hello'), size: 5 })
+    expect(await text(await store.open('payloads/a/x.json'))).toBe('hello')
+    expect(await store.stat('payloads/a/x.json')).toEqual({ size: 5 })
+  })
+
+  test('takes an object of no bytes', async () => {
+    expect(await store.put('empty', Readable.from([]))).toMatchObject({ digest: digestOf(''), size: 0 })
+    expect(await text(await store.open('empty'))).toBe('')
+  })
+
+  test('stores a stream of many parts whole', async () => {
+    const all = Buffer.concat([...makeMegabytes(40)])
+    const stored = await store.put('big', Readable.from(makeMegabytes(40)))
+    expect(stored).toMatchObject({ digest: digestOf(all), size: all.length })
+    expect(digestOf(await buffer(await store.open('big')))).toBe(stored.digest)
+  })
+
+  test('holds little of a stream in memory', async () => {
+    let made = 0
+    const source = Readable.from(
+      (function* () {
+        for (const chunk of makeMegabytes(400)) yield (((made += chunk.length), chunk))
+      })(),
+    )
+    const before = process.memoryUsage().rss
+    let most = 0
+    const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss - before)), 20)
+    await store.put('huge', source)
+    clearInterval(watch)
+    expect(made).toBe(400 * megabyte)
+    expect(most).toBeLessThan(250 * megabyte)
+  })
+
+  test('shows nothing of an object before it is complete', async () => {
+    const source = openSource(Buffer.alloc(megabyte))
+    const putting = store.put('slow', source)
+    expect(await store.stat('slow')).toBeUndefined()
+    expect(await listAll()).toEqual({})
+    source.push(null)
+    await putting
+    expect(await listAll()).toEqual({ slow: megabyte })
+  })
+
+  test.each([1, 40])('keeps nothing of a stream that breaks after %i MB, and says why', async (megabytes) => {
+    const source = Readable.from(
+      (function* () {
+        yield* makeMegabytes(megabytes)
+        throw new Error('the client left')
+      })(),
+    )
+    const fault: Error = await store.put('broken', source).then(
+      () => expect.fail('it was stored'),
+      (error: Error) => error,
+    )
+    expect(fault.message).toBe('writing to the artifact store')
+    expect((fault.cause as Error).message).toBe('the client left')
+    expect(await store.stat('broken')).toBeUndefined()
+    expect(await listAll()).toEqual({})
+    if (kind === 'S3') expect(await listUploads()).toEqual([])
+  })
+
+  test.each([
+    [{ start: 0 }, '0123456789'],
+    [{ start: 3 }, '3456789'],
+    [{ start: 3, end: 3 }, '3'],
+    [{ start: 0, end: 4 }, '01234'],
+    [{ start: 8, end: 100 }, '89'],
+    [{ start: 10 }, ''],
+    [{ start: 100, end: 200 }, ''],
+  ])('reads the range %j', async (range, expected) => {
+    await store.put('digits', Buffer.from('0123456789'))
+    expect(await text(await store.open('digits', range))).toBe(expected)
+  })
+
+  test('says that an object is missing', async () => {
+    await store.put('folder/x', Buffer.from('x'))
+    for (const key of ['nothing', 'folder', 'folder/y', 'folder/x/y']) {
+      await expect(store.open(key)).rejects.toThrow(ArtifactMissing)
+      await expect(store.open(key, { start: 1 })).rejects.toThrow(ArtifactMissing)
+      expect(await store.stat(key)).toBeUndefined()
+      await store.remove(key)
+    }
+    expect(await listAll()).toEqual({ 'folder/x': 1 })
+  })
+
+  test('takes over a spooled file', async () => {
+    const file = await store.spoolPath()
+    await writeFile(file, 'spooled')
+    const known = { digest: digestOf('spooled'), size: 7 }
+    expect(await store.adopt('data/v1/train.jsonl', file, known)).toEqual({
+      uri: 'artifact:///data/v1/train.jsonl',
+      ...known,
+    })
+    expect(await text(await store.open('data/v1/train.jsonl'))).toBe('spooled')
+    expect(await isThere(file)).toBe(false)
+  })
+
+  test('takes over a file of another file system', async () => {
+    const other = await mkdtemp('/dev/shm/artifact-store-')
+    await writeFile(path.join(other, 'file'), 'from elsewhere')
+    await store.adopt('adopted', path.join(other, 'file'), { digest: digestOf('from elsewhere'), size: 14 })
+    expect(await text(await store.open('adopted'))).toBe('from elsewhere')
+    expect(await readdir(other)).toEqual([])
+    await rm(other, { recursive: true })
+  })
+
+  test('lists and removes by folders, never by parts of names', async () => {
+    for (const key of ['a/x', 'a/b/y', 'ab/x', 'a.b', 'b/x']) await store.put(key, Buffer.from(key))
+    expect(await listAll()).toEqual({ 'a/x': 3, 'a/b/y': 5, 'ab/x': 4, 'a.b': 3, 'b/x': 3 })
+    expect(await listAll('a')).toEqual({ 'a/x': 3, 'a/b/y': 5 })
+    expect(await listAll('a/b/')).toEqual({ 'a/b/y': 5 })
+    expect(await listAll('a/x')).toEqual({})
+    expect(await listAll('none')).toEqual({})
+    expect(await store.removeAll('a')).toEqual({ objects: 2, bytes: 8 })
+    expect(await store.removeAll('a')).toEqual({ objects: 0, bytes: 0 })
+    expect(await store.removeAll('b/x')).toEqual({ objects: 0, bytes: 0 })
+    await store.remove('b/x')
+    expect(await listAll()).toEqual({ 'ab/x': 4, 'a.b': 3 })
+  })
+
+  test('tells when an object was stored', async () => {
+    await store.put('x', Buffer.from('x'))
+    for await (const { modifiedAt } of store.list('')) {
+      expect(Math.abs(modifiedAt.getTime() - Date.now())).toBeLessThan(60_000)
+    }
+  })
+
+  test('lists and removes more than fits into one answer', async () => {
+    const numbers = Readable.from(Array.from({ length: 1_100 }, (_, number) => number))
+    await inTurns(numbers, 16, async (number: number) => {
+      await store.put(`many/${number}`, Buffer.from('x'))
+    })
+    expect(Object.keys(await listAll('many'))).toHaveLength(1_100)
+    expect(await store.removeAll('many')).toEqual({ objects: 1_100, bytes: 1_100 })
+    expect(await listAll()).toEqual({})
+  }, 60_000)
+
+  test('copies a folder', async () => {
+    for (const name of ['manifest.json', 'adapter.bin', 'deep/z']) await store.put(`from/${name}`, Buffer.from(name))
+    await store.copyAll('from', 'to/there/')
+    expect(await listAll('to')).toEqual({
+      'to/there/manifest.json': 13,
+      'to/there/adapter.bin': 11,
+      'to/there/deep/z': 6,
+    })
+    expect(await text(await store.open('to/there/deep/z'))).toBe('deep/z')
+    expect(Object.keys(await listAll('from'))).toHaveLength(3)
+  })
+
+  test.each(['', '/etc/passwd', '../x', 'a/../../x', 'a//b', 'a/', '.hidden', 'a/.hidden', 'A', 'a\0b', 'a\nb', 'ä'])(
+    'takes no key %j',
+    async (key) => {
+      const words = 'not a key'
+      await expect(store.put(key, Buffer.from('x'))).rejects.toThrow(words)
+      await expect(store.adopt(key, '/nothing', { digest: '', size: 0 })).rejects.toThrow(words)
+      await expect(store.open(key)).rejects.toThrow(words)
+      await expect(store.stat(key)).rejects.toThrow(words)
+      await expect(store.remove(key)).rejects.toThrow(words)
+    },
+  )
+
+  test.each(['/', '../x', 'a/..', './', '.spool'])('takes no prefix %j', async (prefix) => {
+    await expect(listAll(prefix)).rejects.toThrow('not a key')
+    await expect(store.removeAll(prefix)).rejects.toThrow('not a key')
+    await expect(store.copyAll(prefix, 'x')).rejects.toThrow('not a key')
+  })
+
+  test('is never removed as a whole', async () => {
+    await store.put('x', Buffer.from('x'))
+    await expect(store.removeAll('')).rejects.toThrow()
+    expect(await listAll()).toEqual({ x: 1 })
+  })
+
+  test('sweeps away what nobody has written to for a while', async () => {
+    const [old, young] = [await store.spoolPath(), await store.spoolPath()]
+    for (const file of [old, young]) await writeFile(file, 'half')
+    const yesterday = Date.now() / 1000 - 86_400
+    await utimes(old, yesterday, yesterday)
+    await store.sweepTemporary(3_600_000)
+    expect([await isThere(old), await isThere(young)]).toEqual([false, true])
+    await rm(young)
+  })
+
+  test('says that it takes writes, and leaves nothing of that', async () => {
+    await store.probe()
+    expect(await listAll()).toEqual({})
+  })
+})
+
+async function listUploads() {
+  const client = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', forcePathStyle: true })
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: server.bucket }))
+  return Uploads
+}
+
+describe('on S3', () => {
+  test('stores of one bucket do not see each other', async () => {
+    const [one, other] = [openOnS3(server.endpoint, 'one'), openOnS3(server.endpoint, 'one-more')]
+    await one.put('x', Buffer.from('one'))
+    expect(await other.stat('x')).toBeUndefined()
+    expect([await listAll('', one), await listAll('', other)]).toEqual([{ x: 3 }, {}])
+  })
+
+  test('uploads that a crash left are ended', async () => {
+    const client = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', forcePathStyle: true })
+    await client.send(new CreateMultipartUploadCommand({ Bucket: server.bucket, Key: 'crashed/x' }))
+    await openOnS3(server.endpoint, 'crashed').sweepTemporary(3_600_000)
+    expect(await listUploads()).toHaveLength(1)
+    await eventually(async () => {
+      await openOnS3(server.endpoint, 'crashed').sweepTemporary(0)
+      expect(await listUploads()).toEqual([])
+    }, 10_000)
+  })
+
+  test('a store that is away is no missing object', async () => {
+    const proxy = await openSeverableProxy({ host: '127.0.0.1', port: server.port })
+    proxy.cut()
+    const away = openOnS3(`http://127.0.0.1:${proxy.port}`, 'x')
+    const faults = await Promise.all(
+      [away.open('x'), away.stat('x'), away.put('x', Buffer.from('x')), away.probe(), listAll('', away)].map((answer) =>
+        answer.then(
+          () => expect.fail('it answered'),
+          (error: Error) => error,
+        ),
+      ),
+    )
+    for (const fault of faults) {
+      expect(fault).not.toBeInstanceOf(ArtifactMissing)
+      expect(fault.message).toMatch(/the artifact store$/)
+      expect((fault.cause as { code?: string }).code).toBe('ECONNRESET')
+    }
+    await proxy.close()
+  })
+
+  test('a bucket that is not there is no missing object', async () => {
+    const wrong = createArtifactStore('s3://no-such-bucket', { endpoint: server.endpoint })
+    const fault = await wrong.open('x').catch((error: unknown) => error)
+    expect(fault).not.toBeInstanceOf(ArtifactMissing)
+    expect(fault).toMatchObject({ message: 'reading from the artifact store', cause: { name: 'NoSuchBucket' } })
+  })
+
+  test('a download that is cut off fails and does not end early', async () => {
+    const proxy = await openSeverableProxy({ host: '127.0.0.1', port: server.port })
+    const cut = openOnS3(`http://127.0.0.1:${proxy.port}`, 'cut')
+    await cut.put('big', Readable.from(makeMegabytes(40)))
+    const body = await cut.open('big')
+    body.once('data', () => proxy.cut())
+    await expect(buffer(body)).rejects.toThrow()
+    await proxy.close()
+  })
+})
+
+test.each(['artifacts', './x', 's3://', 's3://A', 's3://bucket/../x', 's3://bucket/.x', 'https://bucket', ''])(
+  'there is no store at %j',
+  (address) => {
+    expect(() => createArtifactStore(address)).toThrow('TRAINYARD_ARTIFACTS must be')
+  },
+)

@@ -1,0 +1,56 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { eventually } from './eventually.ts'
+import { findFreePort } from './free-port.ts'
+import { installS3Server } from './s3-build.ts'
+
+/** A running S3 server with one bucket, on loopback. */
+export interface S3Server {
+  endpoint: string
+  bucket: string
+  port: number
+  /** AWS's variables for its one account */
+  credentials: { AWS_ACCESS_KEY_ID: string; AWS_SECRET_ACCESS_KEY: string }
+  /** where the bucket's objects lie as files */
+  folder: string
+  stop: () => Promise<void>
+}
+
+/** Starts one in a temporary folder. */
+export async function startS3Server(): Promise<S3Server> {
+  const program = await installS3Server()
+  const root = await mkdtemp(path.join(tmpdir(), 's3-server-'))
+  const bucket = 'artifacts'
+  // A folder beside the buckets holds what an object's file cannot; not every temporary folder has extended attributes.
+  for (const name of ['metadata', `buckets/${bucket}`]) await mkdir(path.join(root, name), { recursive: true })
+  const credentials = { AWS_ACCESS_KEY_ID: 'tests', AWS_SECRET_ACCESS_KEY: randomUUID() }
+  const port = await findFreePort()
+  const args = ['--port', `127.0.0.1:${port}`, '--keep-alive', '--quiet', 'posix', '--sidecar']
+  const child = spawn(program, [...args, path.join(root, 'metadata'), path.join(root, 'buckets')], {
+    env: { ROOT_ACCESS_KEY: credentials.AWS_ACCESS_KEY_ID, ROOT_SECRET_KEY: credentials.AWS_SECRET_ACCESS_KEY },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const endpoint = `http://127.0.0.1:${port}`
+  const stop = async () => {
+    await end(child)
+    await rm(root, { recursive: true })
+  }
+  try {
+    // It answers a request without a signature, with a refusal, once it serves.
+    await eventually(() => fetch(endpoint), 15_000)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { endpoint, bucket, port, credentials, folder: path.join(root, 'buckets', bucket), stop }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
