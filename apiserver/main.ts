@@ -2,6 +2,7 @@ import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
+import { openDataSources } from '../lib/outbound/settings.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
@@ -21,8 +22,9 @@ const kube = createKube(config)
 const enginePods = createEnginePods(kube, log)
 const engines = new EngineClient(enginePods, config.TRAINYARD_ENGINE_KEY, log)
 const artifacts = openArtifactStore(config)
+const sources = openDataSources(config)
 
-const app = createApp({ config, log, pool, kube, artifacts, engines })
+const app = createApp({ config, log, pool, kube, artifacts, sources, engines })
 const server = await startServer(app, config.TRAINYARD_HOST, config.TRAINYARD_PORT)
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 
@@ -31,6 +33,7 @@ onShutdown(log, async () => {
   stop.abort()
   await stopServer(server, graceMs)
   await engines.close()
+  await sources.outbound.close()
   await pool.end()
 })
 // Health is answered meanwhile, so that nobody restarts a process that only waits for its database.

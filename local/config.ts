@@ -14,6 +14,8 @@ export interface LocalConfig {
   /** A folder with control-plane binaries, as envtest uses it. */
   kubebuilderAssets: string | undefined
   searchPath: string[]
+  /** Whom the stack may ask for users; see `outbound` in the chart's values. */
+  outbound: { dataHosts: string[]; privateNetworks: string[] }
   /** Whether base models get their engines and trainers; some tests do without. */
   withPods: boolean
 }
@@ -27,8 +29,16 @@ export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConf
     port: env['TRAINYARD_PORT'] ? Number(env['TRAINYARD_PORT']) : undefined,
     kubebuilderAssets: env['KUBEBUILDER_ASSETS'] || undefined,
     searchPath: (env['PATH'] ?? '').split(path.delimiter).filter(Boolean),
+    outbound: {
+      dataHosts: splitList(env['TRAINYARD_DATA_HOSTS']),
+      privateNetworks: splitList(env['TRAINYARD_PRIVATE_NETWORKS']),
+    },
     withPods: true,
   }
+}
+
+function splitList(text = ''): string[] {
+  return text.split(',').filter(Boolean)
 }
 
 /** This process's environment with some variables set: what a child process gets. */

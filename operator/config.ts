@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { artifactSettings } from '../lib/artifact-store/settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
+import { outboundSettings } from '../lib/outbound/settings.ts'
 import { kubeSettings } from './kube/kube-config.ts'
 import type { PodArtifacts } from './base-model/pod-artifacts.ts'
 import type { PodSettings } from './base-model/pods.ts'
@@ -16,6 +17,7 @@ const schema = Type.Object({
   // Of engine and trainer pods whose BaseModel names no other one.
   TRAINYARD_RUNTIME_IMAGE: Type.String({ minLength: 1 }),
   ...artifactSettings,
+  ...outboundSettings,
   // For engines and trainers where the store is a folder: the source of a pod volume as JSON, e.g.
   // {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
   TRAINYARD_ARTIFACTS_VOLUME: Type.String({ default: '' }),

@@ -2,6 +2,7 @@ import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import type { Pool } from '../db/pool.ts'
 import type { ArtifactStore } from '../lib/artifact-store/store.ts'
 import type { Logger } from '../lib/log.ts'
+import type { DataSources } from '../lib/outbound/settings.ts'
 import type { PodSettings } from './base-model/pods.ts'
 import type { KubeClient } from './kube/client.ts'
 import type { Deployment, Pod } from './kube/objects.ts'
@@ -15,6 +16,8 @@ export interface Context {
   /** the one namespace whose resources we reconcile */
   namespace: string
   artifacts: ArtifactStore
+  /** whom the operator may ask for training data */
+  sources: DataSources
   podSettings: PodSettings
   engineKey: string
   baseModels: Pick<Reflector<BaseModel>, 'get' | 'list'>

@@ -4,6 +4,7 @@ import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
+import { openDataSources } from '../lib/outbound/settings.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { loadConfig, readPodSettings } from './config.ts'
 import type { Context } from './context.ts'
@@ -18,6 +19,7 @@ import { Watches } from './watches.ts'
 const config = loadConfig()
 const podSettings = readPodSettings(config)
 const artifacts = openArtifactStore(config)
+const sources = openDataSources(config)
 const log = createLogger('operator', config.LOG_LEVEL)
 const namespace = config.TRAINYARD_NAMESPACE
 const client = new KubeClient(loadKubeConfig(config))
@@ -38,7 +40,7 @@ const watches = new Watches({ client, namespace, log }, (kind, object) => {
 const engineKey = config.TRAINYARD_ENGINE_KEY
 const { baseModels, models, trainingJobs, pods, deployments } = watches
 const seen = { baseModels, models, trainingJobs, pods, deployments }
-const context: Context = { client, pool, log, namespace, artifacts, podSettings, engineKey, ...seen }
+const context: Context = { client, pool, log, namespace, artifacts, sources, podSettings, engineKey, ...seen }
 const controllers = new Controllers(context)
 
 let listener: Listener | undefined
@@ -56,6 +58,7 @@ onShutdown(log, async () => {
   // Only when nothing is under way any more may somebody else start.
   await elector.release().catch((error: unknown) => log.warn({ error }, 'the lease was not given up'))
   client.close()
+  await sources.outbound.close()
   await pool.end()
   server.closeAllConnections()
   if (server.listening) await once(server.close(), 'close')

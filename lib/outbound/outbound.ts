@@ -52,6 +52,7 @@ export interface Outbound {
   ask(address: string, options: OutboundRequest): Promise<OutboundAnswer>
   /** GETs what lies there, over at most five redirects. Other statuses than 200 are faults. @throws {AddressRefused | AnswerFault} */
   fetch(address: string, options: Pick<OutboundRequest, 'maxBytes' | 'signal'>): Promise<OutboundAnswer>
+  /** Breaks off what is under way. */
   close(): Promise<void>
 }
 
@@ -77,7 +78,7 @@ export function createOutbound({ hosts, privateNetworks, resolve = lookup }: Out
     check: (address) => checkUrl(address, rules),
     ask,
     fetch: (address, options) => follow(ask, address, options),
-    close: () => agent.close(),
+    close: () => agent.destroy(),
   }
 }
 

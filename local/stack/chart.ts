@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { childEnvironment } from '../config.ts'
+import { childEnvironment, type LocalConfig } from '../config.ts'
 import type { ControlPlane } from '../install/control-plane.ts'
 import { runChild } from '../install/run-child.ts'
 import { Problem } from '../problem.ts'
@@ -18,6 +18,7 @@ export interface ChartRequest {
   controlPlane: ControlPlane
   settings: StackSettings
   withPods: boolean
+  outbound: LocalConfig['outbound']
   signal: AbortSignal
 }
 
@@ -55,11 +56,12 @@ async function renderChart({ repository, controlPlane, signal }: ChartRequest, l
 /** What the chart must know of one machine: a folder for artifacts, loopback addresses, one port to the outside. */
 export function chartValues(
   layout: Layout,
-  { settings, withPods }: Pick<ChartRequest, 'settings' | 'withPods'>,
+  { settings, withPods, outbound }: Pick<ChartRequest, 'settings' | 'withPods' | 'outbound'>,
 ): object {
   return {
     artifacts: { hostPath: { path: layout.artifacts } },
     listenOnPodIP: true,
+    outbound,
     secrets: { databaseUrl: databaseUrl(settings), engineKey: settings.secrets.engineKey },
     apiserver: { service: { type: 'NodePort', nodePort: settings.ports.public } },
     ...(withPods ? {} : { baseModels: { 'tiny-chat': { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } } } }),

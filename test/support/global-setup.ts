@@ -24,6 +24,12 @@ export interface StackHandle {
   helmPath: string
 }
 
+// Servers of tests listen on loopback.
+const outbound = {
+  dataHosts: ['127.0.0.1:*', 'http://127.0.0.1:*', 's3://test-data'],
+  privateNetworks: ['127.0.0.0/8'],
+}
+
 /** Brings up a stack of the tests' own, on free ports and in a new folder, for all test files; ends it after them. */
 export default function setUp(project: TestProject): Promise<() => Promise<void>> {
   return setUpStack(project, { withPods: true })
@@ -33,7 +39,7 @@ export default function setUp(project: TestProject): Promise<() => Promise<void>
 export async function setUpStack(project: TestProject, { withPods }: { withPods: boolean }) {
   const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-test-'))
   await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.
-  const config = { ...readLocalConfig(), stateFolder, port: 0, withPods }
+  const config = { ...readLocalConfig(), stateFolder, port: 0, withPods, outbound }
   const tearDown = async () => {
     await stopMachinery(stateFolder)
     await rm(stateFolder, { recursive: true, force: true })

@@ -66,6 +66,14 @@ app.kubernetes.io/component: {{ .component }}
 {{ dict "name" "artifacts" "mountPath" (ternary "/spool" "/artifacts" (ne .Values.artifacts.s3.bucket "")) | toJson }}
 {{- end }}
 
+{{/* Environment that says whom a control part may ask for users. */}}
+{{- define "trainyard.outboundEnv" -}}
+- name: TRAINYARD_DATA_HOSTS
+  value: {{ join "," .Values.outbound.dataHosts | quote }}
+- name: TRAINYARD_PRIVATE_NETWORKS
+  value: {{ join "," .Values.outbound.privateNetworks | quote }}
+{{- end }}
+
 {{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"). */}}
 {{- define "trainyard.podSpec" -}}
 serviceAccountName: trainyard-{{ .component }}

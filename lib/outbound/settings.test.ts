@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { listPrivateNetworks, openDataSources } from './settings.ts'
+
+test('hosts and buckets are listed with commas', () => {
+  const { outbound, buckets } = openDataSources({
+    TRAINYARD_DATA_HOSTS: 'files.example.com, s3://data,,http://127.0.0.1:*,s3://more.data',
+    TRAINYARD_PRIVATE_NETWORKS: '127.0.0.0/8',
+  })
+  expect([...buckets]).toEqual(['data', 'more.data'])
+  expect(outbound.check('http://127.0.0.1:1/a').href).toBe('http://127.0.0.1:1/a')
+  expect(outbound.check('https://files.example.com/a').href).toBe('https://files.example.com/a')
+  expect(() => outbound.check('https://data/a')).toThrow(expect.objectContaining({ rule: 'name' }))
+})
+
+test('by default nobody is asked', () => {
+  const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '' }
+  expect(() => openDataSources(config).outbound.check('https://example.com/a')).toThrow('not a host that is allowed')
+  expect(listPrivateNetworks(config)).toEqual([])
+})
+
+test.each([
+  ['TRAINYARD_DATA_HOSTS', 's3://bucket/key'],
+  ['TRAINYARD_DATA_HOSTS', 'https://a/b'],
+  ['TRAINYARD_PRIVATE_NETWORKS', '10.0.0.0'],
+])('%s of %j is bad configuration', (name, value) => {
+  const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '', [name]: value }
+  expect(() => openDataSources(config)).toThrow(expect.objectContaining({ name: 'ConfigError' }))
+})
