@@ -4,9 +4,11 @@ import type { Deps } from './deps.ts'
 import { routeGateway } from './gateway/routes.ts'
 import { routeHealth, routeSystemCheck } from './health/routes.ts'
 import { Api } from './http/api.ts'
+import { routeKeys } from './keys/routes.ts'
 import { requireKey } from './middleware/auth.ts'
 import type { RequestState } from './middleware/context.ts'
 import { answerErrors } from './middleware/errors.ts'
+import { limitRequests } from './middleware/limit-requests.ts'
 import { logRequests } from './middleware/request-log.ts'
 import { routeOpenApi } from './openapi/routes.ts'
 import { routeModels } from './training/models/routes.ts'
@@ -31,7 +33,8 @@ export function createApp(deps: Deps): Koa {
   routeOpenApi(open, api)
   app.use(open.routes())
 
-  app.use(requireKey(deps.pool))
+  app.use(requireKey(deps))
+  app.use(limitRequests(deps))
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app
@@ -43,6 +46,7 @@ function createApi(router: Router<RequestState>, deps: Deps): Api {
   routeModels(api, deps)
   routeTrainingJobs(api, deps)
   routeGateway(api, deps)
+  routeKeys(api, deps)
   routeSystemCheck(api, deps)
   return api
 }

@@ -4,7 +4,11 @@ import type { Logger } from '../lib/log.ts'
 import type { DataSources } from '../lib/outbound/settings.ts'
 import type { Config } from './config.ts'
 import type { EngineClient } from './gateway/engine-client.ts'
+import type { KeyUses } from './keys/uses.ts'
 import type { Kube } from './kube.ts'
+import type { ChatSlots } from './limits/chat-slots.ts'
+import type { RequestLimiter } from './limits/request-limiter.ts'
+import type { UsageLedger } from './usage/ledger.ts'
 
 /** What requests are answered with; made once by main.ts. */
 export interface Deps {
@@ -15,4 +19,8 @@ export interface Deps {
   artifacts: ArtifactStore
   sources: DataSources
   engines: EngineClient
+  keyUses: KeyUses
+  requestLimiter: RequestLimiter
+  chatSlots: ChatSlots
+  usage: UsageLedger
 }

@@ -3,17 +3,24 @@ import { createPool } from '../db/pool.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
 import { openDataSources } from '../lib/outbound/settings.ts'
+import { repeat } from '../lib/repeat.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
 import { EngineClient } from './gateway/engine-client.ts'
 import { createEnginePods } from './gateway/engine-pods.ts'
+import { KeyUses } from './keys/uses.ts'
 import { createKube } from './kube.ts'
+import { ChatSlots } from './limits/chat-slots.ts'
+import { RequestLimiter } from './limits/request-limiter.ts'
 import { startServer, stopServer } from './server.ts'
+import { UsageLedger } from './usage/ledger.ts'
 
 // Enough for many chats at once, each of which asks twice and briefly.
 const databaseConnections = 20
 const graceMs = 8_000
+// What a process that is killed may lose of the usage of chats.
+const flushMs = 1_000
 
 const config = loadConfig()
 const log = createLogger('apiserver', config.LOG_LEVEL)
@@ -24,16 +31,39 @@ const engines = new EngineClient(enginePods, config.TRAINYARD_ENGINE_KEY, log)
 const artifacts = openArtifactStore(config)
 const sources = openDataSources(config)
 
-const app = createApp({ config, log, pool, kube, artifacts, sources, engines })
+const keyUses = new KeyUses(pool)
+const usage = new UsageLedger(pool)
+const requestLimiter = new RequestLimiter(pool)
+const chatSlots = new ChatSlots()
+
+const app = createApp({
+  config,
+  log,
+  pool,
+  kube,
+  artifacts,
+  sources,
+  engines,
+  keyUses,
+  usage,
+  requestLimiter,
+  chatSlots,
+})
 const server = await startServer(app, config.TRAINYARD_HOST, config.TRAINYARD_PORT)
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 
+const flush = async () => {
+  await usage.flush()
+  await keyUses.flush()
+}
+const stopFlushing = repeat(flushMs, flush, (error) => log.warn({ error }, 'usage not written yet'))
 const stop = new AbortController()
 onShutdown(log, async () => {
   stop.abort()
   await stopServer(server, graceMs)
   await engines.close()
   await sources.outbound.close()
+  await stopFlushing()
   await pool.end()
 })
 // Health is answered meanwhile, so that nobody restarts a process that only waits for its database.

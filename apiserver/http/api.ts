@@ -46,6 +46,8 @@ export interface Operation<Query extends TSchema = TSchema, Body extends TSchema
    * calls `answerOnce`, because the body belongs to what is compared.
    */
   creates?: boolean
+  /** Makes what the client gets out of the answer that is kept under an Idempotency-Key, each time that it is given. */
+  reveal?: (answer: unknown, ctx: RequestContext) => unknown
 }
 
 /** An operation with its place, as the document lists it. */
@@ -122,7 +124,7 @@ export class Api {
       const answer = await (once ? answerOnce(this.#deps, request, digest, () => handle(request)) : handle(request))
       if (answer === undefined) return
       ctx.status = operation.status ?? 200
-      ctx.body = answer
+      ctx.body = operation.reveal ? operation.reveal(answer, ctx) : answer
     })
   }
 }

@@ -1,24 +1,36 @@
-import { createHash } from 'node:crypto'
 import type Koa from 'koa'
 import { findKey } from '../../db/queries/api-keys.ts'
-import type { Pool } from '../../db/pool.ts'
+import type { Deps } from '../deps.ts'
+import { digestKey } from '../keys/secret.ts'
+import { applyDefaults } from '../limits/limits.ts'
 import { Refusal, unauthorized } from '../refusal.ts'
 import type { Caller, RequestState, Role } from './context.ts'
+
+type AuthDeps = Pick<Deps, 'pool' | 'keyUses' | 'config'>
 
 /**
  * Lets a request through whose bearer key is known, not revoked and not expired, before a byte of its body is read.
  *
- * Keys are looked up by their digest, so the time that it takes says nothing about a key's characters.
+ * Keys are looked up by their digest, so the time that it takes says nothing about a key's characters. Each request asks
+ * the database, so that a key that is revoked ends everywhere at once.
  */
-export function requireKey(pool: Pool): Koa.Middleware<RequestState> {
+export function requireKey({ pool, keyUses, config }: AuthDeps): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
-    const key = /^bearer +(\S+) *$/i.exec(ctx.get('Authorization'))?.[1]
+    const key = readBearer(ctx)
     if (key === undefined) throw unauthorized()
-    const caller = await findKey(pool, createHash('sha256').update(key).digest())
-    if (caller === undefined) throw unauthorized()
-    ctx.state.caller = caller
+    const known = await findKey(pool, digestKey(key))
+    if (known === undefined) throw unauthorized()
+    const { keyId, entity, role, ...limits } = known
+    ctx.state.caller = { keyId, entity, role }
+    ctx.state.limits = applyDefaults(limits, config)
+    keyUses.note(keyId)
     await next()
   }
+}
+
+/** The key that a request carries. */
+export function readBearer(ctx: Pick<Koa.Context, 'get'>): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(ctx.get('Authorization'))?.[1]
 }
 
 const ranks: Record<Role, number> = { read: 0, member: 1, admin: 2 }

@@ -10,7 +10,15 @@ export const nameSchema = Type.String({ pattern, minLength: 1, maxLength })
 /** Where models go whose maker named no project. */
 export const defaultProject = 'default'
 
-// The web console's pages have these in the place of a project: design.md, "Kept open for the console".
+// These begin addresses of the service, or of the web console that is to come.
+const reservedEntities = new Set(
+  (
+    'v1 v2 api graphql traces call calls obj objs table tables file files cost feedback refs threads otel agents ' +
+    'completions annotation_queues tags aliases project service health server_info oidc metrics assets static login ' +
+    'logout authorize settings admin console docs openapi.json'
+  ).split(' '),
+)
+// The console's pages have these in the place of a project.
 const reservedProjects = new Set(['usage', 'settings', 'members'])
 
 const nameExpression = new RegExp(pattern)
@@ -20,8 +28,8 @@ export function isName(text: string): boolean {
   return text.length <= maxLength && nameExpression.test(text)
 }
 
-export function isReservedProject(name: string): boolean {
-  return reservedProjects.has(name.toLowerCase())
+export function isReservedEntity(name: string): boolean {
+  return reservedEntities.has(name.toLowerCase())
 }
 
 /** A name for a model whose maker gave none: by its id, so that a request that is repeated gives the same. */

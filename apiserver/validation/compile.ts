@@ -1,13 +1,15 @@
 import { Ajv, type Options } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import type { JsonDocument } from '../json/document.ts'
-import { unprocessable } from '../refusal.ts'
+import { unprocessable, type Fault } from '../refusal.ts'
 import { presentFault } from './faults.ts'
+import { parseTime } from './time.ts'
 
 // Every fault at once is a service to people who write bodies; in a body of millions of wrong items it would cost
 // gigabytes, so a large body is told its first fault only.
 const thoroughUpToBytes = 1024 * 1024
-const maxFaults = 100
+/** How many faults are told. */
+export const maxFaults = 100
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -16,12 +18,14 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text)
 }
 
-const options: Options = { strict: false, verbose: true, ownProperties: true, strictNumbers: true }
+const isTime = (text: string) => parseTime(text) !== undefined
+const formats = { uuid: uuidPattern, 'date-time': isTime }
+const options: Options = { strict: false, verbose: true, ownProperties: true, strictNumbers: true, formats }
 const [quickBody, thoroughBody, query] = [
   { allErrors: false },
   { allErrors: true },
   { allErrors: true, coerceTypes: true, useDefaults: true },
-].map((more) => new Ajv({ ...options, ...more, formats: { uuid: uuidPattern } })) as [Ajv, Ajv, Ajv]
+].map((more) => new Ajv({ ...options, ...more })) as [Ajv, Ajv, Ajv]
 
 /**
  * Compiles a body schema, once, into a function that returns the body's value with its type.
@@ -29,12 +33,26 @@ const [quickBody, thoroughBody, query] = [
  * @throws {Refusal} (the compiled function) 422 with the faults
  */
 export function compileBody<S extends TSchema>(schema: S): (document: JsonDocument) => Static<S> {
-  const quick = quickBody.compile<Static<S>>(schema)
-  const thorough = thoroughBody.compile<Static<S>>(schema)
+  const findFaults = compileFaults(schema)
   return ({ value, bytes }) => {
-    const validate = bytes.length > thoroughUpToBytes ? quick : thorough
-    if (validate(value)) return value
-    throw unprocessable(...presentFaults('body', validate.errors))
+    const faults = findFaults(value, bytes.length)
+    if (faults.length === 0) return value as Static<S>
+    throw unprocessable(...faults)
+  }
+}
+
+/** Compiles a schema of a body, or of a part of one at `place`, into a function that finds what is wrong with a value. */
+export function compileFaults(schema: TSchema): (value: unknown, sizeBytes: number, place?: string[]) => Fault[] {
+  const quick = quickBody.compile(schema)
+  const thorough = thoroughBody.compile(schema)
+  return (value, sizeBytes, place = []) => {
+    if (quick(value)) return []
+    const validate = sizeBytes > thoroughUpToBytes ? quick : thorough
+    validate(value)
+    return presentFaults('body', validate.errors).map(({ loc, ...fault }) => ({
+      loc: ['body', ...place, ...loc.slice(1)],
+      ...fault,
+    }))
   }
 }
 

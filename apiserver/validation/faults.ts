@@ -35,10 +35,10 @@ const keywordFaults: Record<string, (failure: Failure) => Omit<Fault, 'loc'>> = 
   maxLength: ({ wanted }) => ({ msg: `String should have at most ${wanted} characters`, type: 'string_too_long' }),
   minLength: ({ wanted }) => ({ msg: `String should have at least ${wanted} character`, type: 'string_too_short' }),
   pattern: ({ wanted }) => ({ msg: `String should match pattern '${wanted}'`, type: 'string_pattern_mismatch' }),
-  format: ({ wanted }) => ({
-    msg: `Input should be a valid ${String(wanted).toUpperCase()}`,
-    type: `${wanted}_parsing`,
-  }),
+  format: ({ wanted }) =>
+    wanted === 'date-time'
+      ? { msg: 'Input should be a valid datetime', type: 'datetime_parsing' }
+      : { msg: `Input should be a valid ${String(wanted).toUpperCase()}`, type: `${wanted}_parsing` },
 }
 
 /** Says one failed schema rule in the words that clients of the hosted service know; `root` is where the value came from. */

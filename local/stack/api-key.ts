@@ -1,8 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+import { createKey } from '../../apiserver/keys/service.ts'
+import { digestKey } from '../../apiserver/keys/secret.ts'
 import { createLogger } from '../../lib/log.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
-import { findKey, insertApiKey } from '../../db/queries/api-keys.ts'
+import { findKey } from '../../db/queries/api-keys.ts'
 
 /** The entity of the key that the first `up` makes. */
 export const defaultEntity = 'local'
@@ -19,23 +21,12 @@ export async function withDatabase<T>(url: string, work: (pool: Pool) => Promise
   }
 }
 
-/** Makes a key of an entity. Only its sha256 is kept: the key itself is known to whoever gets it here, and to nobody else. */
+/** Makes an admin key of an entity. Only its sha256 is kept: the key itself is known to whoever gets it here, and to nobody else. */
 export async function createApiKey(pool: Pool, entity: string): Promise<string> {
-  const key = generateApiKey()
-  await insertApiKey(pool, entity, digestOf(key))
-  return key
+  return (await createKey(pool, { id: randomUUID(), entity, role: 'admin' })).key
 }
 
 /** Whether a key is known and not revoked. */
 export async function isKnownKey(pool: Pool, key: string): Promise<boolean> {
-  return (await findKey(pool, digestOf(key))) !== undefined
-}
-
-/** 46 characters: the wandb client refuses keys of fewer than 40. */
-export function generateApiKey(): string {
-  return `ty_${randomBytes(32).toString('base64url')}`
-}
-
-function digestOf(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return (await findKey(pool, digestKey(key))) !== undefined
 }

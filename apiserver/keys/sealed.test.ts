@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest'
+import { seal, unseal } from './sealed.ts'
+
+test('what one key sealed, that key opens and no other', () => {
+  const sealed = seal('ty_secret', 'ty_mine')
+  expect(sealed).not.toContain('secret')
+  expect(unseal(sealed, 'ty_mine')).toBe('ty_secret')
+  expect(unseal(sealed, 'ty_other')).toBeUndefined()
+})

@@ -1,0 +1,12 @@
+import type Koa from 'koa'
+import type { Deps } from '../deps.ts'
+import type { RequestState } from './context.ts'
+
+/** Refuses the requests of an entity beyond what it may make in a minute, before a byte of their bodies is read. */
+export function limitRequests({ requestLimiter }: Pick<Deps, 'requestLimiter'>): Koa.Middleware<RequestState> {
+  return async (ctx, next) => {
+    const { requestsPerMinute } = ctx.state.limits
+    if (requestsPerMinute !== null) await requestLimiter.take(ctx.state.caller.entity, requestsPerMinute)
+    await next()
+  }
+}

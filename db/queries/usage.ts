@@ -1,0 +1,54 @@
+import type { Pool } from '../pool.ts'
+
+/** What a chat or a part of a training is charged to. */
+export interface UsageAccount {
+  entity: string
+  project: string | null
+  modelId: string | null
+  baseModel: string
+  keyId: string
+}
+
+/** What one account used in an hour, of chats. */
+export interface ChatUsage extends UsageAccount {
+  /** The hour's beginning, in RFC 3339. */
+  hour: string
+  requests: number
+  promptTokens: number
+  completionTokens: number
+}
+
+/** Chat usage as one process gathered it; a batch that is sent again, because its answer was lost, counts once. */
+export interface UsageBatch {
+  process: string
+  number: number
+  rows: ChatUsage[]
+}
+
+/** Adds a batch, all of it or nothing. */
+export async function addChatUsage(pool: Pool, { process, number, rows }: UsageBatch): Promise<void> {
+  await pool.query(
+    `WITH fresh AS (
+       INSERT INTO training.usage_writers (process, batch, written_at) VALUES ($1, $2, now())
+       ON CONFLICT (process) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at
+       WHERE usage_writers.batch < excluded.batch RETURNING process
+     )
+     INSERT INTO training.usage AS known
+       (entity, hour, project, model_id, base_model, key_id, requests, prompt_tokens, completion_tokens)
+     SELECT r.entity, r.hour, r.project, r."modelId", r."baseModel", r."keyId", r.requests, r."promptTokens",
+       r."completionTokens"
+     FROM fresh, jsonb_to_recordset($3) AS r (entity text, hour timestamptz, project text, "modelId" uuid,
+       "baseModel" text, "keyId" uuid, requests bigint, "promptTokens" bigint, "completionTokens" bigint)
+     ORDER BY r.entity, r.hour, r.project, r."modelId", r."baseModel", r."keyId"
+     ON CONFLICT (entity, hour, project, model_id, base_model, key_id) DO UPDATE SET
+       requests = known.requests + excluded.requests,
+       prompt_tokens = known.prompt_tokens + excluded.prompt_tokens,
+       completion_tokens = known.completion_tokens + excluded.completion_tokens`,
+    [process, number, JSON.stringify(rows)],
+  )
+}
+
+/** Forgets processes that have not written for a day: they are gone. */
+export async function forgetUsageWriters(pool: Pool): Promise<void> {
+  await pool.query("DELETE FROM training.usage_writers WHERE written_at < now() - interval '1 day'")
+}

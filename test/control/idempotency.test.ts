@@ -1,0 +1,225 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { insertApiKey } from '../../db/queries/api-keys.ts'
+import { sweepKeyedRequests } from '../../db/queries/idempotent-requests.ts'
+import { createLogger } from '../../lib/log.ts'
+import { eventually } from '../support/eventually.ts'
+import { killPart } from '../support/kill.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const otherKey = `other-${randomUUID()}`
+let pool: Pool
+
+beforeAll(async () => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
+  const digest = createHash('sha256').update(otherKey).digest()
+  await insertApiKey(pool, { id: randomUUID(), entity: 'another-team', digest, prefix: 'other-', role: 'admin' })
+})
+afterAll(() => pool.end())
+
+interface Answer {
+  status: number
+  text: string
+  replayed: boolean
+  retryAfter: string | null
+}
+
+async function post(path: string, body: unknown, key: string | undefined, apiKey = stack.apiKey): Promise<Answer> {
+  const response = await fetch(stack.url + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+    body: JSON.stringify(body),
+  })
+  const replayed = response.headers.get('idempotent-replayed') === 'true'
+  return {
+    status: response.status,
+    text: await response.text(),
+    replayed,
+    retryAfter: response.headers.get('retry-after'),
+  }
+}
+
+const modelsPath = '/v1/preview/models'
+const jobsPath = '/v1/preview/training-jobs'
+const newModel = (name?: string) => ({ project: 'idempotency', base_model: stack.baseModel, ...(name && { name }) })
+const readId = ({ text }: Answer) => (JSON.parse(text) as { id: string }).id
+const countModels = async (name: string) =>
+  (await pool.query('SELECT FROM training.models WHERE name = $1', [name])).rowCount
+const listJobs = async (modelId: string) =>
+  (await pool.query<{ id: string }>('SELECT id FROM training.jobs WHERE model_id = $1', [modelId])).rows
+
+/** Holds a lock while `work` runs. */
+async function whileLocked<T>(statement: string, values: unknown[], work: () => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN')
+    await client.query(statement, values)
+    return await work()
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+}
+
+/** Waits until a query with these words waits for a lock, and gives its server process. */
+function waitForBlocked(words: string): Promise<number> {
+  return eventually(async () => {
+    const { rows } = await pool.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1`,
+      [`%${words}%`],
+    )
+    if (!rows[0]) throw new Error(`nothing waits with ${words}`)
+    return rows[0].pid
+  }, 10_000)
+}
+
+describe('1,000 at once with one key', () => {
+  test('make one job and all get the same answer', async () => {
+    const modelId = readId(await post(modelsPath, newModel(), undefined))
+    const key = randomUUID()
+    const body = { model_id: modelId, trajectory_groups: [] }
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => post(jobsPath, body, key)))
+
+    const jobs = await listJobs(modelId)
+    expect(jobs).toHaveLength(1)
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
+      new Set([`200 {"id":"${jobs[0]!.id}"}`]),
+    )
+    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1)
+  }, 120_000)
+
+  test('make one model, though it has no name of its own', async () => {
+    const key = randomUUID()
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => post(modelsPath, newModel(), key)))
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect(answers[0]!.status).toBe(200)
+  }, 120_000)
+})
+
+describe('a key that was used', () => {
+  test('with another body or another path is a 409', async () => {
+    const key = randomUUID()
+    const first = await post(modelsPath, newModel('one'), key)
+    expect(first.status).toBe(200)
+    for (const [path, body] of [
+      [modelsPath, newModel('two')],
+      [`${modelsPath}?x=1`, newModel('one')],
+      [jobsPath, { model_id: readId(first), trajectory_groups: [] }],
+    ] as const) {
+      const detail = 'This Idempotency-Key was used for another request; send a new one.'
+      expect(await post(path, body, key)).toEqual({
+        status: 409,
+        text: JSON.stringify({ detail }),
+        replayed: false,
+        retryAfter: null,
+      })
+    }
+    expect(await post(modelsPath, newModel('one'), key)).toEqual({ ...first, replayed: true })
+  })
+
+  test('is free for another entity', async () => {
+    const key = randomUUID()
+    const ours = await post(modelsPath, newModel('shared'), key)
+    const theirs = await post(modelsPath, newModel('shared'), key, otherKey)
+    expect(theirs).toMatchObject({ status: 200, replayed: false })
+    expect(readId(theirs)).not.toBe(readId(ours))
+  })
+
+  test('is free again after a refusal, and after a day', async () => {
+    const key = randomUUID()
+    expect(await post(modelsPath, { base_model: 'nobody/knows' }, key)).toMatchObject({ status: 422, replayed: false })
+    const corrected = await post(modelsPath, newModel(), key)
+    expect(corrected).toMatchObject({ status: 200, replayed: false })
+
+    await pool.query(`UPDATE auth.idempotent_requests SET created_at = now() - interval '25 h' WHERE key = $1`, [key])
+    await sweepKeyedRequests(pool)
+    const later = await post(modelsPath, newModel(), key)
+    expect(later).toMatchObject({ status: 200, replayed: false })
+    expect(readId(later)).not.toBe(readId(corrected))
+  })
+})
+
+test.for([
+  ['of no character', ''],
+  ['of 256 characters', 'k'.repeat(256)],
+  ['that is not ASCII', 'clé'],
+])('a key %s is a 422', async ([, key]) => {
+  const { status, text } = await post(modelsPath, newModel(), key)
+  expect({ status, ...JSON.parse(text) }).toEqual({
+    status: 422,
+    detail: [
+      {
+        loc: ['header', 'idempotency-key'],
+        msg: "String should match pattern '^[ -~]{1,255}$'",
+        type: 'string_pattern_mismatch',
+      },
+    ],
+  })
+})
+
+test('a repetition while the first is at work waits for its answer, and another body does not', async () => {
+  const key = randomUUID()
+  const name = randomUUID()
+  const answers = await whileLocked('LOCK TABLE training.models IN SHARE ROW EXCLUSIVE MODE', [], async () => {
+    const pending = Array.from({ length: 50 }, () => post(modelsPath, newModel(name), key))
+    await waitForBlocked('INSERT INTO training.models')
+    expect((await post(modelsPath, newModel('other'), key)).status).toBe(409)
+    return { pending }
+  })
+  expect(new Set((await Promise.all(answers.pending)).map(({ text }) => text)).size).toBe(1)
+  expect(await countModels(name)).toBe(1)
+})
+
+describe('an apiserver that is killed in the middle makes nothing twice', () => {
+  test('a model that is made, and not answered', async () => {
+    const key = randomUUID()
+    const name = randomUUID()
+    await whileLocked('LOCK TABLE training.models IN SHARE ROW EXCLUSIVE MODE', [], async () => {
+      const broken = post(modelsPath, newModel(name), key).catch(() => 'broken off')
+      await waitForBlocked('INSERT INTO training.models')
+      await killPart(stack, 'apiserver')
+      expect(await broken).toBe('broken off')
+    })
+    // The server goes on with a query whose client is gone.
+    await eventually(async () => expect(await countModels(name)).toBe(1))
+    const answer = await eventually(() => post(modelsPath, newModel(name), key))
+    expect(answer).toMatchObject({ status: 200, replayed: false })
+    expect(await post(modelsPath, newModel(name), key)).toEqual({ ...answer, replayed: true })
+  })
+
+  test('a job that is made, and not answered', async () => {
+    const modelId = readId(await eventually(() => post(modelsPath, newModel(), undefined)))
+    const key = randomUUID()
+    const body = { model_id: modelId, trajectory_groups: [] }
+    let broken: Promise<unknown> = Promise.resolve()
+    const lockRequest = 'SELECT FROM auth.idempotent_requests WHERE key = $1 FOR UPDATE'
+    const release = Promise.withResolvers<void>()
+    const held = await whileLocked('LOCK TABLE training.jobs IN SHARE ROW EXCLUSIVE MODE', [], async () => {
+      broken = post(jobsPath, body, key).catch(() => 'broken off')
+      await waitForBlocked('INSERT INTO training.jobs')
+      const locked = Promise.withResolvers<void>()
+      const done = whileLocked(lockRequest, [key], () => (locked.resolve(), release.promise))
+      await locked.promise
+      return { done }
+    })
+    await waitForBlocked('SET answer')
+    await killPart(stack, 'apiserver')
+    await pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%idempotent_requests%'`,
+    )
+    release.resolve()
+    await held.done
+    expect(await broken).toBe('broken off')
+
+    const [job] = await listJobs(modelId)
+    const answer = await eventually(() => post(jobsPath, body, key))
+    expect(answer).toMatchObject({ status: 200, text: JSON.stringify({ id: job!.id }), replayed: false })
+    expect(await listJobs(modelId)).toEqual([job])
+  })
+})
