@@ -14,8 +14,9 @@ export function repeat(
   const running = (async () => {
     while (!stop.signal.aborted) {
       await delay(intervalMs, undefined, { signal: stop.signal }).catch(() => {})
-      await attempt()
+      if (!stop.signal.aborted) await attempt()
     }
+    await attempt()
   })()
   return async () => {
     stop.abort()
