@@ -1,4 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { chargeAttempt } from './training-usage.ts'
 
 /** Why a job failed, as it stands in the row and in the resource's status. `message` is a sentence a user can act on. */
 export interface JobFailure {
@@ -134,6 +135,7 @@ export async function releaseJob(connection: Connection, jobId: string, failure:
     await endFailed(connection, jobId, failure, failure.retryable ? attempt : undefined)
     return { id: jobId, attempt, state: 'Failed' }
   }
+  await chargeAttempt(connection, jobId, false)
   await connection.query(
     `UPDATE training.jobs SET state = 'Queued', failure = $2, holder_pod = NULL, holder_process = NULL,
        lease_expires_at = NULL, checkpoint_id = NULL, step = NULL WHERE id = $1`,
@@ -162,6 +164,7 @@ function isUnfinished(state: string | undefined): boolean {
 }
 
 async function endJob(connection: Connection, jobId: string, ending: Ending): Promise<void> {
+  await chargeAttempt(connection, jobId, true)
   await connection.query(
     `UPDATE training.jobs SET state = $2, failure = $3, finished_at = clock_timestamp(), lease_expires_at = NULL
      WHERE id = $1`,

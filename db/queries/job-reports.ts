@@ -1,6 +1,7 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { leaseSeconds, type Attempt } from './job-claims.ts'
 import { releaseJob, type JobFailure } from './job-endings.ts'
+import { chargeAttempt } from './training-usage.ts'
 
 /** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */
 export interface ReportedEvent {
@@ -105,6 +106,7 @@ async function moveProgress(connection: Connection, jobId: string, events: Repor
 }
 
 async function insertCheckpoint(connection: Connection, job: HeldJob, checkpoint: ReportedCheckpoint): Promise<void> {
+  await chargeAttempt(connection, job.id, true)
   await connection.query(
     `INSERT INTO training.checkpoints (id, model_id, job_id, step, uri, digest, metrics)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
