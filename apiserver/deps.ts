@@ -8,6 +8,7 @@ import type { KeyUses } from './keys/uses.ts'
 import type { Kube } from './kube.ts'
 import type { ChatSlots } from './limits/chat-slots.ts'
 import type { RequestLimiter } from './limits/request-limiter.ts'
+import type { EventHub } from './training/training-jobs/event-hub.ts'
 import type { UsageLedger } from './usage/ledger.ts'
 
 /** What requests are answered with; made once by main.ts. */
@@ -19,6 +20,7 @@ export interface Deps {
   artifacts: ArtifactStore
   sources: DataSources
   engines: EngineClient
+  events: EventHub
   keyUses: KeyUses
   requestLimiter: RequestLimiter
   chatSlots: ChatSlots

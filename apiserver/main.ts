@@ -1,5 +1,7 @@
+import { listen } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
+import { listEvents } from '../db/queries/events.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
 import { openDataSources } from '../lib/outbound/settings.ts'
@@ -14,6 +16,7 @@ import { createKube } from './kube.ts'
 import { ChatSlots } from './limits/chat-slots.ts'
 import { RequestLimiter } from './limits/request-limiter.ts'
 import { startServer, stopServer } from './server.ts'
+import { EventHub } from './training/training-jobs/event-hub.ts'
 import { UsageLedger } from './usage/ledger.ts'
 
 // Enough for many chats at once, each of which asks twice and briefly.
@@ -31,6 +34,7 @@ const engines = new EngineClient(enginePods, config.TRAINYARD_ENGINE_KEY, log)
 const artifacts = openArtifactStore(config)
 const sources = openDataSources(config)
 
+const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
 const keyUses = new KeyUses(pool)
 const usage = new UsageLedger(pool)
 const requestLimiter = new RequestLimiter(pool)
@@ -44,6 +48,7 @@ const app = createApp({
   artifacts,
   sources,
   engines,
+  events,
   keyUses,
   usage,
   requestLimiter,
@@ -57,10 +62,23 @@ const flush = async () => {
   await keyUses.flush()
 }
 const stopFlushing = repeat(flushMs, flush, (error) => log.warn({ error }, 'usage not written yet'))
+const listener = listen(
+  config.DATABASE_URL,
+  ['training_events'],
+  {
+    onNotify: (_channel, jobId) => events.notify(jobId),
+    onConnect: () => events.onConnect(),
+    onDisconnect: () => events.onDisconnect(),
+  },
+  log,
+)
 const stop = new AbortController()
 onShutdown(log, async () => {
   stop.abort()
+  // Streams end now, and their clients go on elsewhere.
+  events.close()
   await stopServer(server, graceMs)
+  await listener.close()
   await engines.close()
   await sources.outbound.close()
   await stopFlushing()

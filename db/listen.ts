@@ -2,42 +2,56 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
 
+// A connection that died without a word is noticed so.
+const probeMs = 15_000
+const answerMs = 5_000
+const reconnectMs = 500
+
 /** A running LISTEN; `close` ends it and its connection. */
 export interface Listener {
   close(): Promise<void>
 }
 
+interface Handlers {
+  onNotify: (channel: string, payload: string) => void
+  /** after each (re)connection: what was notified before it is lost, so callers re-read */
+  onConnect: () => void
+  /** after a connection broke or was not made */
+  onDisconnect?: () => void
+}
+
 /**
- * Listens to Postgres channels on a connection of its own and calls back with (channel, payload).
- *
- * The connection is made anew when it breaks; `onConnect` is called after each (re)connection, because what was
- * notified meanwhile is lost: callers re-read then.
+ * Listens to Postgres channels on a connection of its own and calls back with (channel, payload). The connection is made
+ * anew when it breaks.
  */
-export function listen(
-  databaseUrl: string,
-  channels: readonly string[],
-  handlers: { onNotify: (channel: string, payload: string) => void; onConnect: () => void },
-  log: Logger,
-): Listener {
+export function listen(databaseUrl: string, channels: readonly string[], handlers: Handlers, log: Logger): Listener {
   const stop = new AbortController()
   let current: pg.Client | undefined
 
   const runOnce = async () => {
-    const client = new pg.Client({ connectionString: databaseUrl, keepAlive: true, connectionTimeoutMillis: 5_000 })
+    const client = createClient(databaseUrl)
     current = client
     const ended = new Promise<void>((resolve) => client.once('end', resolve))
     client.on('error', (error) => log.warn({ error }, 'database notifications interrupted'))
     client.on('notification', (message) => handlers.onNotify(message.channel, message.payload ?? ''))
-    await client.connect()
-    for (const channel of channels) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
-    handlers.onConnect()
-    await ended
+    const end = () => client.end().catch(() => {})
+    const probe = setInterval(() => void client.query('SELECT 1').catch(end), probeMs)
+    try {
+      await client.connect()
+      for (const channel of channels) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
+      handlers.onConnect()
+      await ended
+    } finally {
+      clearInterval(probe)
+      void end()
+      handlers.onDisconnect?.()
+    }
   }
 
   const run = async () => {
     while (!stop.signal.aborted) {
       await runOnce().catch((error: unknown) => log.warn({ error }, 'listening to the database failed'))
-      await delay(500, undefined, { signal: stop.signal }).catch(() => {})
+      await delay(reconnectMs, undefined, { signal: stop.signal }).catch(() => {})
     }
   }
   const running = run()
@@ -48,4 +62,8 @@ export function listen(
       await running
     },
   }
+}
+
+function createClient(connectionString: string): pg.Client {
+  return new pg.Client({ connectionString, keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: answerMs })
 }

@@ -56,12 +56,22 @@ export function compileFaults(schema: TSchema): (value: unknown, sizeBytes: numb
   }
 }
 
-/** The same for query parameters: texts become numbers, defaults are filled in, of a repeated one the last counts. */
+/**
+ * The same for query parameters: texts become numbers, defaults are filled in. Of a repeated one the last counts, unless
+ * the schema has a list: that is given by repeating its name, as it is or with brackets, and by commas.
+ */
 export function compileQuery<S extends TSchema>(schema: S): (query: NodeJS.Dict<string | string[]>) => Static<S> {
   const validate = query.compile<Static<S>>(schema)
+  const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
+  const isList = (name: string) => Object.hasOwn(properties, name) && properties[name]?.type === 'array'
   return (given) => {
     const values: unknown = Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [name, [value].flat().at(-1)]),
+      Object.entries(given).map(([name, value]) => {
+        const bare = name.replace(/\[\]$/, '')
+        return isList(bare)
+          ? [bare, [value].flat().flatMap((text) => text?.split(',') ?? [])]
+          : [name, [value].flat().at(-1)]
+      }),
     )
     if (validate(values)) return values
     throw unprocessable(...presentFaults('query', validate.errors))

@@ -2,30 +2,34 @@ import type { Pool } from '../pool.ts'
 
 export interface EventRow {
   id: string
+  /** its place among the events of its job, from 0 */
+  seq: number
   type: string
   data: Record<string, unknown>
 }
 
-/** The place of an event in its job's order, or undefined when the job has no such event. */
-export async function findEventSeq(pool: Pool, jobId: string, id: string): Promise<number | undefined> {
-  const { rows } = await pool.query<{ seq: number }>('SELECT seq FROM training.events WHERE id = $2 AND job_id = $1', [
-    jobId,
-    id,
-  ])
-  return rows[0]?.seq
+/** Where an event stands in its job; undefined when the job has no such event. */
+export async function findEventPlace(
+  pool: Pool,
+  jobId: string,
+  id: string,
+): Promise<Pick<EventRow, 'seq' | 'type'> | undefined> {
+  const { rows } = await pool.query<Pick<EventRow, 'seq' | 'type'>>(
+    'SELECT seq, type FROM training.events WHERE id = $2 AND job_id = $1',
+    [jobId, id],
+  )
+  return rows[0]
 }
 
-/** A page of a job's events in order, those behind `after` (a seq). */
+/** A page of a job's events in order, those behind `after` (a seq; -1 for all). */
 export async function listEvents(
   pool: Pool,
   jobId: string,
-  page: { after: number | undefined; limit: number },
+  page: { after: number; limit: number },
 ): Promise<EventRow[]> {
   const { rows } = await pool.query<EventRow>(
-    `SELECT id, type, data FROM training.events
-     WHERE job_id = $1 AND ($2::integer IS NULL OR seq > $2)
-     ORDER BY seq LIMIT $3`,
-    [jobId, page.after ?? null, page.limit],
+    `SELECT id, seq, type, data FROM training.events WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+    [jobId, page.after, page.limit],
   )
   return rows
 }

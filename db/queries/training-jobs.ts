@@ -1,21 +1,5 @@
 import type { Connection, Pool } from '../pool.ts'
 
-export interface TrainingJobRow {
-  id: string
-  modelId: string
-  method: string
-  state: string
-  attempt: number
-  config: Record<string, unknown>
-  step: number | null
-  progressStep: number
-  progressTotal: number | null
-  failure: { category: string; reason: string; message: string } | null
-  createdAt: Date
-  startedAt: Date | null
-  finishedAt: Date | null
-}
-
 export interface NewTrainingJob {
   id: string
   /** The key that asked for it. */
@@ -55,17 +39,4 @@ export async function insertTrainingJob(connection: Connection, job: NewTraining
 /** Notes that a job's resource was made. */
 export async function markTrainingJobResourceMade(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.jobs SET cr_made_at = now() WHERE id = $1 AND cr_made_at IS NULL', [id])
-}
-
-/** A job of one of the entity's models, or undefined. */
-export async function findTrainingJob(pool: Pool, entity: string, id: string): Promise<TrainingJobRow | undefined> {
-  const { rows } = await pool.query<TrainingJobRow>(
-    `SELECT j.id, j.model_id AS "modelId", j.method, j.state, j.attempt, j.config, j.step,
-       j.progress_step AS "progressStep", j.progress_total AS "progressTotal", j.failure,
-       j.created_at AS "createdAt", j.started_at AS "startedAt", j.finished_at AS "finishedAt"
-     FROM training.jobs j JOIN training.models m ON m.id = j.model_id
-     WHERE j.id = $1 AND m.entity = $2`,
-    [id, entity],
-  )
-  return rows[0]
 }

@@ -1,24 +1,66 @@
+import { reasons } from '../../../crds/names.ts'
 import type { EventRow } from '../../../db/queries/events.ts'
-import type { TrainingJobRow } from '../../../db/queries/training-jobs.ts'
+import type { JobView } from '../../../db/queries/job-views.ts'
 
 /** A training job as clients see it. They need its id; the rest is for people. */
-export function presentTrainingJob(job: TrainingJobRow) {
+export function presentTrainingJob(job: JobView) {
+  const timeline = presentTimeline(job)
   return {
     id: job.id,
     model_id: job.modelId,
     method: job.method,
     state: job.state,
     attempt: job.attempt,
+    max_attempts: job.maxAttempts,
     step: job.step,
     progress: { step: job.progressStep, total_steps: job.progressTotal },
-    experimental_config: job.config,
-    failure: job.failure,
-    created_at: job.createdAt.toISOString(),
-    started_at: job.startedAt?.toISOString() ?? null,
-    finished_at: job.finishedAt?.toISOString() ?? null,
+    queue: job.queue && presentQueue(job.queue),
+    checkpoint: job.checkpoint,
+    training_data_url: job.trainingDataUrl,
+    ...presentConfig(job),
+    failure: job.failure && presentFailure(job.failure),
+    timeline,
+    created_at: timeline.created_at,
+    started_at: timeline.started_at,
+    finished_at: timeline.finished_at,
   }
 }
 
-export function presentEvent({ id, type, data }: EventRow) {
+/** What RL is set by came as `experimental_config`; SFT has a `config`, and beside it whatever its client gave. */
+function presentConfig({ method, config, experimentalConfig }: JobView) {
+  return method === 'SFT'
+    ? { config, experimental_config: experimentalConfig }
+    : { config: null, experimental_config: config }
+}
+
+function presentQueue({ ahead, place }: NonNullable<JobView['queue']>) {
+  if (ahead === 0) {
+    return { position: place, reason: reasons.waitingForTrainer, message: `Place ${place} in the line for a trainer.` }
+  }
+  const message = `Behind ${ahead} job${ahead === 1 ? '' : 's'} of its model.`
+  return { position: ahead + 1, reason: reasons.waitingForModel, message }
+}
+
+function presentFailure({ category, reason, message, retryable }: NonNullable<JobView['failure']>) {
+  return { category, code: reason, message, retryable }
+}
+
+function presentTimeline(job: JobView) {
+  return {
+    created_at: job.createdAt.toISOString(),
+    queued_at: presentTime(job.queuedAt),
+    claimed_at: presentTime(job.claimedAt),
+    started_at: presentTime(job.startedAt),
+    trained_at: presentTime(job.trainedAt),
+    published_at: presentTime(job.state === 'Succeeded' ? job.finishedAt : null),
+    finished_at: presentTime(job.finishedAt),
+  }
+}
+
+function presentTime(time: Date | null): string | null {
+  return time?.toISOString() ?? null
+}
+
+export function presentEvent({ id, type, data }: Pick<EventRow, 'id' | 'type' | 'data'>) {
   return { id, type, data }
 }

@@ -1,11 +1,14 @@
+import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { readBody } from '../../middleware/body.ts'
-import { listOf, pageQuery, presentPage } from '../list.ts'
+import { listOf, presentPage } from '../list.ts'
+import { routeJobEvents } from './event-routes.ts'
+import { cancelTrainingJob, getTrainingJob, listTrainingJobs } from './jobs.ts'
 import { parseRequest } from './parse-large.ts'
-import { presentEvent, presentTrainingJob } from './present.ts'
-import { eventSchema, trainingJobCreateSchema, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
-import { createTrainingJob, getTrainingJob, listJobEvents } from './service.ts'
+import { presentTrainingJob } from './present.ts'
+import { jobListQuery, trainingJobCreateSchema, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
+import { createTrainingJob } from './service.ts'
 
 const tag = 'Training jobs'
 
@@ -32,11 +35,31 @@ export function routeTrainingJobs(api: Api, deps: Deps): void {
   )
 
   api.get(
-    '/v1/preview/training-jobs/{training_job_id}/events',
-    { tag, summary: "List a training job's events", query: pageQuery, answer: listOf(eventSchema) },
-    async ({ caller, params, query }) => {
-      const rows = await listJobEvents(deps, caller.entity, params['training_job_id']!, query)
-      return presentPage(rows, query.limit, presentEvent)
+    '/v1/preview/training-jobs',
+    {
+      tag,
+      summary: 'List training jobs in order of arrival',
+      query: jobListQuery,
+      answer: listOf(trainingJobSchema),
     },
+    async ({ caller, query }) =>
+      presentPage(await listTrainingJobs(deps, caller.entity, query), query.limit, presentTrainingJob),
   )
+
+  api.post(
+    '/v1/preview/training-jobs/{training_job_id}/cancel',
+    {
+      tag,
+      summary: 'Cancel a training job that is not trained yet',
+      description:
+        'It ends at once, with `training_failed` ("cancelled") and no new step. Cancelling it again is no fault.',
+      body: Type.Unknown(),
+      bodyOptional: true,
+      answer: trainingJobSchema,
+    },
+    async ({ caller, params }) =>
+      presentTrainingJob(await cancelTrainingJob(deps, caller.entity, params['training_job_id']!)),
+  )
+
+  routeJobEvents(api, deps)
 }

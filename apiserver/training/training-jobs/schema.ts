@@ -1,6 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { compileBody } from '../../validation/compile.ts'
 import { nullable } from '../../validation/nullable.ts'
+import { reasons } from '../../../crds/names.ts'
+import { orderedPageQuery, pageQuery } from '../list.ts'
+import { nameSchema } from '../names.ts'
 import { trajectoryGroupSchema } from '../trajectories.ts'
 
 const nonNegative = Type.Number({ minimum: 0, maximum: 1_000_000 })
@@ -40,28 +43,108 @@ export const trainingJobCreateSchema = Type.Object({
 
 export const parseTrainingJobCreate = compileBody(trainingJobCreateSchema)
 
-const text = Type.String()
-const optionalTime = nullable(Type.String({ format: 'date-time' }))
-
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
+
+const methodSchema = Type.Enum(['RL', 'SFT'])
+const stateSchema = Type.Enum([
+  'Pending',
+  'Queued',
+  'Starting',
+  'Running',
+  'Publishing',
+  'Succeeded',
+  'Failed',
+  'Cancelled',
+])
+const time = Type.String({ format: 'date-time' })
+const optionalTime = nullable(time)
+const count = Type.Integer({ minimum: 0 })
+
+/** Query of GET /v1/preview/training-jobs. */
+export const jobListQuery = Type.Object({
+  ...orderedPageQuery.properties,
+  model_id: Type.Optional(Type.String({ format: 'uuid' })),
+  project: Type.Optional(nameSchema),
+  method: Type.Optional(methodSchema),
+  state: Type.Optional(Type.Array(stateSchema, { minItems: 1, description: 'Any of these; also as a comma list.' })),
+  created_after: Type.Optional({ ...time, description: 'Made then or later.' }),
+  created_before: Type.Optional({ ...time, description: 'Made earlier.' }),
+})
+
+export type JobListQuery = Static<typeof jobListQuery>
 
 /** A training job as clients see it. */
 export const trainingJobSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
   model_id: Type.String({ format: 'uuid' }),
-  method: Type.Enum(['RL', 'SFT']),
-  state: text,
-  attempt: Type.Integer(),
-  step: nullable(Type.Integer()),
-  progress: Type.Object({ step: Type.Integer(), total_steps: nullable(Type.Integer()) }),
-  experimental_config: Type.Object({}),
-  failure: nullable(Type.Object({ category: text, reason: text, message: text })),
-  created_at: Type.String({ format: 'date-time' }),
+  method: methodSchema,
+  state: stateSchema,
+  attempt: count,
+  max_attempts: count,
+  step: nullable(count),
+  progress: Type.Object({ step: count, total_steps: nullable(count) }),
+  queue: nullable(
+    Type.Object(
+      {
+        position: Type.Integer({ minimum: 1 }),
+        reason: Type.Enum([reasons.waitingForTrainer, reasons.waitingForModel]),
+        message: Type.String(),
+      },
+      {
+        description:
+          'While it is Queued: its place among the jobs that wait for a trainer, or in the line of its model.',
+      },
+    ),
+  ),
+  checkpoint: nullable(Type.Object({ id: Type.String({ format: 'uuid' }), step: count })),
+  training_data_url: nullable(Type.String()),
+  config: nullable(Type.Object({}, { description: 'Of SFT.' })),
+  experimental_config: nullable(Type.Object({})),
+  failure: nullable(
+    Type.Object(
+      {
+        category: Type.Enum(['User', 'Capacity', 'Internal']),
+        code: Type.String(),
+        message: Type.String(),
+        retryable: Type.Boolean({ description: 'The same job may succeed when it is sent again.' }),
+      },
+      { description: 'Why it failed; of an unfinished job, why its last attempt did.' },
+    ),
+  ),
+  timeline: Type.Object({
+    created_at: time,
+    queued_at: optionalTime,
+    claimed_at: optionalTime,
+    started_at: optionalTime,
+    trained_at: optionalTime,
+    published_at: optionalTime,
+    finished_at: optionalTime,
+  }),
+  created_at: time,
   started_at: optionalTime,
   finished_at: optionalTime,
 })
 
-export const eventSchema = Type.Object({ id: Type.String({ format: 'uuid' }), type: text, data: Type.Object({}) })
+export const eventSchema = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  type: Type.String(),
+  data: Type.Object({}),
+})
+
+/** Query of GET .../events. */
+export const eventListQuery = Type.Object({
+  ...pageQuery.properties,
+  wait: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 60,
+      description:
+        'Seconds: the answer comes as soon as there is an event behind `after`, or empty when they are over.',
+    }),
+  ),
+})
+
+export type EventListQuery = Static<typeof eventListQuery>
 
 /**
  * The settings that were really given, under their wire names: an explicit null counts as absent, because defaults

@@ -2,21 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { buildTrainedOn, buildTrainingJob } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
-import { findEventSeq, listEvents, type EventRow } from '../../../db/queries/events.ts'
 import {
-  findTrainingJob,
   insertTrainingJob,
   markTrainingJobResourceMade,
   type NewTrainingJob,
-  type TrainingJobRow,
 } from '../../../db/queries/training-jobs.ts'
 import { putPayload } from '../../../lib/artifact-store/payloads.ts'
 import type { StoredArtifact } from '../../../lib/artifact-store/store.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
-import { notFound, unavailable } from '../../refusal.ts'
-import { isUuid } from '../../validation/compile.ts'
-import { resolveCursor, type PageQuery } from '../list.ts'
+import { unavailable } from '../../refusal.ts'
 import { getModel } from '../models/service.ts'
 import type { TrainingJobRequest } from './request.ts'
 
@@ -43,25 +38,6 @@ export async function createTrainingJob(deps: Deps, caller: Caller, request: Tra
   await insertTrainingJob(deps.pool, job)
   await makeResource(deps, job, modelCrName)
   return id
-}
-
-/** A job of one of the entity's models. */
-export async function getTrainingJob(deps: Deps, entity: string, id: string): Promise<TrainingJobRow> {
-  const job = isUuid(id) ? await findTrainingJob(deps.pool, entity, id) : undefined
-  if (!job) throw notFound('Training job')
-  return job
-}
-
-/** One event more than the page holds, so that it shows whether there are more. */
-export async function listJobEvents(
-  deps: Deps,
-  entity: string,
-  jobId: string,
-  { after, limit }: PageQuery,
-): Promise<EventRow[]> {
-  const { id } = await getTrainingJob(deps, entity, jobId)
-  const seq = await resolveCursor(after, (cursor) => findEventSeq(deps.pool, id, cursor))
-  return listEvents(deps.pool, id, { after: seq, limit: limit + 1 })
 }
 
 async function storePayload({ artifacts, log }: Deps, entity: string, payload: Uint8Array): Promise<StoredArtifact> {
