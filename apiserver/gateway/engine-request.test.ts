@@ -3,9 +3,12 @@ import { parseJson } from '../json/document.ts'
 import { parseChatRequest } from './chat-schema.ts'
 import { buildEngineRequest } from './engine-request.ts'
 
-const trained = { requestedName: 'team/proj/agent', engineName: 'checkpoint', baseModelCrName: 'base', trainable: true }
+const charged = { project: 'proj', modelId: 'id', baseModel: 'org/base' }
+const serving = { baseModelCrName: 'base', charged }
+const trained = { ...serving, requestedName: 'team/proj/agent', engineName: 'checkpoint', trainable: true }
 const base = { ...trained, requestedName: 'base', engineName: 'org/base', trainable: false }
 const messages = [{ role: 'user', content: 'hi' }]
+const counted = { stream_options: { include_usage: true } }
 
 function build(body: string, target: typeof trained): string {
   const document = parseJson(Buffer.from(body))
@@ -22,12 +25,12 @@ describe('the request to an engine', () => {
     [
       'asks a stream for token ids in the logprobs too',
       { stream: true },
-      { logprobs: true, return_token_ids: true, return_tokens_as_token_ids: true },
+      { logprobs: true, return_token_ids: true, return_tokens_as_token_ids: true, ...counted },
     ],
     [
       'keeps what a stream explicitly gives up',
       { stream: true, return_tokens_as_token_ids: false, logprobs: true },
-      { return_token_ids: true },
+      { return_token_ids: true, ...counted },
     ],
     ['has none of it in a stream that is none', { stream: null }, { logprobs: true, return_token_ids: true }],
     ['passes other fields', { cache_salt: 's', logprobs: null, return_token_ids: false, new_field: [1] }, {}],
@@ -36,7 +39,16 @@ describe('the request to an engine', () => {
   })
 
   test('for a base model only has the name changed', () => {
-    expect(buildFrom({ model: 'alias', stream: true }, base)).toEqual({ messages, stream: true, model: 'org/base' })
+    expect(buildFrom({ model: 'alias', stream: false }, base)).toEqual({ messages, stream: false, model: 'org/base' })
+  })
+
+  test.each([
+    ['without options', {}, counted],
+    ['whose client wants no usage', { stream_options: { include_usage: false } }, counted],
+    ['whose client wants its usage', { stream_options: { include_usage: true, continuous_usage_stats: true } }, {}],
+  ])('asks for the usage of a stream %s', (_, given, added) => {
+    const body = { messages, stream: true, ...given }
+    expect(buildFrom(body, base)).toEqual({ ...body, ...added, model: 'org/base' })
   })
 
   test('keeps every byte of the other fields', () => {

@@ -1,5 +1,6 @@
 import { findBaseModel, listBaseModels } from '../../db/queries/base-models.ts'
 import { findServedModel } from '../../db/queries/served-models.ts'
+import type { UsageAccount } from '../../db/queries/usage.ts'
 import type { Pool } from '../../db/pool.ts'
 import { Refusal, unavailable, unprocessable } from '../refusal.ts'
 import { parseModelAddress, type ModelAddress } from './model-address.ts'
@@ -14,6 +15,8 @@ export interface ChatTarget {
   baseModelCrName: string
   /** Whether it was made through this service, and is sampled from in order to be trained on. */
   trainable: boolean
+  /** What its use is charged to. */
+  charged: Pick<UsageAccount, 'project' | 'modelId' | 'baseModel'>
 }
 
 /**
@@ -40,7 +43,8 @@ async function resolveAddress(pool: Pool, requested: string, address: ModelAddre
     throw unavailable(`The base model ${served.baseModel} is not served at the moment.`, 10)
   }
   const engineName = (address.step === 0 ? null : served.checkpointId) ?? served.baseModel
-  return { requestedName: requested, engineName, baseModelCrName: served.baseModelCrName, trainable: true }
+  const charged = { project: address.project, modelId: served.modelId, baseModel: served.baseModel }
+  return { requestedName: requested, engineName, baseModelCrName: served.baseModelCrName, trainable: true, charged }
 }
 
 async function resolveOnlyBaseModel(pool: Pool): Promise<ChatTarget> {
@@ -50,7 +54,9 @@ async function resolveOnlyBaseModel(pool: Pool): Promise<ChatTarget> {
 }
 
 function targetBaseModel(requestedName: string, baseModel: { name: string; crName: string }): ChatTarget {
-  return { requestedName, engineName: baseModel.name, baseModelCrName: baseModel.crName, trainable: false }
+  const { name, crName } = baseModel
+  const charged = { project: null, modelId: null, baseModel: name }
+  return { requestedName, engineName: name, baseModelCrName: crName, trainable: false, charged }
 }
 
 function addressName({ entity, project, name }: ModelAddress): string {

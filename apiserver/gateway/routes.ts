@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts'
 import type { Api } from '../http/api.ts'
 import { readJson } from '../middleware/body.ts'
 import type { RequestContext } from '../middleware/context.ts'
+import { readProject } from '../usage/project-header.ts'
 import { chatCompletionSchema, modelListSchema } from './answers.ts'
 import { chatRequestSchema } from './chat-schema.ts'
 import { completeChat } from './chat.ts'
@@ -27,8 +28,10 @@ export function routeGateway(api: Api, deps: Deps): void {
       otherAnswers: { 'text/event-stream': Type.String() },
     },
     async ({ ctx, caller }) => {
+      holdPlace(ctx, deps)
+      const project = readProject(ctx)
       const document = await readJson(ctx, bodyLimitBytes)
-      const reply = await completeChat(deps, caller.entity, document, watchClient(ctx))
+      const reply = await completeChat(deps, { document, caller, project, signal: watchClient(ctx) })
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'
         ctx.body = Buffer.from(reply.bytes)
@@ -52,6 +55,13 @@ export function routeGateway(api: Api, deps: Deps): void {
       return presentModelList(baseModels, models)
     },
   )
+}
+
+/** Takes one of the places of the entity's chats, until the answer is out or the client has left. */
+function holdPlace(ctx: RequestContext, { chatSlots }: Deps): void {
+  const giveBack = chatSlots.take(ctx.state.caller.entity, ctx.state.limits.concurrentStreams)
+  ctx.res.once('close', giveBack)
+  if (ctx.res.closed) giveBack()
 }
 
 /** Aborted when the client leaves before it has its answer, so that no engine works for nobody. */

@@ -3,6 +3,7 @@ import type { ModelName } from './models.ts'
 
 /** What answers for a model: its base model (no resource name when that is gone), and a checkpoint if there is one. */
 export interface ServedModelRow {
+  modelId: string
   baseModel: string
   baseModelCrName: string | null
   checkpointId: string | null
@@ -15,7 +16,7 @@ export async function findServedModel(
   step: number | null,
 ): Promise<ServedModelRow | undefined> {
   const { rows } = await pool.query<ServedModelRow>(
-    `SELECT m.base_model AS "baseModel", b.cr_name AS "baseModelCrName", c.id AS "checkpointId"
+    `SELECT m.id AS "modelId", m.base_model AS "baseModel", b.cr_name AS "baseModelCrName", c.id AS "checkpointId"
      FROM training.models m
      LEFT JOIN training.base_models b ON b.name = m.base_model
      LEFT JOIN LATERAL (
