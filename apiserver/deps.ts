@@ -1,6 +1,7 @@
 import type { Pool } from '../db/pool.ts'
 import type { ArtifactStore } from '../lib/artifact-store/store.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Outbound } from '../lib/outbound/outbound.ts'
 import type { DataSources } from '../lib/outbound/settings.ts'
 import type { Config } from './config.ts'
 import type { EngineClient } from './gateway/engine-client.ts'
@@ -8,6 +9,7 @@ import type { KeyUses } from './keys/uses.ts'
 import type { Kube } from './kube.ts'
 import type { ChatSlots } from './limits/chat-slots.ts'
 import type { RequestLimiter } from './limits/request-limiter.ts'
+import type { BodyChecker } from './training/ingest/body-checker.ts'
 import type { EventHub } from './training/training-jobs/event-hub.ts'
 import type { UsageLedger } from './usage/ledger.ts'
 
@@ -18,7 +20,10 @@ export interface Deps {
   pool: Pool
   kube: Kube
   artifacts: ArtifactStore
+  bodies: BodyChecker
   sources: DataSources
+  /** which addresses webhooks may have */
+  webhooks: Pick<Outbound, 'check'>
   engines: EngineClient
   events: EventHub
   keyUses: KeyUses

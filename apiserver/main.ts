@@ -4,7 +4,7 @@ import { createPool } from '../db/pool.ts'
 import { listEvents } from '../db/queries/events.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
-import { openDataSources } from '../lib/outbound/settings.ts'
+import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
 import { repeat } from '../lib/repeat.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
@@ -16,6 +16,7 @@ import { createKube } from './kube.ts'
 import { ChatSlots } from './limits/chat-slots.ts'
 import { RequestLimiter } from './limits/request-limiter.ts'
 import { startServer, stopServer } from './server.ts'
+import { BodyChecker } from './training/ingest/body-checker.ts'
 import { EventHub } from './training/training-jobs/event-hub.ts'
 import { UsageLedger } from './usage/ledger.ts'
 
@@ -46,7 +47,9 @@ const app = createApp({
   pool,
   kube,
   artifacts,
+  bodies: new BodyChecker(),
   sources,
+  webhooks: openWebhooks(config),
   engines,
   events,
   keyUses,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { JsonError, parseJson } from './document.ts'
+import { parseJson } from './document.ts'
 import { findLoneSurrogate } from './lone-surrogate.ts'
+import { JsonError } from './text.ts'
 
 const parse = (text: string) => parseJson(Buffer.from(text))
 const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString()

@@ -6,15 +6,16 @@ import type { JsonDocument } from './document.ts'
  */
 export function findLoneSurrogate({ bytes, value }: JsonDocument): string[] | undefined {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return source.includes('\\ud') || source.includes('\\uD') ? search(value) : undefined
+  return source.includes('\\ud') || source.includes('\\uD') ? searchLoneSurrogate(value) : undefined
 }
 
-function search(value: unknown): string[] | undefined {
+/** The same in a value, whose texts are all looked at. */
+export function searchLoneSurrogate(value: unknown): string[] | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : []
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, member] of Object.entries(value)) {
     if (!key.isWellFormed()) return []
-    const path = search(member)
+    const path = searchLoneSurrogate(member)
     if (path) return [key, ...path]
   }
   return undefined

@@ -1,31 +1,48 @@
-import { JsonError, parseJson, type JsonDocument } from '../json/document.ts'
+import { parseJson, type JsonDocument } from '../json/document.ts'
 import { findLoneSurrogate } from '../json/lone-surrogate.ts'
+import { JsonError } from '../json/text.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 import type { RequestContext } from './context.ts'
+
+// For an answer to reach a client that does nothing but send.
+const lingerMs = 2_000
 
 /** Reads and parses a request's JSON body; see `readBody` and `parseBody`. */
 export async function readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
   return parseBody(await readBody(ctx, limitBytes))
 }
 
-/**
- * Reads a request's JSON body of at most `limitBytes`.
- *
- * @throws {Refusal} 413 when it is larger (by its announced length before anything is read), 415 for another content
- * type or a compressed body
- */
+/** Reads a request's JSON body of at most `limitBytes`; refusals as those of `openBody`. */
 export async function readBody(ctx: RequestContext, limitBytes: number): Promise<Buffer> {
-  refuseOtherContent(ctx)
-  if ((ctx.request.length ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
   const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limitBytes) throw tooLarge(limitBytes)
-    chunks.push(chunk)
+  for await (const chunk of openBody(ctx, limitBytes)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/**
+ * The chunks of a request's JSON body of at most `limitBytes`, as they come in. Nothing is read before the first is
+ * asked for.
+ *
+ * @throws {Refusal} 413 when it is larger (by its announced length at once), 415 for another content type or a compressed
+ * body
+ */
+export async function* openBody(ctx: RequestContext, limitBytes: number): AsyncIterable<Buffer> {
+  let complete = false
+  try {
+    refuseOtherContent(ctx)
+    if ((ctx.request.length ?? 0) > limitBytes) throw tooLarge(limitBytes)
+    if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
+    let size = 0
+    // The end of the iteration must not end the connection: an answer is to go out.
+    for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > limitBytes) throw tooLarge(limitBytes)
+      yield chunk
+    }
+    complete = true
+  } finally {
+    if (!complete) linger(ctx)
   }
-  return Buffer.concat(chunks, size)
 }
 
 /** @throws {Refusal} 422 when the bytes are no JSON, or hold texts that no UTF-8 can hold */
@@ -33,8 +50,18 @@ export function parseBody(bytes: Uint8Array): JsonDocument {
   const document = parseDocument(bytes)
   const path = findLoneSurrogate(document)
   if (!path) return document
+  throw stringUnicode(path)
+}
+
+/** The refusal of a text at `path` with half of a surrogate pair. */
+export function stringUnicode(path: string[]): Refusal {
   const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'
-  throw unprocessable({ loc: ['body', ...path], msg, type: 'string_unicode' })
+  return unprocessable({ loc: ['body', ...path], msg, type: 'string_unicode' })
+}
+
+/** The refusal of a body that is no JSON. */
+export function jsonInvalid({ message }: JsonError): Refusal {
+  return unprocessable({ loc: ['body'], msg: `JSON decode error: ${message}`, type: 'json_invalid' })
 }
 
 function parseDocument(bytes: Uint8Array): JsonDocument {
@@ -42,7 +69,7 @@ function parseDocument(bytes: Uint8Array): JsonDocument {
     return parseJson(bytes)
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
-    throw unprocessable({ loc: ['body'], msg: `JSON decode error: ${error.message}`, type: 'json_invalid' })
+    throw jsonInvalid(error)
   }
 }
 
@@ -56,6 +83,13 @@ function refuseOtherContent(ctx: RequestContext): void {
   }
 }
 
+/** Takes what the client still sends for a while: many read no answer before they have sent everything. */
+function linger({ req, socket }: RequestContext): void {
+  setImmediate(() => req.resume())
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
+  req.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
+}
+
 function tooLarge(limitBytes: number): Refusal {
-  return new Refusal(413, `The body is larger than ${limitBytes} bytes.`, { Connection: 'close' })
+  return new Refusal(413, `The body is larger than ${limitBytes} bytes.`)
 }

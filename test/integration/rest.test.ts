@@ -305,7 +305,7 @@ describe('training jobs', () => {
     )
     const { input_uri, input_digest } = stored.rows[0]!
     const payload = await readFile(path.join(stack.artifacts, input_uri.replace('artifact:///', '')))
-    expect(payload.toString()).toBe(`{"trajectory_groups":${groups}}`)
+    expect(payload.toString()).toBe(body)
     expect(createHash('sha256').update(payload).digest('hex')).toBe(input_digest)
     expect(await rest.call('GET', `/v1/preview/training-jobs/${id}`)).toMatchObject({
       id,

@@ -1,4 +1,9 @@
-import { buildTrainedOn, buildTrainingJob, type TrainedOnFacts, type TrainingJobFacts } from '../../../crds/manifests.ts'
+import {
+  buildTrainedOn,
+  buildTrainingJob,
+  type TrainedOnFacts,
+  type TrainingJobFacts,
+} from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
 import type { ModelRow } from '../../../db/queries/models.ts'
@@ -9,7 +14,10 @@ import type { Caller } from '../../middleware/context.ts'
 import { notFound } from '../../refusal.ts'
 
 /** A checked job whose input is stored. */
-export interface Admission extends Omit<NewJob, 'keyId' | 'modelId' | 'method' | 'specDigest' | 'namespace' | 'crName'> {
+export interface Admission extends Omit<
+  NewJob,
+  'keyId' | 'modelId' | 'method' | 'specDigest' | 'namespace' | 'crName'
+> {
   method: TrainedOnFacts['method']
   caller: Caller
   model: ModelRow

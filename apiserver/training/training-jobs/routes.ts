@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
-import { readBody } from '../../middleware/body.ts'
+import { bodySchemas } from '../ingest/shapes.ts'
+import { takeTrajectories } from '../ingest/take.ts'
 import { listOf, presentPage } from '../list.ts'
+import { createRlJob } from './create.ts'
 import { routeJobEvents } from './event-routes.ts'
 import { cancelTrainingJob, getTrainingJob, listTrainingJobs } from './jobs.ts'
-import { parseRequest } from './parse-large.ts'
 import { presentTrainingJob } from './present.ts'
-import { jobListQuery, trainingJobCreateSchema, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
-import { createTrainingJob } from './service.ts'
+import { jobListQuery, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
 
 const tag = 'Training jobs'
 
@@ -18,13 +18,12 @@ export function routeTrainingJobs(api: Api, deps: Deps): void {
     {
       tag,
       summary: 'Train a model on trajectories with their rewards (RL)',
-      streamedBody: { 'application/json': trainingJobCreateSchema },
+      creates: true,
+      makes: 'training_job_id',
+      streamedBody: { 'application/json': bodySchemas.job },
       answer: trainingJobIdSchema,
     },
-    async ({ ctx, caller }) => {
-      const request = await parseRequest(await readBody(ctx, deps.config.TRAINYARD_BODY_LIMIT_BYTES))
-      return { id: await createTrainingJob(deps, caller, request) }
-    },
+    (request) => takeTrajectories(deps, request, 'job', (body) => createRlJob(deps, request, body)),
   )
 
   api.get(

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import { nullable } from '../validation/nullable.ts'
+import { Type, type TSchema } from 'typebox'
+import { nullable } from '../../validation/nullable.ts'
 
 // What training reads of a sampled token. All the rest is kept as it came.
 const tokenLogprob = Type.Object({ token: Type.String(), logprob: Type.Number() })
@@ -27,7 +27,8 @@ const optionalObject = Type.Optional(nullable(Type.Object({})))
 const optionalList = Type.Optional(nullable(Type.Array(Type.Unknown())))
 const optionalVersion = Type.Optional(nullable(Type.Integer()))
 
-const trajectory = Type.Object({
+/** A trajectory: what was said and sampled, and the reward for it. Keys that nobody knows are kept. */
+export const trajectorySchema = Type.Object({
   messages_and_choices: messages,
   reward: Type.Number(),
   tools,
@@ -38,13 +39,21 @@ const trajectory = Type.Object({
   auto_metrics: optionalObject,
   metadata: optionalObject,
   logs: optionalList,
+  start_time: Type.Optional(nullable(Type.String({ format: 'date-time' }))),
 })
 
 /** A group of trajectories that answer the same task; their rewards are compared with each other. */
-export const trajectoryGroupSchema = Type.Object({
-  trajectories: Type.Array(trajectory),
-  exceptions: optionalList,
-  metadata: optionalObject,
-  metrics: optionalObject,
-  logs: optionalList,
-})
+function groupOf(trajectory: TSchema) {
+  return Type.Object({
+    trajectories: Type.Array(trajectory),
+    exceptions: optionalList,
+    metadata: optionalObject,
+    metrics: optionalObject,
+    logs: optionalList,
+  })
+}
+
+export const groupSchema = groupOf(trajectorySchema)
+
+/** The same without a look into the trajectories: they are checked one by one. */
+export const groupOutlineSchema = groupOf(Type.Unknown())

@@ -1,0 +1,186 @@
+import { scanValue, startScan } from './scan-value.ts'
+import { decodeText, findTextStart, JsonError, maxDepth, parseText } from './text.ts'
+
+const space = 0x20
+const newline = 0x0a
+const carriageReturn = 0x0d
+const tab = 0x09
+const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+const firstWindowBytes = 1024 * 1024
+
+// What is parsed at once is in memory as values: of this many bytes, objects and commas that is some hundreds of MB, and
+// a trajectory of 32 thousand tokens with the 20 likeliest of each still fits.
+const maxPieceBytes = 64 * 1024 * 1024
+const maxContainers = 3_000_000
+const maxCommas = 8_000_000
+
+/** A value too large to be looked at in one piece. */
+export class PieceTooLarge extends Error {
+  override name = 'PieceTooLarge'
+}
+
+/** A value with its place among the bytes that were read. */
+export interface JsonPiece {
+  value: unknown
+  start: number
+  size: number
+  /** It may hold texts that are no Unicode: nothing else can. */
+  hasSurrogates: boolean
+}
+
+/** Fills bytes in from a source; 0 at its end. */
+export type ReadInto = (into: Uint8Array) => number
+
+/**
+ * Reads a JSON text of any size step by step: the caller walks into the objects and arrays that it knows and takes what is
+ * in them in pieces, so that no more than one piece is in memory. What is accepted is what JSON.parse accepts.
+ *
+ * Every method throws JsonError for what is not JSON in UTF-8 or nested too deeply, and PieceTooLarge.
+ */
+export class JsonReader {
+  readonly #readInto: ReadInto
+  #window: Buffer
+  /** Position in the text of the window's first byte. */
+  #base = 0
+  /** Positions in the window: of the next byte, and behind the last. */
+  #at = 0
+  #end = 0
+  #depth = 0
+
+  constructor(readInto: ReadInto, windowBytes = firstWindowBytes) {
+    this.#readInto = readInto
+    this.#window = Buffer.allocUnsafe(windowBytes)
+    this.#skipByteOrderMark()
+  }
+
+  /** What comes next. */
+  next(): 'object' | 'array' | 'other' {
+    const byte = this.#peek()
+    if (byte === openBrace) return 'object'
+    return byte === openBracket ? 'array' : 'other'
+  }
+
+  /** Walks through an object; `readMember` must read each member's value. */
+  readObject(readMember: (key: string) => void): void {
+    this.#readItems(openBrace, closeBrace, () => {
+      if (this.#peek() !== quote) throw notJson()
+      const key = String(this.readPiece().value)
+      this.#expect(colon)
+      readMember(key)
+    })
+  }
+
+  /** Walks through an array; `readItem` must read each item. */
+  readArray(readItem: (index: number) => void): void {
+    this.#readItems(openBracket, closeBracket, readItem)
+  }
+
+  /** Reads the next value whole. */
+  readPiece(): JsonPiece {
+    const first = this.#peek()
+    const start = this.#base + this.#at
+    const isPlain = first !== quote && first !== openBrace && first !== openBracket
+    const at = isPlain ? this.#findPlainEnd() : this.#findEnd()
+    const bytes = this.#window.subarray(start - this.#base, at)
+    if (bytes.length > maxPieceBytes) throw new PieceTooLarge()
+    this.#at = at
+    const hasSurrogates = bytes.includes(String.raw`\ud`) || bytes.includes(String.raw`\uD`)
+    return { value: parseText(decodeText(bytes)), start, size: bytes.length, hasSurrogates }
+  }
+
+  /** Nothing but white space may be left. */
+  readEnd(): void {
+    if (this.#peek() !== undefined) throw notJson()
+  }
+
+  #readItems(open: number, close: number, readItem: (index: number) => void): void {
+    this.#expect(open)
+    if (++this.#depth > maxDepth) throw tooDeep()
+    if (this.#peek() === close) this.#at++
+    else
+      for (let index = 0, more = true; more; index++) {
+        readItem(index)
+        more = this.#peek() === comma
+        this.#expect(more ? comma : close)
+      }
+    this.#depth--
+  }
+
+  #expect(byte: number): void {
+    if (this.#peek() !== byte) throw notJson()
+    this.#at++
+  }
+
+  /** The next byte that is no white space, left where it is; undefined at the end. */
+  #peek(): number | undefined {
+    while (this.#at < this.#end || this.#fill(this.#at)) {
+      const byte = this.#window[this.#at]
+      if (byte !== space && byte !== newline && byte !== carriageReturn && byte !== tab) return byte
+      this.#at++
+    }
+    return undefined
+  }
+
+  /** Position behind the text, object or array that comes next; all of it is in the window then. */
+  #findEnd(): number {
+    const scan = startScan()
+    for (let from = this.#at; ;) {
+      const end = scanValue(scan, this.#window, from, this.#end)
+      if (this.#depth + scan.deepest > maxDepth) throw tooDeep()
+      if (scan.containers > maxContainers || scan.commas > maxCommas) throw new PieceTooLarge()
+      if (end >= 0) return end
+      const scanned = this.#end - this.#at
+      if (!this.#fill(this.#at)) throw notJson()
+      from = this.#at + scanned
+    }
+  }
+
+  /** Position behind the number or word that comes next. */
+  #findPlainEnd(): number {
+    for (let length = 0; ; length++) {
+      if (this.#at + length >= this.#end && !this.#fill(this.#at)) return this.#end
+      const byte = this.#window[this.#at + length]!
+      if (byte <= space || byte === comma || byte === closeBracket || byte === closeBrace) return this.#at + length
+    }
+  }
+
+  /** Gets more bytes, keeping those from `keep` on; false at the end of the source. */
+  #fill(keep: number): boolean {
+    const kept = this.#end - keep
+    if (kept > maxPieceBytes) throw new PieceTooLarge()
+    if (kept > this.#window.length / 2) this.#grow()
+    this.#window.copyWithin(0, keep, this.#end)
+    this.#base += keep
+    this.#at -= keep
+    this.#end = kept
+    const got = this.#readInto(this.#window.subarray(kept))
+    this.#end += got
+    return got > 0
+  }
+
+  #grow(): void {
+    const window = Buffer.allocUnsafe(2 * this.#window.length)
+    this.#window.copy(window, 0, 0, this.#end)
+    this.#window = window
+  }
+
+  #skipByteOrderMark(): void {
+    while (this.#end < 3 && this.#fill(0));
+    this.#at = findTextStart(this.#window.subarray(0, this.#end))
+  }
+}
+
+function notJson(): JsonError {
+  return new JsonError('not valid JSON')
+}
+
+function tooDeep(): JsonError {
+  return new JsonError(`nested more than ${maxDepth} deep`)
+}

@@ -1,0 +1,33 @@
+// Python's and V8's parsers take more; recursive code behind them does not always.
+export const maxDepth = 128
+
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A JSON text that cannot be taken; the message says why. */
+export class JsonError extends Error {
+  override name = 'JsonError'
+}
+
+/** Where a text begins: behind a byte order mark, which nobody needs and some programs write. */
+export function findTextStart(bytes: Uint8Array): number {
+  return byteOrderMark.every((byte, index) => bytes[index] === byte) ? byteOrderMark.length : 0
+}
+
+/** @throws {JsonError} for bytes that are not UTF-8 */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw new JsonError('not valid UTF-8', { cause })
+  }
+}
+
+/** @throws {JsonError} for a text that is not JSON */
+export function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new JsonError('not valid JSON', { cause })
+  }
+}

@@ -1,0 +1,178 @@
+import type { Static } from 'typebox'
+import { searchLoneSurrogate } from '../../json/lone-surrogate.ts'
+import { PieceTooLarge, type JsonPiece, type JsonReader } from '../../json/reader.ts'
+import { JsonError } from '../../json/text.ts'
+import { jsonInvalid, stringUnicode } from '../../middleware/body.ts'
+import { Refusal, unprocessable, type Fault } from '../../refusal.ts'
+import { maxFaults } from '../../validation/compile.ts'
+import type { trajectorySchema } from './group-schema.ts'
+import { indexTrajectory, readScenario, type TrajectoryIndexRow } from './index-row.ts'
+import { findFaults, knownGroupMembers, knownMembers, type BodyKind } from './shapes.ts'
+
+// Each has an index row, which all go into one transaction. 32 groups of 16 are 512.
+const maxTrajectories = 100_000
+const maxGroups = 100_000
+
+/** What a body says, without its trajectories. */
+export interface BodyContent {
+  /** The members that somebody reads, without what is in the groups. */
+  members: Record<string, unknown>
+  groups: number
+  /** Of rollouts that failed, in all groups. */
+  exceptions: number
+  /** In order. Their advantages are still to be filled in. */
+  rows: TrajectoryIndexRow[]
+}
+
+/** What a list in the body gave. Of one given twice the last counts, as in JSON.parse. */
+interface ListContent {
+  rows: TrajectoryIndexRow[]
+  faults: Fault[]
+  exceptions: number
+  length: number
+}
+
+/**
+ * Reads a body trajectory by trajectory, checks its shape, and notes where its trajectories lie.
+ *
+ * @throws {Refusal} 422 with the faults, 413 for one trajectory or member that is too large to be looked at
+ */
+export function readTrajectoryBody(reader: JsonReader, kind: BodyKind): BodyContent {
+  try {
+    return new BodyWalk(reader).readBody(kind)
+  } catch (error) {
+    if (error instanceof JsonError) throw jsonInvalid(error)
+    if (error instanceof PieceTooLarge) throw new Refusal(413, 'The body has a part too large to be taken in at once.')
+    throw error
+  }
+}
+
+class BodyWalk {
+  readonly #reader: JsonReader
+  #trajectories = 0
+  #surrogate: string[] | undefined
+
+  constructor(reader: JsonReader) {
+    this.#reader = reader
+  }
+
+  readBody(kind: BodyKind): BodyContent {
+    const { members, list, faults } = this.#readOutline([], 'trajectory_groups', {
+      known: knownMembers[kind],
+      find: findFaults[kind],
+      readList: () => this.#readGroups(),
+    })
+    this.#reader.readEnd()
+    if (this.#surrogate) throw stringUnicode(this.#surrogate)
+    const all = [...faults, ...list.faults].slice(0, maxFaults)
+    if (all.length > 0) throw unprocessable(...all)
+    return { members, groups: list.length, exceptions: list.exceptions, rows: list.rows }
+  }
+
+  #readGroups(): ListContent {
+    const list = emptyList()
+    this.#reader.readArray((index) => {
+      if (++list.length > maxGroups) throw tooMany('groups', maxGroups)
+      const group = this.#readGroup(index)
+      list.exceptions += group.exceptions
+      for (const row of group.rows) list.rows.push(row)
+      addFaults(list, group.faults)
+    })
+    return list
+  }
+
+  #readGroup(index: number): ListContent {
+    const place = ['trajectory_groups', String(index)]
+    const { members, list, faults } = this.#readOutline(place, 'trajectories', {
+      known: knownGroupMembers,
+      find: findFaults.group,
+      readList: () => this.#readTrajectories(place),
+    })
+    addFaults(list, faults)
+    if (list.faults.length > 0) return { ...list, rows: [] }
+    const { exceptions, metadata } = members as { exceptions?: unknown[] | null; metadata?: object | null }
+    const scenario = readScenario(metadata)
+    list.exceptions = exceptions?.length ?? 0
+    for (const row of list.rows) {
+      row.group_index = index
+      row.group_exceptions = list.exceptions
+      row.scenario_id ??= scenario
+    }
+    return list
+  }
+
+  #readTrajectories(group: string[]): ListContent {
+    const list = emptyList()
+    this.#reader.readArray((index) => {
+      if (++this.#trajectories > maxTrajectories) throw tooMany('trajectories', maxTrajectories)
+      const place = [...group, 'trajectories', String(index)]
+      const piece = this.#readPiece(place)
+      if (list.faults.length < maxFaults) addFaults(list, findFaults.trajectory(piece.value, piece.size, place))
+      if (list.faults.length === 0) list.rows.push(describeTrajectory(piece, index))
+    })
+    return list
+  }
+
+  /** Reads an object whose list `listName` is read by itself; all else in it is small. A value of another kind has faults. */
+  #readOutline(
+    place: string[],
+    listName: string,
+    how: {
+      known: Set<string>
+      find: (value: unknown, sizeBytes: number, place?: string[]) => Fault[]
+      readList: () => ListContent
+    },
+  ) {
+    let list = emptyList()
+    if (this.#reader.next() !== 'object') {
+      const { value, size } = this.#readPiece(place)
+      return { members: {}, list, faults: how.find(value, size, place) }
+    }
+    const members = new Map<string, unknown>()
+    let sizeBytes = 0
+    this.#reader.readObject((key) => {
+      if (!key.isWellFormed()) this.#surrogate ??= place
+      const isList = key === listName && this.#reader.next() === 'array'
+      if (key === listName) list = isList ? how.readList() : emptyList()
+      const piece = isList ? { value: [], size: 0 } : this.#readPiece([...place, key])
+      if (how.known.has(key)) members.set(key, piece.value)
+      if (how.known.has(key)) sizeBytes += piece.size
+    })
+    const outline = Object.fromEntries(members)
+    return { members: outline, list, faults: how.find(outline, sizeBytes, place) }
+  }
+
+  #readPiece(place: string[]): JsonPiece {
+    const piece = this.#reader.readPiece()
+    if (piece.hasSurrogates && !this.#surrogate) {
+      const path = searchLoneSurrogate(piece.value)
+      if (path) this.#surrogate = [...place, ...path]
+    }
+    return piece
+  }
+}
+
+function describeTrajectory({ value, start, size }: JsonPiece, index: number): TrajectoryIndexRow {
+  return {
+    group_index: 0,
+    trajectory_index: index,
+    group_exceptions: 0,
+    advantage: null,
+    payload_offset: start,
+    payload_length: size,
+    ...indexTrajectory(value as Static<typeof trajectorySchema>),
+  }
+}
+
+function emptyList(): ListContent {
+  return { rows: [], faults: [], exceptions: 0, length: 0 }
+}
+
+function addFaults(list: ListContent, faults: Fault[]): void {
+  if (list.faults.length < maxFaults) list.faults.push(...faults)
+}
+
+function tooMany(what: string, most: number): Refusal {
+  const msg = `Value error, more than ${most} ${what} in one body`
+  return unprocessable({ loc: ['body', 'trajectory_groups'], msg, type: 'value_error' })
+}

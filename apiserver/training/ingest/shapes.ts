@@ -1,0 +1,50 @@
+import { Type, type TSchema } from 'typebox'
+import { compileFaults } from '../../validation/compile.ts'
+import { nullable } from '../../validation/nullable.ts'
+import { rlConfigSchema } from '../training-jobs/rl-config.ts'
+import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
+
+// What users call their splits: train, val, test/hard, eval-2026.
+const splitPattern = '^[A-Za-z0-9][A-Za-z0-9._/-]*$'
+
+export const splitSchema = Type.String({ pattern: splitPattern, minLength: 1, maxLength: 64 })
+
+function describeJob(group: TSchema) {
+  return Type.Object({
+    model_id: Type.String({ format: 'uuid' }),
+    experimental_config: Type.Optional(nullable(rlConfigSchema)),
+    trajectory_groups: Type.Array(group),
+  })
+}
+
+function describeLog(group: TSchema) {
+  return Type.Object({
+    split: splitSchema,
+    // Clients repeat what the address says.
+    model_id: Type.Optional(nullable(Type.String({ format: 'uuid' }))),
+    trajectory_groups: Type.Array(group),
+  })
+}
+
+/** The bodies that bring trajectories. */
+export const bodySchemas = { job: describeJob(groupSchema), log: describeLog(groupSchema) }
+
+export type BodyKind = keyof typeof bodySchemas
+
+const outlines = { job: describeJob(Type.Unknown()), log: describeLog(Type.Unknown()) }
+
+/** What finds the faults of a body's parts, each without those below it: the body itself, a group, a trajectory. */
+export const findFaults = {
+  job: compileFaults(outlines.job),
+  log: compileFaults(outlines.log),
+  group: compileFaults(groupOutlineSchema),
+  trajectory: compileFaults(trajectorySchema),
+}
+
+/** The members of a body beside its groups that somebody reads. */
+export const knownMembers = {
+  job: new Set(Object.keys(outlines.job.properties)),
+  log: new Set(Object.keys(outlines.log.properties)),
+}
+
+export const knownGroupMembers = new Set(Object.keys(groupOutlineSchema.properties))

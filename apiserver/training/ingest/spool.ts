@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import type { Deps } from '../../deps.ts'
+import { openBody } from '../../middleware/body.ts'
+import type { RequestContext } from '../../middleware/context.ts'
+import { Refusal, unavailable } from '../../refusal.ts'
+
+/** A body in a file of its own. */
+export interface SpooledBody {
+  file: string
+  /** sha256 of its bytes. */
+  digest: Buffer
+  size: number
+}
+
+/**
+ * Writes a request's body into a file as it comes in, no faster than the disk takes it, and gives it to `work`. However
+ * that ends, and if the client leaves meanwhile, the file is gone afterwards, unless the store has adopted it.
+ *
+ * @throws {Refusal} 413 and 415 as `openBody` does, 503 when the store takes no writes
+ */
+export async function withSpooledBody<T>(
+  deps: Pick<Deps, 'artifacts' | 'config' | 'log'>,
+  ctx: RequestContext,
+  work: (body: SpooledBody) => Promise<T>,
+): Promise<T> {
+  const file = await keepStorable(deps, () => deps.artifacts.spoolPath())
+  try {
+    const handle = await keepStorable(deps, () => open(file, 'wx'))
+    const written = await writeAll(deps, handle, openBody(ctx, deps.config.TRAINYARD_BODY_LIMIT_BYTES))
+    return await work({ file, ...written })
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+/** Runs what writes to the store. @throws {Refusal} 503 when it fails */
+export async function keepStorable<T>({ log }: Pick<Deps, 'log'>, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    log.error({ error }, 'body not stored')
+    throw unavailable('The trajectories could not be stored: the artifact store takes no writes at the moment.', 10)
+  }
+}
+
+async function writeAll(deps: Pick<Deps, 'log'>, handle: FileHandle, body: AsyncIterable<Buffer>) {
+  const hash = createHash('sha256')
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      hash.update(chunk)
+      size += chunk.length
+      await keepStorable(deps, () => handle.writeFile(chunk))
+    }
+  } finally {
+    await handle.close()
+  }
+  return { digest: hash.digest(), size }
+}

@@ -1,0 +1,41 @@
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { insertTrajectories } from '../../../db/queries/trajectories.ts'
+import { payloadKey } from '../../../lib/artifact-store/payloads.ts'
+import { keepStorable } from '../ingest/spool.ts'
+import type { TakenBody } from '../ingest/take.ts'
+import { getModel } from '../models/service.ts'
+import { admitJob } from './admit.ts'
+import { pickGivenConfig, requirePossibleConfig, type RlConfig } from './rl-config.ts'
+
+/** What a checked body of an RL job says beside its trajectories. */
+interface RlJobMembers {
+  model_id: string
+  experimental_config?: RlConfig | null
+}
+
+/**
+ * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
+ * then on.
+ *
+ * @throws {Refusal} 404 for a model that is not the caller's, 422 for settings that contradict each other
+ */
+export async function createRlJob(
+  deps: Deps,
+  request: { caller: Caller; newId: () => string },
+  body: TakenBody,
+): Promise<{ id: string }> {
+  const { caller } = request
+  const { model_id, experimental_config } = body.members as unknown as RlJobMembers
+  const model = await getModel(deps, caller.entity, model_id)
+  requirePossibleConfig(experimental_config)
+  const digest = body.digest.toString('hex')
+  const key = payloadKey(caller.entity, digest)
+  const { uri } = await keepStorable(deps, () => deps.artifacts.adopt(key, body.file, { digest, size: body.size }))
+  const id = request.newId()
+  const config = pickGivenConfig(experimental_config)
+  await admitJob(deps, { id, caller, model, method: 'RL', inputUri: uri, inputDigest: digest, config }, (connection) =>
+    insertTrajectories(connection, { modelId: model.id, jobId: id, split: 'train', payloadUri: uri }, body.rowBatches),
+  )
+  return { id }
+}

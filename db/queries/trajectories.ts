@@ -1,0 +1,133 @@
+import type { Connection, Pool } from '../pool.ts'
+
+/** Where a trajectory lies, and what it is found by. */
+export interface TrajectoryRow {
+  id: string
+  modelId: string
+  jobId: string | null
+  logId: string | null
+  split: string
+  /** Of the log, or of the checkpoint that its job made; null while there is none. */
+  step: number | null
+  groupIndex: number
+  trajectoryIndex: number
+  groupExceptions: number
+  scenarioId: string | null
+  promptHash: string
+  reward: number
+  advantage: number | null
+  metrics: Record<string, number | boolean>
+  tokens: number
+  flags: string[]
+  payloadUri: string
+  payloadOffset: number
+  payloadLength: number
+  createdAt: Date
+}
+
+/** What the trajectories of one body have in common: they came with a job or with a log. */
+export interface TrajectorySource {
+  modelId: string
+  jobId?: string
+  logId?: string
+  split: string
+  /** A log's. */
+  step?: number
+  payloadUri: string
+}
+
+/** Inserts index rows that come as JSON arrays of objects, each by one statement and in order. */
+export async function insertTrajectories(
+  connection: Connection,
+  source: TrajectorySource,
+  batches: string[],
+): Promise<void> {
+  const { modelId, jobId = null, logId = null, split, step = null, payloadUri } = source
+  for (const batch of batches) {
+    await connection.query(
+      `INSERT INTO training.trajectories (model_id, job_id, log_id, split, step, payload_uri, group_index,
+         trajectory_index, group_exceptions, scenario_id, prompt_hash, reward, advantage, metrics, tokens, flags,
+         payload_offset, payload_length)
+       SELECT $1, $2, $3, $4, $5, $6, r.*
+       FROM jsonb_to_recordset($7) AS r (group_index integer, trajectory_index integer, group_exceptions integer,
+         scenario_id text, prompt_hash text, reward double precision, advantage double precision, metrics jsonb,
+         tokens integer, flags text[], payload_offset bigint, payload_length bigint)
+       ORDER BY r.group_index, r.trajectory_index`,
+      [modelId, jobId, logId, split, step, payloadUri, batch],
+    )
+  }
+}
+
+export interface TrajectoryFilter {
+  split?: string | undefined
+  step?: number | undefined
+  jobId?: string | undefined
+  scenarioId?: string | undefined
+  promptHash?: string | undefined
+  minReward?: number | undefined
+  maxReward?: number | undefined
+  flag?: string | undefined
+}
+
+const select = `SELECT t.id, t.model_id AS "modelId", t.job_id AS "jobId", t.log_id AS "logId", t.split,
+    coalesce(t.step, c.step) AS step, t.group_index AS "groupIndex", t.trajectory_index AS "trajectoryIndex",
+    t.group_exceptions AS "groupExceptions", t.scenario_id AS "scenarioId", t.prompt_hash AS "promptHash", t.reward,
+    t.advantage, t.metrics, t.tokens, t.flags, t.payload_uri AS "payloadUri", t.payload_offset AS "payloadOffset",
+    t.payload_length AS "payloadLength", coalesce(j.created_at, l.created_at) AS "createdAt"
+  FROM training.trajectories t
+  LEFT JOIN training.jobs j ON j.id = t.job_id
+  LEFT JOIN training.logs l ON l.id = t.log_id
+  LEFT JOIN training.checkpoints c ON c.job_id = t.job_id`
+
+/** A page of a model's trajectories in the order in which they came, those behind `after` (a position). */
+export async function listTrajectories(
+  pool: Pool,
+  modelId: string,
+  filter: TrajectoryFilter,
+  page: { after: number | undefined; order: 'asc' | 'desc'; limit: number },
+): Promise<TrajectoryRow[]> {
+  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
+  const values: unknown[] = [modelId, page.limit]
+  const place = (value: unknown) => `$${values.push(value)}`
+  const conditions = describeFilter(filter, place)
+  if (page.after !== undefined) conditions.push(`t.position ${comparison} ${place(page.after)}`)
+  const { rows } = await pool.query<TrajectoryRow>(
+    `${select} WHERE ${['t.model_id = $1', ...conditions].join(' AND ')} ORDER BY t.position ${direction} LIMIT $2`,
+    values,
+  )
+  return rows
+}
+
+function describeFilter(filter: TrajectoryFilter, place: (value: unknown) => string): string[] {
+  const { split, step, jobId, scenarioId, promptHash, minReward, maxReward, flag } = filter
+  return [
+    split !== undefined && `t.split = ${place(split)}`,
+    step !== undefined && describeStep(place(step)),
+    jobId !== undefined && `t.job_id = ${place(jobId)}`,
+    scenarioId !== undefined && `t.scenario_id = ${place(scenarioId)}`,
+    promptHash !== undefined && `t.prompt_hash = ${place(promptHash)}`,
+    minReward !== undefined && `t.reward >= ${place(minReward)}`,
+    maxReward !== undefined && `t.reward <= ${place(maxReward)}`,
+    flag !== undefined && `t.flags @> ARRAY[${place(flag)}]::text[]`,
+  ].filter((condition) => condition !== false)
+}
+
+// By two small look-ups, so that the indexes of both serve.
+function describeStep(step: string): string {
+  const ofJob = `SELECT job_id FROM training.checkpoints WHERE model_id = $1 AND checkpoints.step = ${step}::integer`
+  return `(t.step = ${step}::integer OR t.job_id = (${ofJob}))`
+}
+
+/** The place of a trajectory among its model's; undefined when it is none of them. */
+export async function findTrajectoryPosition(pool: Pool, modelId: string, id: string): Promise<number | undefined> {
+  const { rows } = await pool.query<{ position: number }>(
+    'SELECT position FROM training.trajectories WHERE id = $2 AND model_id = $1',
+    [modelId, id],
+  )
+  return rows[0]?.position
+}
+
+export async function findTrajectory(pool: Pool, modelId: string, id: string): Promise<TrajectoryRow | undefined> {
+  const { rows } = await pool.query<TrajectoryRow>(`${select} WHERE t.model_id = $1 AND t.id = $2`, [modelId, id])
+  return rows[0]
+}
