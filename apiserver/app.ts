@@ -7,6 +7,7 @@ import { Api } from './http/api.ts'
 import { routeKeys } from './keys/routes.ts'
 import { requireKey } from './middleware/auth.ts'
 import type { RequestState } from './middleware/context.ts'
+import { routeLimits } from './limits/routes.ts'
 import { answerErrors } from './middleware/errors.ts'
 import { limitRequests } from './middleware/limit-requests.ts'
 import { logRequests } from './middleware/request-log.ts'
@@ -16,6 +17,7 @@ import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
+import { routeUsage } from './usage/routes.ts'
 
 /** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
 export function createApp(deps: Deps): Koa {
@@ -47,6 +49,8 @@ function createApi(router: Router<RequestState>, deps: Deps): Api {
   routeTrainingJobs(api, deps)
   routeGateway(api, deps)
   routeKeys(api, deps)
+  routeLimits(api, deps)
+  routeUsage(api, deps)
   routeSystemCheck(api, deps)
   return api
 }

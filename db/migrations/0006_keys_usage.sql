@@ -42,5 +42,6 @@ CREATE TABLE training.usage_writers (
 );
 
 -- Sizes in the artifact store, for the limit of stored bytes. Null: from before they were noted.
-ALTER TABLE training.jobs ADD COLUMN input_bytes bigint;
+ALTER TABLE training.jobs ADD COLUMN input_bytes bigint; -- of trajectories; data sets are in training.blobs
+ALTER TABLE training.logs ADD COLUMN payload_bytes bigint;
 ALTER TABLE training.checkpoints ADD COLUMN bytes bigint;

@@ -1,0 +1,15 @@
+import { Type } from 'typebox'
+import { nullable } from '../validation/nullable.ts'
+
+const limit = nullable(Type.Integer({ minimum: 0 }))
+
+/** What an entity may use (null: as much as it likes), and what it uses now. */
+export const limitsSchema = Type.Object({
+  entity: Type.String(),
+  requests_per_minute: limit,
+  concurrent_streams: limit,
+  queued_jobs: limit,
+  stored_bytes: limit,
+  payload_days: limit,
+  in_use: Type.Object({ queued_jobs: Type.Integer(), stored_bytes: Type.Integer() }),
+})

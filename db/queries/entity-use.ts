@@ -1,0 +1,41 @@
+import type { Connection } from '../pool.ts'
+
+/** How many unfinished jobs the entity's models have. */
+export async function countUnfinishedJobs(connection: Connection, entity: string): Promise<number> {
+  const { rows } = await connection.query<{ count: number }>(
+    `SELECT count(*) FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+     WHERE m.entity = $1 AND j.state NOT IN ('Succeeded', 'Failed', 'Cancelled')`,
+    [entity],
+  )
+  return rows[0]!.count
+}
+
+/** Lets one transaction at a time add jobs of an entity, until it has ended: each counts what the others have added. */
+export async function lockJobCount(connection: Connection, entity: string): Promise<void> {
+  await connection.query("SELECT pg_advisory_xact_lock(hashtextextended('queued jobs of ' || $1, 0))", [entity])
+}
+
+/**
+ * The size of what an entity has in the artifact store: payloads of jobs and logs (the same bytes are there once), data
+ * sets, and checkpoints, without what was deleted.
+ */
+export async function sumStoredBytes(connection: Connection, entity: string): Promise<number> {
+  const { rows } = await connection.query<{ bytes: number }>(
+    `WITH kept AS (SELECT id FROM training.models WHERE entity = $1 AND deleted_at IS NULL),
+     payloads AS (
+       SELECT input_uri AS uri, input_bytes AS bytes FROM training.jobs
+       WHERE model_id IN (SELECT id FROM kept) AND input_gone_at IS NULL AND input_bytes IS NOT NULL
+       UNION
+       SELECT payload_uri, payload_bytes FROM training.logs
+       WHERE model_id IN (SELECT id FROM kept) AND payload_bytes IS NOT NULL
+     )
+     SELECT (
+       (SELECT coalesce(sum(bytes), 0) FROM payloads) +
+       (SELECT coalesce(sum(size), 0) FROM training.blobs WHERE entity = $1) +
+       (SELECT coalesce(sum(bytes), 0) FROM training.checkpoints
+        WHERE model_id IN (SELECT id FROM kept) AND deleted_at IS NULL)
+     )::bigint AS bytes`,
+    [entity],
+  )
+  return rows[0]!.bytes
+}
