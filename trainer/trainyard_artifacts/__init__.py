@@ -1,1 +1,1 @@
-"""The artifact store on a shared folder, as trainers write it and engines read it."""
+"""The artifact store, as trainers write it and engines read it."""

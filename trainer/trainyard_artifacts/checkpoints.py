@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from trainyard_artifacts.store import SCHEME, ArtifactError, ArtifactStore, digest_file, publish_folder
+from trainyard_artifacts.addresses import SCHEME, ArtifactError, ArtifactMissing
+from trainyard_artifacts.files import digest_file
+from trainyard_artifacts.store import ArtifactStore
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 ADAPTER_CONFIG = "adapter_config.json"
@@ -21,42 +23,51 @@ def is_checkpoint_id(name: str) -> bool:
     return CHECKPOINT_ID.fullmatch(name) is not None
 
 
-def write_checkpoint(
-    store: ArtifactStore, checkpoint_id: str, attempt: int, write_files: Callable[[Path], None]
-) -> tuple[str, str]:
-    """Writes a checkpoint's files and manifest, complete or not at all. Gives its address and digest."""
+def locate_checkpoint(checkpoint_id: str) -> str:
+    """The address of a checkpoint."""
     if not is_checkpoint_id(checkpoint_id):
         raise ArtifactError(f"{checkpoint_id!r} is not a checkpoint id")
-    folder = store.root / "checkpoints"
-    with publish_folder(folder / f".{checkpoint_id}.{attempt}.tmp", folder / checkpoint_id) as temporary:
-        write_files(temporary)
-        files = {path.name: digest_file(path) for path in sorted(temporary.iterdir())}
-        (temporary / MANIFEST).write_text(json.dumps({"files": files}, sort_keys=True))
-        digest = digest_file(temporary / MANIFEST)
-    return f"{SCHEME}checkpoints/{checkpoint_id}", digest
+    return f"{SCHEME}checkpoints/{checkpoint_id}"
 
 
-def verify_checkpoint(folder: Path, names: Iterable[str], digest: str | None = None) -> None:
-    """Compares the named files with the manifest, and the manifest with its own digest where that is known."""
-    files = read_manifest(folder, digest)
-    for name in names:
-        if name not in files:
-            raise ArtifactError(f"checkpoint {folder.name} has no {name} in its manifest")
-        try:
-            found = digest_file(folder / name)
-        except OSError as cause:
-            raise ArtifactError(f"checkpoint {folder.name} lacks {name}") from cause
-        if found != files[name]:
-            raise ArtifactError(f"checkpoint {folder.name} is damaged: {name} differs from the manifest")
+def write_checkpoint(store: ArtifactStore, checkpoint_id: str, write_files: Callable[[Path], None]) -> tuple[str, str]:
+    """Writes a checkpoint's files and manifest, complete or not at all. Gives its address and digest."""
+    uri = locate_checkpoint(checkpoint_id)
+    digest = ""
+
+    def write(folder: Path) -> None:
+        nonlocal digest
+        write_files(folder)
+        files = {path.name: digest_file(path) for path in sorted(folder.iterdir())}
+        (folder / MANIFEST).write_text(json.dumps({"files": files}, sort_keys=True))
+        digest = digest_file(folder / MANIFEST)
+
+    store.write_folder(uri, write, last=MANIFEST)
+    return uri, digest
 
 
-def read_manifest(folder: Path, digest: str | None) -> dict[str, str]:
+def fetch_checkpoint(store: ArtifactStore, uri: str, digest: str | None = None, optional: Iterable[str] = ()) -> Path:
+    """A local folder with what serving needs of a checkpoint, and with those optional files that it still has.
+
+    All are compared with the manifest, and that with its own digest where it is known. Raises ArtifactMissing where
+    there is no manifest, and so no checkpoint.
+    """
+    files = read_manifest(store, uri, digest)
+    wanted = [*SERVED_FILES, *(name for name in optional if name in files and store.has(f"{uri}/{name}"))]
+    if missing := [name for name in wanted if name not in files]:
+        raise ArtifactError(f"checkpoint {uri} has no {missing[0]} in its manifest")
     try:
-        if digest is not None and digest_file(folder / MANIFEST) != digest:
-            raise ArtifactError(f"checkpoint {folder.name} is damaged: its manifest has another digest")
-        files = json.loads((folder / MANIFEST).read_bytes())["files"]
-    except (OSError, ValueError, KeyError, TypeError) as cause:
-        raise ArtifactError(f"checkpoint {folder.name} has no readable manifest") from cause
+        return store.fetch_folder(uri, {name: files[name] for name in wanted})
+    except ArtifactMissing as cause:
+        raise ArtifactError(f"checkpoint {uri} is damaged: {cause}") from cause
+
+
+def read_manifest(store: ArtifactStore, uri: str, digest: str | None) -> dict[str, str]:
+    content = store.read(f"{uri}/{MANIFEST}", digest)
+    try:
+        files = json.loads(content)["files"]
+    except (ValueError, KeyError, TypeError) as cause:
+        raise ArtifactError(f"checkpoint {uri} has no readable manifest") from cause
     if not isinstance(files, dict):
-        raise ArtifactError(f"checkpoint {folder.name} has no readable manifest")
+        raise ArtifactError(f"checkpoint {uri} has no readable manifest")
     return files

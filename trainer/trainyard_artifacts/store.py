@@ -1,77 +1,99 @@
-"""Addresses, digests and durable folders of the artifact store."""
+"""The artifact store as trainers write it and engines read it, on a shared folder or on S3."""
 
-import hashlib
-import os
-import re
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from typing import Protocol
+from uuid import uuid4
 
-SCHEME = "artifact:///"
-KEY = re.compile(r"[a-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
-CHUNK_BYTES = 1 << 20
+from trainyard_artifacts.addresses import ArtifactError, ArtifactMissing, parse_key
+from trainyard_artifacts.files import digest_bytes, digest_file, publish_folder
+from trainyard_artifacts.folder_cache import FolderCache
+from trainyard_artifacts.settings import StoreSettings
+
+WriteFiles = Callable[[Path], None]
 
 
-class ArtifactError(Exception):
-    """An artifact is missing, is damaged, or has an impossible address."""
+class ArtifactStore(Protocol):
+    """Objects never change once they are there; `uri` is an `artifact:///KEY` address, a digest is sha256 in hex."""
+
+    cache: FolderCache | None
+    """Where fetched files lie, if they do not lie in the store itself."""
+
+    def read(self, uri: str, digest: str | None = None) -> bytes:
+        """The bytes of an object, which must have the digest where one is given. Raises ArtifactMissing."""
+        ...
+
+    def has(self, uri: str) -> bool: ...
+
+    def fetch(self, uri: str, digest: str) -> Path:
+        """A local file with the bytes of an object, verified."""
+        ...
+
+    def fetch_folder(self, uri: str, files: Mapping[str, str]) -> Path:
+        """A local folder with files of a folder of objects, verified; `files` gives their digests by name."""
+        ...
+
+    def write_folder(self, uri: str, write_files: WriteFiles, last: str) -> None:
+        """Stores a new folder of files, complete or not at all: who sees the file `last` sees all."""
+        ...
 
 
-class ArtifactStore:
-    """The folder that apiserver, trainers and engines share. Objects never change once they are there."""
+@cache
+def open_store(settings: StoreSettings) -> ArtifactStore:
+    """One store per process and settings, so that its connections are kept."""
+    if settings.address.startswith("/"):
+        return FolderStore(Path(settings.address))
+    from trainyard_artifacts.s3_store import S3Store  # boto3 takes a moment to import
+
+    return S3Store(settings)
+
+
+class FolderStore:
+    """The folder that apiserver, operator, trainers and engines share. Files are used where they lie."""
+
+    cache = None
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def locate(self, uri: str) -> Path:
-        """The path of an `artifact:///KEY` address; a key cannot lead out of the store."""
-        key = uri.removeprefix(SCHEME)
-        if not uri.startswith(SCHEME) or not KEY.fullmatch(key) or ".." in key:
-            raise ArtifactError(f"{uri!r} is not an address in the artifact store ({SCHEME}KEY)")
-        return self.root / key
+        """The path of an address; a key cannot lead out of the store."""
+        return self.root / parse_key(uri)
 
-    def read(self, uri: str, digest: str) -> bytes:
-        """The bytes at an address, which must have the given sha256 (hex)."""
+    def read(self, uri: str, digest: str | None = None) -> bytes:
         try:
             content = self.locate(uri).read_bytes()
-        except FileNotFoundError as cause:
-            raise ArtifactError(f"{uri} is not in the artifact store") from cause
-        found = hashlib.sha256(content).hexdigest()
-        if found != digest:
-            raise ArtifactError(f"{uri} has the digest {found}, not {digest} as it should")
+        except (FileNotFoundError, NotADirectoryError) as cause:
+            raise ArtifactMissing(f"{uri} is not in the artifact store") from cause
+        require_digest(uri, digest_bytes(content), digest)
         return content
 
+    def has(self, uri: str) -> bool:
+        return self.locate(uri).exists()
 
-def digest_file(path: Path) -> str:
-    """The sha256 of a file, in hex."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
+    def fetch(self, uri: str, digest: str) -> Path:
+        path = self.locate(uri)
+        try:
+            require_digest(uri, digest_file(path), digest)
+        except OSError as cause:
+            raise ArtifactMissing(f"{uri} is not in the artifact store") from cause
+        return path
 
+    def fetch_folder(self, uri: str, files: Mapping[str, str]) -> Path:
+        for name, digest in files.items():
+            self.fetch(f"{uri}/{name}", digest)
+        return self.locate(uri)
 
-@contextmanager
-def publish_folder(temporary: Path, final: Path) -> Iterator[Path]:
-    """A new folder to write into; complete under its final name when the block ends well, else gone."""
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    try:
-        yield temporary
-        for path in temporary.iterdir():
-            path.chmod(0o644)  # safetensors writes for its owner alone; engines may run as another user
-            sync_path(path)
-        sync_path(temporary)
-        temporary.rename(final)
-        sync_path(final.parent)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    def write_folder(self, uri: str, write_files: WriteFiles, last: str) -> None:
+        final = self.locate(uri)
+        # A rename shows all files at once, whichever is the last.
+        del last
+        # Where apiserver and operator look for what a crash left.
+        with publish_folder(self.root / ".spool" / f"{final.name}.{uuid4()}", final) as temporary:
+            write_files(temporary)
 
 
-def sync_path(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def require_digest(uri: str, found: str, digest: str | None) -> None:
+    if digest is not None and found != digest:
+        raise ArtifactError(f"{uri} is damaged: it has the digest {found}, not {digest} as it should")

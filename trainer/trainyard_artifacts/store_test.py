@@ -1,77 +1,159 @@
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 
-from trainyard_artifacts.checkpoints import is_checkpoint_id, verify_checkpoint, write_checkpoint
-from trainyard_artifacts.store import ArtifactError, ArtifactStore
+from trainyard_artifacts.addresses import ArtifactError, ArtifactMissing, StoreUnavailable, parse_key
+from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, is_checkpoint_id, write_checkpoint
+from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
+from trainyard_artifacts.store import open_store
 
 ID = "0af1bed4-69fa-474f-be16-a18cc731a38f"
+URI = f"artifact:///checkpoints/{ID}"
+CONTENT = b"{}"
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Objects:
+    """What lies in a store, whatever its kind, past the store's own checks."""
+
+    def __init__(self, settings, store):
+        self.store = store
+        self.root = Path(settings.address) if store.cache is None else None
+
+    def put(self, key, content):
+        if self.root is None:
+            self.store.client.put_object(Bucket=self.store.bucket, Key=self.store.prefix + key, Body=content)
+        else:
+            (self.root / key).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / key).write_bytes(content)
+
+    def remove(self, key):
+        if self.root is None:
+            self.store.client.delete_object(Bucket=self.store.bucket, Key=self.store.prefix + key)
+        else:
+            (self.root / key).unlink()
+
+    def list(self):
+        if self.root is not None:
+            return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*") if path.is_file())
+        page = self.store.client.list_objects_v2(Bucket=self.store.bucket, Prefix=self.store.prefix)
+        return sorted(item["Key"].removeprefix(self.store.prefix) for item in page.get("Contents", []))
 
 
 @pytest.fixture
-def store(tmp_path):
-    return ArtifactStore(tmp_path)
+def store(store_settings):
+    return open_store(store_settings)
+
+
+@pytest.fixture
+def objects(store_settings, store):
+    return Objects(store_settings, store)
 
 
 def write_files(folder):
     (folder / "adapter_model.safetensors").write_bytes(b"weights")
-    (folder / "adapter_config.json").write_bytes(b"{}")
+    (folder / "adapter_config.json").write_bytes(CONTENT)
+    (folder / OPTIMIZER_STATE).write_bytes(b"momentum")
+
+
+def read_folder(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "manifest.json"}
 
 
 @pytest.mark.parametrize(
     "uri",
     ["/etc/passwd", "file:///x", "artifact:////etc", "artifact:///../x", "artifact:///a/../b", "artifact:///.x", ""],
 )
-def test_an_address_cannot_lead_out_of_the_store(store, uri):
+def test_an_address_cannot_lead_out_of_the_store(uri):
     with pytest.raises(ArtifactError, match="is not an address"):
-        store.locate(uri)
+        parse_key(uri)
 
 
-def test_bytes_are_read_only_with_the_right_digest(store):
-    (store.root / "payloads").mkdir()
-    (store.root / "payloads" / "x.json").write_bytes(b"{}")
-    digest = hashlib.sha256(b"{}").hexdigest()
-    assert store.read("artifact:///payloads/x.json", digest) == b"{}"
-    with pytest.raises(ArtifactError, match="has the digest"):
-        store.read("artifact:///payloads/x.json", "0" * 64)
-    with pytest.raises(ArtifactError, match="not in the artifact store"):
-        store.read("artifact:///payloads/y.json", digest)
+def test_bytes_are_read_only_with_the_right_digest(store, objects):
+    objects.put("payloads/x.json", CONTENT)
+    assert store.read("artifact:///payloads/x.json", DIGEST) == CONTENT
+    assert store.fetch("artifact:///payloads/x.json", DIGEST).read_bytes() == CONTENT
+    for read in (store.read, store.fetch):
+        with pytest.raises(ArtifactError, match="has the digest"):
+            read("artifact:///payloads/x.json", "0" * 64)
+        with pytest.raises(ArtifactMissing, match="not in the artifact store"):
+            read("artifact:///payloads/y.json", "1" * 64)
 
 
-def test_a_checkpoint_is_written_with_its_manifest(store):
-    uri, digest = write_checkpoint(store, ID, 1, write_files)
-    folder = store.root / "checkpoints" / ID
-    manifest = (folder / "manifest.json").read_bytes()
-    assert (uri, digest) == (f"artifact:///checkpoints/{ID}", hashlib.sha256(manifest).hexdigest())
-    assert json.loads(manifest)["files"]["adapter_config.json"] == hashlib.sha256(b"{}").hexdigest()
-    verify_checkpoint(folder, ["adapter_model.safetensors", "adapter_config.json"], digest)
+def test_a_checkpoint_is_written_with_its_manifest(store, objects):
+    uri, digest = write_checkpoint(store, ID, write_files)
+    names = ("adapter_config.json", "adapter_model.safetensors", "manifest.json", "optimizer.safetensors")
+    assert objects.list() == [f"checkpoints/{ID}/{name}" for name in names]
+    manifest = store.read(f"{URI}/manifest.json")
+    assert (uri, digest) == (URI, hashlib.sha256(manifest).hexdigest())
+    assert json.loads(manifest)["files"]["adapter_config.json"] == DIGEST
 
 
-def test_a_checkpoint_that_cannot_be_written_leaves_nothing(store):
+def test_a_checkpoint_is_fetched_as_it_was_written(store):
+    uri, digest = write_checkpoint(store, ID, write_files)
+    weights = {"adapter_model.safetensors": b"weights", "adapter_config.json": CONTENT}
+    everything = weights | {OPTIMIZER_STATE: b"momentum"}
+    served, whole = fetch_checkpoint(store, uri), fetch_checkpoint(store, uri, digest, [OPTIMIZER_STATE])
+    assert read_folder(whole) == everything
+    assert read_folder(served) == (weights if store.cache else everything)  # a folder is used where it lies
+
+
+def test_optimizer_state_that_has_gone_is_not_missed(store, objects):
+    uri, digest = write_checkpoint(store, ID, write_files)
+    objects.remove(f"checkpoints/{ID}/{OPTIMIZER_STATE}")
+    assert OPTIMIZER_STATE not in read_folder(fetch_checkpoint(store, uri, digest, [OPTIMIZER_STATE]))
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_nothing(store, objects):
     def fail(folder):
         write_files(folder)
         raise OSError("no room")
 
     with pytest.raises(OSError, match="no room"):
-        write_checkpoint(store, ID, 1, fail)
-    assert list((store.root / "checkpoints").iterdir()) == []
+        write_checkpoint(store, ID, fail)
+    assert objects.list() == []
+    if store.cache:
+        assert list(store.cache.root.iterdir()) == []
+
+
+def test_a_checkpoint_is_never_written_twice(store, objects):
+    write_checkpoint(store, ID, write_files)
+    with pytest.raises((ArtifactError, OSError)):
+        write_checkpoint(store, ID, lambda folder: (folder / "adapter_model.safetensors").write_bytes(b"other"))
+    assert store.read(f"{URI}/adapter_model.safetensors") == b"weights"
+    assert len(objects.list()) == 4
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: (folder / "adapter_config.json").write_bytes(b"[]"), "differs from the manifest"),
-        (lambda folder: (folder / "adapter_config.json").unlink(), "lacks adapter_config.json"),
-        (lambda folder: (folder / "manifest.json").unlink(), "no readable manifest"),
-        (lambda folder: (folder / "manifest.json").write_text('{"files": {}}'), "another digest"),
+        (lambda objects, key: objects.put(f"{key}/adapter_config.json", b"[]"), "is damaged"),
+        (lambda objects, key: objects.remove(f"{key}/adapter_config.json"), "is damaged"),
+        (lambda objects, key: objects.remove(f"{key}/manifest.json"), "not in the artifact store"),
+        (lambda objects, key: objects.put(f"{key}/manifest.json", b'{"files": {}}'), "is damaged"),
     ],
 )
-def test_damage_is_noticed(store, damage, message):
-    _, digest = write_checkpoint(store, ID, 1, write_files)
-    damage(store.root / "checkpoints" / ID)
+def test_damage_is_noticed(store_settings, store, objects, damage, message):
+    _, digest = write_checkpoint(store, ID, write_files)
+    damage(objects, f"checkpoints/{ID}")
+    if store.cache:  # what was fetched before stays good
+        store.cache.max_bytes = 0
+        for folder in store.cache.list_folders():
+            store.cache.remove(folder)
     with pytest.raises(ArtifactError, match=message):
-        verify_checkpoint(store.root / "checkpoints" / ID, ["adapter_config.json"], digest)
+        fetch_checkpoint(store, URI, digest)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [(b"no JSON", "no readable manifest"), (b'{"files": []}', "no readable manifest"), (b'{"files": {}}', "has no ")],
+)
+def test_a_manifest_must_name_what_serving_needs(store, objects, manifest, message):
+    objects.put(f"checkpoints/{ID}/manifest.json", manifest)
+    with pytest.raises(ArtifactError, match=message):
+        fetch_checkpoint(store, URI)
 
 
 @pytest.mark.parametrize(
@@ -80,3 +162,48 @@ def test_damage_is_noticed(store, damage, message):
 )
 def test_only_lower_case_uuids_name_checkpoints(name, expected):
     assert is_checkpoint_id(name) is expected
+
+
+def test_on_s3_the_writer_needs_no_download_and_a_damaged_one_is_not_kept(s3_settings):
+    store = open_store(s3_settings)
+    uri, digest = write_checkpoint(store, ID, write_files)
+    assert len(store.cache.list_folders()) == 1
+    fetch_checkpoint(store, uri, digest, [OPTIMIZER_STATE])
+    assert len(store.cache.list_folders()) == 1
+    Objects(s3_settings, store).put(f"checkpoints/{ID}/adapter_model.safetensors", b"damaged")
+    with pytest.raises(ArtifactError, match="is damaged"):
+        fetch_checkpoint(store, uri, digest)
+    assert len(list(store.cache.root.iterdir())) == 1
+
+
+def test_a_store_that_is_away_is_not_a_missing_artifact(s3_settings):
+    away = open_store(StoreSettings(s3_settings.address, "http://127.0.0.1:9", cache=s3_settings.cache))
+    for ask in (lambda: away.read(URI, DIGEST), lambda: away.has(URI), lambda: away.fetch(URI, DIGEST)):
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            ask()
+
+
+def test_a_wrong_bucket_is_not_a_missing_artifact(s3_settings):
+    wrong = open_store(StoreSettings("s3://no-such-bucket", s3_settings.endpoint, cache=s3_settings.cache))
+    with pytest.raises(StoreUnavailable, match="refuses"):
+        wrong.read(URI, DIGEST)
+
+
+def test_settings_of_a_store_on_s3():
+    env = {
+        "TRAINYARD_ARTIFACTS": "s3://bucket/a",
+        "TRAINYARD_S3_ENDPOINT": "http://s3:9000",
+        "TRAINYARD_S3_REGION": "eu-1",
+        "TRAINYARD_ARTIFACT_CACHE": "/cache",
+        "TRAINYARD_ARTIFACT_CACHE_BYTES": "1000",
+    }
+    assert read_store_settings(env) == StoreSettings("s3://bucket/a", "http://s3:9000", "eu-1", Path("/cache"), 1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("TRAINYARD_ARTIFACTS", "artifacts"), ("TRAINYARD_ARTIFACTS", ""), ("TRAINYARD_ARTIFACT_CACHE_BYTES", "much")],
+)
+def test_a_wrong_setting_is_named(name, value):
+    with pytest.raises(StoreSettingsError, match=name):
+        read_store_settings({"TRAINYARD_ARTIFACTS": "/artifacts", name: value})

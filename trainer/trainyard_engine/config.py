@@ -5,6 +5,8 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
+
 DEFAULT_PORT = 8000
 
 
@@ -18,7 +20,8 @@ class Settings:
     port: int
     model: str
     model_names: tuple[str, ...]
-    artifacts: Path
+    artifacts: StoreSettings
+    key: str | None
     max_loras: int
     max_cpu_loras: int
     max_lora_rank: int
@@ -34,7 +37,8 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         port=read_number(env, "TRAINYARD_PORT", DEFAULT_PORT),
         model=require(env, "TRAINYARD_MODEL"),
         model_names=names,
-        artifacts=Path(require(env, "TRAINYARD_ARTIFACTS")),
+        artifacts=read_artifacts(env),
+        key=env.get("VLLM_API_KEY") or None,
         max_loras=read_number(env, "TRAINYARD_MAX_LORAS", 4),
         max_cpu_loras=read_number(env, "TRAINYARD_MAX_CPU_LORAS", 32),
         max_lora_rank=read_number(env, "TRAINYARD_MAX_LORA_RANK", 16),
@@ -51,6 +55,13 @@ def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.e
     env.setdefault("DO_NOT_TRACK", "1")
     if Path(settings.model).is_dir():
         env.setdefault("HF_HUB_OFFLINE", "1")
+
+
+def read_artifacts(env: Mapping[str, str]) -> StoreSettings:
+    try:
+        return read_store_settings(env)
+    except StoreSettingsError as cause:
+        raise ConfigError(str(cause)) from cause
 
 
 def require(env: Mapping[str, str], name: str) -> str:

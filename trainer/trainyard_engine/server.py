@@ -2,7 +2,6 @@
 
 import signal
 from argparse import Namespace
-from pathlib import Path
 
 import uvloop
 from vllm.entrypoints.launchers.api_server.entry import build_and_serve, build_async_engine_client
@@ -12,14 +11,17 @@ from vllm.logger import configure_logging_from_args
 from vllm.lora.resolver import LoRAResolverRegistry
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 
+from trainyard_artifacts.store import ArtifactStore
 from trainyard_engine.resolver import CheckpointResolver
+from trainyard_engine.retirement import unload_over_http
 from trainyard_engine.warm_up import warm_up
 
 
-def run_server(arguments: list[str], artifacts: Path) -> None:
-    """Serves until SIGTERM."""
-    LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(artifacts))
+def run_server(arguments: list[str], store: ArtifactStore, key: str | None) -> None:
+    """Serves until SIGTERM. `key` is what clients of vLLM's interface must show."""
     parsed = make_arg_parser(FlexibleArgumentParser(prog="trainyard_engine")).parse_args(arguments)
+    unload = unload_over_http(parsed.host, parsed.port, key)
+    LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(store, unload))
     configure_logging_from_args(parsed)
     validate_parsed_serve_args(parsed)
     uvloop.run(serve(parsed))

@@ -6,6 +6,8 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
+
 # ART's defaults, which clients expect when the base model names none.
 DEFAULT_LORA = {
     "rank": 8,
@@ -32,7 +34,7 @@ class Settings:
     token_file: Path
     base_model: str
     model_path: str
-    artifacts: Path
+    artifacts: StoreSettings
     max_sequence_length: int
     lora: LoraSettings
 
@@ -43,7 +45,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         token_file=Path(require(env, "TRAINYARD_TOKEN_FILE")),
         base_model=require(env, "TRAINYARD_BASE_MODEL"),
         model_path=require(env, "TRAINYARD_MODEL"),
-        artifacts=Path(require(env, "TRAINYARD_ARTIFACTS")),
+        artifacts=read_artifacts(env),
         max_sequence_length=read_length(env),
         lora=read_lora(env),
     )
@@ -60,6 +62,13 @@ def require(env: Mapping[str, str], name: str) -> str:
     if value := env.get(name):
         return value
     raise ConfigError(f"{name} must be set")
+
+
+def read_artifacts(env: Mapping[str, str]) -> StoreSettings:
+    try:
+        return read_store_settings(env)
+    except StoreSettingsError as cause:
+        raise ConfigError(str(cause)) from cause
 
 
 def read_length(env: Mapping[str, str]) -> int:

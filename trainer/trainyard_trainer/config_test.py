@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from trainyard_trainer.config import ConfigError, LoraSettings, read_settings
@@ -15,7 +13,7 @@ ENV = {
 
 def test_settings_and_their_defaults():
     settings = read_settings(ENV)
-    assert (settings.status_url, settings.artifacts) == ("http://127.0.0.1:8082", Path("/artifacts"))
+    assert (settings.status_url, settings.artifacts.address) == ("http://127.0.0.1:8082", "/artifacts")
     assert settings.max_sequence_length == 32_768
     assert (settings.lora.rank, settings.lora.alpha, len(settings.lora.target_modules)) == (8, 16, 7)
 

@@ -4,7 +4,7 @@ import errno
 
 import torch
 
-from trainyard_artifacts.store import ArtifactError
+from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
 
 
 class JobFailure(Exception):
@@ -38,6 +38,8 @@ def explain_failure(cause: Exception) -> JobFailure:
         return JobFailure("Capacity", "CudaOutOfMemory", message, retryable=True)
     if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
         return JobFailure("Capacity", "StorageFull", "The artifact store is full.", retryable=True)
+    if isinstance(cause, StoreUnavailable):
+        return JobFailure("Internal", "ArtifactStoreUnavailable", f"{cause}."[:1000], retryable=True)
     if isinstance(cause, ArtifactError):
         return JobFailure("Internal", "ArtifactDamaged", f"{cause}.", retryable=True)
     return JobFailure("Internal", "TrainerError", f"{type(cause).__name__}: {cause}"[:1000], retryable=True)

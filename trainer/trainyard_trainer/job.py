@@ -9,8 +9,9 @@ from statistics import fmean, pstdev
 from peft import PeftModel
 from torch.optim import AdamW
 
-from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, SERVED_FILES, verify_checkpoint, write_checkpoint
-from trainyard_artifacts.store import ArtifactError, ArtifactStore
+from trainyard_artifacts.addresses import ArtifactError
+from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, write_checkpoint
+from trainyard_artifacts.store import ArtifactStore, open_store
 from trainyard_trainer import log
 from trainyard_trainer.adapter import Base, open_adapter, save_adapter
 from trainyard_trainer.advantages import Sample, compute_advantages, normalize_samples, weigh_trajectory
@@ -30,13 +31,13 @@ Numbers = dict[str, float]
 
 def run_job(claim: Claim, lease: Lease, base: Base, settings: Settings) -> None:
     """Trains and reports; raises Fenced, a JobFailure or whatever broke."""
-    store = ArtifactStore(settings.artifacts)
+    store = open_store(settings.artifacts)
     config = parse_config(claim.config)
     groups = parse_payload(read_payload(store, claim))
     samples = build_samples(groups, base, config, settings.max_sequence_length)
     sequences = pack_sequences(samples, settings.max_sequence_length, claim.id)
     totals = summarize_groups(groups) | {"learning_rate": config.learning_rate}
-    checkpoint = locate_checkpoint(store, claim)
+    checkpoint = fetch_start(store, claim)
     with open_adapter(base, settings.lora, checkpoint) as model:
         optimizer = build_optimizer(model, config.learning_rate, checkpoint)
         if config.precalculate_logprobs:
@@ -44,9 +45,7 @@ def run_job(claim: Claim, lease: Lease, base: Base, settings: Settings) -> None:
         lease.post_event(0, "training_started", describe_start(totals, sequences))
         train = partial(train_sequence, model, optimizer, config=config, device=base.device)
         steps = take_steps(sequences, train, totals, lease)
-        uri, digest = write_checkpoint(
-            store, claim.checkpoint_id, claim.attempt, partial(save_state, model, optimizer, base.name)
-        )
+        uri, digest = write_checkpoint(store, claim.checkpoint_id, partial(save_state, model, optimizer, base.name))
     lease.post_checkpoint(uri, digest, average_steps(steps) if steps else totals | {"num_trainable_tokens": 0})
 
 
@@ -84,14 +83,10 @@ def read_payload(store: ArtifactStore, claim: Claim) -> bytes:
         raise InvalidInput(f"The input cannot be trained on: {cause}.", "InputUnusable") from cause
 
 
-def locate_checkpoint(store: ArtifactStore, claim: Claim) -> Path | None:
+def fetch_start(store: ArtifactStore, claim: Claim) -> Path | None:
     """The folder to start from, verified; None for a model's first job."""
-    if claim.from_checkpoint is None:
-        return None
-    folder = store.locate(claim.from_checkpoint.uri)
-    kept = [OPTIMIZER_STATE] if (folder / OPTIMIZER_STATE).exists() else []
-    verify_checkpoint(folder, [*SERVED_FILES, *kept], claim.from_checkpoint.digest)
-    return folder
+    start = claim.from_checkpoint
+    return fetch_checkpoint(store, start.uri, start.digest, [OPTIMIZER_STATE]) if start else None
 
 
 def build_samples(groups: list[Group], base: Base, config: RlConfig, max_length: int) -> list[Sample]:

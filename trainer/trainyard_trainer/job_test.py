@@ -6,8 +6,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, verify_checkpoint
-from trainyard_artifacts.store import ArtifactError
+from trainyard_artifacts.addresses import ArtifactError
+from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE, fetch_checkpoint
+from trainyard_artifacts.settings import StoreSettings
+from trainyard_artifacts.store import FolderStore
 from trainyard_trainer.adapter import open_adapter
 from trainyard_trainer.advantages import Sample
 from trainyard_trainer.claims import Artifact, Claim
@@ -39,7 +41,7 @@ class Reports(list):
 @pytest.fixture
 def train(tmp_path, base, make_choice):
     """Trains on answers with their rewards and gives the reports; the n-th call writes the checkpoint n."""
-    settings = Settings("", Path(), base.name, "", tmp_path, 4096, LORA)
+    settings = Settings("", Path(), base.name, "", StoreSettings(str(tmp_path)), 4096, LORA)
     count = 0
 
     def run(answers, start=None, digest=None, **config):
@@ -89,7 +91,8 @@ def test_a_job_from_payload_to_checkpoint(train):
     folder = locate(train.root, reports)
     names = ["adapter_config.json", "adapter_model.safetensors", "manifest.json", "optimizer.safetensors"]
     assert sorted(path.name for path in folder.iterdir()) == names
-    verify_checkpoint(folder, [name for name in names if name != "manifest.json"], reports.checkpoint.digest)
+    uri, digest = reports.checkpoint.uri, reports.checkpoint.digest
+    assert fetch_checkpoint(FolderStore(train.root), uri, digest, [OPTIMIZER_STATE]) == folder
     config = json.loads((folder / "adapter_config.json").read_text())
     assert (config["base_model_name_or_path"], config["r"], config["lora_alpha"]) == ("trainyard/tiny-chat", 8, 16)
     assert [path.name for path in (train.root / "checkpoints").iterdir()] == [folder.name]

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import torch
 
+from trainyard_artifacts.store import open_store
 from trainyard_trainer import log
 from trainyard_trainer.adapter import Base
 from trainyard_trainer.claims import Claim, Lease, parse_claim
@@ -25,6 +26,8 @@ def serve_jobs(settings: Settings, base: Base) -> None:
         claim = wait_for_claim(client, settings.base_model, process_id)
         with Lease(client, claim) as lease:
             work_on(claim, lease, base, settings)
+        if cache := open_store(settings.artifacts).cache:
+            cache.trim()  # between jobs nothing of it is in use
 
 
 def wait_for_claim(client: StatusClient, base_model: str, process_id: str) -> Claim:

@@ -1,0 +1,60 @@
+"""Digests, and durable folders."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+CHUNK_BYTES = 1 << 20
+
+
+def digest_bytes(content: bytes) -> str:
+    """sha256 in hex."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def digest_file(path: Path) -> str:
+    """The sha256 of a file, in hex."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+@contextmanager
+def publish_folder(temporary: Path, final: Path) -> Iterator[Path]:
+    """A new folder to write into; complete under its final name when the block ends well, else gone."""
+    shutil.rmtree(temporary, ignore_errors=True)
+    for folder in (final.parent, temporary):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield temporary
+        for path in temporary.iterdir():
+            path.chmod(0o644)  # safetensors writes for its owner alone; engines may run as another user
+            sync_path(path)
+        for folder in (temporary, temporary.parent, final.parent):
+            let_group_write(folder)
+        sync_path(temporary)
+        temporary.rename(final)
+        sync_path(final.parent)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def let_group_write(folder: Path) -> None:
+    """The operator deletes checkpoints, and on a volume it shares a group with trainers rather than their user."""
+    state = folder.stat()
+    if state.st_uid == os.geteuid():
+        folder.chmod((state.st_mode & 0o7777) | 0o070)
+
+
+def sync_path(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

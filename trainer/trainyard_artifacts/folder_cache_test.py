@@ -1,0 +1,60 @@
+import os
+
+import pytest
+
+from trainyard_artifacts.folder_cache import FolderCache
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return FolderCache(tmp_path / "cache", 100)
+
+
+def fill_with(size):
+    return lambda folder: (folder / "file").write_bytes(b"x" * size)
+
+
+def test_a_folder_is_filled_once(cache):
+    folder = cache.get("a", fill_with(10))
+    assert cache.get("a", fill_with(20)) == folder
+    assert [path.stat().st_size for path in folder.iterdir()] == [10]
+
+
+def test_a_folder_that_could_not_be_filled_is_absent(cache):
+    def fail(folder):
+        fill_with(10)(folder)
+        raise OSError("cut off")
+
+    with pytest.raises(OSError, match="cut off"):
+        cache.get("a", fail)
+    assert list(cache.root.iterdir()) == []
+
+
+def test_whoever_is_slower_takes_what_is_there(cache):
+    def fill(folder):
+        cache.get("a", fill_with(10))
+        fill_with(20)(folder)
+
+    assert [path.stat().st_size for path in cache.get("a", fill).iterdir()] == [10]
+    assert [path.name for path in cache.root.iterdir()] == ["a"]
+
+
+def test_those_unused_for_the_longest_time_go(cache):
+    for age, name in enumerate(["d", "c", "b", "a"]):
+        os.utime(cache.get(name, fill_with(40)), (1000 + age, 1000 + age))
+    cache.get("d", fill_with(40))  # used again
+    assert [path.name for path in cache.surplus()] == ["c", "b"]
+    cache.trim()
+    assert sorted(path.name for path in cache.root.iterdir()) == ["a", "d"]
+
+
+def test_the_last_one_used_stays_however_large(cache):
+    cache.get("a", fill_with(1000))
+    assert cache.surplus() == []
+
+
+def test_what_a_crash_left_is_swept(cache):
+    cache.get("a", fill_with(10))
+    (cache.root / "x.partial").mkdir()
+    cache.sweep()
+    assert [path.name for path in cache.root.iterdir()] == ["a"]

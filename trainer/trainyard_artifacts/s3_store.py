@@ -1,0 +1,120 @@
+"""The artifact store in a bucket of any S3."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import boto3
+from boto3.exceptions import Boto3Error
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from trainyard_artifacts.addresses import ArtifactError, ArtifactMissing, StoreUnavailable, parse_key
+from trainyard_artifacts.files import digest_bytes, digest_file
+from trainyard_artifacts.folder_cache import FolderCache
+from trainyard_artifacts.settings import StoreSettings
+from trainyard_artifacts.store import WriteFiles, require_digest
+
+ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.+?))?/?")
+PART_BYTES = 16 << 20
+TRANSFER = TransferConfig(multipart_threshold=PART_BYTES, multipart_chunksize=PART_BYTES, max_concurrency=4)
+MISSING = ("404", "NoSuchKey", "NotFound")
+
+
+class S3Store:
+    """Files are fetched into a cache, verified there, and used from there."""
+
+    def __init__(self, settings: StoreSettings) -> None:
+        match = ADDRESS.fullmatch(settings.address)
+        if match is None:
+            raise ArtifactError("TRAINYARD_ARTIFACTS is not s3://BUCKET[/PREFIX]")
+        self.bucket = match[1]
+        self.prefix = f"{match[2]}/" if match[2] else ""
+        self.client = connect(settings)
+        self.cache = FolderCache(settings.cache, settings.cache_bytes)
+        self.cache.sweep()
+
+    def read(self, uri: str, digest: str | None = None) -> bytes:
+        with explained(uri):
+            content = self.client.get_object(Bucket=self.bucket, Key=self.key(uri))["Body"].read()
+        require_digest(uri, digest_bytes(content), digest)
+        return content
+
+    def has(self, uri: str) -> bool:
+        try:
+            with explained(uri):
+                self.client.head_object(Bucket=self.bucket, Key=self.key(uri))
+        except ArtifactMissing:
+            return False
+        return True
+
+    def fetch(self, uri: str, digest: str) -> Path:
+        return self.fetch_files({"object": (uri, digest)}) / "object"
+
+    def fetch_folder(self, uri: str, files: Mapping[str, str]) -> Path:
+        return self.fetch_files({name: (f"{uri}/{name}", digest) for name, digest in files.items()})
+
+    def fetch_files(self, files: Mapping[str, tuple[str, str]]) -> Path:
+        """A cached folder of files, given by their addresses and digests; named by the digests."""
+
+        def download(folder: Path) -> None:
+            for name, (uri, digest) in files.items():
+                self.download(uri, digest, folder / name)
+
+        return self.cache.get(name_folder({name: digest for name, (_, digest) in files.items()}), download)
+
+    def download(self, uri: str, digest: str, path: Path) -> None:
+        with explained(uri):
+            self.client.download_file(self.bucket, self.key(uri), str(path), Config=TRANSFER)
+        require_digest(uri, digest_file(path), digest)
+
+    def write_folder(self, uri: str, write_files: WriteFiles, last: str) -> None:
+        """`last` is sent at the end; what was sent stays in the cache, where the next job finds it."""
+        if self.has(f"{uri}/{last}"):
+            raise ArtifactError(f"{uri} is already in the artifact store")
+        with self.cache.open_partial() as folder:
+            write_files(folder)
+            for path in sorted(folder.iterdir(), key=lambda path: path.name == last):
+                with explained(uri):
+                    self.client.upload_file(str(path), self.bucket, self.key(f"{uri}/{path.name}"), Config=TRANSFER)
+            digests = {path.name: digest_file(path) for path in folder.iterdir() if path.name != last}
+            self.cache.keep(folder, name_folder(digests))
+
+    def key(self, uri: str) -> str:
+        return self.prefix + parse_key(uri)
+
+
+def connect(settings: StoreSettings):
+    """A client with bounded timeouts and retries; credentials come from AWS's own variables and files."""
+    # S3s other than Amazon's have no regions, but signatures name one.
+    region = settings.region or ("us-east-1" if settings.endpoint else None)
+    config = Config(
+        connect_timeout=3,
+        read_timeout=30,
+        retries={"max_attempts": 4, "mode": "standard"},
+        s3={"addressing_style": "path"} if settings.endpoint else None,
+        # Digests of ours cover what is stored; checksums in trailers are not known to every S3.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+    return boto3.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+
+
+def name_folder(digests: Mapping[str, str]) -> str:
+    return digest_bytes(json.dumps(digests, sort_keys=True).encode())
+
+
+@contextmanager
+def explained(uri: str) -> Iterator[None]:
+    """Tells what is missing from what cannot be known."""
+    try:
+        yield
+    except ClientError as cause:
+        if cause.response.get("Error", {}).get("Code") in MISSING:
+            raise ArtifactMissing(f"{uri} is not in the artifact store") from cause
+        raise StoreUnavailable(f"The artifact store refuses: {cause}") from cause
+    except (BotoCoreError, Boto3Error) as cause:
+        raise StoreUnavailable(f"The artifact store does not answer: {cause}") from cause

@@ -1,0 +1,73 @@
+"""Which fetched adapters leave the disk, and how vLLM is made to forget them before."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+
+from trainyard_artifacts.folder_cache import FolderCache
+
+logger = logging.getLogger("vllm.trainyard")
+
+# Requests that wait in the engine may still load an adapter that vLLM has forgotten; clients wait for ten minutes.
+GRACE_SECONDS = 15 * 60
+
+Unload = Callable[[str], Awaitable[None]]
+
+
+class Retirement:
+    """Removes fetched adapters beyond the cache's bound, the longest unused first.
+
+    vLLM loads an adapter that it knows again from its folder whenever it has dropped it from memory, and fails as a
+    whole where that is gone. So it has to forget the adapter first, and asks for it anew when somebody wants it.
+    """
+
+    def __init__(self, cache: FolderCache, unload: Unload, grace_seconds: float = GRACE_SECONDS) -> None:
+        self.cache = cache
+        self.unload = unload
+        self.grace_seconds = grace_seconds
+        self.names: defaultdict[Path, set[str]] = defaultdict(set)
+        self.retiring: dict[Path, asyncio.Task] = {}
+
+    def note_use(self, folder: Path, name: str) -> None:
+        """An adapter is to be loaded from this folder: it stays, and others may have to go for it."""
+        self.names[folder].add(name)
+        if task := self.retiring.pop(folder, None):
+            task.cancel()
+        for surplus in self.cache.surplus():
+            if surplus not in self.retiring:
+                self.retiring[surplus] = asyncio.create_task(self.retire(surplus))
+
+    async def retire(self, folder: Path) -> None:
+        try:
+            for name in sorted(self.names[folder]):
+                await self.unload(name)
+                self.names[folder].discard(name)
+            await asyncio.sleep(self.grace_seconds)
+            # It may be in the hands of somebody who has not told yet.
+            if time.time() - folder.stat().st_mtime >= self.grace_seconds:
+                self.cache.remove(folder)
+                del self.names[folder]
+                logger.info("Removed %s from the cache of adapters", folder.name)
+        except (OSError, httpx.HTTPError):
+            logger.exception("An adapter that is to go stays in the cache for now")
+        self.retiring.pop(folder, None)
+
+
+def unload_over_http(host: str, port: int, key: str | None) -> Unload:
+    """Asks this very engine, by vLLM's own interface, to forget an adapter."""
+    address = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    async def unload(name: str) -> None:
+        async with httpx.AsyncClient(timeout=30) as client:
+            url = f"http://{address}:{port}/v1/unload_lora_adapter"
+            answer = await client.post(url, json={"lora_name": name}, headers=headers)
+        if answer.status_code != httpx.codes.NOT_FOUND:  # else it was never loaded
+            answer.raise_for_status()
+
+    return unload
