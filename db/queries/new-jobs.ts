@@ -9,6 +9,8 @@ export interface NewJob {
   method: 'RL' | 'SFT'
   inputUri: string
   inputDigest: string
+  /** Its size, where it is stored for this job. */
+  inputBytes?: number | undefined
   /** Wire names, only what was given. */
   config: Record<string, unknown>
   /** As the client gave it; the input's address is what it stands for. */
@@ -36,8 +38,8 @@ export async function holdModel(connection: Connection, modelId: string): Promis
 export async function insertJob(connection: Connection, job: NewJob): Promise<boolean> {
   const { rowCount } = await connection.query(
     `INSERT INTO training.jobs (id, model_id, method, input_uri, input_digest, config, training_data_url,
-       experimental_config, spec_digest, namespace, cr_name, key_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING`,
+       experimental_config, spec_digest, namespace, cr_name, key_id, input_bytes)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING`,
     [
       job.id,
       job.modelId,
@@ -51,6 +53,7 @@ export async function insertJob(connection: Connection, job: NewJob): Promise<bo
       job.namespace,
       job.crName,
       job.keyId,
+      job.inputBytes ?? null,
     ],
   )
   return rowCount === 1

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { ApiRequest } from '../../http/api.ts'
 import { answerOnce } from '../../http/idempotency.ts'
+import { requireStorage } from '../../limits/service.ts'
 import type { CheckedBody } from './check-body.ts'
 import type { BodyKind } from './shapes.ts'
 import { withSpooledBody, type SpooledBody } from './spool.ts'
@@ -12,17 +13,20 @@ export type TakenBody = SpooledBody & CheckedBody
  * Takes in a request's body of trajectories, however large: to a file, then checked beside the event loop; and answers
  * with what `work` makes of it, once per Idempotency-Key.
  *
- * @throws {Refusal} 413, 415, 422 with the faults, 503 when the store takes no writes
+ * @throws {Refusal} 403 when the entity stores as much as it may, 413, 415, 422 with the faults, 503 when the store takes no writes
  */
-export function takeTrajectories<T>(
+export async function takeTrajectories<T>(
   deps: Deps,
   request: Pick<ApiRequest<unknown, unknown>, 'ctx' | 'caller' | 'ids'>,
   kind: BodyKind,
   work: (body: TakenBody) => Promise<T>,
 ): Promise<T> {
-  return withSpooledBody(deps, request.ctx, (spooled) =>
-    answerOnce(deps, request, spooled.digest, async () =>
-      work({ ...spooled, ...(await deps.bodies.check(spooled.file, spooled.size, kind)) }),
-    ),
+  const { ctx, caller } = request
+  await requireStorage(deps, caller.entity, ctx.request.length ?? 0)
+  return withSpooledBody(deps, ctx, (spooled) =>
+    answerOnce(deps, request, spooled.digest, async () => {
+      if (ctx.request.length === undefined) await requireStorage(deps, caller.entity, spooled.size)
+      return work({ ...spooled, ...(await deps.bodies.check(spooled.file, spooled.size, kind)) })
+    }),
   )
 }

@@ -10,6 +10,7 @@ import type { ModelRow } from '../../../db/queries/models.ts'
 import { holdModel, insertJob, noteJobResourceMade, type NewJob } from '../../../db/queries/new-jobs.ts'
 import { withTransaction, type Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
+import { requireJobPlace } from '../../limits/service.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound } from '../../refusal.ts'
 
@@ -30,7 +31,7 @@ export interface Admission extends Omit<
  *
  * `alsoInsert` adds what belongs to the job in the same transaction.
  *
- * @throws {Refusal} 404 when the model was deleted meanwhile
+ * @throws {Refusal} 404 when the model was deleted meanwhile, 429 when the entity has as many unfinished jobs as it may
  */
 export async function admitJob(
   deps: Deps,
@@ -40,7 +41,9 @@ export async function admitJob(
   const job = completeJob(admission)
   await withTransaction(deps.pool, async (connection) => {
     if (!(await holdModel(connection, job.modelId))) throw notFound('Model')
-    if (await insertJob(connection, job)) await alsoInsert?.(connection)
+    if (!(await insertJob(connection, job))) return
+    await requireJobPlace(deps, connection, admission.caller.entity)
+    await alsoInsert?.(connection)
   })
   await makeResource(deps, job)
 }

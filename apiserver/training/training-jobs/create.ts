@@ -34,7 +34,8 @@ export async function createRlJob(
   const { uri } = await keepStorable(deps, () => deps.artifacts.adopt(key, body.file, { digest, size: body.size }))
   const id = request.newId()
   const config = pickGivenConfig(experimental_config)
-  await admitJob(deps, { id, caller, model, method: 'RL', inputUri: uri, inputDigest: digest, config }, (connection) =>
+  const input = { inputUri: uri, inputDigest: digest, inputBytes: body.size }
+  await admitJob(deps, { ...input, id, caller, model, method: 'RL', config }, (connection) =>
     insertTrajectories(connection, { modelId: model.id, jobId: id, split: 'train', payloadUri: uri }, body.rowBatches),
   )
   return { id }
