@@ -12,7 +12,12 @@ import { answerErrors } from './middleware/errors.ts'
 import { limitRequests } from './middleware/limit-requests.ts'
 import { logRequests } from './middleware/request-log.ts'
 import { routeOpenApi } from './openapi/routes.ts'
+import { routeAliases } from './training/aliases/routes.ts'
+import { routeDownloads } from './training/checkpoints/download-routes.ts'
+import { routeCheckpoints } from './training/checkpoints/routes.ts'
+import { routeErasures } from './training/erasures/routes.ts'
 import { routeModels } from './training/models/routes.ts'
+import { routeRetention } from './training/retention/routes.ts'
 import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
@@ -46,6 +51,11 @@ export function createApp(deps: Deps): Koa {
 function createApi(router: Router<RequestState>, deps: Deps): Api {
   const api = new Api(router, deps)
   routeModels(api, deps)
+  routeRetention(api, deps)
+  routeAliases(api, deps)
+  routeCheckpoints(api, deps)
+  routeDownloads(api, deps)
+  routeErasures(api, deps)
   routeTrainingJobs(api, deps)
   routeGateway(api, deps)
   routeKeys(api, deps)

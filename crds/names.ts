@@ -71,3 +71,24 @@ export function resourceName(slugSource: string, id: string): string {
     .replace(/^-+|-+$/g, '')
   return `${slug || 'x'}-${id.replaceAll('-', '').slice(-12)}`
 }
+
+/** What an alias of a step may be called, as the text of an expression. */
+export const aliasPattern = '^[A-Za-z][A-Za-z0-9._-]*$'
+/** The longest that it may be. */
+export const longestAlias = 63
+
+// Addresses have these for steps and versions: `:latest`, `:step12`, `:v3`.
+const reservedAlias = /^(latest|step[.-]?\d*|v\d+)$/i
+
+/** Whether a text can be an alias of a model's step. */
+export function isAlias(text: string): boolean {
+  return text.length <= longestAlias && new RegExp(aliasPattern).test(text) && !reservedAlias.test(text)
+}
+
+// The web console's pages have these in the place of a project.
+const reservedProjects: ReadonlySet<string> = new Set(['usage', 'settings', 'members'])
+
+/** Whether a name cannot be a project's, because it would stand for something else in addresses. */
+export function isReservedProject(name: string): boolean {
+  return reservedProjects.has(name.toLowerCase())
+}

@@ -34,15 +34,18 @@ export async function resolveModel(pool: Pool, entity: string, requested: string
 }
 
 async function resolveAddress(pool: Pool, requested: string, address: ModelAddress): Promise<ChatTarget> {
-  const served = await findServedModel(pool, address, address.step)
+  const served = await findServedModel(pool, address, address)
   if (!served) throw unknownModel(requested)
-  if (address.step && !served.checkpointId) {
-    throw new Refusal(404, `The model ${addressName(address)} has no checkpoint of step ${address.step}.`)
+  if (address.alias !== null && served.step === null) {
+    throw new Refusal(404, `The model ${addressName(address)} has no alias ${address.alias}.`)
+  }
+  if (served.step && !served.checkpointId) {
+    throw new Refusal(404, `The model ${addressName(address)} has no checkpoint of step ${served.step}.`)
   }
   if (served.baseModelCrName === null) {
     throw unavailable(`The base model ${served.baseModel} is not served at the moment.`, 10)
   }
-  const engineName = (address.step === 0 ? null : served.checkpointId) ?? served.baseModel
+  const engineName = (served.step === 0 ? null : served.checkpointId) ?? served.baseModel
   const charged = { project: address.project, modelId: served.modelId, baseModel: served.baseModel }
   return { requestedName: requested, engineName, baseModelCrName: served.baseModelCrName, trainable: true, charged }
 }

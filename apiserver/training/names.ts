@@ -18,8 +18,6 @@ const reservedEntities = new Set(
     'logout authorize settings admin console docs openapi.json'
   ).split(' '),
 )
-// The console's pages have these in the place of a project.
-const reservedProjects = new Set(['usage', 'settings', 'members'])
 
 const nameExpression = new RegExp(pattern)
 
@@ -31,6 +29,9 @@ export function isName(text: string): boolean {
 export function isReservedEntity(name: string): boolean {
   return reservedEntities.has(name.toLowerCase())
 }
+
+// Resources refuse the same.
+export { isReservedProject } from '../../crds/names.ts'
 
 /** A name for a model whose maker gave none: by its id, so that a request that is repeated gives the same. */
 export function generateModelName(id: string): string {

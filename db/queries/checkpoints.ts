@@ -30,3 +30,35 @@ export async function listCheckpoints(
   )
   return rows
 }
+
+/** How a checkpoint of a model is asked for: by its number, by an alias, or as the newest. */
+export type StepReference = { step: number } | { alias: string } | 'latest'
+
+/** One checkpoint, and where it lies. */
+export interface StoredCheckpoint extends CheckpointRow {
+  uri: string
+  /** sha256 of its manifest.json */
+  digest: string
+  createdAt: Date
+  /** the aliases that it goes by */
+  aliases: string[]
+}
+
+/** The checkpoint of a model that a reference means; undefined when there is none. */
+export async function findCheckpoint(
+  pool: Pool,
+  modelId: string,
+  reference: StepReference,
+): Promise<StoredCheckpoint | undefined> {
+  const { step, alias }: { step?: number; alias?: string } = reference === 'latest' ? {} : reference
+  const { rows } = await pool.query<StoredCheckpoint>(
+    `SELECT c.id, c.step, c.metrics, c.uri, c.digest, c.created_at AS "createdAt",
+       ARRAY(SELECT alias FROM training.aliases WHERE model_id = c.model_id AND step = c.step ORDER BY alias) AS aliases
+     FROM training.checkpoints c
+     WHERE c.model_id = $1 AND c.deleted_at IS NULL AND ($2::integer IS NULL OR c.step = $2)
+       AND ($3::text IS NULL OR c.step = (SELECT step FROM training.aliases WHERE model_id = $1 AND alias = $3))
+     ORDER BY c.step DESC LIMIT 1`,
+    [modelId, step ?? null, alias ?? null],
+  )
+  return rows[0]
+}

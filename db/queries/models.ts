@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import type { Retention } from './model-details.ts'
 
 /** Where a model is: unique among all, hidden ones too. */
 export interface ModelName {
@@ -19,6 +20,8 @@ export interface ModelRow extends ModelName {
 export interface NewModel extends Omit<ModelRow, 'createdAt' | 'hiddenAt'> {
   /** The key that asked for it. */
   keyId: string
+  /** What keeps its checkpoints; null keeps all. */
+  retention: Retention | null
 }
 
 const columns = `m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.namespace, m.cr_name AS "crName",
@@ -27,11 +30,21 @@ const columns = `m.id, m.entity, m.project, m.name, m.base_model AS "baseModel",
 /** Makes a model, or nothing (undefined) when its name or id is taken: of many at once exactly one gets it. */
 export async function insertModel(pool: Pool, model: NewModel): Promise<ModelRow | undefined> {
   const { rows } = await pool.query<ModelRow>(
-    `INSERT INTO training.models AS m (id, entity, project, name, base_model, namespace, cr_name, key_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    `INSERT INTO training.models AS m (id, entity, project, name, base_model, namespace, cr_name, key_id, retention)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      ON CONFLICT DO NOTHING
      RETURNING ${columns}`,
-    [model.id, model.entity, model.project, model.name, model.baseModel, model.namespace, model.crName, model.keyId],
+    [
+      model.id,
+      model.entity,
+      model.project,
+      model.name,
+      model.baseModel,
+      model.namespace,
+      model.crName,
+      model.keyId,
+      model.retention && JSON.stringify(model.retention),
+    ],
   )
   return rows[0]
 }

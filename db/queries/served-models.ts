@@ -7,25 +7,37 @@ export interface ServedModelRow {
   baseModel: string
   baseModelCrName: string | null
   checkpointId: string | null
+  /** the step that was asked for; null for the newest, and for an alias that there is not */
+  step: number | null
 }
 
-/** A model that is not hidden, with its checkpoint of the step, or its newest when `step` is null. */
+/** A step by its number, the one that an alias names, or the newest when both are null. */
+export interface ServedStep {
+  step: number | null
+  alias: string | null
+}
+
+/** A model that is not hidden, with its checkpoint of the step. */
 export async function findServedModel(
   pool: Pool,
   { entity, project, name }: ModelName,
-  step: number | null,
+  { step, alias }: ServedStep,
 ): Promise<ServedModelRow | undefined> {
   const { rows } = await pool.query<ServedModelRow>(
-    `SELECT m.id AS "modelId", m.base_model AS "baseModel", b.cr_name AS "baseModelCrName", c.id AS "checkpointId"
+    `SELECT m.id AS "modelId", m.base_model AS "baseModel", b.cr_name AS "baseModelCrName", wanted.step, c.id AS "checkpointId"
      FROM training.models m
+     LEFT JOIN LATERAL (
+       SELECT CASE WHEN $5::text IS NULL THEN $4::integer
+         ELSE (SELECT step FROM training.aliases WHERE model_id = m.id AND alias = $5) END AS step
+     ) wanted ON true
      LEFT JOIN training.base_models b ON b.name = m.base_model
      LEFT JOIN LATERAL (
        SELECT id FROM training.checkpoints
-       WHERE model_id = m.id AND deleted_at IS NULL AND ($4::integer IS NULL OR step = $4)
+       WHERE model_id = m.id AND deleted_at IS NULL AND (wanted.step IS NULL AND $5::text IS NULL OR step = wanted.step)
        ORDER BY step DESC LIMIT 1
      ) c ON true
      WHERE m.entity = $1 AND m.project = $2 AND m.name = $3 AND m.hidden_at IS NULL AND m.deleted_at IS NULL`,
-    [entity, project, name, step],
+    [entity, project, name, step, alias],
   )
   return rows[0]
 }

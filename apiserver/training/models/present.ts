@@ -1,8 +1,7 @@
-import type { CheckpointRow } from '../../../db/queries/checkpoints.ts'
-import type { ModelRow } from '../../../db/queries/models.ts'
+import type { ModelDetails } from '../../../db/queries/model-details.ts'
 
 /** A model as clients see it. */
-export function presentModel(model: ModelRow) {
+export function presentModel(model: ModelDetails) {
   return {
     id: model.id,
     entity: model.entity,
@@ -11,9 +10,14 @@ export function presentModel(model: ModelRow) {
     base_model: model.baseModel,
     // Clients open the model's run in their tracking tool by this, and find it again by the model's name.
     run_id: model.name,
+    created_at: model.createdAt.toISOString(),
+    latest_step: model.latestStep,
+    aliases: model.aliases,
+    retention: model.retention,
+    forked_from: model.forkedFrom && {
+      model_id: model.forkedFrom.modelId,
+      step: model.forkedFrom.step,
+      checkpoint_id: model.forkedFrom.checkpointId,
+    },
   }
-}
-
-export function presentCheckpoint({ id, step, metrics }: CheckpointRow) {
-  return { id, step, metrics }
 }

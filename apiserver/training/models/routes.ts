@@ -1,9 +1,12 @@
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
-import { listOf, orderedPageQuery, presentPage } from '../list.ts'
-import { presentCheckpoint, presentModel } from './present.ts'
-import { checkpointSchema, modelCreateSchema, modelSchema } from './schema.ts'
-import { createModel, getModel, listModelCheckpoints } from './service.ts'
+import { isRetry } from '../../http/retry.ts'
+import { listOf, presentPage } from '../list.ts'
+import { deleteOwnModel } from './delete.ts'
+import { forkModel } from './fork.ts'
+import { presentModel } from './present.ts'
+import { forkBodySchema, modelCreateSchema, modelDeletionSchema, modelListQuery, modelSchema } from './schema.ts'
+import { createModel, getModelDetails, listOwnModels } from './service.ts'
 
 const tag = 'Models'
 
@@ -16,22 +19,55 @@ export function routeModels(api: Api, deps: Deps): void {
       body: modelCreateSchema,
       answer: modelSchema,
       creates: true,
+      makes: 'model_id',
     },
-    async ({ caller, newId, body }) => presentModel(await createModel(deps, { caller, newId }, body)),
+    async ({ caller, newId, body }) => {
+      const { id } = await createModel(deps, { caller, newId }, body)
+      return presentModel(await getModelDetails(deps, caller.entity, id))
+    },
+  )
+
+  api.get(
+    '/v1/preview/models',
+    { tag, summary: 'List the models, by age', query: modelListQuery, answer: listOf(modelSchema) },
+    async ({ caller, query }) => {
+      const rows = await listOwnModels(deps, caller.entity, query)
+      return presentPage(rows, query.limit, presentModel)
+    },
   )
 
   api.get(
     '/v1/preview/models/{model_id}',
     { tag, summary: 'Read a model', answer: modelSchema },
-    async ({ caller, params }) => presentModel(await getModel(deps, caller.entity, params['model_id']!)),
+    async ({ caller, params }) => presentModel(await getModelDetails(deps, caller.entity, params['model_id']!)),
   )
 
-  api.get(
-    '/v1/preview/models/{model_id}/checkpoints',
-    { tag, summary: "List a model's checkpoints", query: orderedPageQuery, answer: listOf(checkpointSchema) },
-    async ({ caller, params, query }) => {
-      const rows = await listModelCheckpoints(deps, caller.entity, params['model_id']!, query)
-      return presentPage(rows, query.limit, presentCheckpoint)
+  api.delete(
+    '/v1/preview/models/{model_id}',
+    {
+      tag,
+      summary: 'Delete a model with all that belongs to it',
+      description: 'Its unfinished jobs are cancelled, and its name is free at once; its files follow in seconds.',
+      answer: modelDeletionSchema,
+      creates: true,
+    },
+    ({ ctx, caller, params }) => deleteOwnModel(deps, caller.entity, params['model_id']!, isRetry(ctx)),
+  )
+
+  api.post(
+    '/v1/preview/models/{model_id}/fork',
+    {
+      tag,
+      summary: "Make a model that starts from this one's step",
+      body: forkBodySchema,
+      bodyOptional: true,
+      answer: modelSchema,
+      creates: true,
+      makes: 'model_id',
+    },
+    async ({ caller, newId, params, body }) => {
+      const id = await forkModel(deps, { caller, newId, modelId: params['model_id']! }, body ?? {})
+      return presentModel(await getModelDetails(deps, caller.entity, id))
     },
   )
 }

@@ -1,6 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
+import { pageQuery } from '../list.ts'
 import { nameSchema } from '../names.ts'
+import { retentionSchema } from '../retention/schema.ts'
 
 /** POST /v1/preview/models. Clients send every key, with null for what their user left out. */
 export const modelCreateSchema = Type.Object({
@@ -9,9 +11,20 @@ export const modelCreateSchema = Type.Object({
   name: Type.Optional(nullable(nameSchema)),
   base_model: Type.String({ minLength: 1, maxLength: 512 }),
   return_existing: Type.Optional(nullable(Type.Boolean())),
+  retention: Type.Optional(nullable(retentionSchema)),
 })
 
 export type ModelCreate = Static<typeof modelCreateSchema>
+
+/** GET /v1/preview/models. */
+export const modelListQuery = Type.Object({
+  ...pageQuery.properties,
+  order: Type.Enum(['asc', 'desc'], { default: 'asc' }),
+  project: Type.Optional(nameSchema),
+  name: Type.Optional(nameSchema),
+})
+
+export type ModelListQuery = Static<typeof modelListQuery>
 
 const uuid = Type.String({ format: 'uuid' })
 
@@ -23,10 +36,29 @@ export const modelSchema = Type.Object({
   name: Type.String(),
   base_model: Type.String(),
   run_id: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+  latest_step: Type.Integer(),
+  aliases: Type.Record(Type.String(), Type.Integer()),
+  retention: nullable(retentionSchema),
+  forked_from: nullable(
+    Type.Object({ model_id: uuid, step: Type.Integer(), checkpoint_id: nullable(Type.String({ format: 'uuid' })) }),
+  ),
 })
 
-export const checkpointSchema = Type.Object({
-  id: uuid,
-  step: Type.Integer(),
-  metrics: Type.Record(Type.String(), Type.Number()),
+/** DELETE /v1/preview/models/{model_id}. */
+export const modelDeletionSchema = Type.Object({
+  model_id: uuid,
+  deleted_checkpoints: Type.Integer(),
+  deleted_run: Type.Boolean(),
 })
+
+export type ModelDeletion = Static<typeof modelDeletionSchema>
+
+/** POST /v1/preview/models/{model_id}/fork: the newest step unless another is named, in the same project. */
+export const forkBodySchema = Type.Object({
+  project: Type.Optional(nullable(nameSchema)),
+  name: Type.Optional(nullable(nameSchema)),
+  step: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }))),
+})
+
+export type ForkBody = Static<typeof forkBodySchema>

@@ -1,23 +1,26 @@
 import { findBaseModel, type BaseModelRow } from '../../../db/queries/base-models.ts'
-import { findCheckpointStep, listCheckpoints, type CheckpointRow } from '../../../db/queries/checkpoints.ts'
+import {
+  findListedModel,
+  findModelDetails,
+  listModelDetails,
+  type ModelDetails,
+} from '../../../db/queries/model-details.ts'
 import {
   findModel,
   findModelByName,
   insertModel,
-  markModelResourceMade,
   unhideModel,
   type ModelName,
   type ModelRow,
 } from '../../../db/queries/models.ts'
-import { buildModel } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
-import { notFound, Refusal, unprocessable } from '../../refusal.ts'
+import { notFound, unprocessable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
-import { resolveCursor, type OrderedPageQuery } from '../list.ts'
-import { defaultProject, generateModelName, isReservedProject } from '../names.ts'
-import type { ModelCreate } from './schema.ts'
+import { resolveCursor } from '../list.ts'
+import { makeResource, nameModel, nameTaken } from './make.ts'
+import type { ModelCreate, ModelListQuery } from './schema.ts'
 
 /**
  * Makes a model, or finds the one of the same name when `return_existing` is set; at once for many callers. A model that
@@ -40,6 +43,7 @@ export async function createModel(
     baseModel: baseModel.name,
     namespace: deps.config.TRAINYARD_NAMESPACE,
     crName: resourceName(name.name, id),
+    retention: wanted.retention ?? null,
   })
   if (!model) return takeExisting(deps, name, ({ id: known }) => wanted.return_existing === true || known === id)
   await makeResource(deps, model, baseModel)
@@ -53,27 +57,22 @@ export async function getModel(deps: Deps, entity: string, id: string): Promise<
   return model
 }
 
-/** One checkpoint more than the page holds, so that it shows whether there are more. */
-export async function listModelCheckpoints(
-  deps: Deps,
-  entity: string,
-  modelId: string,
-  { after, limit, order }: OrderedPageQuery,
-): Promise<CheckpointRow[]> {
-  const { id } = await getModel(deps, entity, modelId)
-  const step = await resolveCursor(after, (cursor) => findCheckpointStep(deps.pool, id, cursor))
-  return listCheckpoints(deps.pool, id, { after: step, order, limit: limit + 1 })
+/** The same with all that clients are shown of it. */
+export async function getModelDetails({ pool }: Deps, entity: string, id: string): Promise<ModelDetails> {
+  const model = isUuid(id) ? await findModelDetails(pool, entity, id) : undefined
+  if (!model) throw notFound('Model')
+  return model
 }
 
-function nameModel(id: string, entity: string, wanted: ModelCreate): ModelName {
-  if ((wanted.entity ?? entity) !== entity) {
-    throw new Refusal(403, `This key belongs to the entity ${entity}, and cannot make models of another.`)
-  }
-  const project = wanted.project ?? defaultProject
-  if (isReservedProject(project)) {
-    throw unprocessable({ loc: ['body', 'project'], msg: 'Value error, this name is reserved', type: 'value_error' })
-  }
-  return { entity, project, name: wanted.name ?? generateModelName(id) }
+/** One model more than the page holds, so that it shows whether there are more. */
+export async function listOwnModels(
+  { pool }: Deps,
+  entity: string,
+  { after, limit, order, project, name }: ModelListQuery,
+): Promise<ModelDetails[]> {
+  const filter = { entity, project, name }
+  const cursor = await resolveCursor(after, (id) => findListedModel(pool, filter, id))
+  return listModelDetails(pool, filter, { after: cursor, order, limit: limit + 1 })
 }
 
 async function requireBaseModel(deps: Deps, name: string): Promise<BaseModelRow> {
@@ -86,8 +85,7 @@ async function requireBaseModel(deps: Deps, name: string): Promise<BaseModelRow>
 async function takeExisting(deps: Deps, name: ModelName, isWanted: (existing: ModelRow) => boolean): Promise<ModelRow> {
   const existing = await findModelByName(deps.pool, name)
   if (!existing || !isWanted(existing)) {
-    const address = `${name.entity}/${name.project}/${name.name}`
-    throw new Refusal(409, `A model ${address} exists already; send "return_existing": true to get it.`)
+    throw nameTaken(name, 'send "return_existing": true to get it')
   }
   return returnExisting(deps, existing)
 }
@@ -96,14 +94,4 @@ async function takeExisting(deps: Deps, name: ModelName, isWanted: (existing: Mo
 async function returnExisting(deps: Deps, model: ModelRow): Promise<ModelRow> {
   if (model.hiddenAt) await unhideModel(deps.pool, model.id)
   return model
-}
-
-/** Without Kubernetes the model is there all the same: the operator makes the resource later. */
-async function makeResource({ kube, pool, log }: Deps, model: ModelRow, baseModel: BaseModelRow): Promise<void> {
-  try {
-    await kube.createResource('Model', buildModel({ ...model, baseModelCrName: baseModel.crName }))
-    await markModelResourceMade(pool, model.id)
-  } catch (error) {
-    log.warn({ error, modelId: model.id }, 'model resource not made, left to the operator')
-  }
 }

@@ -1,0 +1,56 @@
+import type { Readable } from 'node:stream'
+import { ArtifactMissing } from '../../lib/artifact-store/missing.ts'
+import type { ByteRange } from '../../lib/artifact-store/store.ts'
+import type { RequestContext } from '../middleware/context.ts'
+import { notFound, Refusal } from '../refusal.ts'
+import { readRange } from './ranges.ts'
+
+/** A stored file that a client may have; its bytes never change. */
+export interface SentFile {
+  /** Its path; a browser saves it under the last part. */
+  name: string
+  type: string
+  size: number
+  /** sha256 of its bytes in hex: what its ETag says. */
+  digest: string
+  open: (range?: ByteRange) => Promise<Readable>
+}
+
+/**
+ * Answers with a file, or with the range of it that is asked for: a download that broke off goes on with Range, safely
+ * with If-Range.
+ *
+ * @throws {Refusal} 404 when the store does not have it (any more), 416 for a range behind its end
+ */
+export async function sendFile(ctx: RequestContext, file: SentFile): Promise<void> {
+  const etag = `"${file.digest}"`
+  ctx.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' })
+  if (listsTag(ctx.get('If-None-Match'), etag)) {
+    ctx.status = 304
+    return
+  }
+  const condition = ctx.get('If-Range')
+  const range = condition === '' || condition === etag ? readRange(ctx.get('Range'), file.size) : 'whole'
+  if (range === 'outside') {
+    throw new Refusal(416, `The file has ${file.size} bytes.`, { 'Content-Range': `bytes */${file.size}` })
+  }
+  const length = range === 'whole' ? file.size : range.end - range.start + 1
+  ctx.body = ctx.method === 'HEAD' || length === 0 ? '' : await openFile(file, range === 'whole' ? undefined : range)
+  ctx.status = range === 'whole' ? 200 : 206
+  if (range !== 'whole') ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${file.size}`)
+  ctx.attachment(file.name)
+  ctx.set('Content-Type', file.type)
+  ctx.length = length
+}
+
+async function openFile(file: SentFile, range: ByteRange | undefined): Promise<Readable> {
+  try {
+    return await file.open(range)
+  } catch (error) {
+    throw error instanceof ArtifactMissing ? notFound('File') : error
+  }
+}
+
+function listsTag(header: string, etag: string): boolean {
+  return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
+}

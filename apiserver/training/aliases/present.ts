@@ -1,0 +1,16 @@
+import type { AliasRow } from '../../../db/queries/aliases.ts'
+
+export function presentAlias({ alias, step, updatedAt }: AliasRow) {
+  return { alias, step, updated_at: updatedAt.toISOString() }
+}
+
+/** All aliases of a model, in the form of a list of one page. */
+export function presentAliasList(aliases: AliasRow[]) {
+  return {
+    object: 'list',
+    data: aliases.map(presentAlias),
+    has_more: false,
+    first_id: aliases[0]?.alias ?? '',
+    last_id: aliases.at(-1)?.alias ?? '',
+  }
+}

@@ -1,0 +1,38 @@
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { isRetry } from '../../http/retry.ts'
+import { listOf } from '../list.ts'
+import { presentAlias, presentAliasList } from './present.ts'
+import { aliasBodySchema, aliasDeletionSchema, aliasSchema } from './schema.ts'
+import { deleteModelAlias, listModelAliases, putAlias, type AliasPlace } from './service.ts'
+
+const tag = 'Models'
+const path = '/v1/preview/models/{model_id}/aliases'
+
+export function routeAliases(api: Api, deps: Deps): void {
+  api.get(path, { tag, summary: "List a model's aliases", answer: listOf(aliasSchema) }, async ({ caller, params }) =>
+    presentAliasList(await listModelAliases(deps, caller.entity, params['model_id']!)),
+  )
+
+  api.put(
+    `${path}/{alias}`,
+    {
+      tag,
+      summary: 'Point an alias at a step',
+      description: 'A chat with the model `entity/project/name:ALIAS` is then answered by this step.',
+      body: aliasBodySchema,
+      answer: aliasSchema,
+    },
+    async ({ caller, params, body }) => presentAlias(await putAlias(deps, placeOf(caller.entity, params), body.step)),
+  )
+
+  api.delete(
+    `${path}/{alias}`,
+    { tag, summary: 'Delete an alias', answer: aliasDeletionSchema },
+    ({ ctx, caller, params }) => deleteModelAlias(deps, placeOf(caller.entity, params), isRetry(ctx)),
+  )
+}
+
+function placeOf(entity: string, params: Record<string, string>): AliasPlace {
+  return { entity, modelId: params['model_id']!, alias: params['alias']! }
+}

@@ -1,0 +1,18 @@
+import { Type, type Static } from 'typebox'
+import { largestStep } from '../checkpoints/schema.ts'
+
+/** PUT .../aliases/{alias}. */
+export const aliasBodySchema = Type.Object({ step: Type.Integer({ minimum: 0, maximum: largestStep }) })
+
+export type AliasBody = Static<typeof aliasBodySchema>
+
+/** A name of a step. */
+export const aliasSchema = Type.Object({
+  alias: Type.String(),
+  step: Type.Integer(),
+  updated_at: Type.String({ format: 'date-time' }),
+})
+
+export const aliasDeletionSchema = Type.Object({ alias: Type.String(), deleted: Type.Literal(true) })
+
+export type AliasDeletion = Static<typeof aliasDeletionSchema>

@@ -1,0 +1,61 @@
+import { aliasPattern, isAlias, longestAlias } from '../../../crds/names.ts'
+import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/queries/aliases.ts'
+import { findDeletionAnswer, noteDeletion } from '../../../db/queries/deletions.ts'
+import { withTransaction } from '../../../db/pool.ts'
+import type { Deps } from '../../deps.ts'
+import { notFound, unprocessable } from '../../refusal.ts'
+import { getModel } from '../models/service.ts'
+import type { AliasDeletion } from './schema.ts'
+
+/** Which alias of whose model. */
+export interface AliasPlace {
+  entity: string
+  modelId: string
+  alias: string
+}
+
+/** All aliases of a model. */
+export async function listModelAliases(deps: Deps, entity: string, modelId: string): Promise<AliasRow[]> {
+  const { id } = await getModel(deps, entity, modelId)
+  return listAliases(deps.pool, id)
+}
+
+/** Makes an alias, or moves it: the next chat request by it is answered by the other step. */
+export async function putAlias(deps: Deps, { entity, modelId, alias }: AliasPlace, step: number): Promise<AliasRow> {
+  const { id } = await getModel(deps, entity, modelId)
+  requireAlias(alias)
+  const row = await setAlias(deps.pool, id, alias, step)
+  if (row) return row
+  throw unprocessable({
+    loc: ['body', 'step'],
+    msg: 'Value error, the model has no checkpoint of this step',
+    type: 'value_error',
+  })
+}
+
+/** Deletes an alias; its step stays. */
+export async function deleteModelAlias(
+  deps: Deps,
+  { entity, modelId, alias }: AliasPlace,
+  repeated: boolean,
+): Promise<AliasDeletion> {
+  const { id } = await getModel(deps, entity, modelId)
+  if (!isAlias(alias)) throw notFound('Alias')
+  const target = `alias/${id}/${alias}`
+  const answer = { alias, deleted: true } as const
+  const deleted = await withTransaction(deps.pool, async (connection) => {
+    const found = await deleteAlias(connection, id, alias)
+    if (found) await noteDeletion(connection, entity, target, answer)
+    return found
+  })
+  if (deleted || (repeated && (await findDeletionAnswer(deps.pool, entity, target)))) return answer
+  throw notFound('Alias')
+}
+
+function requireAlias(alias: string): void {
+  if (isAlias(alias)) return
+  const msg =
+    `Value error, an alias matches ${aliasPattern}, has at most ${longestAlias} characters, and is neither latest nor ` +
+    'stepN nor vN'
+  throw unprocessable({ loc: ['path', 'alias'], msg, type: 'value_error' })
+}

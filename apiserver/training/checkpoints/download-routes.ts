@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { sendFile } from '../../http/send-file.ts'
+import { notFound } from '../../refusal.ts'
+import { listOf } from '../list.ts'
+import { getModel } from '../models/service.ts'
+import { archiveCheckpoint } from './archive.ts'
+import { listCheckpointFiles } from './files.ts'
+import { presentFileList } from './present.ts'
+import { fileSchema } from './schema.ts'
+import { getCheckpoint } from './service.ts'
+
+const tag = 'Checkpoints'
+const path = '/v1/preview/models/{model_id}/checkpoints/{step}'
+const bytes = Type.String({ format: 'binary' })
+
+/** A checkpoint as a plain PEFT folder: its files one by one, or all in a tar. */
+export function routeDownloads(api: Api, deps: Deps): void {
+  const find = (entity: string, params: Record<string, string>) =>
+    getCheckpoint(deps, entity, params['model_id']!, params['step']!)
+
+  api.get(
+    `${path}/files`,
+    { tag, summary: 'List the files of a checkpoint', answer: listOf(fileSchema) },
+    async ({ caller, params }) => {
+      const checkpoint = await find(caller.entity, params)
+      return presentFileList(await listCheckpointFiles(deps.artifacts, checkpoint))
+    },
+  )
+
+  api.get(
+    `${path}/files/{path*}`,
+    {
+      tag,
+      summary: 'Download a file of a checkpoint',
+      description: 'Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
+      otherAnswers: { 'application/octet-stream': bytes, 'application/json': Type.Unknown() },
+      otherStatuses: { 206: bytes, 304: Type.Unknown() },
+      refusals: [416],
+    },
+    async ({ ctx, caller, params }) => {
+      const checkpoint = await find(caller.entity, params)
+      const files = await listCheckpointFiles(deps.artifacts, checkpoint)
+      // Only names of the list are ever looked up in the store.
+      const file = files.find((known) => known.path === params['path'])
+      if (!file) throw notFound('File')
+      const type = file.path.endsWith('.json') ? 'application/json' : 'application/octet-stream'
+      await sendFile(ctx, { ...file, type, name: file.path, open: (range) => deps.artifacts.open(file.key, range) })
+    },
+  )
+
+  api.get(
+    `${path}/archive`,
+    {
+      tag,
+      summary: 'Download a checkpoint as a tar',
+      otherAnswers: { 'application/x-tar': bytes },
+    },
+    async ({ ctx, caller, params }) => {
+      const [model, checkpoint] = await Promise.all([
+        getModel(deps, caller.entity, params['model_id']!),
+        find(caller.entity, params),
+      ])
+      const files = await listCheckpointFiles(deps.artifacts, checkpoint)
+      const folder = `${model.name}-step${checkpoint.step}`
+      ctx.type = 'application/x-tar'
+      ctx.set('Content-Disposition', `attachment; filename="${folder}.tar"`)
+      const { stream, size } = archiveCheckpoint(deps.artifacts, folder, files, checkpoint.createdAt)
+      if (ctx.method === 'HEAD') stream.destroy()
+      else ctx.body = stream
+      ctx.status = 200
+      ctx.length = size
+    },
+  )
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import type { StoredCheckpoint } from '../../../db/queries/checkpoints.ts'
+import { artifactKey, isKey } from '../../../lib/artifact-store/keys.ts'
+import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
+import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import { notFound } from '../../refusal.ts'
+
+const manifestName = 'manifest.json'
+// Trainers go on from it; nobody else can use it.
+const optimizerState = 'optimizer.safetensors'
+
+/** A file of a checkpoint: its name, its size in bytes, and the sha256 of its bytes in hex. */
+export interface CheckpointFile {
+  path: string
+  size: number
+  digest: string
+  key: string
+}
+
+/**
+ * The files of a checkpoint that PEFT and engines load, by name, and its manifest.
+ *
+ * @throws {Refusal} 404 when they are gone: the checkpoint was deleted just now
+ */
+export async function listCheckpointFiles(
+  artifacts: ArtifactStore,
+  { uri }: Pick<StoredCheckpoint, 'uri'>,
+): Promise<CheckpointFile[]> {
+  const folder = artifactKey(uri)
+  if (folder === undefined) throw new Error('a checkpoint has no address in the store')
+  const manifest = await readManifest(artifacts, `${folder}/${manifestName}`)
+  const names = Object.entries(manifest.files).filter(([name]) => name !== optimizerState)
+  const files = await Promise.all(
+    names.map(async ([path, digest]) => {
+      const key = `${folder}/${path}`
+      const found = isKey(key) ? await artifacts.stat(key) : undefined
+      if (!found) throw notFound('Checkpoint')
+      return { path, size: found.size, digest, key }
+    }),
+  )
+  return [...files, manifest.file].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+async function readManifest(artifacts: ArtifactStore, key: string) {
+  const bytes = await readAll(artifacts, key)
+  const { files } = JSON.parse(bytes.toString()) as { files: Record<string, string> }
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  return { files, file: { path: manifestName, size: bytes.length, digest, key } }
+}
+
+async function readAll(artifacts: ArtifactStore, key: string): Promise<Buffer> {
+  try {
+    return await buffer(await artifacts.open(key))
+  } catch (error) {
+    if (error instanceof ArtifactMissing) throw notFound('Checkpoint')
+    throw error
+  }
+}

@@ -1,0 +1,33 @@
+import type { CheckpointRow, StoredCheckpoint } from '../../../db/queries/checkpoints.ts'
+import type { CheckpointFile } from './files.ts'
+
+export function presentCheckpoint({ id, step, metrics }: CheckpointRow) {
+  return { id, step, metrics }
+}
+
+/** One checkpoint with its files. */
+export function presentCheckpointDetails(checkpoint: StoredCheckpoint, files: CheckpointFile[]) {
+  return {
+    ...presentCheckpoint(checkpoint),
+    created_at: checkpoint.createdAt.toISOString(),
+    aliases: checkpoint.aliases,
+    digest: checkpoint.digest,
+    size: files.reduce((sum, { size }) => sum + size, 0),
+    files: files.map(presentFile),
+  }
+}
+
+/** All files of a checkpoint, in the form of a list of one page. */
+export function presentFileList(files: CheckpointFile[]) {
+  return {
+    object: 'list',
+    data: files.map(presentFile),
+    has_more: false,
+    first_id: files[0]?.path ?? '',
+    last_id: files.at(-1)?.path ?? '',
+  }
+}
+
+function presentFile({ path, size, digest }: CheckpointFile) {
+  return { path, size, digest }
+}

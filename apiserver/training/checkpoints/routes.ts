@@ -1,0 +1,61 @@
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { isRetry } from '../../http/retry.ts'
+import { listOf, orderedPageQuery, presentPage } from '../list.ts'
+import { listCheckpointFiles } from './files.ts'
+import { presentCheckpoint, presentCheckpointDetails } from './present.ts'
+import {
+  checkpointDetailsSchema,
+  checkpointSchema,
+  stepsBodySchema,
+  stepsDeletionSchema,
+  stepsQuerySchema,
+} from './schema.ts'
+import { deleteModelCheckpoints, getCheckpoint, listModelCheckpoints } from './service.ts'
+import { readSteps } from './steps.ts'
+
+const tag = 'Checkpoints'
+const path = '/v1/preview/models/{model_id}/checkpoints'
+
+export function routeCheckpoints(api: Api, deps: Deps): void {
+  api.get(
+    path,
+    { tag, summary: "List a model's checkpoints", query: orderedPageQuery, answer: listOf(checkpointSchema) },
+    async ({ caller, params, query }) => {
+      const rows = await listModelCheckpoints(deps, caller.entity, params['model_id']!, query)
+      return presentPage(rows, query.limit, presentCheckpoint)
+    },
+  )
+
+  api.delete(
+    path,
+    {
+      tag,
+      summary: "Delete some of a model's checkpoints",
+      description: 'By step, in the body or in the query. A step that an alias names is refused with 409.',
+      query: stepsQuerySchema,
+      body: stepsBodySchema,
+      bodyOptional: true,
+      answer: stepsDeletionSchema,
+    },
+    ({ ctx, caller, params, body }) => {
+      const steps = readSteps(body?.steps, ctx.query)
+      const wanted = { steps, repeated: isRetry(ctx) }
+      return deleteModelCheckpoints(deps, caller.entity, params['model_id']!, wanted)
+    },
+  )
+
+  api.get(
+    `${path}/{step}`,
+    {
+      tag,
+      summary: 'Read a checkpoint and what files it has',
+      description: 'By its number, by an alias, or as `latest`.',
+      answer: checkpointDetailsSchema,
+    },
+    async ({ caller, params }) => {
+      const checkpoint = await getCheckpoint(deps, caller.entity, params['model_id']!, params['step']!)
+      return presentCheckpointDetails(checkpoint, await listCheckpointFiles(deps.artifacts, checkpoint))
+    },
+  )
+}

@@ -1,0 +1,46 @@
+import { Type, type Static } from 'typebox'
+
+// Postgres' integer.
+export const largestStep = 2 ** 31 - 1
+export const mostSteps = 5_000
+
+const uuid = Type.String({ format: 'uuid' })
+
+/** A checkpoint in lists. */
+export const checkpointSchema = Type.Object({
+  id: uuid,
+  step: Type.Integer(),
+  metrics: Type.Record(Type.String(), Type.Number()),
+})
+
+export const fileSchema = Type.Object({ path: Type.String(), size: Type.Integer(), digest: Type.String() })
+
+/** One checkpoint with its files. */
+export const checkpointDetailsSchema = Type.Object({
+  ...checkpointSchema.properties,
+  created_at: Type.String({ format: 'date-time' }),
+  aliases: Type.Array(Type.String()),
+  digest: Type.String(),
+  size: Type.Integer(),
+  files: Type.Array(fileSchema),
+})
+
+/** DELETE .../checkpoints: the steps in the body, or in the query where a proxy drops the bodies of DELETE. */
+export const stepsBodySchema = Type.Object({
+  steps: Type.Optional(
+    Type.Array(Type.Integer({ minimum: -largestStep - 1, maximum: largestStep }), { maxItems: mostSteps }),
+  ),
+})
+
+export const stepsQuerySchema = Type.Object({
+  steps: Type.Optional(Type.String({ description: 'Steps, separated by commas; may be repeated.' })),
+})
+
+export type StepsBody = Static<typeof stepsBodySchema>
+
+export const stepsDeletionSchema = Type.Object({
+  deleted_count: Type.Integer(),
+  not_found_steps: Type.Array(Type.Integer()),
+})
+
+export type StepsDeletionAnswer = Static<typeof stepsDeletionSchema>

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { deleteCheckpoints } from '../../../db/queries/checkpoint-deletion.ts'
+import {
+  findCheckpoint,
+  findCheckpointStep,
+  listCheckpoints,
+  type CheckpointRow,
+  type StoredCheckpoint,
+} from '../../../db/queries/checkpoints.ts'
+import { findDeletionAnswer, noteDeletion } from '../../../db/queries/deletions.ts'
+import type { Deps } from '../../deps.ts'
+import { notFound, Refusal } from '../../refusal.ts'
+import { resolveCursor, type OrderedPageQuery } from '../list.ts'
+import { getModel } from '../models/service.ts'
+import type { StepsDeletionAnswer } from './schema.ts'
+import { readStepReference } from './steps.ts'
+
+/** One checkpoint more than the page holds, so that it shows whether there are more. */
+export async function listModelCheckpoints(
+  deps: Deps,
+  entity: string,
+  modelId: string,
+  { after, limit, order }: OrderedPageQuery,
+): Promise<CheckpointRow[]> {
+  const { id } = await getModel(deps, entity, modelId)
+  const step = await resolveCursor(after, (cursor) => findCheckpointStep(deps.pool, id, cursor))
+  return listCheckpoints(deps.pool, id, { after: step, order, limit: limit + 1 })
+}
+
+/** One of a model's checkpoints. Step 0 is served like any other, but there is no file of it. */
+export async function getCheckpoint(
+  deps: Deps,
+  entity: string,
+  modelId: string,
+  step: string,
+): Promise<StoredCheckpoint> {
+  const { id } = await getModel(deps, entity, modelId)
+  const checkpoint = await findCheckpoint(deps.pool, id, readStepReference(step))
+  if (!checkpoint) throw notFound('Checkpoint')
+  return checkpoint
+}
+
+/** What is to be deleted, and whether its client says that it asks again. */
+export interface WantedDeletion {
+  steps: number[]
+  repeated: boolean
+}
+
+/** Deletes checkpoints by step; those that there are not are told. @throws {Refusal} 409 when an alias names one */
+export async function deleteModelCheckpoints(
+  deps: Deps,
+  entity: string,
+  modelId: string,
+  { steps, repeated }: WantedDeletion,
+): Promise<StepsDeletionAnswer> {
+  const { id } = await getModel(deps, entity, modelId)
+  const target = `checkpoints/${id}/${digestSteps(steps)}`
+  const told = repeated ? await findDeletionAnswer<StepsDeletionAnswer>(deps.pool, entity, target) : undefined
+  if (told) return told
+  const present = (deleted: number[]) => ({ deleted_count: deleted.length, not_found_steps: without(steps, deleted) })
+  const outcome = await deleteCheckpoints(deps.pool, id, steps, (connection, deleted) =>
+    noteDeletion(connection, entity, target, present(deleted)),
+  )
+  if ('deleted' in outcome) return present(outcome.deleted)
+  const { step, alias } = outcome.aliased[0]!
+  // Clients of the OpenAI kind would ask again three times.
+  const headers = { 'x-should-retry': 'false' }
+  const detail = `Step ${step} goes by the alias ${alias}; move the alias or delete it first. Nothing was deleted.`
+  throw new Refusal(409, detail, headers)
+}
+
+function without(steps: number[], found: number[]): number[] {
+  const known = new Set(found)
+  return steps.filter((step) => !known.has(step))
+}
+
+function digestSteps(steps: number[]): string {
+  return createHash('sha256')
+    .update(steps.toSorted((a, b) => a - b).join())
+    .digest('hex')
+}

@@ -1,0 +1,47 @@
+import { isAlias } from '../../../crds/names.ts'
+import type { StepReference } from '../../../db/queries/checkpoints.ts'
+import { notFound, unprocessable, type Fault } from '../../refusal.ts'
+import { largestStep, mostSteps } from './schema.ts'
+
+/** Reads a path's `{step}`: a number, `latest`, or an alias. @throws {Refusal} 404 for what can be none of them */
+export function readStepReference(text: string): StepReference {
+  if (text === 'latest') return 'latest'
+  if (/^\d{1,10}$/.test(text) && Number(text) <= largestStep) return { step: Number(text) }
+  if (isAlias(text)) return { alias: text }
+  throw notFound('Checkpoint')
+}
+
+/**
+ * The steps that a DELETE names, in its body, its query, or both; each once. In the query they are separated by commas,
+ * repeated, or repeated with brackets, as clients write arrays.
+ *
+ * @throws {Refusal} 422 when there are none, too many, or some that are no numbers
+ */
+export function readSteps(body: number[] | undefined, query: NodeJS.Dict<string | string[]>): number[] {
+  const texts = [query['steps'], query['steps[]']]
+    .flat()
+    .filter((text) => text !== undefined)
+    .flatMap((text) => (text === '' ? [] : text.split(',')))
+  const isGiven = query['steps'] !== undefined || query['steps[]'] !== undefined
+  if (body === undefined && !isGiven) {
+    throw unprocessable({ loc: ['body', 'steps'], msg: 'Field required', type: 'missing' })
+  }
+  const faults = texts.length > mostSteps ? [tooMany(texts.length)] : texts.flatMap(findFault)
+  if (faults.length > 0) throw unprocessable(...faults)
+  return [...new Set([...(body ?? []), ...texts.map(Number)])]
+}
+
+function findFault(text: string, index: number): Fault[] {
+  const loc = ['query', 'steps', String(index)]
+  if (!/^ *-?\d+ *$/.test(text)) {
+    const msg = 'Input should be a valid integer, unable to parse string as an integer'
+    return [{ loc, msg, type: 'int_parsing' }]
+  }
+  if (Math.abs(Number(text)) <= largestStep) return []
+  return [{ loc, msg: `Input should be less than or equal to ${largestStep}`, type: 'less_than_equal' }]
+}
+
+function tooMany(count: number): Fault {
+  const msg = `List should have at most ${mostSteps} items after validation, not ${count}`
+  return { loc: ['query', 'steps'], msg, type: 'too_long' }
+}

@@ -1,0 +1,13 @@
+import type { ErasureRow } from '../../../db/queries/erasures.ts'
+
+export function presentErasure({ id, entity, project, requestedAt, finishedAt, report }: ErasureRow) {
+  return {
+    id,
+    entity,
+    project,
+    state: finishedAt ? 'done' : 'running',
+    requested_at: requestedAt.toISOString(),
+    finished_at: finishedAt?.toISOString() ?? null,
+    report,
+  }
+}

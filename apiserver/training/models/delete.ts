@@ -1,0 +1,28 @@
+import { findDeletionAnswer, noteDeletion } from '../../../db/queries/deletions.ts'
+import { deleteModel } from '../../../db/queries/model-deletion.ts'
+import type { Deps } from '../../deps.ts'
+import { notFound } from '../../refusal.ts'
+import { isUuid } from '../../validation/compile.ts'
+import type { ModelDeletion } from './schema.ts'
+
+/**
+ * Deletes an entity's own model; the operator removes what lies outside of the database. A client that repeats the
+ * request is told again what it was told first.
+ */
+export async function deleteOwnModel(
+  { pool }: Deps,
+  entity: string,
+  id: string,
+  repeated: boolean,
+): Promise<ModelDeletion> {
+  if (!isUuid(id)) throw notFound('Model')
+  const target = `model/${id.toLowerCase()}`
+  let answer: ModelDeletion | undefined
+  await deleteModel(pool, { id, entity }, async (connection, deletedCheckpoints) => {
+    answer = { model_id: id.toLowerCase(), deleted_checkpoints: deletedCheckpoints, deleted_run: true }
+    await noteDeletion(connection, entity, target, answer)
+  })
+  if (!answer && repeated) answer = await findDeletionAnswer<ModelDeletion>(pool, entity, target)
+  if (!answer) throw notFound('Model')
+  return answer
+}

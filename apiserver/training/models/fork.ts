@@ -1,0 +1,90 @@
+import { resourceName } from '../../../crds/names.ts'
+import { findBaseModel, type BaseModelRow } from '../../../db/queries/base-models.ts'
+import { findCheckpoint, type StoredCheckpoint } from '../../../db/queries/checkpoints.ts'
+import { insertFork, type NewFork } from '../../../db/queries/forks.ts'
+import { findModelByName, type ModelRow } from '../../../db/queries/models.ts'
+import { artifactKey, artifactUri } from '../../../lib/artifact-store/keys.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { notFound, Refusal, unprocessable } from '../../refusal.ts'
+import { makeResource, nameModel, nameTaken } from './make.ts'
+import type { ForkBody } from './schema.ts'
+import { getModel } from './service.ts'
+
+interface ForkRequest {
+  caller: Caller
+  newId: () => string
+  modelId: string
+}
+
+/**
+ * Makes a model that starts from another one's step. Its checkpoint is a copy with an id of its own, made before any row
+ * names it: what a crash leaves is files that nothing points at, which the garbage collector removes.
+ */
+export async function forkModel(deps: Deps, request: ForkRequest, wanted: ForkBody): Promise<string> {
+  const source = await getModel(deps, request.caller.entity, request.modelId)
+  const checkpoint = await findSource(deps, source, wanted.step ?? undefined)
+  const baseModel = await requireServed(deps, source)
+  const fork = describeFork(request, source, { checkpoint, wanted })
+  const known = await findModelByName(deps.pool, fork)
+  // Made by an earlier run of the same request, which then died.
+  if (known?.id === fork.id) return fork.id
+  if (known) throw nameTaken(fork, 'give the fork another name')
+  await copyCheckpoint(deps, checkpoint, fork)
+  await makeResource(deps, { ...fork, createdAt: new Date(), hiddenAt: null }, baseModel)
+  return fork.id
+}
+
+/** Its files, then its rows; without the rows the files go again. */
+async function copyCheckpoint(
+  { artifacts, pool }: Deps,
+  checkpoint: StoredCheckpoint | undefined,
+  fork: NewFork,
+): Promise<void> {
+  const target = fork.copy && artifactKey(fork.copy.uri)!
+  if (checkpoint && target) await artifacts.copyAll(artifactKey(checkpoint.uri)!, target)
+  const outcome = await insertFork(pool, fork)
+  if (outcome === 'made') return
+  // An earlier run of the same request was only slow: the files are its.
+  if (outcome === 'taken' && (await findModelByName(pool, fork))?.id === fork.id) return
+  if (target) await artifacts.removeAll(target)
+  throw outcome === 'gone' ? notFound('Checkpoint') : nameTaken(fork, 'give the fork another name')
+}
+
+function describeFork(
+  { caller, newId }: ForkRequest,
+  source: ModelRow,
+  { checkpoint, wanted }: { checkpoint: StoredCheckpoint | undefined; wanted: ForkBody },
+): NewFork {
+  const [id, copyId] = [newId(), newId()]
+  const name = nameModel(id, caller.entity, { project: wanted.project ?? source.project, name: wanted.name })
+  return {
+    ...name,
+    id,
+    keyId: caller.keyId,
+    baseModel: source.baseModel,
+    namespace: source.namespace,
+    crName: resourceName(name.name, id),
+    retention: null,
+    from: { modelId: source.id, step: checkpoint?.step ?? 0, checkpointId: checkpoint?.id ?? null },
+    copy: checkpoint ? { id: copyId, uri: artifactUri(`checkpoints/${copyId}`) } : null,
+  }
+}
+
+/** The step that is wanted, the newest when none is; undefined stands for step 0. */
+async function findSource({ pool }: Deps, { id }: ModelRow, step?: number): Promise<StoredCheckpoint | undefined> {
+  if (step === 0) return undefined
+  const checkpoint = await findCheckpoint(pool, id, step === undefined ? 'latest' : { step })
+  if (checkpoint || step === undefined) return checkpoint
+  throw unprocessable({
+    loc: ['body', 'step'],
+    msg: 'Value error, the model has no checkpoint of this step',
+    type: 'value_error',
+  })
+}
+
+async function requireServed({ pool }: Deps, { baseModel }: ModelRow): Promise<BaseModelRow> {
+  const found = await findBaseModel(pool, baseModel)
+  if (found) return found
+  throw new Refusal(409, `The base model ${baseModel} is not served any more.`)
+}

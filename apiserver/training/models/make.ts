@@ -1,0 +1,45 @@
+import { buildModel } from '../../../crds/manifests.ts'
+import { isReservedProject, servedName } from '../../../crds/names.ts'
+import type { BaseModelRow } from '../../../db/queries/base-models.ts'
+import { markModelResourceMade, type ModelName, type ModelRow } from '../../../db/queries/models.ts'
+import type { Deps } from '../../deps.ts'
+import { Refusal, unprocessable } from '../../refusal.ts'
+import { defaultProject, generateModelName } from '../names.ts'
+
+/** What a client says of a new model's name; what it leaves out is chosen. */
+export interface WantedName {
+  entity?: string | null | undefined
+  project?: string | null | undefined
+  name?: string | null | undefined
+}
+
+/** The name of a new model of this id. @throws {Refusal} 403 for another entity, 422 for a reserved name */
+export function nameModel(id: string, entity: string, wanted: WantedName): ModelName {
+  if ((wanted.entity ?? entity) !== entity) {
+    throw new Refusal(403, `This key belongs to the entity ${entity}, and cannot make models of another.`)
+  }
+  const project = wanted.project ?? defaultProject
+  if (isReservedProject(project)) {
+    throw unprocessable({ loc: ['body', 'project'], msg: 'Value error, this name is reserved', type: 'value_error' })
+  }
+  return { entity, project, name: wanted.name ?? generateModelName(id) }
+}
+
+/** The answer to a name that another model has; `hint` says what to do. */
+export function nameTaken(name: ModelName, hint: string): Refusal {
+  return new Refusal(409, `A model ${servedName(name)} exists already; ${hint}.`)
+}
+
+/** Without Kubernetes the model is there all the same: the operator makes the resource later. */
+export async function makeResource(
+  { kube, pool, log }: Deps,
+  model: ModelRow,
+  { crName }: Pick<BaseModelRow, 'crName'>,
+): Promise<void> {
+  try {
+    await kube.createResource('Model', buildModel({ ...model, baseModelCrName: crName }))
+    await markModelResourceMade(pool, model.id)
+  } catch (error) {
+    log.warn({ error, modelId: model.id }, 'model resource not made, left to the operator')
+  }
+}

@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import { setRetention } from '../../../db/queries/retention.ts'
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { presentModel } from '../models/present.ts'
+import { modelSchema } from '../models/schema.ts'
+import { getModel, getModelDetails } from '../models/service.ts'
+import { retentionBodySchema } from './schema.ts'
+
+const path = '/v1/preview/models/{model_id}/retention'
+
+export function routeRetention(api: Api, deps: Deps): void {
+  api.put(
+    path,
+    {
+      tag: 'Models',
+      summary: "Set what keeps a model's checkpoints",
+      description:
+        'A checkpoint stays as long as one rule keeps it: it is among the last, among the best, or younger than ' +
+        '`ttl_seconds`. The newest, and one that an alias names, always stay. null keeps everything.',
+      body: retentionBodySchema,
+      answer: modelSchema,
+    },
+    async ({ caller, params, body }) => {
+      const { id } = await getModel(deps, caller.entity, params['model_id']!)
+      await setRetention(deps.pool, id, body)
+      return presentModel(await getModelDetails(deps, caller.entity, id))
+    },
+  )
+
+  api.get(
+    path,
+    {
+      tag: 'Models',
+      summary: "Read what keeps a model's checkpoints",
+      answer: Type.Object({ retention: retentionBodySchema }),
+    },
+    async ({ caller, params }) => {
+      const { retention } = await getModelDetails(deps, caller.entity, params['model_id']!)
+      return { retention }
+    },
+  )
+}

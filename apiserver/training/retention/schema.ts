@@ -1,0 +1,30 @@
+import { Type, type Static } from 'typebox'
+import { nullable } from '../../validation/nullable.ts'
+
+// Ten years.
+const longestSeconds = 315_360_000
+const mostKept = 1_000_000
+
+/** What keeps a model's checkpoints: one goes when no rule keeps it. A misspelled rule would delete; so none is taken. */
+export const retentionSchema = Type.Object(
+  {
+    keep_last: Type.Optional(Type.Integer({ minimum: 1, maximum: mostKept })),
+    keep_best: Type.Optional(
+      Type.Object(
+        {
+          metric: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./:@%+-]*$', maxLength: 200 }),
+          mode: Type.Enum(['max', 'min']),
+          count: Type.Integer({ minimum: 1, maximum: mostKept }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: longestSeconds })),
+  },
+  { additionalProperties: false, minProperties: 1 },
+)
+
+/** PUT .../retention: null keeps everything. */
+export const retentionBodySchema = nullable(retentionSchema)
+
+export type RetentionBody = Static<typeof retentionBodySchema>

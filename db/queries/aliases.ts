@@ -1,0 +1,75 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+
+/** A name of a step of a model. */
+export interface AliasRow {
+  alias: string
+  step: number
+  updatedAt: Date
+}
+
+const columns = 'alias, step, updated_at AS "updatedAt"'
+
+/** A model's aliases, by name. */
+export async function listAliases(pool: Pool, modelId: string): Promise<AliasRow[]> {
+  const { rows } = await pool.query<AliasRow>(
+    `SELECT ${columns} FROM training.aliases WHERE model_id = $1 ORDER BY alias`,
+    [modelId],
+  )
+  return rows
+}
+
+/** Sets an alias to a step, new or moved; undefined when the model has no such step (0 it always has). */
+export async function setAlias(
+  pool: Pool,
+  modelId: string,
+  alias: string,
+  step: number,
+): Promise<AliasRow | undefined> {
+  return withTransaction(pool, (connection) => setAliasIn(connection, modelId, alias, step))
+}
+
+/** The same as part of a transaction. */
+export async function setAliasIn(
+  connection: Connection,
+  modelId: string,
+  alias: string,
+  step: number,
+): Promise<AliasRow | undefined> {
+  if (!(await holdStep(connection, modelId, step))) return undefined
+  const { rows } = await connection.query<AliasRow>(
+    `INSERT INTO training.aliases (model_id, alias, step) VALUES ($1, $2, $3)
+     ON CONFLICT (model_id, alias) DO UPDATE SET step = excluded.step, updated_at = now()
+     RETURNING ${columns}`,
+    [modelId, alias, step],
+  )
+  await tellModel(connection, modelId)
+  return rows[0]
+}
+
+/** Removes an alias; the step stays. False when there is none. */
+export async function deleteAlias(connection: Connection, modelId: string, alias: string): Promise<boolean> {
+  const { rowCount } = await connection.query('DELETE FROM training.aliases WHERE model_id = $1 AND alias = $2', [
+    modelId,
+    alias,
+  ])
+  if (rowCount) await tellModel(connection, modelId)
+  return rowCount === 1
+}
+
+/** Nobody deletes the step, or the model, before the transaction has ended. */
+async function holdStep(connection: Connection, modelId: string, step: number): Promise<boolean> {
+  const model = await connection.query('SELECT FROM training.models WHERE id = $1 AND deleted_at IS NULL FOR SHARE', [
+    modelId,
+  ])
+  if (model.rowCount === 0 || step === 0) return model.rowCount === 1
+  const checkpoint = await connection.query(
+    'SELECT FROM training.checkpoints WHERE model_id = $1 AND step = $2 AND deleted_at IS NULL FOR SHARE',
+    [modelId, step],
+  )
+  return checkpoint.rowCount === 1
+}
+
+/** Its resource's status shows the aliases. */
+async function tellModel(connection: Connection, modelId: string): Promise<void> {
+  await connection.query("SELECT pg_notify('training_models', $1::text)", [modelId])
+}

@@ -1,0 +1,36 @@
+import type { Connection, Pool } from '../pool.ts'
+
+// As long as clients are expected to ask again for an answer that they lost.
+const rememberedMinutes = 10
+
+/** Writes down what a client is told of a deletion; `target` says what was deleted. */
+export async function noteDeletion(
+  connection: Connection,
+  entity: string,
+  target: string,
+  answer: object,
+): Promise<void> {
+  await connection.query('INSERT INTO training.deletions (entity, target, answer) VALUES ($1, $2, $3)', [
+    entity,
+    target,
+    JSON.stringify(answer),
+  ])
+}
+
+/** What was told of the newest deletion of the target within ten minutes; undefined when there was none. */
+export async function findDeletionAnswer<T>(pool: Pool, entity: string, target: string): Promise<T | undefined> {
+  const { rows } = await pool.query<{ answer: T }>(
+    `SELECT answer FROM training.deletions
+     WHERE entity = $1 AND target = $2 AND created_at > now() - make_interval(mins => ${rememberedMinutes})
+     ORDER BY created_at DESC LIMIT 1`,
+    [entity, target],
+  )
+  return rows[0]?.answer
+}
+
+/** Forgets what nobody can ask for any more. */
+export async function sweepDeletions(pool: Pool): Promise<void> {
+  await pool.query(
+    `DELETE FROM training.deletions WHERE created_at < now() - make_interval(mins => ${rememberedMinutes})`,
+  )
+}

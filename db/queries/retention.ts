@@ -1,0 +1,55 @@
+import type { Pool } from '../pool.ts'
+import type { Retention } from './model-details.ts'
+
+/** Sets what keeps a model's checkpoints; null keeps all. */
+export async function setRetention(pool: Pool, modelId: string, retention: Retention | null): Promise<void> {
+  await pool.query(
+    `UPDATE training.models SET retention = $2, retention_applied_at = NULL WHERE id = $1 AND deleted_at IS NULL`,
+    [modelId, retention && JSON.stringify(retention)],
+  )
+}
+
+/** A model whose retention is to be looked at. */
+export interface RetainedModel {
+  id: string
+  retention: Retention
+}
+
+/** Models whose retention is new, that have a newer checkpoint, or that were not looked at for a while; oldest first. */
+export async function listRetentionDue(pool: Pool, afterSeconds: number): Promise<RetainedModel[]> {
+  const { rows } = await pool.query<RetainedModel>(
+    `SELECT m.id, m.retention FROM training.models m
+     WHERE m.retention IS NOT NULL AND m.deleted_at IS NULL
+       AND (m.retention_applied_at IS NULL OR m.retention_applied_at < now() - make_interval(secs => $1)
+         OR EXISTS (SELECT FROM training.checkpoints c
+                    WHERE c.model_id = m.id AND c.deleted_at IS NULL AND c.created_at > m.retention_applied_at))
+     ORDER BY m.retention_applied_at NULLS FIRST LIMIT 100`,
+    [afterSeconds],
+  )
+  return rows
+}
+
+/** A checkpoint as retention sees it. */
+export interface RetainedCheckpoint {
+  step: number
+  metrics: Record<string, unknown>
+  ageSeconds: number
+}
+
+/** All checkpoints of a model, the newest first. */
+export async function listRetainedCheckpoints(pool: Pool, modelId: string): Promise<RetainedCheckpoint[]> {
+  const { rows } = await pool.query<RetainedCheckpoint>(
+    `SELECT step, metrics, extract(epoch FROM now() - created_at)::float8 AS "ageSeconds"
+     FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL ORDER BY step DESC`,
+    [modelId],
+  )
+  return rows
+}
+
+/** Notes that a model's retention was applied at a time that the database tells. */
+export async function noteRetentionApplied(pool: Pool, modelId: string, retention: Retention): Promise<void> {
+  await pool.query('UPDATE training.models SET retention_applied_at = now() WHERE id = $1 AND retention = $2::jsonb', [
+    modelId,
+    JSON.stringify(retention),
+  ])
+}
