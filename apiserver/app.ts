@@ -16,6 +16,7 @@ import { routeAliases } from './training/aliases/routes.ts'
 import { routeDownloads } from './training/checkpoints/download-routes.ts'
 import { routeCheckpoints } from './training/checkpoints/routes.ts'
 import { routeErasures } from './training/erasures/routes.ts'
+import { routeArtifacts } from './training/artifacts/routes.ts'
 import { routeModels } from './training/models/routes.ts'
 import { routeRetention } from './training/retention/routes.ts'
 import { routeTrainingJobs } from './training/training-jobs/routes.ts'
@@ -56,6 +57,7 @@ function createApi(router: Router<RequestState>, deps: Deps): Api {
   routeCheckpoints(api, deps)
   routeDownloads(api, deps)
   routeErasures(api, deps)
+  routeArtifacts(api, deps)
   routeTrainingJobs(api, deps)
   routeGateway(api, deps)
   routeKeys(api, deps)

@@ -1,0 +1,143 @@
+import { rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { findBlobSize } from '../../../db/queries/blobs.ts'
+import { uploadPrefix } from '../../../lib/artifact-store/blobs.ts'
+import type { Spooled } from '../../../lib/artifact-store/spool.ts'
+import type { Deps } from '../../deps.ts'
+import type { RequestContext } from '../../middleware/context.ts'
+import { notFound, Refusal, unprocessable } from '../../refusal.ts'
+import { keepBlob, spoolUpload, storeOrRefuse, uploadTooLarge } from './store-files.ts'
+import { beginBody } from './upload.ts'
+
+/** How much of a file is there, counted from its beginning without a gap. */
+export interface BlobState {
+  digest: string
+  size: number
+  complete: boolean
+}
+
+/** A file of an entity, known by the sha256 that its bytes are to have. */
+export interface BlobName {
+  entity: string
+  digest: string
+}
+
+/** Where a request's bytes belong; a whole file has no total beforehand. */
+interface Span {
+  start: number
+  total: number | undefined
+}
+
+interface Part {
+  key: string
+  start: number
+  /** behind its last byte */
+  end: number
+}
+
+/** @throws {Refusal} 404 when nothing of it is there */
+export async function readBlobState(deps: Deps, name: BlobName): Promise<BlobState> {
+  const state = await findState(deps, name)
+  if (state.size === 0 && !state.complete) throw notFound('File')
+  return state
+}
+
+/**
+ * Takes a file, or the next part of it. What came before the connection broke is kept, so that the client can ask how
+ * much is there and go on from there; the whole is accepted only when it has the digest that the path promises.
+ *
+ * @throws {Refusal} 409 where a part would leave a gap, 422 when the bytes have another digest: all is dropped then
+ */
+export async function receiveBlob(deps: Deps, name: BlobName, ctx: RequestContext): Promise<BlobState> {
+  const span = readSpan(ctx)
+  if ((span.total ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
+  const before = await findState(deps, name)
+  if (before.complete) return before
+  if (span.start > before.size) throw gap(before.size)
+  beginBody(deps, ctx)
+  const left = (span.total ?? deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) - span.start
+  const spooled = await spoolUpload(deps, ctx.req, left)
+  const isWhole = span.start === 0 && !spooled.broken && (span.total ?? spooled.size) === spooled.size
+  if (isWhole) return finishBlob(deps, name, spooled)
+  await keepPart(deps, name, span.start, spooled)
+  if (spooled.broken) throw new Refusal(400, 'The body ended too early.', { Connection: 'close' })
+  const parts = await listParts(deps, name)
+  const size = measure(parts)
+  if (span.total === undefined || size < span.total) return { digest: name.digest, size, complete: false }
+  return finishBlob(deps, name, await join(deps, parts, span.total))
+}
+
+async function findState(deps: Deps, name: BlobName): Promise<BlobState> {
+  const { digest } = name
+  const size = await findBlobSize(deps.pool, name.entity, digest)
+  if (size !== undefined) return { digest, size, complete: true }
+  return { digest, size: measure(await listParts(deps, name)), complete: false }
+}
+
+async function finishBlob(deps: Deps, name: BlobName, spooled: Spooled): Promise<BlobState> {
+  const isRight = spooled.digest === name.digest
+  if (isRight) await keepBlob(deps, name.entity, spooled)
+  else await rm(spooled.file, { force: true })
+  await storeOrRefuse(deps, () => deps.artifacts.removeAll(uploadPrefix(name.entity, name.digest)))
+  if (isRight) return { digest: name.digest, size: spooled.size, complete: true }
+  const msg = `Value error, the bytes have the sha256 ${spooled.digest}; all of them were dropped`
+  throw unprocessable({ loc: ['path', 'digest'], msg, type: 'value_error' })
+}
+
+async function keepPart(deps: Deps, name: BlobName, start: number, { file, digest, size }: Spooled): Promise<void> {
+  if (size === 0) return rm(file, { force: true })
+  const key = `${uploadPrefix(name.entity, name.digest)}/${start}-${start + size}`
+  await storeOrRefuse(deps, () => deps.artifacts.adopt(key, file, { digest, size }))
+}
+
+/** The parts of an unfinished file, by where they start. */
+async function listParts(deps: Deps, { entity, digest }: BlobName): Promise<Part[]> {
+  const parts: Part[] = []
+  for await (const { key } of deps.artifacts.list(uploadPrefix(entity, digest))) {
+    const [start = 0, end = 0] = key
+      .slice(key.lastIndexOf('/') + 1)
+      .split('-')
+      .map(Number)
+    parts.push({ key, start, end })
+  }
+  return parts.sort((a, b) => a.start - b.start || b.end - a.end)
+}
+
+function measure(parts: Part[]): number {
+  return parts.reduce((size, { start, end }) => (start <= size ? Math.max(size, end) : size), 0)
+}
+
+async function join(deps: Deps, parts: Part[], total: number): Promise<Spooled> {
+  const spooled = await spoolUpload(deps, Readable.from(readParts(deps, parts), { objectMode: false }), total)
+  if (!spooled.broken) return spooled
+  await rm(spooled.file, { force: true })
+  throw spooled.broken
+}
+
+/** The bytes of overlapping parts, each once. */
+async function* readParts(deps: Deps, parts: Part[]): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for (const { key, start, end } of parts) {
+    if (end <= size) continue
+    yield* (await deps.artifacts.open(key, { start: size - start })) as AsyncIterable<Uint8Array>
+    size = end
+  }
+}
+
+/** @throws {Refusal} 422 for a Content-Range that says nothing, or something else than the body's length */
+function readSpan(ctx: RequestContext): Span {
+  const given = ctx.get('Content-Range')
+  if (given === '') return { start: 0, total: undefined }
+  const [, ...numbers] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(given) ?? []
+  const [start = 0, last = -1, total = 0] = numbers.map(Number)
+  const length = ctx.request.length
+  if (start > last || last >= total || (length !== undefined && length !== last - start + 1)) {
+    const msg = 'Value error, Content-Range must be "bytes FIRST-LAST/TOTAL" and fit the length of the body'
+    throw unprocessable({ loc: ['header', 'Content-Range'], msg, type: 'value_error' })
+  }
+  return { start, total }
+}
+
+function gap(size: number): Refusal {
+  return new Refusal(409, `${size} bytes are there; go on from there.`)
+}

@@ -1,0 +1,121 @@
+import { rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import type { Spooled } from '../../../lib/artifact-store/spool.ts'
+import type { Deps } from '../../deps.ts'
+import type { RequestContext } from '../../middleware/context.ts'
+import { Refusal, unprocessable } from '../../refusal.ts'
+import { maxFiles } from './schema.ts'
+import { spoolUpload, uploadTooLarge } from './store-files.ts'
+
+/** A form: its files, spooled, and the text of its field `metadata`. */
+export interface Form {
+  files: { path: string; spooled: Spooled }[]
+  metadata: string | undefined
+}
+
+const limits = { files: maxFiles, fields: 100, parts: maxFiles + 100, fieldSize: 256 * 1024, headerPairs: 100 }
+
+/**
+ * Reads a multipart body while it comes, each file into a local file of its own; no more is read than is written.
+ *
+ * @throws {Refusal} nothing is left behind then
+ */
+export async function readMultipart(deps: Deps, ctx: RequestContext): Promise<Form> {
+  const reading = new FormReading(deps, openParser(ctx))
+  try {
+    await reading.feed(ctx.req, deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES)
+    return await reading.finish()
+  } catch (error) {
+    await reading.discard()
+    throw error instanceof Refusal ? error : endedEarly()
+  }
+}
+
+class FormReading {
+  readonly #deps: Deps
+  readonly #parser: BusboyInstance
+  readonly #streams: Readable[] = []
+  readonly #files: Promise<{ path: string; spooled: Spooled }>[] = []
+  readonly #done: Promise<void>
+  #metadata: string | undefined
+  #refusal: Refusal | undefined
+
+  constructor(deps: Deps, parser: BusboyInstance) {
+    this.#deps = deps
+    this.#parser = parser
+    this.#done = new Promise((resolve, reject) => parser.on('finish', resolve).on('error', reject))
+    this.#done.catch(() => {}) // awaited where it matters
+    parser.on('file', (field, stream, name) => this.#takeFile(name ?? field, stream))
+    parser.on('field', (field, text, _, cut) => {
+      if (cut) this.#refusal ??= refuseForm(`the field ${JSON.stringify(field.slice(0, 100))} is too long`)
+      if (field === 'metadata') this.#metadata = text
+    })
+    for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'])
+      parser.on(event, () => (this.#refusal ??= refuseForm(`it has more than ${maxFiles} files, or too many fields`)))
+  }
+
+  async feed(source: Readable, maxBytes: number): Promise<void> {
+    let size = 0
+    for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      size += chunk.length
+      if (size > maxBytes) throw uploadTooLarge(this.#deps)
+      await this.#write(chunk)
+      if (this.#refusal) throw this.#refusal
+    }
+  }
+
+  async finish(): Promise<Form> {
+    this.#parser.end()
+    await this.#done
+    const files = await Promise.all(this.#files)
+    if (this.#refusal) throw this.#refusal
+    if (files.some(({ spooled }) => spooled.broken)) throw endedEarly()
+    if (files.length === 0) throw refuseForm('it has no file')
+    return { files, metadata: this.#metadata }
+  }
+
+  /** Ends what is still being written, and removes what was. */
+  async discard(): Promise<void> {
+    for (const stream of this.#streams) stream.destroy(new Error('the form is refused'))
+    for (const file of await Promise.allSettled(this.#files))
+      if (file.status === 'fulfilled') await rm(file.value.spooled.file, { force: true })
+  }
+
+  #takeFile(path: string, stream: Readable): void {
+    this.#streams.push(stream.on('error', () => {}))
+    const spooled = spoolUpload(this.#deps, stream, this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES)
+    const file = spooled.then((taken) => ({ path, spooled: taken }))
+    file.catch((error: unknown) => {
+      if (error instanceof Refusal) this.#refusal ??= error
+      // The parser waits for its reader; there is nobody any more.
+      stream.resume()
+    })
+    this.#files.push(file)
+  }
+
+  /** Resolves when the parser can take more: its files are written as fast as they come. */
+  async #write(chunk: Uint8Array): Promise<void> {
+    const taken = new Promise<void>((resolve, reject) => {
+      this.#parser.write(chunk, (error) => (error ? reject(error) : resolve()))
+    })
+    await Promise.race([taken, this.#done])
+  }
+}
+
+function openParser({ req, headers }: RequestContext): BusboyInstance {
+  const type = req.headers['content-type'] ?? ''
+  try {
+    return new Busboy({ headers: { ...headers, 'content-type': type }, preservePath: true, limits })
+  } catch {
+    throw refuseForm('its Content-Type names no boundary')
+  }
+}
+
+function refuseForm(reason: string): Refusal {
+  return unprocessable({ loc: ['body'], msg: `Value error, the form cannot be read: ${reason}`, type: 'value_error' })
+}
+
+function endedEarly(): Refusal {
+  return refuseForm('it ends too early')
+}

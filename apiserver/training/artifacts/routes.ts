@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { blobKey } from '../../../lib/artifact-store/blobs.ts'
+import type { ByteRange } from '../../../lib/artifact-store/store.ts'
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { sendFile } from '../../http/send-file.ts'
+import { notFound, unprocessable } from '../../refusal.ts'
+import { listOf, presentPage } from '../list.ts'
+import { readBlobState, receiveBlob } from './blobs.ts'
+import { nameArtifact, nameUpload, nameVersion } from './names.ts'
+import { presentArtifact } from './present.ts'
+import { artifactSchema, blobSchema, manifestSchema, uploadQuery, versionsQuery } from './schema.ts'
+import { receiveContent } from './upload.ts'
+import { getVersion, listVersions, makeVersion } from './versions.ts'
+
+const tag = 'Artifacts'
+const path = '/v1/preview/artifacts/{entity}/{project}/{name}'
+const bytes = Type.String({ format: 'binary' })
+const digestPattern = /^[0-9a-f]{64}$/
+
+/** Uploaded data sets: versions that never change, their files, and the files that are still on their way. */
+export function routeArtifacts(api: Api, deps: Deps): void {
+  routeVersions(api, deps)
+  routeBlobs(api, deps)
+}
+
+function routeVersions(api: Api, deps: Deps): void {
+  api.put(
+    path,
+    {
+      tag,
+      summary: 'Upload a version of a data set',
+      description:
+        'As one body (the file `file`), as form data (several files), or as a JSON manifest of files that were uploaded ' +
+        'before by their digest. Where nothing changed, the newest version is answered.',
+      query: uploadQuery,
+      streamedBody: {
+        'application/json': manifestSchema,
+        'multipart/form-data': Type.Object({ metadata: Type.Optional(Type.String()) }),
+        'application/jsonl': bytes,
+        'application/octet-stream': bytes,
+      },
+      answer: artifactSchema,
+      refusals: [400],
+    },
+    async ({ ctx, caller, params, query, newId }) => {
+      const name = nameUpload(caller, params)
+      const content = await receiveContent(deps, { ctx, caller, file: query.file })
+      return presentArtifact(await makeVersion(deps, { caller, name, newId }, content))
+    },
+  )
+
+  api.get(
+    path,
+    { tag, summary: 'Read a version of a data set: NAME, NAME:latest or NAME:v0', answer: artifactSchema },
+    async ({ caller, params }) => presentArtifact(await getVersion(deps, nameVersion(caller, params))),
+  )
+
+  api.get(
+    `${path}/versions`,
+    { tag, summary: "List a data set's versions", query: versionsQuery, answer: listOf(artifactSchema) },
+    async ({ caller, params, query }) => {
+      const rows = await listVersions(deps, nameArtifact(caller, params), query)
+      return presentPage(rows, query.limit, presentArtifact)
+    },
+  )
+
+  api.get(
+    `${path}/files/{path*}`,
+    {
+      tag,
+      summary: "Download a version's file, or a range of it",
+      description: 'Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
+      otherAnswers: { 'application/octet-stream': bytes },
+      otherStatuses: { 206: bytes, 304: Type.Unknown() },
+      refusals: [416],
+    },
+    async ({ ctx, caller, params }) => {
+      const version = await getVersion(deps, nameVersion(caller, params))
+      const file = version.files.find((each) => each.path === params['path'])
+      if (!file) throw notFound('File')
+      const { digest, size } = file
+      const open = (range?: ByteRange) => deps.artifacts.open(blobKey(version.entity, digest), range)
+      await sendFile(ctx, { name: file.path, type: 'application/octet-stream', digest, size, open })
+    },
+  )
+}
+
+function routeBlobs(api: Api, deps: Deps): void {
+  api.put(
+    `${path}/blobs/{digest}`,
+    {
+      tag,
+      summary: 'Upload a file by its sha256, whole or in parts (Content-Range)',
+      streamedBody: { 'application/octet-stream': bytes },
+      answer: blobSchema,
+      refusals: [400],
+    },
+    async ({ ctx, caller, params }) => {
+      const { entity } = nameUpload(caller, params)
+      return receiveBlob(deps, { entity, digest: readDigest(params) }, ctx)
+    },
+  )
+
+  api.get(
+    `${path}/blobs/{digest}`,
+    { tag, summary: 'Read how much of a file is there', answer: blobSchema },
+    async ({ ctx, caller, params }) => {
+      const { entity } = nameArtifact(caller, params)
+      const digest = params['digest'] ?? ''
+      if (!digestPattern.test(digest)) throw notFound('File')
+      const state = await readBlobState(deps, { entity, digest })
+      // For those who ask with HEAD.
+      ctx.set({ 'Upload-Offset': String(state.size), 'Upload-Complete': state.complete ? '?1' : '?0' })
+      return state
+    },
+  )
+}
+
+function readDigest({ digest = '' }: Record<string, string>): string {
+  if (digestPattern.test(digest)) return digest
+  const msg = 'Value error, a file is known by its sha256 in 64 small hexadecimal digits'
+  throw unprocessable({ loc: ['path', 'digest'], msg, type: 'value_error' })
+}

@@ -1,0 +1,58 @@
+import { Type, type Static } from 'typebox'
+import { nullable } from '../../validation/nullable.ts'
+import { orderedPageQuery } from '../list.ts'
+
+export const maxFiles = 1000
+const longestPath = 512
+const largestMetadata = 64 * 1024
+
+export const filePathSchema = Type.String({ minLength: 1, maxLength: longestPath })
+export const digestSchema = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const size = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const file = Type.Object({ path: filePathSchema, digest: digestSchema, size })
+const uuid = Type.String({ format: 'uuid' })
+
+/** PUT of a version out of files that were uploaded before. */
+export const manifestSchema = Type.Object({
+  files: Type.Array(file, { minItems: 1, maxItems: maxFiles }),
+  metadata: Type.Optional(nullable(Type.Object({}))),
+})
+
+export type Manifest = Static<typeof manifestSchema>
+
+export const uploadQuery = Type.Object({ file: Type.Optional(filePathSchema) })
+
+export const versionsQuery = orderedPageQuery
+
+/** One version of a data set as clients see it. */
+export const artifactSchema = Type.Object({
+  id: uuid,
+  entity: Type.String(),
+  project: Type.String(),
+  name: Type.String(),
+  version: Type.String({ pattern: '^v[0-9]+$' }),
+  address: Type.String(),
+  digest: digestSchema,
+  size,
+  files: Type.Array(file),
+  metadata: Type.Object({}),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+/** How much of a file is there. */
+export const blobSchema = Type.Object({ digest: digestSchema, size, complete: Type.Boolean() })
+
+/** Whether a file may have this path: relative, without surprises for whoever unpacks it, in any script. */
+export function isFilePath(path: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- they are what must not be in it
+  if (path.length > longestPath || /[\u0000-\u001f\u007f\\:*?"<>|]|\p{Cs}/u.test(path)) return false
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.length <= 255)
+}
+
+/** Whether a version may carry this as its metadata. */
+export function isMetadata(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const text = JSON.stringify(value)
+  // Postgres keeps no NUL in texts.
+  return text.length <= largestMetadata && !text.includes('\\u0000')
+}

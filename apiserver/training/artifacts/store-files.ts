@@ -1,0 +1,52 @@
+import { rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { findBlobSize, insertBlob, type Blob } from '../../../db/queries/blobs.ts'
+import { blobKey } from '../../../lib/artifact-store/blobs.ts'
+import { SourceTooLarge, spoolSource, type Spooled } from '../../../lib/artifact-store/spool.ts'
+import type { Deps } from '../../deps.ts'
+import { Refusal, unavailable } from '../../refusal.ts'
+
+/**
+ * Spools what a client sends into a local file.
+ *
+ * @throws {Refusal} 413 when it is too much, 503 when the store takes no writes
+ */
+export async function spoolUpload(deps: Deps, source: Readable, maxBytes: number): Promise<Spooled> {
+  try {
+    return await spoolSource(deps.artifacts, source, maxBytes)
+  } catch (error) {
+    if (error instanceof SourceTooLarge) throw uploadTooLarge(deps)
+    throw notStored(deps, error)
+  }
+}
+
+/** Puts a spooled file into the store under its digest, and notes it. */
+export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Promise<Blob> {
+  const { file, digest, size } = spooled
+  if ((await findBlobSize(deps.pool, entity, digest)) === size) {
+    await rm(file, { force: true })
+    return { digest, size }
+  }
+  await storeOrRefuse(deps, () => deps.artifacts.adopt(blobKey(entity, digest), file, { digest, size }))
+  await insertBlob(deps.pool, entity, { digest, size })
+  return { digest, size }
+}
+
+/** @throws {Refusal} 503 */
+export async function storeOrRefuse<T>(deps: Deps, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw notStored(deps, error)
+  }
+}
+
+export function uploadTooLarge({ config }: Deps): Refusal {
+  const detail = `The upload is larger than ${config.TRAINYARD_UPLOAD_LIMIT_BYTES} bytes.`
+  return new Refusal(413, detail, { Connection: 'close' })
+}
+
+function notStored({ log }: Deps, error: unknown): Refusal {
+  log.error({ error }, 'upload not stored')
+  return unavailable('The upload could not be stored: the artifact store takes no writes at the moment.', 10)
+}

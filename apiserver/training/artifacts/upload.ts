@@ -1,0 +1,90 @@
+import { rm } from 'node:fs/promises'
+import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
+import type { Deps } from '../../deps.ts'
+import { readJson } from '../../middleware/body.ts'
+import type { Caller, RequestContext } from '../../middleware/context.ts'
+import { Refusal, unprocessable } from '../../refusal.ts'
+import { compileBody } from '../../validation/compile.ts'
+import { readMultipart } from './multipart.ts'
+import { isFilePath, isMetadata, manifestSchema } from './schema.ts'
+import { keepBlob, spoolUpload, uploadTooLarge } from './store-files.ts'
+import { checkPaths, invalidPath, type VersionContent } from './versions.ts'
+
+const parseManifest = compileBody(manifestSchema)
+// A thousand files with long paths.
+const manifestLimitBytes = 2 * 1024 * 1024
+const defaultFile = 'train.jsonl'
+
+/** An upload, its client allowed to make it. */
+export interface UploadRequest {
+  ctx: RequestContext
+  caller: Caller
+  /** The name for a body that is one file; without it a JSON body is a manifest. */
+  file: string | undefined
+}
+
+/** Takes a version's files in whichever way they are sent: as form data, as a manifest of stored ones, or as one body. */
+export async function receiveContent(deps: Deps, request: UploadRequest): Promise<VersionContent> {
+  const { ctx, file } = request
+  const type = ctx.get('Content-Type')
+  if (/^multipart\/form-data\s*;/i.test(type)) return receiveForm(deps, request)
+  if (file === undefined && /^application\/json\s*(;|$)/i.test(type)) return readManifest(ctx)
+  return receiveFile(deps, request)
+}
+
+/** Sends "100 Continue" after all that can be refused before reading. @throws {Refusal} 413, 415 */
+export function beginBody(deps: Deps, ctx: RequestContext): void {
+  if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new Refusal(415, 'Compressed bodies are not taken.')
+  if ((ctx.request.length ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
+  if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
+}
+
+async function receiveFile(deps: Deps, { ctx, caller, file }: UploadRequest): Promise<VersionContent> {
+  const path = file ?? defaultFile
+  if (!isFilePath(path)) throw invalidPath(path, 'it cannot be the path of a file')
+  beginBody(deps, ctx)
+  const spooled = await spoolUpload(deps, ctx.req, deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES)
+  if (spooled.broken) {
+    await rm(spooled.file, { force: true })
+    throw new Refusal(400, 'The body ended too early.', { Connection: 'close' })
+  }
+  return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
+}
+
+async function readManifest(ctx: RequestContext): Promise<VersionContent> {
+  const { files, metadata } = parseManifest(await readJson(ctx, manifestLimitBytes))
+  const plain = files.map(({ path, digest, size }) => ({ path, digest, size }))
+  return { files: plain, metadata: checkMetadata(metadata ?? {}) }
+}
+
+async function receiveForm(deps: Deps, { ctx, caller }: UploadRequest): Promise<VersionContent> {
+  beginBody(deps, ctx)
+  const form = await readMultipart(deps, ctx)
+  try {
+    const metadata = checkMetadata(form.metadata === undefined ? {} : parseMetadata(form.metadata))
+    checkPaths(form.files)
+    const files: ArtifactFile[] = []
+    for (const { path, spooled } of form.files) {
+      files.push({ path, ...(await keepBlob(deps, caller.entity, spooled)) })
+    }
+    return { files, metadata }
+  } finally {
+    // What the store has taken over is not here any more.
+    for (const { spooled } of form.files) await rm(spooled.file, { force: true })
+  }
+}
+
+function parseMetadata(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** @throws {Refusal} 422 */
+function checkMetadata(metadata: unknown): Record<string, unknown> {
+  if (isMetadata(metadata)) return metadata
+  const msg = 'Value error, metadata is a JSON object of at most 65536 characters without NUL'
+  throw unprocessable({ loc: ['body', 'metadata'], msg, type: 'value_error' })
+}

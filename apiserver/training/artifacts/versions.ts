@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import {
+  addArtifactVersion,
+  findArtifactCursor,
+  findArtifactVersion,
+  listArtifactVersions,
+  type ArtifactFile,
+  type ArtifactName,
+  type ArtifactVersion,
+} from '../../../db/queries/artifacts.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { notFound, unprocessable } from '../../refusal.ts'
+import { resolveCursor, type OrderedPageQuery } from '../list.ts'
+import type { VersionName } from './names.ts'
+import { isFilePath } from './schema.ts'
+
+/** What a version is made of; its files are stored. */
+export interface VersionContent {
+  files: ArtifactFile[]
+  metadata: Record<string, unknown>
+}
+
+/** Makes the next version of a data set, or answers the newest when that is equal. */
+export async function makeVersion(
+  deps: Deps,
+  { caller, name, newId }: { caller: Caller; name: ArtifactName; newId: () => string },
+  content: VersionContent,
+): Promise<ArtifactVersion> {
+  checkPaths(content.files)
+  const files = content.files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const size = files.reduce((sum, file) => sum + file.size, 0)
+  const { metadata } = content
+  const digest = createHash('sha256').update(JSON.stringify({ files, metadata })).digest('hex')
+  const version = { ...name, id: newId(), keyId: caller.keyId, digest, size, files, metadata }
+  const made = await addArtifactVersion(deps.pool, version)
+  if ('missing' in made) throw missingFiles(content.files, made.missing)
+  return made
+}
+
+/** @throws {Refusal} 404 */
+export async function getVersion(deps: Deps, { version, ...name }: VersionName): Promise<ArtifactVersion> {
+  const found = await findArtifactVersion(deps.pool, name, version)
+  if (!found) throw notFound('Artifact')
+  return found
+}
+
+/** One version more than the page holds, so that it shows whether there are more. */
+export async function listVersions(
+  deps: Deps,
+  name: ArtifactName,
+  { after, limit, order }: OrderedPageQuery,
+): Promise<ArtifactVersion[]> {
+  await getVersion(deps, { ...name, version: 'latest' })
+  const version = await resolveCursor(after, (cursor) => findArtifactCursor(deps.pool, name, cursor))
+  return listArtifactVersions(deps.pool, name, { after: version, order, limit: limit + 1 })
+}
+
+/** @throws {Refusal} 422 for paths that lead out of the version, and for two of the same */
+export function checkPaths(files: { path: string }[]): void {
+  const seen = new Set<string>()
+  for (const { path } of files) {
+    if (!isFilePath(path))
+      throw invalidPath(path, 'a path is relative, without "..", backslashes and control characters')
+    if (seen.has(path)) throw invalidPath(path, 'two files have the same path')
+    seen.add(path)
+  }
+}
+
+export function invalidPath(path: string, reason: string) {
+  const shown = JSON.stringify(path.slice(0, 100))
+  return unprocessable({ loc: ['body', 'files'], msg: `Value error, ${shown}: ${reason}`, type: 'value_error' })
+}
+
+function missingFiles(files: ArtifactFile[], missing: ArtifactFile[]) {
+  const faults = missing.slice(0, 100).map((file) => ({
+    loc: ['body', 'files', String(files.findIndex(({ path }) => path === file.path)), 'digest'],
+    msg: 'Value error, no file of this digest and size is there; upload it first',
+    type: 'value_error',
+  }))
+  return unprocessable(...faults)
+}

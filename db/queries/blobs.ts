@@ -1,0 +1,34 @@
+import type { Connection, Pool } from '../pool.ts'
+
+/** A file in the store, known by the sha256 of its bytes. */
+export interface Blob {
+  digest: string
+  size: number
+}
+
+/** Notes that a file of an entity lies in the store. */
+export async function insertBlob(pool: Pool, entity: string, { digest, size }: Blob): Promise<void> {
+  await pool.query('INSERT INTO training.blobs (entity, digest, size) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+    entity,
+    digest,
+    size,
+  ])
+}
+
+/** The size of an entity's file in the store; undefined when it is not there. */
+export async function findBlobSize(pool: Pool, entity: string, digest: string): Promise<number | undefined> {
+  const { rows } = await pool.query<{ size: number }>(
+    'SELECT size FROM training.blobs WHERE entity = $1 AND digest = $2',
+    [entity, digest],
+  )
+  return rows[0]?.size
+}
+
+/** Those of the digests that are there, with their sizes. They are not removed before the transaction has ended. */
+export async function holdBlobs(connection: Connection, entity: string, digests: string[]): Promise<Blob[]> {
+  const { rows } = await connection.query<Blob>(
+    'SELECT digest, size FROM training.blobs WHERE entity = $1 AND digest = ANY ($2) ORDER BY digest FOR SHARE',
+    [entity, digests],
+  )
+  return rows
+}

@@ -1,0 +1,67 @@
+/** What a training data address names; it is not looked up yet. */
+export type InputAddress =
+  | { kind: 'artifact'; entity: string; project: string; name: string; version: number | 'latest' }
+  | { kind: 'stored'; uri: string }
+  | { kind: 'web'; url: string }
+  | { kind: 's3'; bucket: string; key: string }
+
+/** An address that cannot be trained on. The message is for its user, and holds nothing secret of the address. */
+export class InputRefused extends Error {
+  override name = 'InputRefused'
+  readonly reason: 'InputNotAllowed' | 'InputNotFound' | 'InputTooLarge' | 'InputDigestMismatch'
+
+  constructor(reason: InputRefused['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+const longestAddress = 4096
+const namePattern = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'
+const artifactPattern = new RegExp(
+  `^wandb-artifact:///(${namePattern})/(${namePattern})/(${namePattern})(?::([^:/]+))?$`,
+)
+// Keys of S3 are any text of up to 1,024 bytes; control characters and dot segments are nobody's honest key.
+// oxlint-disable-next-line no-control-regex -- they are what must not be in it
+const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([^\u0000-\u0020\u007f\\?#]{1,1024})$/
+
+/**
+ * Reads the address of training data, as a REST body or a TrainingJob names it.
+ *
+ * @throws {InputRefused}
+ */
+export function readInputAddress(address: string): InputAddress {
+  if (address.length > longestAddress) throw refuse(`it is longer than ${longestAddress} characters`)
+  const scheme = /^[a-z0-9+.-]+(?=:)/i.exec(address)?.[0].toLowerCase()
+  if (scheme === 'wandb-artifact') return readArtifact(address)
+  if (scheme === 'artifact') return { kind: 'stored', uri: address }
+  if (scheme === 's3') return readS3(address)
+  if (scheme === 'https' || scheme === 'http') return { kind: 'web', url: address }
+  throw refuse('give an address such as wandb-artifact:///ENTITY/PROJECT/NAME:v0, https://..., or s3://BUCKET/KEY')
+}
+
+/** The number of `v3`; of `latest` and of nothing it is the newest. Undefined for what names no version. */
+export function readVersion(text: string | undefined): number | 'latest' | undefined {
+  if (text === undefined || text === 'latest') return 'latest'
+  return /^v(0|[1-9]\d{0,8})$/.test(text) ? Number(text.slice(1)) : undefined
+}
+
+function readArtifact(address: string): InputAddress {
+  const [, entity, project, name, given] = artifactPattern.exec(address) ?? []
+  if (!entity || !project || !name) throw refuse('an artifact is named as wandb-artifact:///ENTITY/PROJECT/NAME:v0 is')
+  const version = readVersion(given)
+  if (version === undefined) throw refuse('a version of an artifact is v0, v1, ... or latest')
+  return { kind: 'artifact', entity, project, name, version }
+}
+
+function readS3(address: string): InputAddress {
+  const [, bucket, key] = s3Pattern.exec(address) ?? []
+  if (!bucket || !key || key.split('/').some((part) => part === '.' || part === '..')) {
+    throw refuse('an object is named as s3://BUCKET/KEY is')
+  }
+  return { kind: 's3', bucket, key }
+}
+
+function refuse(reason: string): InputRefused {
+  return new InputRefused('InputNotAllowed', reason)
+}

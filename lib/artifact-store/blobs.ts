@@ -1,0 +1,9 @@
+/** Where a file of an entity lies that is known by the sha256 of its bytes. */
+export function blobKey(entity: string, digest: string): string {
+  return `artifacts/${entity}/${digest}`
+}
+
+/** Where what has come of a file lies, while it is uploaded in parts: one object for each part. */
+export function uploadPrefix(entity: string, digest: string): string {
+  return `uploads/${entity}/${digest}`
+}

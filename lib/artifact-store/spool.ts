@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import type { ArtifactStore } from './store.ts'
+
+/** Bytes in a local file, to be adopted by the store. */
+export interface Spooled {
+  file: string
+  /** sha256 in hex */
+  digest: string
+  size: number
+  /** Why the source ended early: what is here is its beginning. */
+  broken: Error | undefined
+}
+
+/** More came than was to be taken. */
+export class SourceTooLarge extends Error {
+  override name = 'SourceTooLarge'
+}
+
+/**
+ * Writes a source into a local file while digesting it, in bounded memory. The source is not destroyed when it gives
+ * too much: whoever answers it may still want to say so.
+ *
+ * @throws {SourceTooLarge} whatever else breaks the source is told in the result; the file is gone then
+ */
+export async function spoolSource(
+  store: Pick<ArtifactStore, 'spoolPath'>,
+  source: Readable,
+  maxBytes: number,
+): Promise<Spooled> {
+  const file = await store.spoolPath()
+  const hash = createHash('sha256')
+  const target = createWriteStream(file, { flags: 'wx' })
+  const written = finished(target)
+  written.catch(() => {}) // awaited below, or no longer of interest
+  let size = 0
+  try {
+    let broken: Error | undefined
+    for await (const chunk of tellBreak(source, (error) => (broken = error))) {
+      size += chunk.length
+      if (size > maxBytes) throw new SourceTooLarge(`more than ${maxBytes} bytes`)
+      hash.update(chunk)
+      if (!target.write(chunk)) await Promise.race([once(target, 'drain'), written])
+    }
+    target.end()
+    await written
+    return { file, digest: hash.digest('hex'), size, broken }
+  } catch (error) {
+    target.destroy()
+    await rm(file, { force: true })
+    throw error
+  }
+}
+
+/** Ends where the source breaks. */
+async function* tellBreak(source: Readable, tell: (error: Error) => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
+  } catch (error) {
+    tell(error as Error)
+  }
+}
