@@ -1,0 +1,122 @@
+"""The main job on S3: from a payload in a bucket to an adapter that an engine finds there."""
+
+import asyncio
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from peft import PeftModel
+from safetensors.torch import load_file
+
+from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE
+from trainyard_artifacts.settings import StoreSettings
+from trainyard_artifacts.store import open_store
+from trainyard_trainer.claims import Artifact, Claim
+from trainyard_trainer.config import Settings, read_lora
+from trainyard_trainer.worker import work_on
+
+USER = {"role": "user", "content": "Name a colour."}
+
+
+class Reports:
+    """Keeps what a job reports, in the place of a lease."""
+
+    def __init__(self):
+        self.failure = None
+        self.checkpoint = None
+
+    def check(self):
+        pass
+
+    def post_event(self, seq, kind, data):
+        pass
+
+    def post_checkpoint(self, uri, digest, metrics):
+        self.checkpoint = Artifact(uri, digest)
+
+    def post_failure(self, report):
+        self.failure = report
+
+
+@pytest.fixture
+def train(base, make_choice):
+    """Trains one step on a store, and gives what was reported; the n-th call writes the checkpoint n."""
+    count = 0
+
+    def run(artifacts: StoreSettings, start=None, *, stored=True):
+        nonlocal count
+        count += 1
+        payload = put_payload(artifacts, make_choice, stored)
+        settings = Settings("", Path(), base.name, "", artifacts, 4096, read_lora({}))
+        checkpoint_id = f"00000000-0000-4000-8000-{count:012d}"
+        config = {"learning_rate": 1e-3, "epsilon": None}
+        reports = Reports()
+        work_on(Claim("job", 1, "RL", payload, config, checkpoint_id, start, 15.0), reports, base, settings)
+        return reports
+
+    return run
+
+
+def put_payload(artifacts, make_choice, stored):
+    answers = [("Red.", 1.0), ("Blue.", 0.0)]
+    trajectories = [{"messages_and_choices": [USER, make_choice(text)], "reward": r} for text, r in answers]
+    content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
+    digest = hashlib.sha256(content).hexdigest()
+    if stored:
+        store = open_store(artifacts)
+        store.client.put_object(Bucket=store.bucket, Key=f"{store.prefix}payloads/e/{digest}.json", Body=content)
+    return Artifact(f"artifact:///payloads/e/{digest}.json", digest)
+
+
+def resolve(artifacts, checkpoint):
+    from trainyard_engine.resolver import CheckpointResolver  # vLLM takes seconds to import
+
+    async def unload(name):
+        raise AssertionError(f"{name} had to go")
+
+    resolver = CheckpointResolver(open_store(artifacts), unload)
+    return asyncio.run(resolver.resolve_lora("base", checkpoint.uri.rsplit("/", 1)[1])).lora_path
+
+
+def test_jobs_go_on_from_each_others_checkpoints_and_engines_find_them(train, base, s3_settings, tmp_path):
+    first = train(s3_settings)
+    assert first.failure is None
+    # Another machine knows nothing but the bucket.
+    elsewhere = replace(s3_settings, cache=tmp_path / "other-machine")
+    second = train(elsewhere, first.checkpoint)
+    assert second.failure is None
+    engine = replace(s3_settings, cache=tmp_path / "engine")
+    paths = [Path(resolve(engine, reports.checkpoint)) for reports in (first, second)]
+    assert paths[0] != paths[1]
+    assert all(path.parent == engine.cache and not (path / OPTIMIZER_STATE).exists() for path in paths)
+    assert resolve(engine, second.checkpoint) == str(paths[1])
+    model = PeftModel.from_pretrained(base.model, paths[1])
+    try:
+        saved = load_file(paths[1] / ADAPTER_WEIGHTS)
+        loaded = model.state_dict()
+        assert all((loaded[name.replace(".weight", ".default.weight")] == value).all() for name, value in saved.items())
+    finally:
+        model.unload()
+        base.model.requires_grad_(False)
+
+
+def test_the_optimizer_goes_on_where_the_last_job_ended(train, s3_settings, tmp_path):
+    first = train(s3_settings)
+    second = train(replace(s3_settings, cache=tmp_path / "other-machine"), first.checkpoint)
+    steps = [read_steps(s3_settings, reports.checkpoint, tmp_path) for reports in (first, second)]
+    assert steps == [{1.0}, {2.0}]
+
+
+def read_steps(artifacts, checkpoint, tmp_path):
+    path = tmp_path / "optimizer"
+    path.write_bytes(open_store(artifacts).read(f"{checkpoint.uri}/{OPTIMIZER_STATE}"))
+    return {value.item() for name, value in load_file(path).items() if name.endswith(".step")}
+
+
+def test_an_input_that_is_not_there_is_the_users_a_store_that_is_away_is_not(train, s3_settings):
+    missing = train(s3_settings, stored=False).failure
+    assert (missing["category"], missing["reason"], missing["retryable"]) == ("User", "InputUnusable", False)
+    away = train(replace(s3_settings, endpoint="http://127.0.0.1:9"), stored=False).failure
+    assert (away["reason"], away["retryable"]) == ("ArtifactStoreUnavailable", True)
