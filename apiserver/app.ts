@@ -12,14 +12,15 @@ import { answerErrors } from './middleware/errors.ts'
 import { limitRequests } from './middleware/limit-requests.ts'
 import { logRequests } from './middleware/request-log.ts'
 import { routeOpenApi } from './openapi/routes.ts'
+import { routeArtifacts } from './training/artifacts/routes.ts'
 import { routeAliases } from './training/aliases/routes.ts'
 import { routeDownloads } from './training/checkpoints/download-routes.ts'
 import { routeCheckpoints } from './training/checkpoints/routes.ts'
 import { routeErasures } from './training/erasures/routes.ts'
-import { routeArtifacts } from './training/artifacts/routes.ts'
 import { routeModels } from './training/models/routes.ts'
 import { routeRetention } from './training/retention/routes.ts'
 import { routeTrainingJobs } from './training/training-jobs/routes.ts'
+import { routeWebhooks } from './training/webhooks/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
@@ -63,6 +64,7 @@ function createApi(router: Router<RequestState>, deps: Deps): Api {
   routeKeys(api, deps)
   routeLimits(api, deps)
   routeUsage(api, deps)
+  routeWebhooks(api, deps)
   routeSystemCheck(api, deps)
   return api
 }

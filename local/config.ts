@@ -15,7 +15,7 @@ export interface LocalConfig {
   kubebuilderAssets: string | undefined
   searchPath: string[]
   /** Whom the stack may ask for users; see `outbound` in the chart's values. */
-  outbound: { dataHosts: string[]; privateNetworks: string[] }
+  outbound: { dataHosts: string[]; webhookHosts: string[]; privateNetworks: string[] }
   /** Whether base models get their engines and trainers; some tests do without. */
   withPods: boolean
 }
@@ -31,6 +31,7 @@ export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConf
     searchPath: (env['PATH'] ?? '').split(path.delimiter).filter(Boolean),
     outbound: {
       dataHosts: splitList(env['TRAINYARD_DATA_HOSTS']),
+      webhookHosts: splitList(env['TRAINYARD_WEBHOOK_HOSTS'] ?? '*:*'),
       privateNetworks: splitList(env['TRAINYARD_PRIVATE_NETWORKS']),
     },
     withPods: true,

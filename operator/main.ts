@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { listen, type Listener } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
+import { outboxChannel } from '../db/queries/outbox.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
-import { openDataSources } from '../lib/outbound/settings.ts'
+import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { loadConfig, readPodSettings } from './config.ts'
 import type { Context } from './context.ts'
@@ -15,6 +16,7 @@ import { loadKubeConfig } from './kube/kube-config.ts'
 import { LeaderElector } from './kube/leader.ts'
 import { startResync } from './resync.ts'
 import { Watches } from './watches.ts'
+import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
 const config = loadConfig()
 const podSettings = readPodSettings(config)
@@ -42,6 +44,7 @@ const { baseModels, models, trainingJobs, pods, deployments } = watches
 const seen = { baseModels, models, trainingJobs, pods, deployments }
 const context: Context = { client, pool, log, namespace, artifacts, sources, podSettings, engineKey, ...seen }
 const controllers = new Controllers(context)
+const webhooks = new WebhookDeliverer({ pool, log, outbound: openWebhooks(config) })
 
 let listener: Listener | undefined
 let stopResync: (() => Promise<void>) | undefined
@@ -52,7 +55,7 @@ server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
 
 onShutdown(log, async () => {
   leading = false
-  await Promise.all([stopResync?.(), listener?.close()])
+  await Promise.all([stopResync?.(), listener?.close(), webhooks.close()])
   await controllers.close()
   await watches.stop()
   // Only when nothing is under way any more may somebody else start.
@@ -71,8 +74,12 @@ leading = true
 controllers.addAll()
 listener = listen(
   config.DATABASE_URL,
-  Object.values(channels),
-  { onNotify: (channel, id) => controllers.onNotify(channel, id), onConnect: () => controllers.addAll() },
+  [...Object.values(channels), outboxChannel],
+  {
+    onNotify: (channel, id) => (channel === outboxChannel ? webhooks.wake() : controllers.onNotify(channel, id)),
+    onConnect: () => controllers.addAll(),
+  },
   log,
 )
+webhooks.start()
 stopResync = startResync(context, controllers)

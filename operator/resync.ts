@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { conditions } from '../crds/names.ts'
+import { sweepKeyedRequests } from '../db/queries/idempotent-requests.ts'
 import { sweepExpiredLeases } from '../db/queries/job-endings.ts'
 import { listRegisteredBaseModels } from '../db/queries/operator-base-models.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/queries/operator-jobs.ts'
 import { listModelResources } from '../db/queries/operator-models.ts'
+import { sweepOutbox } from '../db/queries/outbox.ts'
 import type { Context } from './context.ts'
 import { sortByAge, type Controllers } from './controllers.ts'
 import { makeMissingResources } from './missing-resources.ts'
@@ -32,6 +34,8 @@ async function resync(context: Context, controllers: Controllers): Promise<void>
   const { pool, log } = context
   const steps: Record<string, () => Promise<unknown>> = {
     sweepExpiredLeases: () => sweepExpiredLeases(pool),
+    sweepKeyedRequests: () => sweepKeyedRequests(pool),
+    sweepOutbox: () => sweepOutbox(pool),
     makeMissingResources: () => makeMissingResources(context),
     addPublishing: () => addPublishing(context, controllers),
     addJobs: () => addJobs(context, controllers),

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { listPrivateNetworks, openDataSources } from './settings.ts'
+import { listPrivateNetworks, openDataSources, openWebhooks } from './settings.ts'
 
 test('hosts and buckets are listed with commas', () => {
   const { outbound, buckets } = openDataSources({
     TRAINYARD_DATA_HOSTS: 'files.example.com, s3://data,,http://127.0.0.1:*,s3://more.data',
+    TRAINYARD_WEBHOOK_HOSTS: '',
     TRAINYARD_PRIVATE_NETWORKS: '127.0.0.0/8',
   })
   expect([...buckets]).toEqual(['data', 'more.data'])
@@ -13,7 +14,7 @@ test('hosts and buckets are listed with commas', () => {
 })
 
 test('by default nobody is asked', () => {
-  const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '' }
+  const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_WEBHOOK_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '' }
   expect(() => openDataSources(config).outbound.check('https://example.com/a')).toThrow('not a host that is allowed')
   expect(listPrivateNetworks(config)).toEqual([])
 })
@@ -23,6 +24,18 @@ test.each([
   ['TRAINYARD_DATA_HOSTS', 'https://a/b'],
   ['TRAINYARD_PRIVATE_NETWORKS', '10.0.0.0'],
 ])('%s of %j is bad configuration', (name, value) => {
-  const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '', [name]: value }
+  const config = {
+    TRAINYARD_DATA_HOSTS: '',
+    TRAINYARD_WEBHOOK_HOSTS: '',
+    TRAINYARD_PRIVATE_NETWORKS: '',
+    [name]: value,
+  }
   expect(() => openDataSources(config)).toThrow(expect.objectContaining({ name: 'ConfigError' }))
+})
+
+test('webhooks have a list of their own', () => {
+  const config = { TRAINYARD_DATA_HOSTS: 'http://data.example.com', TRAINYARD_PRIVATE_NETWORKS: '' }
+  const webhooks = openWebhooks({ ...config, TRAINYARD_WEBHOOK_HOSTS: '*:*' })
+  expect(webhooks.check('https://hooks.example.com:8443/a').port).toBe('8443')
+  expect(() => webhooks.check('http://data.example.com/')).toThrow('not a host that is allowed')
 })

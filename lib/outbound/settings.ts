@@ -5,12 +5,15 @@ import { createOutbound, type Outbound } from './outbound.ts'
 export const outboundSettings = {
   // Whose training data may be fetched: files.example.com, *.example.com, http://HOST:PORT, s3://BUCKET; with commas.
   TRAINYARD_DATA_HOSTS: Type.String({ default: '' }),
+  // Who may be told by webhooks, written alike. As it is: whoever answers https outside of private networks.
+  TRAINYARD_WEBHOOK_HOSTS: Type.String({ default: '*:*' }),
   // Networks such as 10.0.0.0/8 that may be asked although they are private; with commas.
   TRAINYARD_PRIVATE_NETWORKS: Type.String({ default: '' }),
 }
 
 interface OutboundConfig {
   TRAINYARD_DATA_HOSTS: string
+  TRAINYARD_WEBHOOK_HOSTS: string
   TRAINYARD_PRIVATE_NETWORKS: string
 }
 
@@ -29,6 +32,14 @@ export function openDataSources(config: OutboundConfig): DataSources {
   buckets.delete('')
   const hosts = entries.filter((entry) => !bucketPattern.test(entry))
   return { outbound: createOutbound({ hosts, privateNetworks: listPrivateNetworks(config) }), buckets }
+}
+
+/** The way out to webhooks. @throws {ConfigError} */
+export function openWebhooks(config: OutboundConfig): Outbound {
+  return createOutbound({
+    hosts: splitList(config.TRAINYARD_WEBHOOK_HOSTS),
+    privateNetworks: listPrivateNetworks(config),
+  })
 }
 
 /** The listed networks, for other guards of the same process. */

@@ -27,6 +27,7 @@ export interface StackHandle {
 // Servers of tests listen on loopback.
 const outbound = {
   dataHosts: ['127.0.0.1:*', 'http://127.0.0.1:*', 's3://test-data'],
+  webhookHosts: ['*:*', 'http://127.0.0.1:*'],
   privateNetworks: ['127.0.0.0/8'],
 }
 

@@ -90,7 +90,7 @@ export function createRest(stack: Stack, key = stack.apiKey) {
       return events
     }, timeoutMs)
 
-  return { send, call, createModel, sample, startJob, listEvents, listCheckpoints, waitForEnd }
+  return { send, call, createModel, sample, startJob, listAll, listEvents, listCheckpoints, waitForEnd }
 }
 
 export type Rest = ReturnType<typeof createRest>

@@ -70,6 +70,8 @@ app.kubernetes.io/component: {{ .component }}
 {{- define "trainyard.outboundEnv" -}}
 - name: TRAINYARD_DATA_HOSTS
   value: {{ join "," .Values.outbound.dataHosts | quote }}
+- name: TRAINYARD_WEBHOOK_HOSTS
+  value: {{ join "," .Values.outbound.webhookHosts | quote }}
 - name: TRAINYARD_PRIVATE_NETWORKS
   value: {{ join "," .Values.outbound.privateNetworks | quote }}
 {{- end }}

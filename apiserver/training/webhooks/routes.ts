@@ -1,0 +1,123 @@
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { listOf, pageQuery, presentPage } from '../list.ts'
+import { presentDelivery, presentNewWebhook, presentWebhook } from './present.ts'
+import {
+  deletedWebhookSchema,
+  deliverySchema,
+  newWebhookSchema,
+  replayedSchema,
+  replaySchema,
+  webhookCreateSchema,
+  webhookSchema,
+} from './schema.ts'
+import {
+  createWebhook,
+  getWebhook,
+  listEntityWebhooks,
+  listWebhookDeliveries,
+  removeWebhook,
+  replayMany,
+  replayOne,
+  rotateSecret,
+} from './service.ts'
+
+const tag = 'Webhooks'
+// An address may hold a token of its own, so those who only look do not see it.
+const reading = { tag, role: 'member' } as const
+const changing = { tag, role: 'admin' } as const
+const one = '/v1/preview/webhooks/{webhook_id}'
+
+export function routeWebhooks(api: Api, deps: Deps): void {
+  routeEach(api, deps)
+  routeDeliveries(api, deps)
+
+  api.post(
+    '/v1/preview/webhooks',
+    {
+      ...changing,
+      summary: 'Be told of the ends of training jobs',
+      description: 'The answer alone shows the secret that deliveries are signed with.',
+      body: webhookCreateSchema,
+      answer: newWebhookSchema,
+      creates: true,
+    },
+    async ({ caller, newId, body }) => presentNewWebhook(await createWebhook(deps, { caller, newId }, body)),
+  )
+
+  api.get(
+    '/v1/preview/webhooks',
+    { ...reading, summary: "List the entity's webhooks", query: pageQuery, answer: listOf(webhookSchema) },
+    async ({ caller, query }) =>
+      presentPage(await listEntityWebhooks(deps, caller.entity, query), query.limit, presentWebhook),
+  )
+}
+
+function routeEach(api: Api, deps: Deps): void {
+  api.get(one, { ...reading, summary: 'Read a webhook', answer: webhookSchema }, async ({ caller, params }) =>
+    presentWebhook(await getWebhook(deps, { entity: caller.entity, id: params['webhook_id']! })),
+  )
+
+  api.delete(
+    one,
+    { ...changing, summary: 'Delete a webhook with its deliveries', answer: deletedWebhookSchema },
+    async ({ caller, params }) => {
+      const id = params['webhook_id']!
+      await removeWebhook(deps, { entity: caller.entity, id })
+      return { id: id.toLowerCase(), deleted: true }
+    },
+  )
+
+  api.post(
+    `${one}/rotate-secret`,
+    {
+      ...changing,
+      summary: 'Give a webhook another secret',
+      description: 'For a day deliveries are signed with both, in one header.',
+      answer: newWebhookSchema,
+      creates: true,
+    },
+    async ({ caller, params }) =>
+      presentNewWebhook(await rotateSecret(deps, { entity: caller.entity, id: params['webhook_id']! })),
+  )
+
+  api.post(
+    `${one}/replay`,
+    {
+      ...changing,
+      summary: 'Send again what happened after a time or a position, or what was not delivered',
+      body: replaySchema,
+      bodyOptional: true,
+      answer: replayedSchema,
+    },
+    async ({ caller, params, body }) => {
+      const address = { entity: caller.entity, id: params['webhook_id']! }
+      return { replayed: await replayMany(deps, address, body ?? {}) }
+    },
+  )
+}
+
+function routeDeliveries(api: Api, deps: Deps): void {
+  api.get(
+    `${one}/deliveries`,
+    {
+      ...reading,
+      summary: "List a webhook's deliveries of the last week, newest first",
+      query: pageQuery,
+      answer: listOf(deliverySchema),
+    },
+    async ({ caller, params, query }) => {
+      const address = { entity: caller.entity, id: params['webhook_id']! }
+      return presentPage(await listWebhookDeliveries(deps, address, query), query.limit, presentDelivery)
+    },
+  )
+
+  api.post(
+    `${one}/deliveries/{delivery_id}/replay`,
+    { ...changing, summary: 'Send one delivery again', answer: deliverySchema },
+    async ({ caller, params }) => {
+      const address = { entity: caller.entity, id: params['webhook_id']! }
+      return presentDelivery(await replayOne(deps, address, params['delivery_id']!))
+    },
+  )
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import {
+  findDelivery,
+  listDeliveries,
+  replayAfter,
+  replayDelivery,
+  replayUndelivered,
+  type DeliveryRow,
+} from '../../../db/queries/webhook-deliveries.ts'
+import {
+  deleteWebhook,
+  findWebhook,
+  findWebhookPlace,
+  insertWebhook,
+  listWebhooks,
+  rotateWebhookSecret,
+  type WebhookRow,
+} from '../../../db/queries/webhooks.ts'
+import { AddressRefused } from '../../../lib/outbound/refused.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { notFound, Refusal, unprocessable } from '../../refusal.ts'
+import { isUuid } from '../../validation/compile.ts'
+import { parseTime } from '../../validation/time.ts'
+import { resolveCursor, type PageQuery } from '../list.ts'
+import { usualEvents, type Replay, type WebhookCreate } from './schema.ts'
+
+// Every change of an entity is looked at once for each of them.
+const mostWebhooks = 100
+
+/** Whose webhook, and which. */
+export interface WebhookAddress {
+  entity: string
+  id: string
+}
+
+/**
+ * Makes a webhook. A repeated request gives the one that it has made before, with the secret that it got then.
+ *
+ * @throws {Refusal} 422 for an address that must not be asked, 409 when the entity has too many
+ */
+export async function createWebhook(
+  { pool, webhooks }: Deps,
+  { caller, newId }: { caller: Caller; newId: () => string },
+  wanted: WebhookCreate,
+): Promise<WebhookRow> {
+  requireOpen(() => webhooks.check(wanted.url))
+  const { entity, keyId } = caller
+  const { url, project = null, description = null } = wanted
+  const events = [...new Set(wanted.events ?? usualEvents)]
+  const webhook = { id: newId(), entity, keyId, url, events, project, description, secret: generateSecret() }
+  const made = await insertWebhook(pool, webhook, mostWebhooks)
+  if (made) return made
+  throw new Refusal(409, `An entity has at most ${mostWebhooks} webhooks; delete one first.`)
+}
+
+export async function getWebhook({ pool }: Deps, { entity, id }: WebhookAddress): Promise<WebhookRow> {
+  const webhook = isUuid(id) ? await findWebhook(pool, entity, id) : undefined
+  if (!webhook) throw notFound('Webhook')
+  return webhook
+}
+
+/** One webhook more than the page holds, so that it shows whether there are more. */
+export async function listEntityWebhooks(
+  { pool }: Deps,
+  entity: string,
+  { after, limit }: PageQuery,
+): Promise<WebhookRow[]> {
+  const place = await resolveCursor(after, (id) => findWebhookPlace(pool, entity, id))
+  return listWebhooks(pool, entity, { after: place, limit: limit + 1 })
+}
+
+export async function removeWebhook({ pool }: Deps, { entity, id }: WebhookAddress): Promise<void> {
+  if (!isUuid(id) || !(await deleteWebhook(pool, entity, id))) throw notFound('Webhook')
+}
+
+export async function rotateSecret({ pool }: Deps, { entity, id }: WebhookAddress): Promise<WebhookRow> {
+  const secret = generateSecret()
+  const webhook = isUuid(id) ? await rotateWebhookSecret(pool, entity, { id, secret }) : undefined
+  if (!webhook) throw notFound('Webhook')
+  return webhook
+}
+
+/** One delivery more than the page holds. */
+export async function listWebhookDeliveries(
+  deps: Deps,
+  address: WebhookAddress,
+  { after, limit }: PageQuery,
+): Promise<DeliveryRow[]> {
+  const { id } = await getWebhook(deps, address)
+  const cursor = await resolveCursor(after, (delivery) => findDelivery(deps.pool, id, delivery))
+  return listDeliveries(deps.pool, id, { before: cursor?.position, limit: limit + 1 })
+}
+
+/** Sends one delivery again, however it went before. */
+export async function replayOne(deps: Deps, address: WebhookAddress, deliveryId: string): Promise<DeliveryRow> {
+  const { id } = await getWebhook(deps, address)
+  if (isUuid(deliveryId)) await replayDelivery(deps.pool, id, deliveryId)
+  const delivery = isUuid(deliveryId) ? await findDelivery(deps.pool, id, deliveryId) : undefined
+  if (!delivery) throw notFound('Delivery')
+  return delivery
+}
+
+/** Sends again all that happened after a place or a time; what was not delivered, when neither is given. */
+export async function replayMany(deps: Deps, address: WebhookAddress, wanted: Replay): Promise<number> {
+  const { id } = await getWebhook(deps, address)
+  const at = typeof wanted.after === 'string' ? parseTime(wanted.after)! : null
+  const position = wanted.after_position ?? null
+  if (at === null && position === null) return replayUndelivered(deps.pool, id)
+  return replayAfter(deps.pool, id, { position: position ?? 0, at })
+}
+
+function requireOpen(check: () => unknown): void {
+  try {
+    check()
+  } catch (error) {
+    if (!(error instanceof AddressRefused)) throw error
+    throw unprocessable({ loc: ['body', 'url'], msg: `Value error, ${error.message}`, type: 'value_error' })
+  }
+}
+
+/** Recognisable where it leaks, and too long to be guessed. */
+function generateSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64url')}`
+}

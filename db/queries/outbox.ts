@@ -1,0 +1,56 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+
+/** Where Postgres says that the outbox or what is to be delivered has changed. */
+export const outboxChannel = 'training_outbox'
+
+const batchRows = 500
+const keptFor = "interval '7 days'"
+
+/**
+ * Gives the committed rows of the outbox that have none their positions, in order, and makes the deliveries of those
+ * that a webhook asks for, in one transaction. At most 500 rows a call.
+ *
+ * @returns how many rows there were
+ */
+export async function numberOutbox(pool: Pool): Promise<number> {
+  return withTransaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ position: number }>(
+      'SELECT position FROM training.outbox_head FOR UPDATE',
+    )
+    const head = rows[0]!.position
+    const count = await assignPositions(connection, head)
+    if (count === 0) return 0
+    await connection.query('UPDATE training.outbox_head SET position = $1', [head + count])
+    await insertDeliveries(connection, head)
+    return count
+  })
+}
+
+async function assignPositions(connection: Connection, head: number): Promise<number> {
+  const { rowCount } = await connection.query(
+    `UPDATE training.outbox SET position = $1 + ranked.rank
+     FROM (
+       SELECT id, row_number() OVER (ORDER BY id) AS rank FROM training.outbox
+       WHERE position IS NULL ORDER BY id LIMIT ${batchRows}
+     ) ranked
+     WHERE outbox.id = ranked.id`,
+    [head],
+  )
+  return rowCount ?? 0
+}
+
+async function insertDeliveries(connection: Connection, head: number): Promise<void> {
+  await connection.query(
+    `INSERT INTO training.webhook_deliveries (webhook_id, position, subject_id)
+     SELECT w.id, o.position, o.subject_id
+     FROM training.outbox o JOIN training.webhooks w ON w.entity = o.entity AND o.kind = ANY (w.events)
+       AND (w.project IS NULL OR w.project = o.project) AND w.deleted_at IS NULL AND w.created_at <= o.at
+     WHERE o.position > $1`,
+    [head],
+  )
+}
+
+/** Removes the changes of more than a week ago, with their deliveries. */
+export async function sweepOutbox(pool: Pool): Promise<void> {
+  await pool.query(`DELETE FROM training.outbox WHERE position IS NOT NULL AND at < clock_timestamp() - ${keptFor}`)
+}

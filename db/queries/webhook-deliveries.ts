@@ -1,0 +1,86 @@
+import type { Pool } from '../pool.ts'
+
+export interface DeliveryRow {
+  id: string
+  eventId: string
+  kind: string
+  subjectId: string
+  position: number
+  state: 'pending' | 'delivered' | 'failed'
+  attempts: number
+  lastStatus: number | null
+  lastError: string | null
+  nextAttemptAt: Date
+  createdAt: Date
+  deliveredAt: Date | null
+}
+
+const select = `SELECT d.id, o.event_id AS "eventId", o.kind, d.subject_id AS "subjectId", d.position, d.state, d.attempts,
+    d.last_status AS "lastStatus", d.last_error AS "lastError", d.next_attempt_at AS "nextAttemptAt",
+    d.created_at AS "createdAt", d.delivered_at AS "deliveredAt"
+  FROM training.webhook_deliveries d JOIN training.outbox o USING (position)`
+
+const tryAgain = `state = 'pending', next_attempt_at = clock_timestamp(), delivered_at = NULL,
+  gives_up_at = clock_timestamp() + interval '24 hours', claim = NULL, claimed_until = NULL`
+
+/** A webhook's delivery. */
+export async function findDelivery(pool: Pool, webhookId: string, id: string): Promise<DeliveryRow | undefined> {
+  const { rows } = await pool.query<DeliveryRow>(`${select} WHERE d.webhook_id = $1 AND d.id = $2`, [webhookId, id])
+  return rows[0]
+}
+
+/** A page of a webhook's deliveries, the newest first: those before `before` (a position). */
+export async function listDeliveries(
+  pool: Pool,
+  webhookId: string,
+  page: { before: number | undefined; limit: number },
+): Promise<DeliveryRow[]> {
+  const { rows } = await pool.query<DeliveryRow>(
+    `${select} WHERE d.webhook_id = $1 AND ($2::bigint IS NULL OR d.position < $2) ORDER BY d.position DESC LIMIT $3`,
+    [webhookId, page.before ?? null, page.limit],
+  )
+  return rows
+}
+
+/** Lets a delivery be made again. */
+export async function replayDelivery(pool: Pool, webhookId: string, id: string): Promise<void> {
+  await pool.query(`UPDATE training.webhook_deliveries SET ${tryAgain} WHERE webhook_id = $1 AND id = $2`, [
+    webhookId,
+    id,
+  ])
+  await wakeWebhook(pool, webhookId)
+}
+
+/** Lets all deliveries that failed or still wait be made. @returns how many */
+export async function replayUndelivered(pool: Pool, webhookId: string): Promise<number> {
+  const { rowCount } = await pool.query(
+    `UPDATE training.webhook_deliveries SET ${tryAgain} WHERE webhook_id = $1 AND state <> 'delivered'`,
+    [webhookId],
+  )
+  await wakeWebhook(pool, webhookId)
+  return rowCount ?? 0
+}
+
+/** Lets everything after a position and after a time be delivered again, also what was there before the webhook. @returns how many */
+export async function replayAfter(
+  pool: Pool,
+  webhookId: string,
+  after: { position: number; at: Date | null },
+): Promise<number> {
+  const { rowCount } = await pool.query(
+    `INSERT INTO training.webhook_deliveries (webhook_id, position, subject_id)
+     SELECT w.id, o.position, o.subject_id
+     FROM training.outbox o JOIN training.webhooks w ON w.entity = o.entity AND o.kind = ANY (w.events)
+       AND (w.project IS NULL OR w.project = o.project)
+     WHERE w.id = $1 AND o.position > $2 AND ($3::timestamptz IS NULL OR o.at > $3)
+     ON CONFLICT (webhook_id, position) DO UPDATE SET ${tryAgain}`,
+    [webhookId, after.position, after.at],
+  )
+  await wakeWebhook(pool, webhookId)
+  return rowCount ?? 0
+}
+
+async function wakeWebhook(pool: Pool, webhookId: string): Promise<void> {
+  await pool.query(`UPDATE training.webhooks SET retry_at = '-infinity' WHERE id = $1`, [webhookId])
+  await pool.query('NOTIFY training_outbox')
+}

@@ -1,0 +1,106 @@
+import type { Pool } from '../pool.ts'
+
+/** A delivery that is ours to make, for a while. */
+export interface ClaimedDelivery {
+  id: string
+  webhookId: string
+  /** which attempt holds it */
+  claim: string
+  /** this one included */
+  attempts: number
+  url: string
+  /** what it is signed with: two while a secret is being rotated */
+  secrets: string[]
+  /** attempts to this webhook that failed since the last that did not */
+  failures: number
+  eventId: string
+  kind: string
+  at: Date
+  data: Record<string, unknown>
+}
+
+/** How an attempt ended. */
+export interface AttemptOutcome {
+  delivered: boolean
+  /** of the HTTP answer */
+  status: number | null
+  error: string | null
+  /** if it was not delivered: when to try it again, */
+  retryInMs: number
+  /** and how long to leave the webhook alone */
+  pauseMs: number
+}
+
+// An attempt takes 10 s at most; what a killed operator had under way is sent again after this.
+const claimSeconds = 20
+const atOncePerWebhook = 4
+
+/**
+ * Claims deliveries that are due, at most `limit`: of one subject only the earliest, so that they keep their order; of
+ * one webhook a few, and a single one while its attempts fail, so that a dead endpoint takes no room from others; those
+ * with the fewest attempts under way come first.
+ */
+export async function claimDeliveries(pool: Pool, limit: number): Promise<ClaimedDelivery[]> {
+  const { rows } = await pool.query<ClaimedDelivery>(
+    `WITH due AS (
+       SELECT next.id FROM training.webhooks w
+       CROSS JOIN LATERAL (
+         SELECT count(*) AS attempts FROM training.webhook_deliveries c
+         WHERE c.webhook_id = w.id AND c.claim IS NOT NULL AND c.claimed_until >= clock_timestamp()
+       ) under_way
+       CROSS JOIN LATERAL (
+         SELECT d.id, d.next_attempt_at FROM training.webhook_deliveries d
+         WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_attempt_at <= clock_timestamp()
+           AND (d.claim IS NULL OR d.claimed_until < clock_timestamp())
+           AND NOT EXISTS (
+             SELECT FROM training.webhook_deliveries e WHERE e.webhook_id = w.id AND e.subject_id = d.subject_id
+               AND e.state = 'pending' AND e.position < d.position)
+         ORDER BY d.next_attempt_at, d.position
+         LIMIT greatest(0, CASE WHEN w.failures > 0 THEN 1 ELSE ${atOncePerWebhook} END - under_way.attempts)
+       ) next
+       WHERE w.deleted_at IS NULL AND w.retry_at <= clock_timestamp()
+       ORDER BY under_way.attempts + row_number() OVER (PARTITION BY w.id ORDER BY next.next_attempt_at),
+         next.next_attempt_at
+       LIMIT $1
+     )
+     UPDATE training.webhook_deliveries d
+     SET claim = gen_random_uuid(), claimed_until = clock_timestamp() + make_interval(secs => ${claimSeconds}),
+       attempts = d.attempts + 1
+     FROM due, training.webhooks w, training.outbox o
+     WHERE d.id = due.id AND w.id = d.webhook_id AND o.position = d.position AND d.state = 'pending'
+       AND (d.claim IS NULL OR d.claimed_until < clock_timestamp())
+     RETURNING d.id, d.webhook_id AS "webhookId", d.claim, d.attempts, w.url, w.failures,
+       CASE WHEN w.old_secret_until > clock_timestamp() THEN ARRAY[w.secret, w.old_secret] ELSE ARRAY[w.secret] END
+         AS secrets,
+       o.event_id AS "eventId", o.kind, o.at, o.data`,
+    [limit],
+  )
+  return rows
+}
+
+/** Notes how an attempt ended, unless the delivery was given to somebody else or is to be replayed. */
+export async function noteAttempt(pool: Pool, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<void> {
+  const { delivered, status, error, retryInMs, pauseMs } = outcome
+  await pool.query(
+    `WITH noted AS (
+       UPDATE training.webhook_deliveries SET claim = NULL, claimed_until = NULL, last_status = $3, last_error = $4,
+         state = CASE WHEN $5 THEN 'delivered' WHEN gives_up_at < clock_timestamp() THEN 'failed' ELSE state END,
+         delivered_at = CASE WHEN $5 THEN clock_timestamp() END,
+         next_attempt_at = clock_timestamp() + make_interval(secs => $6)
+       WHERE id = $1 AND claim = $2 RETURNING webhook_id
+     )
+     UPDATE training.webhooks SET failures = CASE WHEN $5 THEN 0 ELSE failures + 1 END,
+       retry_at = CASE WHEN $5 THEN '-infinity' ELSE clock_timestamp() + make_interval(secs => $7) END
+     FROM noted WHERE id = noted.webhook_id`,
+    [delivery.id, delivery.claim, status, error, delivered, retryInMs / 1000, pauseMs / 1000],
+  )
+}
+
+/** Gives a delivery back whose attempt was broken off. */
+export async function unclaimDelivery(pool: Pool, { id, claim }: ClaimedDelivery): Promise<void> {
+  await pool.query(
+    `UPDATE training.webhook_deliveries SET claim = NULL, claimed_until = NULL, attempts = attempts - 1
+     WHERE id = $1 AND claim = $2`,
+    [id, claim],
+  )
+}

@@ -1,0 +1,42 @@
+import type { AttemptOutcome, ClaimedDelivery } from '../../db/queries/webhook-sending.ts'
+import { AddressRefused, AnswerFault } from '../../lib/outbound/refused.ts'
+import type { Outbound } from '../../lib/outbound/outbound.ts'
+import { backoffMs } from './backoff.ts'
+import { signBody, writeBody } from './message.ts'
+
+const timeoutMs = 10_000
+
+/** One attempt. Only an answer of 2xx counts; its body is not read. @throws when `signal` breaks it off */
+export async function sendDelivery(
+  outbound: Outbound,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const body = writeBody(delivery)
+  const headers = {
+    'content-type': 'application/json',
+    'trainyard-delivery': delivery.id,
+    'trainyard-signature': signBody(body, delivery.secrets, Math.floor(Date.now() / 1000)),
+  }
+  const options = { method: 'POST', headers, body, maxBytes: Number.MAX_SAFE_INTEGER, timeoutMs, signal } as const
+  try {
+    const answer = await outbound.ask(delivery.url, options)
+    answer.body.on('error', () => {}).destroy()
+    return toOutcome(delivery, answer.status)
+  } catch (error) {
+    signal.throwIfAborted()
+    return { ...toOutcome(delivery, null), error: describeFault(error) }
+  }
+}
+
+function toOutcome({ attempts, failures }: ClaimedDelivery, status: number | null): AttemptOutcome {
+  const delivered = status !== null && status >= 200 && status < 300
+  const error = delivered ? null : `it answered ${status}`
+  return { delivered, status, error, retryInMs: backoffMs(attempts), pauseMs: backoffMs(failures + 1) }
+}
+
+/** @throws what is a fault of ours */
+function describeFault(error: unknown): string {
+  if (error instanceof AddressRefused || error instanceof AnswerFault) return error.message
+  throw error
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+export interface Received {
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+  status: number | 'never'
+}
+
+/** A server of a test's own that is told by webhooks. */
+export interface Receiver {
+  url: string
+  /** what came, in order */
+  received: Received[]
+  /** Refuses connections until `up`. */
+  down: () => Promise<void>
+  up: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Opens one on a free port of 127.0.0.1; it answers 200 unless told otherwise: a status, or `never`. */
+export async function openReceiver(
+  answer: (received: Omit<Received, 'status'>, index: number) => number | 'never' = () => 200,
+): Promise<Receiver> {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const each = { path: request.url ?? '', headers: request.headers, body }
+      const status = answer(each, received.length)
+      received.push({ ...each, status })
+      if (status !== 'never') response.writeHead(status).end()
+    })
+  })
+  const open = async (port: number) => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+  const down = async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+  const port = await open(0)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    down,
+    up: async () => void (await open(port)),
+    close: async () => {
+      if (server.listening) await down()
+    },
+  }
+}
