@@ -20,6 +20,8 @@ import { routeErasures } from './training/erasures/routes.ts'
 import { routeModels } from './training/models/routes.ts'
 import { routeRetention } from './training/retention/routes.ts'
 import { routeTrainingJobs } from './training/training-jobs/routes.ts'
+import { routeLogs } from './training/logs/routes.ts'
+import { routeTrajectories } from './training/trajectories/routes.ts'
 import { routeWebhooks } from './training/webhooks/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
@@ -65,6 +67,8 @@ function createApi(router: Router<RequestState>, deps: Deps): Api {
   routeLimits(api, deps)
   routeUsage(api, deps)
   routeWebhooks(api, deps)
+  routeLogs(api, deps)
+  routeTrajectories(api, deps)
   routeSystemCheck(api, deps)
   return api
 }

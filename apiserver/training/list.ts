@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { isUuid } from '../validation/compile.ts'
-import { unprocessable } from '../refusal.ts'
+import { unprocessable, type Refusal } from '../refusal.ts'
 
 export const pageQuery = Type.Object({
   after: Type.Optional(Type.String()),
@@ -63,9 +63,11 @@ export async function resolveCursor<Place>(
   if (after === undefined) return undefined
   const place = isUuid(after) ? await find(after) : undefined
   if (place !== undefined) return place
-  throw unprocessable({
-    loc: ['query', 'after'],
-    msg: 'Value error, not the id of an item of this list',
-    type: 'value_error',
-  })
+  throw cursorFault()
+}
+
+/** The refusal of an `after` that names no item of this list. */
+export function cursorFault(): Refusal {
+  const msg = 'Value error, not the id of an item of this list'
+  return unprocessable({ loc: ['query', 'after'], msg, type: 'value_error' })
 }

@@ -1,8 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { insertTrajectories } from '../../../db/queries/trajectories.ts'
-import { payloadKey } from '../../../lib/artifact-store/payloads.ts'
-import { keepStorable } from '../ingest/spool.ts'
+import { storeBody } from '../ingest/store-body.ts'
 import type { TakenBody } from '../ingest/take.ts'
 import { getModel } from '../models/service.ts'
 import { admitJob } from './admit.ts'
@@ -29,9 +28,7 @@ export async function createRlJob(
   const { model_id, experimental_config } = body.members as unknown as RlJobMembers
   const model = await getModel(deps, caller.entity, model_id)
   requirePossibleConfig(experimental_config)
-  const digest = body.digest.toString('hex')
-  const key = payloadKey(caller.entity, digest)
-  const { uri } = await keepStorable(deps, () => deps.artifacts.adopt(key, body.file, { digest, size: body.size }))
+  const { uri, digest } = await storeBody(deps, caller.entity, body)
   const id = request.newId()
   const config = pickGivenConfig(experimental_config)
   const input = { inputUri: uri, inputDigest: digest, inputBytes: body.size }

@@ -1,0 +1,51 @@
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { bodySchemas } from '../ingest/shapes.ts'
+import { takeTrajectories } from '../ingest/take.ts'
+import { listOf, presentPage } from '../list.ts'
+import { presentLog, presentLogMade, presentLogStatistics } from './present.ts'
+import { logListQuery, logMadeSchema, logSchema, logStatisticsSchema } from './schema.ts'
+import { listModelLogs, listModelLogStatistics, logTrajectories } from './service.ts'
+
+const tag = 'Trajectories'
+const path = '/v1/preview/models/{model_id}/log'
+
+export function routeLogs(api: Api, deps: Deps): void {
+  api.post(
+    path,
+    {
+      tag,
+      summary: 'Log trajectories of a model without training on them',
+      creates: true,
+      streamedBody: { 'application/json': bodySchemas.log },
+      answer: logMadeSchema,
+    },
+    (request) =>
+      takeTrajectories(deps, request, 'log', async (body) =>
+        presentLogMade(await logTrajectories(deps, request, body)),
+      ),
+  )
+
+  api.get(
+    path,
+    { tag, summary: 'List what was logged, in order', query: logListQuery, answer: listOf(logSchema) },
+    async ({ caller, params, query }) => {
+      const rows = await listModelLogs(deps, caller.entity, params['model_id']!, query)
+      return presentPage(rows, query.limit, presentLog)
+    },
+  )
+
+  api.get(
+    `${path}/statistics`,
+    {
+      tag,
+      summary: 'Rewards of what was logged, per split and step',
+      query: logListQuery,
+      answer: listOf(logStatisticsSchema),
+    },
+    async ({ caller, params, query }) => {
+      const rows = await listModelLogStatistics(deps, caller.entity, params['model_id']!, query)
+      return presentPage(rows, query.limit, presentLogStatistics)
+    },
+  )
+}

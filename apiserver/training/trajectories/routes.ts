@@ -1,0 +1,46 @@
+import { Readable } from 'node:stream'
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { listOf, presentPage } from '../list.ts'
+import { presentTrajectory } from './present.ts'
+import { trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
+import { getTrajectory, listModelTrajectories, openTrajectory } from './service.ts'
+
+const tag = 'Trajectories'
+const path = '/v1/preview/models/{model_id}/trajectories'
+
+export function routeTrajectories(api: Api, deps: Deps): void {
+  api.get(
+    path,
+    {
+      tag,
+      summary: 'List the trajectories that a model was trained on and that were logged',
+      query: trajectoryListQuery,
+      answer: listOf(trajectoryRowSchema),
+    },
+    async ({ caller, params, query }) => {
+      const rows = await listModelTrajectories(deps, caller.entity, params['model_id']!, query)
+      return presentPage(rows, query.limit, presentTrajectory)
+    },
+  )
+
+  api.get(
+    `${path}/{trajectory_id}`,
+    { tag, summary: 'Read a trajectory with all that was sent, byte by byte', answer: trajectorySchema },
+    async ({ ctx, caller, params }) => {
+      const row = await getTrajectory(deps, caller.entity, params['model_id']!, params['trajectory_id']!)
+      const payload = await openTrajectory(deps, row)
+      const start = Buffer.from(`${JSON.stringify(presentTrajectory(row)).slice(0, -1)},"trajectory":`)
+      ctx.type = 'application/json'
+      ctx.length = start.length + row.payloadLength + 1
+      ctx.body = Readable.from(embed(start, payload), { objectMode: false })
+    },
+  )
+}
+
+/** Numbers and unknown keys of the payload stay as they are: it is passed on unparsed. */
+async function* embed(start: Buffer, payload: Readable): AsyncIterable<Buffer> {
+  yield start
+  yield* payload as AsyncIterable<Buffer>
+  yield Buffer.from('}')
+}

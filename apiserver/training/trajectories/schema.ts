@@ -1,0 +1,57 @@
+import { Type, type Static } from 'typebox'
+import { nullable } from '../../validation/nullable.ts'
+import { trajectoryFlags } from '../ingest/index-row.ts'
+import { splitSchema } from '../ingest/shapes.ts'
+import { orderedPageQuery } from '../list.ts'
+
+const id = Type.String({ format: 'uuid' })
+const count = Type.Integer({ minimum: 0 })
+const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const flag = Type.Enum([...trajectoryFlags])
+
+/** Query of GET .../trajectories: all filters must hold. */
+export const trajectoryListQuery = Type.Object({
+  ...orderedPageQuery.properties,
+  split: Type.Optional(splitSchema),
+  step: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+  job_id: Type.Optional(id),
+  scenario_id: Type.Optional(Type.String()),
+  prompt_hash: Type.Optional(hash),
+  min_reward: Type.Optional(Type.Number()),
+  max_reward: Type.Optional(Type.Number()),
+  flag: Type.Optional(flag),
+})
+
+export type TrajectoryListQuery = Static<typeof trajectoryListQuery>
+
+/** A trajectory as lists show it. */
+export const trajectoryRowSchema = Type.Object({
+  id,
+  model_id: id,
+  job_id: nullable(id),
+  log_id: nullable(id),
+  split: splitSchema,
+  step: nullable(
+    Type.Integer({
+      description: "That its job made; of a logged one the model's newest then. Null while there is none.",
+    }),
+  ),
+  group_index: count,
+  trajectory_index: count,
+  group_exceptions: { ...count, description: 'Rollouts of its group that failed.' },
+  scenario_id: nullable(
+    Type.String({ description: 'metadata.scenario_id of it or its group; at most 256 characters.' }),
+  ),
+  prompt_hash: { ...hash, description: 'sha256 of the JSON list of the messages before the first answer.' },
+  reward: Type.Number(),
+  advantage: nullable(
+    Type.Number({ description: "How much better than its group: the reward's distance from the mean." }),
+  ),
+  metrics: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Boolean()])),
+  tokens: { ...count, description: 'How many were sampled.' },
+  flags: Type.Array(flag),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+/** The same with all that was sent. */
+export const trajectorySchema = Type.Object({ ...trajectoryRowSchema.properties, trajectory: Type.Object({}) })

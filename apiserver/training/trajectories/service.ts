@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream'
+import {
+  findTrajectory,
+  findTrajectoryPosition,
+  listTrajectories,
+  type TrajectoryRow,
+} from '../../../db/queries/trajectories.ts'
+import { artifactKey } from '../../../lib/artifact-store/keys.ts'
+import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
+import type { Deps } from '../../deps.ts'
+import { notFound, Refusal, unavailable } from '../../refusal.ts'
+import { isUuid } from '../../validation/compile.ts'
+import { cleanScenario } from '../ingest/index-row.ts'
+import { resolveCursor } from '../list.ts'
+import { getModel } from '../models/service.ts'
+import type { TrajectoryListQuery } from './schema.ts'
+
+/** One trajectory more than the page holds, so that it shows whether there are more. */
+export async function listModelTrajectories(
+  deps: Deps,
+  entity: string,
+  modelId: string,
+  query: TrajectoryListQuery,
+): Promise<TrajectoryRow[]> {
+  const { id } = await getModel(deps, entity, modelId)
+  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPosition(deps.pool, id, cursor))
+  const filter = {
+    split: query.split,
+    step: query.step,
+    jobId: query.job_id,
+    scenarioId: query.scenario_id === undefined ? undefined : cleanScenario(query.scenario_id),
+    promptHash: query.prompt_hash,
+    minReward: query.min_reward,
+    maxReward: query.max_reward,
+    flag: query.flag,
+  }
+  return listTrajectories(deps.pool, id, filter, { after, order: query.order, limit: query.limit + 1 })
+}
+
+/** A trajectory of one of the entity's models. */
+export async function getTrajectory(deps: Deps, entity: string, modelId: string, id: string): Promise<TrajectoryRow> {
+  const model = await getModel(deps, entity, modelId)
+  const row = isUuid(id) ? await findTrajectory(deps.pool, model.id, id) : undefined
+  if (!row) throw notFound('Trajectory')
+  return row
+}
+
+/**
+ * The bytes of a trajectory as they came.
+ *
+ * @throws {Refusal} 404 when the payload is not kept any more
+ */
+export async function openTrajectory({ artifacts, log }: Deps, row: TrajectoryRow): Promise<Readable> {
+  const { payloadUri, payloadOffset: start, payloadLength } = row
+  try {
+    return await artifacts.open(artifactKey(payloadUri)!, { start, end: start + payloadLength - 1 })
+  } catch (error) {
+    if (error instanceof ArtifactMissing) throw new Refusal(404, "The trajectory's payload is not kept any more")
+    log.error({ error }, 'payload not read')
+    throw unavailable('The trajectory could not be read: the artifact store does not answer at the moment.', 10)
+  }
+}

@@ -1,0 +1,152 @@
+import type { Connection, Pool } from '../pool.ts'
+
+/** Groups of trajectories that were logged at one time. */
+export interface LogRow {
+  id: string
+  split: string
+  step: number
+  groups: number
+  trajectories: number
+  exceptions: number
+  meanReward: number
+  minReward: number
+  maxReward: number
+  /** Sum of squared distances from the mean. */
+  rewardSquares: number
+  createdAt: Date
+}
+
+export interface NewLog extends Omit<LogRow, 'step' | 'createdAt'> {
+  modelId: string
+  /** The key that logged them. */
+  keyId: string
+  payloadUri: string
+  payloadDigest: string
+  payloadBytes: number
+}
+
+/** Notes a log at the step of the model's newest checkpoint, and tells that step; undefined when its id is there already. */
+export async function insertLog(connection: Connection, log: NewLog): Promise<number | undefined> {
+  const { rows } = await connection.query<{ step: number }>(
+    `INSERT INTO training.logs (id, model_id, key_id, split, step, groups, trajectories, exceptions, mean_reward,
+       min_reward, max_reward, reward_squares, payload_uri, payload_digest, payload_bytes)
+     VALUES ($1, $2, $3, $4,
+       (SELECT coalesce(max(step), 0) FROM training.checkpoints WHERE model_id = $2 AND deleted_at IS NULL),
+       $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+     ON CONFLICT (id) DO NOTHING RETURNING step`,
+    [
+      log.id,
+      log.modelId,
+      log.keyId,
+      log.split,
+      log.groups,
+      log.trajectories,
+      log.exceptions,
+      log.meanReward,
+      log.minReward,
+      log.maxReward,
+      log.rewardSquares,
+      log.payloadUri,
+      log.payloadDigest,
+      log.payloadBytes,
+    ],
+  )
+  return rows[0]?.step
+}
+
+const columns = `id, split, step, groups, trajectories, exceptions, mean_reward AS "meanReward",
+  min_reward AS "minReward", max_reward AS "maxReward", reward_squares AS "rewardSquares", created_at AS "createdAt"`
+
+/** One log of a model. */
+export async function findLog(connection: Connection, modelId: string, id: string): Promise<LogRow | undefined> {
+  const { rows } = await connection.query<LogRow>(
+    `SELECT ${columns} FROM training.logs WHERE model_id = $1 AND id = $2`,
+    [modelId, id],
+  )
+  return rows[0]
+}
+
+/** The place of a log among its model's; undefined when it is none of them. */
+export async function findLogPosition(pool: Pool, modelId: string, id: string): Promise<number | undefined> {
+  const { rows } = await pool.query<{ position: number }>(
+    'SELECT position FROM training.logs WHERE id = $2 AND model_id = $1',
+    [modelId, id],
+  )
+  return rows[0]?.position
+}
+
+/** A page of a model's logs in the order in which they came, those behind `after` (a position). */
+export async function listLogs(
+  pool: Pool,
+  modelId: string,
+  page: { split: string | undefined; after: number | undefined; order: 'asc' | 'desc'; limit: number },
+): Promise<LogRow[]> {
+  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
+  const { rows } = await pool.query<LogRow>(
+    `SELECT ${columns} FROM training.logs
+     WHERE model_id = $1 AND ($2::text IS NULL OR split = $2) AND ($3::bigint IS NULL OR position ${comparison} $3)
+     ORDER BY position ${direction} LIMIT $4`,
+    [modelId, page.split ?? null, page.after ?? null, page.limit],
+  )
+  return rows
+}
+
+/**
+ * All logs of one split at one step, taken together. Rewards are null where there are none, and their mean and squares
+ * where some are so large that they cannot be computed.
+ */
+export interface LogStatistics extends Pick<LogRow, 'split' | 'step' | 'groups' | 'trajectories' | 'exceptions'> {
+  logs: number
+  meanReward: number | null
+  minReward: number | null
+  maxReward: number | null
+  rewardSquares: number | null
+}
+
+/** What logs are put together by. */
+export interface SplitStep {
+  split: string
+  step: number
+}
+
+/** Whether a model has logs of a split at a step. */
+export async function hasLogs(pool: Pool, modelId: string, { split, step }: SplitStep): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'SELECT FROM training.logs WHERE model_id = $1 AND split = $2 AND step = $3 LIMIT 1',
+    [modelId, split, step],
+  )
+  return rowCount === 1
+}
+
+/** A page of the statistics of a model's logs per split and step, in that order, those behind `after`. */
+export async function listLogStatistics(
+  pool: Pool,
+  modelId: string,
+  page: { split: string | undefined; after: SplitStep | undefined; order: 'asc' | 'desc'; limit: number },
+): Promise<LogStatistics[]> {
+  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
+  // Squared distances from the mean of all are those from each log's own, and that mean's distance for each trajectory.
+  const { rows } = await pool.query<LogStatistics>(
+    `WITH filled AS (
+       SELECT *, CASE WHEN trajectories > 0 THEN min_reward END AS least,
+         CASE WHEN trajectories > 0 THEN max_reward END AS most, reward_squares < 1e200 AS countable
+       FROM training.logs WHERE model_id = $1
+     ), steps AS (
+       SELECT split, step, count(*)::integer AS logs, sum(groups)::integer AS groups,
+         sum(trajectories)::integer AS trajectories, sum(exceptions)::integer AS exceptions, min(least) AS least,
+         max(most) AS most, sum(mean_reward * trajectories) FILTER (WHERE abs(mean_reward) < 1e100 AND countable)
+           / CASE WHEN bool_and(abs(mean_reward) < 1e100 AND countable) THEN nullif(sum(trajectories), 0) END AS mean
+       FROM filled
+       WHERE ($2::text IS NULL OR split = $2) AND ($3::text IS NULL OR (split, step) ${comparison} ($3, $4::integer))
+       GROUP BY split, step ORDER BY split ${direction}, step ${direction} LIMIT $5
+     )
+     SELECT s.split, s.step, s.logs, s.groups, s.trajectories, s.exceptions, s.mean AS "meanReward",
+       s.least AS "minReward", s.most AS "maxReward", CASE WHEN s.mean IS NOT NULL THEN (
+         SELECT sum(reward_squares + trajectories * power(mean_reward - s.mean, 2))
+         FROM training.logs l WHERE l.model_id = $1 AND l.split = s.split AND l.step = s.step
+       ) END AS "rewardSquares"
+     FROM steps s ORDER BY s.split ${direction}, s.step ${direction}`,
+    [modelId, page.split ?? null, page.after?.split ?? null, page.after?.step ?? null, page.limit],
+  )
+  return rows
+}
