@@ -12,6 +12,7 @@ const commands = {
   up: 'local/up.ts',
   down: 'local/down.ts',
   key: 'local/key.ts',
+  limits: 'local/limits.ts',
   put: 'local/put.ts',
   test: 'test/run.ts',
   check: 'test/check.ts',

@@ -1,13 +1,11 @@
-import { isName, isReservedEntity } from '../../apiserver/training/names.ts'
+import { CommandError, requireEntity as requireName } from '../../apiserver/admin/command.ts'
 import { Problem } from '../problem.ts'
 
 /** @throws {Problem} when an entity cannot have this name */
 export function requireEntity(name: string): void {
-  if (!isName(name)) {
-    throw new Problem(
-      `"${name}" cannot be the name of an entity: letters, digits, dots, dashes and underscores only, at most 128, ` +
-        'a letter or digit first.',
-    )
+  try {
+    requireName(name)
+  } catch (error) {
+    throw error instanceof CommandError ? new Problem(error.message, { cause: error }) : error
   }
-  if (isReservedEntity(name)) throw new Problem(`"${name}" is reserved; give the entity another name.`)
 }

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import { parseDuration } from './command.ts'
+import { prepareAdminCommand } from './run.ts'
+
+test.each([
+  ['90s', 90],
+  ['15m', 900],
+  ['1h', 3_600],
+  ['30d', 2_592_000],
+  ['0s', 0],
+])('%s is %i seconds', (text, seconds) => {
+  expect(parseDuration(text, '--overlap')).toBe(seconds)
+})
+
+describe('a command is refused with a sentence', () => {
+  test.each<[string, string[], RegExp]>([
+    ['without a command', [], /^usage: .*key\|limits/],
+    ['of another name', ['toString', 'team'], /^usage/],
+    ['without an entity', ['key'], /^usage: npm run key/],
+    ['of two entities', ['key', 'a', 'b'], /^usage: npm run key/],
+    ['with an unknown option', ['key', 'team', '--rule', 'admin'], /--rule[^]*usage/],
+    ['with an unknown role', ['key', 'team', '--role', 'owner'], /--role takes admin, member, read, not "owner"/],
+    ['with a bad time', ['key', 'team', '--expires-in', '1 week'], /--expires-in takes a time/],
+    ['with too long a time', ['key', 'team', '--rotate', 'x', '--overlap', '31d'], /--overlap takes at most 30d/],
+    ['for a reserved entity', ['key', 'Docs'], /"Docs" is reserved/],
+    ['for an entity with a slash', ['limits', 'a/b'], /cannot be the name/],
+    ['with a limit that is no number', ['limits', 'team', '--queued-jobs', '-1'], /--queued-jobs/],
+    ['with too high a limit', ['limits', 'team', '--queued-jobs', '3000000000'], /up to 2147483647/],
+  ])('%s', (_, [command, ...args], sentence) => {
+    expect(() => prepareAdminCommand(command, args)).toThrow(sentence)
+  })
+})

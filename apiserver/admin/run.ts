@@ -1,0 +1,40 @@
+import type { Pool } from '../../db/pool.ts'
+import { Refusal } from '../refusal.ts'
+import { CommandError } from './command.ts'
+import { prepareKeyCommand } from './key-command.ts'
+import { prepareLimitsCommand } from './limits-command.ts'
+
+/** What a command prints: for programs, and beside it for people. */
+export interface Printed {
+  output: string
+  note?: string
+}
+
+/** A command whose arguments were read. */
+export type PreparedCommand = (pool: Pool) => Promise<Printed>
+
+const commands = { key: prepareKeyCommand, limits: prepareLimitsCommand }
+
+export type AdminCommand = keyof typeof commands
+
+/**
+ * Reads a command of the installation's administrator; what is returned runs it on its database, and prints the answer.
+ *
+ * @throws {CommandError} (both) a sentence on what to do otherwise
+ */
+export function prepareAdminCommand(command: string | undefined, args: string[]): (pool: Pool) => Promise<void> {
+  if (command === undefined || !Object.hasOwn(commands, command)) {
+    throw new CommandError(`usage: node apiserver/admin/main.ts ${Object.keys(commands).join('|')} ENTITY …`)
+  }
+  const run = commands[command as AdminCommand](args)
+  return async (pool) => print(await run(pool).catch(tellRefusal))
+}
+
+function print({ output, note = '' }: Printed): void {
+  process.stderr.write(note)
+  process.stdout.write(output)
+}
+
+function tellRefusal(error: unknown): never {
+  throw error instanceof Refusal ? new CommandError(error.message, { cause: error }) : error
+}

@@ -1,0 +1,21 @@
+import { CommandError } from '../apiserver/admin/command.ts'
+import { prepareAdminCommand, type AdminCommand } from '../apiserver/admin/run.ts'
+import { runCommand } from './command.ts'
+import { readLocalConfig } from './config.ts'
+import { Problem } from './problem.ts'
+import { withDatabase } from './stack/api-key.ts'
+import { databaseUrl } from './stack/postgres.ts'
+import { requireRunning } from './stack/require-running.ts'
+
+/** Runs one of the administrator's commands, with the arguments of this process, on the database of the local stack. */
+export async function runLocally(command: AdminCommand): Promise<void> {
+  await runCommand(async () => {
+    try {
+      const run = prepareAdminCommand(command, process.argv.slice(2))
+      const settings = requireRunning(readLocalConfig().stateFolder)
+      await withDatabase(databaseUrl(settings), run)
+    } catch (error) {
+      throw error instanceof CommandError ? new Problem(error.message, { cause: error }) : error
+    }
+  })
+}

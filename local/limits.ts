@@ -1,0 +1,4 @@
+import { runLocally } from './admin.ts'
+
+/** `npm run limits -- ENTITY …`: what an entity may use. */
+await runLocally('limits')
