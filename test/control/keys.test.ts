@@ -257,7 +257,7 @@ describe('rotation', () => {
     expect((await admin.send('POST', `${path}/${gone.id}/rotate`)).status).toBe(409)
     const [third, ...both] = [await make(), 1, 1]
     const racing = both.map(() => admin.send('POST', `${path}/${third.id}/rotate`))
-    expect((await Promise.all(racing)).map(({ status }) => status).sort()).toEqual([200, 409])
+    expect((await Promise.all(racing)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
   })
 
   test('for more than 30 days is refused', async () => {

@@ -54,7 +54,7 @@ export async function receiveBlob(deps: Deps, name: BlobName, ctx: RequestContex
   const before = await findState(deps, name)
   if (before.complete) return before
   if (span.start > before.size) throw gap(before.size)
-  beginBody(deps, ctx)
+  await beginBody(deps, ctx)
   const left = (span.total ?? deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) - span.start
   const spooled = await spoolUpload(deps, ctx.req, left)
   const isWhole = span.start === 0 && !spooled.broken && (span.total ?? spooled.size) === spooled.size

@@ -4,6 +4,7 @@ import { findBlobSize, insertBlob, type Blob } from '../../../db/queries/blobs.t
 import { blobKey } from '../../../lib/artifact-store/blobs.ts'
 import { SourceTooLarge, spoolSource, type Spooled } from '../../../lib/artifact-store/spool.ts'
 import type { Deps } from '../../deps.ts'
+import { requireStorage } from '../../limits/service.ts'
 import { Refusal, unavailable } from '../../refusal.ts'
 
 /**
@@ -20,16 +21,26 @@ export async function spoolUpload(deps: Deps, source: Readable, maxBytes: number
   }
 }
 
-/** Puts a spooled file into the store under its digest, and notes it. */
+/** Puts a spooled file into the store under its digest, and notes it. @throws {Refusal} 403 when the entity has no room */
 export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Promise<Blob> {
   const { file, digest, size } = spooled
   if ((await findBlobSize(deps.pool, entity, digest)) === size) {
     await rm(file, { force: true })
     return { digest, size }
   }
+  await requireRoom(deps, entity, spooled)
   await storeOrRefuse(deps, () => deps.artifacts.adopt(blobKey(entity, digest), file, { digest, size }))
   await insertBlob(deps.pool, entity, { digest, size })
   return { digest, size }
+}
+
+async function requireRoom(deps: Deps, entity: string, { file, size }: Spooled): Promise<void> {
+  try {
+    await requireStorage(deps, entity, size)
+  } catch (error) {
+    await rm(file, { force: true })
+    throw error
+  }
 }
 
 /** @throws {Refusal} 503 */

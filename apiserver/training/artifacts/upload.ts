@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
 import type { Deps } from '../../deps.ts'
+import { requireStorage } from '../../limits/service.ts'
 import { readJson } from '../../middleware/body.ts'
 import type { Caller, RequestContext } from '../../middleware/context.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
@@ -32,17 +33,18 @@ export async function receiveContent(deps: Deps, request: UploadRequest): Promis
   return receiveFile(deps, request)
 }
 
-/** Sends "100 Continue" after all that can be refused before reading. @throws {Refusal} 413, 415 */
-export function beginBody(deps: Deps, ctx: RequestContext): void {
+/** Sends "100 Continue" after all that can be refused before reading. @throws {Refusal} 403, 413, 415 */
+export async function beginBody(deps: Deps, ctx: RequestContext): Promise<void> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new Refusal(415, 'Compressed bodies are not taken.')
   if ((ctx.request.length ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
+  await requireStorage(deps, ctx.state.caller.entity, ctx.request.length ?? 0)
   if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
 }
 
 async function receiveFile(deps: Deps, { ctx, caller, file }: UploadRequest): Promise<VersionContent> {
   const path = file ?? defaultFile
   if (!isFilePath(path)) throw invalidPath(path, 'it cannot be the path of a file')
-  beginBody(deps, ctx)
+  await beginBody(deps, ctx)
   const spooled = await spoolUpload(deps, ctx.req, deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES)
   if (spooled.broken) {
     await rm(spooled.file, { force: true })
@@ -58,7 +60,7 @@ async function readManifest(ctx: RequestContext): Promise<VersionContent> {
 }
 
 async function receiveForm(deps: Deps, { ctx, caller }: UploadRequest): Promise<VersionContent> {
-  beginBody(deps, ctx)
+  await beginBody(deps, ctx)
   const form = await readMultipart(deps, ctx)
   try {
     const metadata = checkMetadata(form.metadata === undefined ? {} : parseMetadata(form.metadata))
