@@ -35,8 +35,10 @@ export function describeRewards(rewards: number[]): RewardFigures {
   const max = rewards.reduce((most, reward) => Math.max(most, reward))
   // Equal rewards have their own value as the mean, and no rounding between.
   const mean = min === max ? min : meanOf(rewards)
-  const squares = rewards.reduce((total, reward) => total + (reward - mean) ** 2, 0)
-  return { count, mean, min, max, squares, deviation: Math.sqrt(squares / count) }
+  // Distances are squared as parts of the largest: of very large ones the squares are no numbers any more.
+  const scale = Math.max(max - mean, mean - min) || 1
+  const parts = rewards.reduce((total, reward) => total + ((reward - mean) / scale) ** 2, 0)
+  return { count, mean, min, max, squares: parts * scale ** 2, deviation: scale * Math.sqrt(parts / count) }
 }
 
 function meanOf(rewards: number[]): number {
