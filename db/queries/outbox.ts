@@ -4,7 +4,8 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 export const outboxChannel = 'training_outbox'
 
 const batchRows = 500
-const keptFor = "interval '7 days'"
+// A day longer than what can be replayed, so that nobody asks for what is being removed.
+const keptFor = "interval '8 days'"
 
 /**
  * Gives the committed rows of the outbox that have none their positions, in order, and makes the deliveries of those
@@ -50,7 +51,7 @@ async function insertDeliveries(connection: Connection, head: number): Promise<v
   )
 }
 
-/** Removes the changes of more than a week ago, with their deliveries. */
+/** Removes old changes, with their deliveries. */
 export async function sweepOutbox(pool: Pool): Promise<void> {
   await pool.query(`DELETE FROM training.outbox WHERE position IS NOT NULL AND at < clock_timestamp() - ${keptFor}`)
 }

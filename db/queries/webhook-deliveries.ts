@@ -61,7 +61,7 @@ export async function replayUndelivered(pool: Pool, webhookId: string): Promise<
   return rowCount ?? 0
 }
 
-/** Lets everything after a position and after a time be delivered again, also what was there before the webhook. @returns how many */
+/** Lets everything of the last week after a position and a time be delivered again, also what was there before the webhook. @returns how many */
 export async function replayAfter(
   pool: Pool,
   webhookId: string,
@@ -72,7 +72,7 @@ export async function replayAfter(
      SELECT w.id, o.position, o.subject_id
      FROM training.outbox o JOIN training.webhooks w ON w.entity = o.entity AND o.kind = ANY (w.events)
        AND (w.project IS NULL OR w.project = o.project)
-     WHERE w.id = $1 AND o.position > $2 AND ($3::timestamptz IS NULL OR o.at > $3)
+     WHERE w.id = $1 AND o.position > $2 AND o.at > clock_timestamp() - interval '7 days' AND ($3::timestamptz IS NULL OR o.at > $3)
      ON CONFLICT (webhook_id, position) DO UPDATE SET ${tryAgain}`,
     [webhookId, after.position, after.at],
   )

@@ -62,13 +62,17 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
        ORDER BY under_way.attempts + row_number() OVER (PARTITION BY w.id ORDER BY next.next_attempt_at),
          next.next_attempt_at
        LIMIT $1
+     ), free AS (
+       -- Whoever replays them at this moment is not waited for: the two could wait for each other.
+       SELECT id FROM training.webhook_deliveries
+       WHERE id IN (SELECT id FROM due) AND state = 'pending' AND (claim IS NULL OR claimed_until < clock_timestamp())
+       FOR UPDATE SKIP LOCKED
      )
      UPDATE training.webhook_deliveries d
      SET claim = gen_random_uuid(), claimed_until = clock_timestamp() + make_interval(secs => ${claimSeconds}),
        attempts = d.attempts + 1
-     FROM due, training.webhooks w, training.outbox o
-     WHERE d.id = due.id AND w.id = d.webhook_id AND o.position = d.position AND d.state = 'pending'
-       AND (d.claim IS NULL OR d.claimed_until < clock_timestamp())
+     FROM free, training.webhooks w, training.outbox o
+     WHERE d.id = free.id AND w.id = d.webhook_id AND o.position = d.position
      RETURNING d.id, d.webhook_id AS "webhookId", d.claim, d.attempts, w.url, w.failures,
        CASE WHEN w.old_secret_until > clock_timestamp() THEN ARRAY[w.secret, w.old_secret] ELSE ARRAY[w.secret] END
          AS secrets,
