@@ -62,3 +62,8 @@ export async function findCheckpoint(
   )
   return rows[0]
 }
+
+/** Notes how many bytes a checkpoint takes in the store. */
+export async function noteCheckpointBytes(pool: Pool, id: string, bytes: number): Promise<void> {
+  await pool.query('UPDATE training.checkpoints SET bytes = $2 WHERE id = $1', [id, bytes])
+}

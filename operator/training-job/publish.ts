@@ -5,6 +5,7 @@ import { enginePort } from '../base-model/pods.ts'
 import type { Context } from '../context.ts'
 import { listReadyEngines } from '../engines.ts'
 import type { Pod } from '../kube/objects.ts'
+import { measureCheckpoint } from './measure.ts'
 import type { Publication } from './status.ts'
 
 // An engine's fault never fails a trained job, nor holds its end for longer.
@@ -36,7 +37,10 @@ export class Publisher {
     const job = await findPublishingJob(pool, jobId)
     if (!job?.checkpoint) return
     const startedAt = performance.now()
-    const publication = await this.#load(job.baseModel, job.checkpoint.id)
+    const [publication] = await Promise.all([
+      this.#load(job.baseModel, job.checkpoint.id),
+      measureCheckpoint(this.#context, job.checkpoint.id),
+    ])
     this.#remember(jobId, publication)
     await finishJob(pool, jobId)
     const tookMs = Math.round(performance.now() - startedAt)

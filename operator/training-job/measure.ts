@@ -1,0 +1,16 @@
+import { noteCheckpointBytes } from '../../db/queries/checkpoints.ts'
+import type { Context } from '../context.ts'
+
+/** Notes how large a checkpoint is, for its entity's limit. Without the store the size stays unknown, and counts as none. */
+export async function measureCheckpoint(
+  { artifacts, pool, log }: Pick<Context, 'artifacts' | 'pool' | 'log'>,
+  checkpointId: string,
+): Promise<void> {
+  try {
+    let bytes = 0
+    for await (const { size } of artifacts.list(`checkpoints/${checkpointId}`)) bytes += size
+    await noteCheckpointBytes(pool, checkpointId, bytes)
+  } catch (error) {
+    log.warn({ error, checkpoint: checkpointId }, 'checkpoint not measured')
+  }
+}
