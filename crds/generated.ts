@@ -215,6 +215,16 @@ export interface Model {
     baseModelRef: {
       name: string
     }
+    /**
+     * What deleting this resource means. Retain hides the model: applied again, it is found with all that it has. Delete removes its checkpoints too, for ever.
+     */
+    deletionPolicy?: 'Retain' | 'Delete'
+    /**
+     * Names of steps, e.g. prod with 12, served as entity/project/name:prod and never moved by training.
+     */
+    aliases?: {
+      [k: string]: number
+    }
   }
   /**
    * How it stands; written by the operator.
@@ -234,6 +244,12 @@ export interface Model {
      */
     latestStep?: number
     checkpoints?: number
+    /**
+     * All aliases of the model, those that were set over REST too.
+     */
+    aliases?: {
+      [k: string]: number
+    }
     reason?: string
     /**
      * @maxItems 16

@@ -20,6 +20,7 @@ export const labels = {
 
 export const conditions = {
   accepted: 'Accepted',
+  aliasesApplied: 'AliasesApplied',
   ready: 'Ready',
   workloadAvailable: 'WorkloadAvailable',
   progressing: 'Progressing',
@@ -31,6 +32,7 @@ export const conditions = {
 /** Reasons that the operator gives itself; others come from pods (ImagePullBackOff) and trainers (CudaOutOfMemory). */
 export const reasons = {
   accepted: 'Accepted',
+  aliasesApplied: 'AliasesApplied',
   alreadyRan: 'AlreadyRan',
   baseModelNotAccepted: 'BaseModelNotAccepted',
   baseModelNotFound: 'BaseModelNotFound',
@@ -46,6 +48,7 @@ export const reasons = {
   notFinished: 'NotFinished',
   published: 'Published',
   ready: 'Ready',
+  stepNotFound: 'StepNotFound',
   stepReported: 'StepReported',
   succeeded: 'Succeeded',
   trainerNotReady: 'TrainerNotReady',

@@ -15,6 +15,7 @@ import { KubeClient } from './kube/client.ts'
 import { loadKubeConfig } from './kube/kube-config.ts'
 import { LeaderElector } from './kube/leader.ts'
 import { startResync } from './resync.ts'
+import { startUpkeep } from './upkeep.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
@@ -48,6 +49,7 @@ const webhooks = new WebhookDeliverer({ pool, log, outbound: openWebhooks(config
 
 let listener: Listener | undefined
 let stopResync: (() => Promise<void>) | undefined
+let stopUpkeep: (() => Promise<void>) | undefined
 const server = createHealthServer(() => ({ leading, watchAgeMs: leading ? watches.ageMs : undefined }))
 server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
   log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
@@ -55,7 +57,7 @@ server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
 
 onShutdown(log, async () => {
   leading = false
-  await Promise.all([stopResync?.(), listener?.close(), webhooks.close()])
+  await Promise.all([stopResync?.(), stopUpkeep?.(), listener?.close(), webhooks.close()])
   await controllers.close()
   await watches.stop()
   // Only when nothing is under way any more may somebody else start.
@@ -83,3 +85,4 @@ listener = listen(
 )
 webhooks.start()
 stopResync = startResync(context, controllers)
+stopUpkeep = startUpkeep(context)

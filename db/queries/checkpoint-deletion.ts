@@ -49,6 +49,12 @@ export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps:
   })
 }
 
+/** Whether a checkpoint is recorded and not deleted. */
+export async function isCheckpointThere(pool: Pool, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM training.checkpoints WHERE id = $1 AND deleted_at IS NULL', [id])
+  return rowCount === 1
+}
+
 async function lockCheckpoints(connection: Connection, modelId: string, steps: number[]): Promise<number[]> {
   const { rows } = await connection.query<{ step: number }>(
     `SELECT step FROM training.checkpoints WHERE model_id = $1 AND step = ANY ($2) AND deleted_at IS NULL

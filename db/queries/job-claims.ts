@@ -84,7 +84,7 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
      FROM (
        SELECT candidate.id, model.last_step + 1 AS step
        FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id
-       WHERE model.base_model = $1 AND candidate.state = 'Queued' AND NOT EXISTS (
+       WHERE model.base_model = $1 AND model.deleted_at IS NULL AND candidate.state = 'Queued' AND NOT EXISTS (
          SELECT FROM training.jobs other
          WHERE other.model_id = candidate.model_id AND other.state NOT IN ('Succeeded', 'Failed', 'Cancelled')
            AND (other.arrival < candidate.arrival OR other.state IN ('Starting', 'Running', 'Publishing')))

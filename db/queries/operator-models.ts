@@ -14,14 +14,23 @@ export interface OperatorModel {
   /** of its newest checkpoint; 0 without one */
   latestStep: number
   checkpoints: number
+  deletionPolicy: DeletionPolicy
+  aliases: Record<string, number>
+  /** what was taken over of its resource's aliases */
+  resourceAliases: Record<string, number>
 }
+
+/** What the deletion of a model's resource means. */
+export type DeletionPolicy = 'Retain' | 'Delete'
 
 export type NewOperatorModel = Pick<OperatorModel, 'entity' | 'project' | 'name' | 'baseModel' | 'namespace' | 'crName'>
 
 const select = `SELECT m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.namespace,
     m.cr_name AS "crName", m.cr_made_at AS "crMadeAt", m.hidden_at AS "hiddenAt",
     (SELECT coalesce(max(step), 0) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS "latestStep",
-    (SELECT count(*) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS checkpoints
+    (SELECT count(*) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS checkpoints,
+    m.deletion_policy AS "deletionPolicy", m.resource_aliases AS "resourceAliases",
+    (SELECT coalesce(jsonb_object_agg(alias, step), '{}') FROM training.aliases a WHERE a.model_id = m.id) AS aliases
   FROM training.models m`
 
 /** The model of a name, hidden ones too. */
@@ -53,6 +62,11 @@ export async function tieModel(pool: Pool, id: string, namespace: string, crName
      SET namespace = $2, cr_name = $3, cr_made_at = coalesce(cr_made_at, now()), hidden_at = NULL WHERE id = $1`,
     [id, namespace, crName],
   )
+}
+
+/** Remembers what the deletion of a model's resource will mean: then nobody can ask the resource any more. */
+export async function noteDeletionPolicy(pool: Pool, id: string, policy: DeletionPolicy): Promise<void> {
+  await pool.query('UPDATE training.models SET deletion_policy = $2 WHERE id = $1', [id, policy])
 }
 
 /** The visible models of a resource name whose resource was made: when that is gone, somebody deleted it. */

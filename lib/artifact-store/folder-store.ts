@@ -60,11 +60,11 @@ export class FolderStore implements ArtifactStore {
     throw new ArtifactMissing(key)
   }
 
-  async stat(key: string): Promise<{ size: number } | undefined> {
+  async stat(key: string): Promise<{ size: number; modifiedAt: Date } | undefined> {
     const found = await stat(this.#pathOf(key)).catch((cause: unknown) => {
       if (!isAbsence(cause)) throw readingFailed(cause)
     })
-    return found?.isFile() ? { size: found.size } : undefined
+    return found?.isFile() ? { size: found.size, modifiedAt: found.mtime } : undefined
   }
 
   list(prefix: string): AsyncIterable<ListedArtifact> {

@@ -67,11 +67,11 @@ export class S3Store implements ArtifactStore {
     }
   }
 
-  async stat(key: string): Promise<{ size: number } | undefined> {
+  async stat(key: string): Promise<{ size: number; modifiedAt: Date } | undefined> {
     const place = this.#at(key)
     try {
-      const { ContentLength = 0 } = await this.#client.send(new HeadObjectCommand(place))
-      return { size: ContentLength }
+      const { ContentLength = 0, LastModified = new Date() } = await this.#client.send(new HeadObjectCommand(place))
+      return { size: ContentLength, modifiedAt: LastModified }
     } catch (cause) {
       if (isNamed(cause, 'NotFound')) return undefined
       throw new Error('reading from the artifact store', { cause })
@@ -107,7 +107,7 @@ export class S3Store implements ArtifactStore {
     }
     const manifest = `${requireFolder(prefix)}/manifest.json`
     const first = await this.stat(manifest)
-    if (first) await remove({ key: manifest, ...first, modifiedAt: new Date() })
+    if (first) await remove({ key: manifest, ...first })
     await inTurns(this.list(prefix), requestsAtOnce, remove)
     return removed
   }

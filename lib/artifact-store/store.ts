@@ -38,7 +38,7 @@ export interface ArtifactStore {
   spoolPath(): Promise<string>
   /** An object's bytes; none where a range starts behind its end. @throws {ArtifactMissing} */
   open(key: string, range?: ByteRange): Promise<Readable>
-  stat(key: string): Promise<{ size: number } | undefined>
+  stat(key: string): Promise<{ size: number; modifiedAt: Date } | undefined>
   /** The objects below a prefix, in no particular order. */
   list(prefix: string): AsyncIterable<ListedArtifact>
   /** Removes an object; a missing one is a success. */

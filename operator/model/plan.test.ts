@@ -20,6 +20,9 @@ const row: OperatorModel = {
   hiddenAt: null,
   latestStep: 0,
   checkpoints: 0,
+  deletionPolicy: 'Retain',
+  aliases: {},
+  resourceAliases: {},
 }
 
 const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
@@ -35,6 +38,13 @@ const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
     { do: 'tie', id: 'm1' },
   ],
   [
+    'its deletion is to mean something else',
+    { resource: { ...resource, spec: { ...resource.spec, deletionPolicy: 'Delete' } } },
+    { do: 'note', id: 'm1', deletionPolicy: 'Delete' },
+  ],
+  ['its model was deleted over REST', { isDeleted: true, row: undefined }, { do: 'delete' }],
+  ['its model was deleted, and made anew under the name', { isDeleted: true }, { do: 'delete' }],
+  [
     'the name belongs to another resource',
     { row: { ...row, crName: 'other' } },
     { do: 'refuse', reason: 'NameConflict', message: 'The name acme/mail/Email belongs to Model ns/other.' },
@@ -47,6 +57,6 @@ const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
 ]
 
 test.each(cases)('%s', (_, facts, expected) => {
-  const usual = { resource, namespace: 'ns', baseModelExists: true, baseModel: 'trainyard/tiny', row }
+  const usual = { resource, namespace: 'ns', baseModelExists: true, baseModel: 'trainyard/tiny', row, isDeleted: false }
   expect(planModel({ ...usual, ...facts })).toMatchObject(expected)
 })

@@ -1,6 +1,6 @@
 import type { Model } from '../../crds/generated.ts'
 import { reasons, servedName } from '../../crds/names.ts'
-import type { OperatorModel } from '../../db/queries/operator-models.ts'
+import type { DeletionPolicy, OperatorModel } from '../../db/queries/operator-models.ts'
 
 /** What a Model resource refers to, and the row that has its name. */
 export interface ModelFacts {
@@ -10,16 +10,23 @@ export interface ModelFacts {
   /** the canonical name of its base model, when that is taken in */
   baseModel: string | undefined
   row: OperatorModel | undefined
+  /** the model that it was made for, or given, was deleted */
+  isDeleted: boolean
 }
 
 export type ModelPlan =
   | { do: 'refuse'; reason: string; message: string }
   | { do: 'insert'; baseModel: string; reason: string }
   | { do: 'tie'; id: string; reason: string }
+  | { do: 'note'; id: string; deletionPolicy: DeletionPolicy; reason: string }
+  | { do: 'delete' }
   | { do: 'accept'; row: OperatorModel }
 
 /** The next step of a Model: take its name in Postgres, find its row again, or say why it cannot be taken in. */
-export function planModel({ resource, namespace, baseModelExists, baseModel, row }: ModelFacts): ModelPlan {
+export function planModel(facts: ModelFacts): ModelPlan {
+  const { resource, namespace, baseModelExists, baseModel, row } = facts
+  // Deleted stays deleted, whatever other model has the name by now.
+  if (facts.isDeleted) return { do: 'delete' }
   const name = servedName(resource.spec)
   const refuse = (reason: string, message: string): ModelPlan => ({ do: 'refuse', reason, message })
   const base = resource.spec.baseModelRef.name
@@ -33,6 +40,10 @@ export function planModel({ resource, namespace, baseModelExists, baseModel, row
   if (row.baseModel !== baseModel) {
     return refuse(reasons.nameConflict, `${name} has been trained from ${row.baseModel}, not from ${baseModel}.`)
   }
-  if (isOurs && row.hiddenAt === null && row.crMadeAt !== null) return { do: 'accept', row }
-  return { do: 'tie', id: row.id, reason: row.hiddenAt ? 'applied again' : 'its resource is there' }
+  if (!isOurs || row.hiddenAt !== null || row.crMadeAt === null) {
+    return { do: 'tie', id: row.id, reason: row.hiddenAt ? 'applied again' : 'its resource is there' }
+  }
+  const { deletionPolicy = 'Retain' } = resource.spec
+  if (row.deletionPolicy === deletionPolicy) return { do: 'accept', row }
+  return { do: 'note', id: row.id, deletionPolicy, reason: 'another deletion policy' }
 }

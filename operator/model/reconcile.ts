@@ -1,32 +1,39 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Model } from '../../crds/generated.ts'
-import { conditions, reasons } from '../../crds/names.ts'
+import { conditions, isAlias, labels, reasons } from '../../crds/names.ts'
+import { deleteModel } from '../../db/queries/model-deletion.ts'
 import { findRegisteredName } from '../../db/queries/operator-base-models.ts'
 import {
   findNamedModel,
   hideModel,
   insertResourceModel,
   listModelsOfResource,
+  noteDeletionPolicy,
   tieModel,
+  type OperatorModel,
 } from '../../db/queries/operator-models.ts'
+import { findDeletedModel } from '../../db/queries/purge.ts'
+import { applyResourceAliases } from '../../db/queries/resource-aliases.ts'
 import type { Context } from '../context.ts'
 import { listReadyEngines } from '../engines.ts'
-import { patchStatus, readObject } from '../kube/apply.ts'
+import { deleteObject, patchStatus, readObject } from '../kube/apply.ts'
 import { recordEvent } from '../kube/events.ts'
 import { customPath } from '../kube/paths.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
 import { describeModel, describeRefusedModel, type ModelStatus } from './status.ts'
 
-type Settled = Extract<ModelPlan, { do: 'accept' | 'refuse' }>
+type Settled = Extract<ModelPlan, { do: 'accept' | 'refuse' | 'delete' }>
 
 /**
  * Gives one Model its row in Postgres (its id, its name) and writes how it stands. A Model whose resource was deleted
- * is hidden: its weights stay, and the same resource applied again finds them.
+ * is hidden: its weights stay, and the same resource applied again finds them; or it is deleted, if the resource said so.
  */
 export async function reconcileModel(context: Context, name: string): Promise<void> {
   const resource = context.models.get(name)
   if (!resource) return hideDeleted(context, name)
   if (resource.metadata.deletionTimestamp !== undefined) return
   const plan = await settleModel(context, resource)
+  if (plan.do === 'delete') return deleteResource(context, resource)
   const status = await describe(context, resource, plan)
   await tellStory(context, resource, status)
   await patchStatus(context.client, customPath('Model', context.namespace, name), resource, status)
@@ -37,16 +44,22 @@ async function hideDeleted({ client, pool, namespace, log }: Context, name: stri
   const rows = await listModelsOfResource(pool, namespace, name)
   if (rows.length === 0 || (await readObject(client, customPath('Model', namespace, name)))) return
   for (const row of rows) {
-    await hideModel(pool, row)
-    log.info({ model: row.id }, 'model hidden, because its resource was deleted')
+    if (row.deletionPolicy === 'Delete') await deleteModel(pool, { id: row.id })
+    else await hideModel(pool, row)
+    log.info({ model: row.id, policy: row.deletionPolicy }, 'the resource of a model was deleted')
   }
+}
+
+async function deleteResource({ client, namespace, log }: Context, { metadata }: Model): Promise<void> {
+  await deleteObject(client, customPath('Model', namespace, metadata.name), metadata.uid ?? '')
+  log.info({ model: metadata.name }, 'resource of a deleted model deleted')
 }
 
 /** Takes the steps of the plan until there is nothing left to do. */
 async function settleModel(context: Context, resource: Model): Promise<Settled> {
   for (;;) {
     const plan = planModel(await observe(context, resource))
-    if (plan.do === 'accept' || plan.do === 'refuse') return plan
+    if (plan.do === 'accept' || plan.do === 'refuse' || plan.do === 'delete') return plan
     context.log.info({ model: resource.metadata.name, do: plan.do, reason: plan.reason }, 'model taken in')
     await execute(context, resource, plan)
   }
@@ -60,7 +73,13 @@ async function observe({ pool, namespace, baseModels }: Context, resource: Model
     baseModelExists: baseModels.get(base) !== undefined,
     baseModel: await findRegisteredName(pool, namespace, base),
     row: await findNamedModel(pool, resource.spec),
+    isDeleted: (await findDeletedModel(pool, namesOf(resource))) !== undefined,
   }
+}
+
+/** The ids that it was made for, and was given. */
+function namesOf({ metadata, status }: Model): string[] {
+  return [metadata.labels?.[labels.id], status?.id].filter((id) => id !== undefined)
 }
 
 async function execute(
@@ -70,15 +89,32 @@ async function execute(
 ): Promise<void> {
   const crName = metadata.name ?? ''
   if (plan.do === 'tie') return tieModel(pool, plan.id, namespace, crName)
+  if (plan.do === 'note') return noteDeletionPolicy(pool, plan.id, plan.deletionPolicy)
   const { entity, project, name } = spec
   await insertResourceModel(pool, { entity, project, name, baseModel: plan.baseModel, namespace, crName })
 }
 
-async function describe(context: Context, resource: Model, plan: Settled): Promise<ModelStatus> {
+async function describe(
+  context: Context,
+  resource: Model,
+  plan: Exclude<Settled, { do: 'delete' }>,
+): Promise<ModelStatus> {
   const now = new Date()
   if (plan.do === 'refuse') return describeRefusedModel(resource, plan.reason, plan.message, now)
+  const { row, unapplied } = await applyAliases(context, resource, plan.row)
   const engines = listReadyEngines(context, resource.spec.baseModelRef.name)
-  return describeModel(resource, plan.row, engines.length, now)
+  return describeModel(resource, row, { readyEngines: engines.length, unapplied, now })
+}
+
+/** Takes over the resource's aliases where they have changed; gives the row as it is then. */
+async function applyAliases({ pool }: Context, { spec }: Model, row: OperatorModel) {
+  const { aliases = {} } = spec
+  if (isDeepStrictEqual(aliases, row.resourceAliases)) return { row, unapplied: [] }
+  const possible = Object.fromEntries(Object.entries(aliases).filter(([alias]) => isAlias(alias)))
+  await applyResourceAliases(pool, row.id, possible)
+  const applied = (await findNamedModel(pool, spec)) ?? row
+  const unapplied = Object.keys(aliases).filter((alias) => applied.resourceAliases[alias] !== aliases[alias])
+  return { row: applied, unapplied }
 }
 
 /** An order of arrival that settles by itself is no story. */

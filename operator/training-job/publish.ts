@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isCheckpointThere } from '../../db/queries/checkpoint-deletion.ts'
 import { finishJob } from '../../db/queries/job-endings.ts'
 import { findPublishingJob } from '../../db/queries/operator-jobs.ts'
 import { enginePort } from '../base-model/pods.ts'
@@ -54,10 +55,10 @@ export class Publisher {
     return { asked: pods.length, loaded: results.filter(Boolean).length }
   }
 
-  /** Tries until the pod has the checkpoint, is no longer Ready, or time is over. */
+  /** Tries until the pod has the checkpoint, is no longer Ready, time is over, or somebody has deleted the checkpoint. */
   async #loadOn(pod: Pod, baseModel: string, checkpointId: string, deadline: AbortSignal): Promise<boolean> {
     const isStillReady = () => this.#listEngines(baseModel).some(({ metadata }) => metadata.uid === pod.metadata.uid)
-    while (!deadline.aborted && isStillReady()) {
+    while (!deadline.aborted && isStillReady() && (await isCheckpointThere(this.#context.pool, checkpointId))) {
       try {
         await askOneToken(pod.status?.podIP ?? '', checkpointId, this.#context.engineKey, deadline)
         return true

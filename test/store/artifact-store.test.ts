@@ -71,7 +71,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     const uri = 'artifact:///payloads/a/x.json'
     expect(stored).toEqual({ uri, digest: digestOf('hello'), size: 5 })
     expect(await text(await store.open('payloads/a/x.json'))).toBe('hello')
-    expect(await store.stat('payloads/a/x.json')).toEqual({ size: 5 })
+    expect(await store.stat('payloads/a/x.json')).toEqual({ size: 5, modifiedAt: expect.any(Date) })
   })
 
   test('takes an object of no bytes', async () => {

@@ -1,0 +1,24 @@
+import type { Pool } from '../pool.ts'
+
+// One statement must end well within its time limit.
+const rowsAtOnce = 10_000
+
+/** What a purged model loses beside its files. Its own row, its jobs' and its checkpoints' stay as tombstones. */
+const ofModel: Record<string, string> = {
+  'training.trajectories': 'model_id = $1',
+  'training.logs': 'model_id = $1',
+  'training.events': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
+}
+
+/** Removes the rows of a deleted model that are no tombstones. */
+export async function deleteModelRows(pool: Pool, modelId: string): Promise<void> {
+  for (const [table, condition] of Object.entries(ofModel)) {
+    for (let removed = rowsAtOnce; removed === rowsAtOnce;) {
+      const { rowCount } = await pool.query(
+        `DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsAtOnce})`,
+        [modelId],
+      )
+      removed = rowCount ?? 0
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { deleteAlias, setAliasIn } from './aliases.ts'
+
+/**
+ * Takes over what has changed in a resource's aliases since they were last taken over: rows are the truth, and an alias
+ * that was moved over REST stays there until its resource says something new of it. One whose step there is not (yet) is
+ * left for later.
+ */
+export async function applyResourceAliases(pool: Pool, modelId: string, wanted: Record<string, number>): Promise<void> {
+  await withTransaction(pool, async (connection) => {
+    const applied = await lockApplied(connection, modelId)
+    for (const alias of Object.keys(applied)) {
+      if (wanted[alias] !== undefined) continue
+      await deleteAlias(connection, modelId, alias)
+      delete applied[alias]
+    }
+    for (const [alias, step] of Object.entries(wanted)) {
+      if (applied[alias] === step) continue
+      if (await setAliasIn(connection, modelId, alias, step)) applied[alias] = step
+    }
+    await connection.query('UPDATE training.models SET resource_aliases = $2 WHERE id = $1', [
+      modelId,
+      JSON.stringify(applied),
+    ])
+  })
+}
+
+async function lockApplied(connection: Connection, modelId: string): Promise<Record<string, number>> {
+  const { rows } = await connection.query<{ applied: Record<string, number> }>(
+    'SELECT resource_aliases AS applied FROM training.models WHERE id = $1 FOR UPDATE',
+    [modelId],
+  )
+  return rows[0]?.applied ?? {}
+}

@@ -1,0 +1,32 @@
+import { noteInputGone, listCheckpointFolders, listOwnPayloads } from '../../db/queries/purge.ts'
+import { artifactKey } from '../../lib/artifact-store/keys.ts'
+import type { Context } from '../context.ts'
+
+type Deps = Pick<Context, 'pool' | 'artifacts'>
+
+// A payload is stored before the row that points at it, by requests that take far less than this.
+const youngMs = 60_000
+
+/** Removes the checkpoints of a deleted model from the store. */
+export async function removeCheckpoints({ pool, artifacts }: Deps, modelId: string): Promise<void> {
+  for (const id of await listCheckpointFolders(pool, modelId)) await artifacts.removeAll(`checkpoints/${id}`)
+}
+
+/**
+ * Removes the payloads of a deleted model that no other one has. One that was written just now may have been so for a
+ * job that is being taken in: such are left, and counted.
+ */
+export async function removePayloads({ pool, artifacts }: Deps, modelId: string): Promise<{ left: number }> {
+  let left = 0
+  for (const uri of await listOwnPayloads(pool, modelId)) {
+    const key = artifactKey(uri)
+    if (key === undefined) continue
+    const found = await artifacts.stat(key)
+    if (found && found.modifiedAt.getTime() > Date.now() - youngMs) left++
+    else {
+      await artifacts.remove(key)
+      await noteInputGone(pool, uri)
+    }
+  }
+  return { left }
+}

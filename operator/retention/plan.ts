@@ -1,0 +1,28 @@
+import type { Retention } from '../../db/queries/model-details.ts'
+import type { RetainedCheckpoint } from '../../db/queries/retention.ts'
+
+/**
+ * The steps that no rule keeps: not among the last, not among the best, not young enough. The newest is always kept.
+ * A checkpoint without the metric is not among the best; of equal ones the newer is better.
+ */
+export function planRetention(retention: Retention, checkpoints: RetainedCheckpoint[]): number[] {
+  const newestFirst = checkpoints.toSorted((a, b) => b.step - a.step)
+  const kept = new Set([
+    ...newestFirst.slice(0, Math.max(1, retention.keep_last ?? 0)).map(({ step }) => step),
+    ...listBest(newestFirst, retention.keep_best),
+    ...newestFirst.filter(({ ageSeconds }) => ageSeconds < (retention.ttl_seconds ?? 0)).map(({ step }) => step),
+  ])
+  return newestFirst.map(({ step }) => step).filter((step) => !kept.has(step))
+}
+
+function listBest(newestFirst: RetainedCheckpoint[], rule: Retention['keep_best']): number[] {
+  if (!rule) return []
+  const sign = rule.mode === 'max' ? -1 : 1
+  const measured = newestFirst.flatMap(({ step, metrics }) => {
+    const value = metrics[rule.metric]
+    return typeof value === 'number' ? [{ step, value }] : []
+  })
+  // The sort is stable: of equal ones the newer comes first.
+  const best = measured.toSorted((a, b) => sign * (a.value - b.value))
+  return best.slice(0, rule.count).map(({ step }) => step)
+}

@@ -1,0 +1,102 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, utimes, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Pool } from '../../db/pool.ts'
+
+/** What a trainer leaves, made by tests: rows of checkpoints and jobs of real models, and small files in the store. */
+export class ModelRows {
+  readonly pool: Pool
+  readonly artifacts: string
+
+  /** @param artifacts the folder of the store */
+  constructor(pool: Pool, artifacts: string) {
+    this.pool = pool
+    this.artifacts = artifacts
+  }
+
+  folderOf(checkpointId: string): string {
+    return path.join(this.artifacts, 'checkpoints', checkpointId)
+  }
+
+  /** A checkpoint with its files; gives its id. */
+  async addCheckpoint(
+    modelId: string,
+    step: number,
+    { jobId, metrics = {} }: { jobId?: string; metrics?: object } = {},
+  ): Promise<string> {
+    const id = randomUUID()
+    const digest = await this.writeFiles(id)
+    await this.pool.query(
+      `INSERT INTO training.checkpoints (id, model_id, job_id, step, uri, digest, metrics)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [id, modelId, jobId ?? null, step, `artifact:///checkpoints/${id}`, digest, metrics],
+    )
+    await this.pool.query('UPDATE training.models SET last_step = greatest(last_step, $2) WHERE id = $1', [
+      modelId,
+      step,
+    ])
+    return id
+  }
+
+  /** The files of a checkpoint, optimizer state included; gives the digest of the manifest. */
+  async writeFiles(checkpointId: string): Promise<string> {
+    const contents: Record<string, string> = {
+      'adapter_config.json': '{"peft_type": "LORA"}',
+      'adapter_model.safetensors': `weights of ${checkpointId}`,
+      'optimizer.safetensors': 'moments',
+    }
+    const files = Object.fromEntries(Object.entries(contents).map(([name, text]) => [name, sha256(text)]))
+    const manifest = JSON.stringify({ files })
+    await mkdir(this.folderOf(checkpointId), { recursive: true })
+    for (const [name, text] of Object.entries({ ...contents, 'manifest.json': manifest })) {
+      await writeFile(path.join(this.folderOf(checkpointId), name), text)
+    }
+    return sha256(manifest)
+  }
+
+  /** A job of a model in a state, without a resource. */
+  async addJob(modelId: string, state: string, inputUri = 'artifact:///payloads/none/0.json'): Promise<string> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, spec_digest, namespace,
+         cr_name, cr_made_at, lease_expires_at, finished_at)
+       VALUES ($1, 'RL', $2, '0a', '{}', $3, $4, 'nowhere', $4, now(), now() + interval '1 hour',
+         CASE WHEN $3 = 'Succeeded' THEN now() END) RETURNING id`,
+      [modelId, inputUri, state, randomUUID()],
+    )
+    return rows[0]!.id
+  }
+
+  async readJob(id: string): Promise<{ state: string }> {
+    const { rows } = await this.pool.query<{ state: string }>('SELECT state FROM training.jobs WHERE id = $1', [id])
+    return rows[0]!
+  }
+
+  async readModel(id: string) {
+    const { rows } = await this.pool.query<{ hidden: boolean; cleared: boolean; purged: boolean; policy: string }>(
+      `SELECT hidden_at IS NOT NULL AS hidden, cleared_at IS NOT NULL AS cleared, purged_at IS NOT NULL AS purged,
+         deletion_policy AS policy FROM training.models WHERE id::text = $1`,
+      [id],
+    )
+    return rows[0]
+  }
+
+  /** The payloads of a model's jobs look as if they were stored long ago. */
+  async makePayloadsOld(modelId: string): Promise<void> {
+    const { rows } = await this.pool.query<{ uri: string }>(
+      'SELECT input_uri AS uri FROM training.jobs WHERE model_id = $1',
+      [modelId],
+    )
+    for (const { uri } of rows) {
+      await this.makeOld(path.join(this.artifacts, uri.replace('artifact:///', ''))).catch(() => {})
+    }
+  }
+
+  async makeOld(file: string, days = 10): Promise<void> {
+    const time = new Date(Date.now() - days * 24 * 3600_000)
+    await utimes(file, time, time)
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
