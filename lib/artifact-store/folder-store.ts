@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { constants, createWriteStream } from 'node:fs'
-import { copyFile, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -45,7 +45,9 @@ export class FolderStore implements ArtifactStore {
   }
 
   async spoolPath(): Promise<string> {
-    await mkdir(this.#spool, { recursive: true })
+    const made = await mkdir(this.#spool, { recursive: true })
+    // Trainers write here too, and share a group with us rather than a user.
+    if (made !== undefined) await chmod(this.#spool, (await stat(this.#spool)).mode | 0o070)
     return path.join(this.#spool, randomUUID())
   }
 

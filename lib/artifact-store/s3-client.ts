@@ -7,7 +7,7 @@ export interface S3Options {
   region?: string | undefined
 }
 
-const maxAttempts = 4
+const maxAttempts = 3
 const connectionTimeoutMs = 3_000
 // Without a byte either way.
 const idleTimeoutMs = 30_000

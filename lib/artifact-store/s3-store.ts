@@ -44,9 +44,13 @@ export class S3Store implements ArtifactStore {
   }
 
   async adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact> {
-    await this.#upload(this.#at(key), createReadStream(file))
-    await rm(file)
-    return { uri: artifactUri(key), digest: known.digest, size: known.size }
+    const place = this.#at(key)
+    try {
+      await this.#upload(place, createReadStream(file))
+      return { uri: artifactUri(key), digest: known.digest, size: known.size }
+    } finally {
+      await rm(file, { force: true })
+    }
   }
 
   async spoolPath(): Promise<string> {

@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 PARTIAL = ".partial"
+ABANDONED_SECONDS = 600
 
 
 class FolderCache:
@@ -73,7 +75,8 @@ class FolderCache:
         shutil.rmtree(partial, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Removes what a crash left; called before anything is fetched."""
-        if self.root.is_dir():
-            for path in self.root.glob(f"*{PARTIAL}"):
-                shutil.rmtree(path, ignore_errors=True)
+        """Removes what a crash left: what nobody has written to for a while."""
+        oldest = time.time() - ABANDONED_SECONDS
+        for partial in self.root.glob(f"*{PARTIAL}"):
+            if max(path.stat().st_mtime for path in [partial, *partial.iterdir()]) < oldest:
+                shutil.rmtree(partial, ignore_errors=True)

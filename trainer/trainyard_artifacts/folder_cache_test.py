@@ -54,7 +54,12 @@ def test_the_last_one_used_stays_however_large(cache):
 
 
 def test_what_a_crash_left_is_swept(cache):
+    cache.sweep()  # of a folder that is not there yet
     cache.get("a", fill_with(10))
-    (cache.root / "x.partial").mkdir()
+    for name in ("old.partial", "young.partial", "growing.partial"):
+        (cache.root / name).mkdir()
+    fill_with(10)(cache.root / "growing.partial")
+    for name in ("old.partial", "growing.partial"):
+        os.utime(cache.root / name, (1000, 1000))
     cache.sweep()
-    assert [path.name for path in cache.root.iterdir()] == ["a"]
+    assert sorted(path.name for path in cache.root.iterdir()) == ["a", "growing.partial", "young.partial"]

@@ -94,7 +94,7 @@ def connect(settings: StoreSettings):
     config = Config(
         connect_timeout=3,
         read_timeout=30,
-        retries={"max_attempts": 4, "mode": "standard"},
+        retries={"total_max_attempts": 3, "mode": "standard"},
         s3={"addressing_style": "path"} if settings.endpoint else None,
         # Digests of ours cover what is stored; checksums in trailers are not known to every S3.
         request_checksum_calculation="when_required",
