@@ -73,9 +73,17 @@ export function compileQuery<S extends TSchema>(schema: S): (query: NodeJS.Dict<
           : [name, [value].flat().at(-1)]
       }),
     )
-    if (validate(values)) return values
-    throw unprocessable(...presentFaults('query', validate.errors))
+    if (!validate(values)) throw unprocessable(...presentFaults('query', validate.errors))
+    refuseInfinite(values)
+    return values
   }
+}
+
+/** Bounds are not looked at for a text that becomes Infinity. */
+function refuseInfinite(values: object): void {
+  const found = Object.entries(values).find(([, value]) => value === Infinity || value === -Infinity)
+  if (!found) return
+  throw unprocessable({ loc: ['query', found[0]], msg: 'Input should be a finite number', type: 'finite_number' })
 }
 
 type Errors = NonNullable<ReturnType<Ajv['compile']>['errors']>

@@ -26,15 +26,18 @@ export class TrainingRows {
   readonly pool: Pool
   readonly baseModel = `test/${randomUUID()}`
 
-  constructor(pool: Pool) {
+  readonly entity: string
+
+  constructor(pool: Pool, entity = 'team') {
     this.pool = pool
+    this.entity = entity
   }
 
-  async addModel(): Promise<string> {
+  async addModel(project = 'project'): Promise<string> {
     const { rows } = await this.pool.query<{ id: string }>(
       `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)
-       VALUES ('team', 'project', $1, $2, 'trainyard', $1) RETURNING id`,
-      [randomUUID(), this.baseModel],
+       VALUES ($3, $4, $1, $2, 'trainyard', $1) RETURNING id`,
+      [randomUUID(), this.baseModel, this.entity, project],
     )
     return rows[0]!.id
   }

@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { failJob, finishJob } from '../../db/queries/job-endings.ts'
+import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
+import { queueJob } from '../../db/queries/operator-jobs.ts'
+import { addKey, useApiServer } from '../support/api-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { createRest, type Rest, type TrainingEvent } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+import { startStatusServer } from '../support/status-server.ts'
+import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
+
+const stack = useStack()
+const own = useApiServer(stack)
+const path = '/v1/preview/training-jobs'
+let rows: TrainingRows
+let api: Rest
+
+interface Job extends Record<string, unknown> {
+  id: string
+  state: string
+  timeline: Record<string, string | null>
+}
+
+// Every test has an entity of its own, so that it lists nothing but its own jobs.
+beforeEach(async () => {
+  rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
+  api = await own.join(rows.entity)
+})
+
+const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)
+const cancel = (id: string, body?: unknown) => api.send('POST', `${path}/${id}/cancel`, body)
+const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
+
+describe('cancelling', () => {
+  test.each<[string, (id: string) => Promise<unknown>]>([
+    ['Pending', async () => {}],
+    ['Queued', (id) => queueJob(own.database.pool, id)],
+    [
+      'Starting',
+      async (id) => {
+        await queueJob(own.database.pool, id)
+        await rows.claim()
+      },
+    ],
+    [
+      'Running',
+      async (id) => {
+        await queueJob(own.database.pool, id)
+        await recordEvents(own.database.pool, (await rows.claim()).attempt, [started, step(1)])
+      },
+    ],
+  ])('ends a %s job at once, and again is no fault', async (state, prepare) => {
+    const model = await rows.addModel()
+    const id = await rows.addJob(model, { state: 'Pending' })
+    await prepare(id)
+    expect((await read(id)).state).toBe(state)
+    const first = await cancel(id)
+    const job = (await first.json()) as Job
+    expect(first.status).toBe(200)
+    expect(job).toMatchObject({ id, state: 'Cancelled', failure: null, queue: null, checkpoint: null })
+    expect(job.timeline['finished_at']).toEqual(expect.any(String))
+    for (const body of [undefined, {}, [1], 'x', { reason: 'no' }]) {
+      const again = await cancel(id, body)
+      expect({ status: again.status, job: await again.json() }).toEqual({ status: 200, job })
+    }
+    const events = await api.listEvents(id)
+    expect(events.at(-1)).toEqual({
+      id: expect.any(String),
+      type: 'training_failed',
+      data: { error_message: 'cancelled' },
+    })
+    expect(events.filter(({ type }) => type === 'training_failed')).toHaveLength(1)
+    expect(await api.listCheckpoints(model)).toEqual([])
+  })
+
+  test('comes too late for a job that is trained or over', async () => {
+    const addJob = async () => rows.addJob(await rows.addModel())
+    const [publishing, succeeded, failed] = [await addJob(), await addJob(), await addJob()]
+    await rows.train(publishing)
+    await rows.train(succeeded)
+    await finishJob(own.database.pool, succeeded)
+    await failJob(own.database.pool, failed, { ...lost, category: 'User', retryable: false })
+    for (const [id, sentence] of [
+      [publishing, 'This job is trained already: its checkpoint is listed, and is being published.'],
+      [succeeded, 'This job is over already: its state is Succeeded.'],
+      [failed, 'This job is over already: its state is Failed.'],
+    ] as const) {
+      const before = await read(id)
+      const answer = await cancel(id)
+      expect({ status: answer.status, body: await answer.json() }).toEqual({ status: 409, body: { detail: sentence } })
+      expect(await read(id)).toEqual(before)
+    }
+  })
+
+  test('needs more than the right to read, and a body that is JSON if there is one', async () => {
+    const id = await rows.addJob(await rows.addModel())
+    expect((await (await own.join(rows.entity, 'read')).send('POST', `${path}/${id}/cancel`)).status).toBe(403)
+    const headers = { authorization: `Bearer ${await addKey(own.database.pool, rows.entity)}` }
+    const broken = (type: string) =>
+      fetch(`${own.server.url}${path}/${id}/cancel`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': type },
+        body: '{',
+      })
+    expect((await broken('application/json')).status).toBe(422)
+    expect((await broken('text/plain')).status).toBe(415)
+    expect((await read(id)).state).toBe('Queued')
+  })
+
+  test('takes less than 100 ms', async () => {
+    const model = await rows.addModel()
+    const tookMs: number[] = []
+    for (let round = 0; round < 10; round++) {
+      const id = await rows.addJob(model)
+      const before = performance.now()
+      expect((await cancel(id)).status).toBe(200)
+      tookMs.push(performance.now() - before)
+    }
+    expect(Math.max(...tookMs)).toBeLessThan(100)
+  })
+
+  test('and a checkpoint that comes at the same time: one of them wins, and there is a step or a cancelled job', async () => {
+    for (let round = 0; round < 20; round++) {
+      const model = await rows.addModel()
+      const id = await rows.addJob(model)
+      const { claim, attempt } = await rows.claim()
+      const [answer, outcome] = await Promise.all([
+        cancel(id),
+        recordCheckpoint(own.database.pool, attempt, checkpointOf(claim)),
+      ])
+      const { state } = await read(id)
+      const steps = (await api.listCheckpoints(model)).length
+      expect([
+        { status: 200, outcome: 'fenced', state: 'Cancelled', steps: 0 },
+        { status: 409, outcome: 'recorded', state: 'Publishing', steps: 1 },
+      ]).toContainEqual({ status: answer.status, outcome, state, steps })
+    }
+  })
+
+  test('and a claim that comes at the same time: the job is cancelled, and its trainer finds out', async () => {
+    for (let round = 0; round < 20; round++) {
+      const id = await rows.addJob(await rows.addModel())
+      const [answer, claimed] = await Promise.all([cancel(id), rows.claim().catch(() => undefined)])
+      expect({ status: answer.status, state: (await read(id)).state }).toEqual({ status: 200, state: 'Cancelled' })
+      if (claimed) expect(await recordEvents(own.database.pool, claimed.attempt, [started])).toBe('fenced')
+      expect(await rows.listEvents(id)).toEqual(['1 training_failed'])
+    }
+  })
+
+  test('twenty at once end it once', async () => {
+    const id = await rows.addJob(await rows.addModel())
+    const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(id)))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+    expect(await rows.listEvents(id)).toEqual(['1 training_failed'])
+  })
+})
+
+test('a trainer that waits is given the next job of the model right after the cancelled one', async () => {
+  const statusServer = await startStatusServer(stack, own.database.databaseUrl)
+  try {
+    const token = await makeTrainerToken(statusServer.namespace)
+    const model = await rows.addModel()
+    const [running, next] = [await rows.addJob(model), await rows.addJob(model)]
+    const headers = { authorization: `Bearer ${token}` }
+    const claim = (waitSeconds: number) =>
+      fetch(`${statusServer.url}/v1/claims`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: waitSeconds }),
+      })
+    await rows.claim()
+    const waiting = claim(20)
+    await eventually(async () => expect((await read(running)).state).toBe('Starting'))
+    const before = performance.now()
+    expect((await cancel(running)).status).toBe(200)
+    expect(await (await waiting).json()).toMatchObject({ id: next })
+    expect(performance.now() - before).toBeLessThan(2_000)
+  } finally {
+    await statusServer.remove()
+  }
+})
+
+async function makeTrainerToken(namespace: string): Promise<string> {
+  await stack.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'trainer-0', namespace },
+    spec: {
+      serviceAccountName: 'trainyard-trainer',
+      containers: [{ name: 'trainer', image: 'none' }],
+      schedulerName: 'nobody',
+    },
+  })
+  const bound = ['--bound-object-kind', 'Pod', '--bound-object-name', 'trainer-0']
+  const audience = ['--audience', 'trainyard-status']
+  return (await stack.kubectl('create', 'token', 'trainyard-trainer', `-n${namespace}`, ...audience, ...bound)).trim()
+}
+
+test('the resource of a job that is cancelled over the API shows it, and the line behind it moves on', async () => {
+  const rest = createRest(stack)
+  const model = await rest.createModel()
+  const groups = [{ trajectories: [] }]
+  const [first, second] = [await rest.startJob(model.id, groups), await rest.startJob(model.id, groups)]
+  const readJob = (id: string) => rest.call<Job>('GET', `${path}/${id}`)
+  await eventually(async () => expect((await readJob(second))['queue']).toMatchObject({ reason: 'WaitingForModel' }))
+  const sentence = `${path}/${first}/cancel`
+  expect(await rest.call<Job>('POST', sentence)).toMatchObject({ state: 'Cancelled' })
+  const readStatus = async (id: string) => {
+    const selector = `trainyard.dev/id=${id}`
+    const found = JSON.parse(await stack.kubectl('get', 'tj', '-A', '-l', selector, '-o', 'json')) as {
+      items: { status?: { phase?: string; reason?: string; message?: string } }[]
+    }
+    return found.items[0]?.status
+  }
+  await eventually(async () => {
+    expect(await readStatus(first)).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' })
+    expect(await readStatus(second)).toMatchObject({ phase: 'Queued', reason: 'WaitingForTrainer' })
+  }, 20_000)
+  const events: TrainingEvent[] = await rest.listEvents(first)
+  expect(events.map(({ type }) => type)).toEqual(['training_failed'])
+  await rest.call('POST', `${path}/${second}/cancel`)
+})

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { failJob, finishJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
+import { recordCheckpoint, recordEvents, recordFailure } from '../../db/queries/job-reports.ts'
+import { queueJob } from '../../db/queries/operator-jobs.ts'
+import { useApiServer } from '../support/api-server.ts'
+import { type Rest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
+
+const stack = useStack()
+const own = useApiServer(stack)
+const path = '/v1/preview/training-jobs'
+let rows: TrainingRows
+let api: Rest
+let stranger: Rest
+
+interface Job extends Record<string, unknown> {
+  id: string
+  state: string
+  timeline: Record<string, string | null>
+}
+interface Page {
+  data: Job[]
+  has_more: boolean
+  last_id: string
+}
+
+beforeAll(async () => {
+  stranger = await own.join('others')
+})
+// Every test has an entity of its own, so that it lists nothing but its own jobs.
+beforeEach(async () => {
+  rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
+  api = await own.join(rows.entity)
+})
+
+const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)
+const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
+
+describe('a job', () => {
+  test('tells its whole life', async () => {
+    const model = await rows.addModel()
+    const id = await rows.addJob(model, { state: 'Pending' })
+    const pending = await read(id)
+    expect(pending).toEqual({
+      id,
+      model_id: model,
+      method: 'RL',
+      state: 'Pending',
+      attempt: 0,
+      max_attempts: 6,
+      step: null,
+      progress: { step: 0, total_steps: null },
+      queue: null,
+      checkpoint: null,
+      training_data_url: null,
+      config: null,
+      experimental_config: { learning_rate: 0.001 },
+      failure: null,
+      timeline: {
+        created_at: expect.any(String),
+        queued_at: null,
+        claimed_at: null,
+        started_at: null,
+        trained_at: null,
+        published_at: null,
+        finished_at: null,
+      },
+      created_at: pending.timeline['created_at'],
+      started_at: null,
+      finished_at: null,
+    })
+    await queueJob(own.database.pool, id)
+    expect(await read(id)).toMatchObject({ state: 'Queued', queue: { position: 1, reason: 'WaitingForTrainer' } })
+    const { claim, attempt } = await rows.claim()
+    expect(await read(id)).toMatchObject({ state: 'Starting', attempt: 1, step: 1, queue: null, checkpoint: null })
+    await recordEvents(own.database.pool, attempt, [started, step(1)])
+    expect(await read(id)).toMatchObject({ state: 'Running', progress: { step: 1, total_steps: 2 } })
+    await recordCheckpoint(own.database.pool, attempt, checkpointOf(claim))
+    expect(await read(id)).toMatchObject({ state: 'Publishing', checkpoint: { id: claim.checkpointId, step: 1 } })
+    await finishJob(own.database.pool, id)
+    const { state, timeline, started_at, finished_at } = await read(id)
+    const times = Object.values(timeline)
+    expect({ state, times: times.toSorted((a, b) => (a! < b! ? -1 : 1)) }).toEqual({ state: 'Succeeded', times })
+    expect(Object.keys(timeline)).toHaveLength(7)
+    expect({ started_at, finished_at }).toEqual({
+      started_at: timeline['started_at'],
+      finished_at: timeline['finished_at'],
+    })
+    await own.database.pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE id = $1', [
+      claim.checkpointId,
+    ])
+    expect(await read(id)).toMatchObject({ checkpoint: null, step: 1 })
+  })
+
+  test('tells its place in the line of its model, and for a trainer', async () => {
+    const [first, second] = [await rows.addModel(), await rows.addModel()]
+    const jobs = [
+      await rows.addJob(first),
+      await rows.addJob(first),
+      await rows.addJob(second),
+      await rows.addJob(first),
+      await rows.addJob(await new TrainingRows(own.database.pool, rows.entity).addModel()),
+    ]
+    const behind = (count: string, position: number) => ({
+      position,
+      reason: 'WaitingForModel',
+      message: `Behind ${count} of its model.`,
+    })
+    const place = (position: number) => ({
+      position,
+      reason: 'WaitingForTrainer',
+      message: `Place ${position} in the line for a trainer.`,
+    })
+    const tellAll = async () => (await api.call<Page>('GET', path)).data.map(({ queue }) => queue)
+    const told = [place(1), behind('1 job', 2), place(2), behind('2 jobs', 3), place(1)]
+    expect(await tellAll()).toEqual(told)
+    expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
+    await rows.claim()
+    expect(await tellAll()).toEqual([null, behind('1 job', 2), place(1), behind('2 jobs', 3), place(1)])
+  })
+
+  test.each<[string, (id: string) => Promise<unknown>, object]>([
+    [
+      "a user's fault",
+      async () => recordFailure(own.database.pool, (await rows.claim()).attempt, { ...lost, category: 'User' }),
+      { category: 'User', code: 'CudaOutOfMemory', message: 'out of memory', retryable: false },
+    ],
+    [
+      'a failure that no retry helps',
+      async () => recordFailure(own.database.pool, (await rows.claim()).attempt, { ...lost, retryable: false }),
+      { category: 'Internal', code: 'CudaOutOfMemory', message: 'out of memory', retryable: false },
+    ],
+    [
+      'the last attempt that is left',
+      async () => recordFailure(own.database.pool, (await rows.claim()).attempt, lost),
+      { category: 'Internal', code: 'CudaOutOfMemory', message: 'out of memory', retryable: true },
+    ],
+    [
+      'a trainer that fell silent for the last time',
+      async (id) => {
+        await rows.claim()
+        await rows.expireLease(id)
+        await sweepExpiredLeases(own.database.pool)
+      },
+      { category: 'Internal', code: 'TrainerLost', message: expect.stringMatching(/^The trainer/), retryable: true },
+    ],
+    [
+      'an input that is not allowed',
+      (id) =>
+        failJob(own.database.pool, id, { ...lost, category: 'User', reason: 'InputNotAllowed', retryable: false }),
+      { category: 'User', code: 'InputNotAllowed', message: 'out of memory', retryable: false },
+    ],
+  ])('that failed by %s tells so', async (_name, fail, failure) => {
+    const id = await rows.addJob(await rows.addModel(), { maxAttempts: 1 })
+    await fail(id)
+    expect(await read(id)).toMatchObject({ state: 'Failed', failure, timeline: { published_at: null } })
+  })
+
+  test('is tried again with the times of its newest attempt', async () => {
+    const id = await rows.addJob(await rows.addModel())
+    const { attempt } = await rows.claim()
+    await recordEvents(own.database.pool, attempt, [started])
+    const first = await read(id)
+    await recordFailure(own.database.pool, attempt, lost)
+    expect(await read(id)).toMatchObject({ state: 'Queued', attempt: 1, failure: { retryable: true } })
+    await rows.claim()
+    const second = await read(id)
+    expect(second).toMatchObject({ state: 'Starting', attempt: 2, timeline: { started_at: null } })
+    expect(second.timeline['claimed_at']! > first.timeline['claimed_at']!).toBe(true)
+  })
+
+  test("is nobody else's", async () => {
+    const id = await rows.addJob(await rows.addModel())
+    const answers = await Promise.all([
+      stranger.send('GET', `${path}/${id}`),
+      stranger.send('POST', `${path}/${id}/cancel`),
+      stranger.send('GET', `${path}/${id}/events`),
+      stranger.send('GET', `${path}/${randomUUID()}`),
+      api.send('GET', `${path}/none`),
+    ])
+    const bodies = await Promise.all(
+      answers.map(async (answer) => ({ status: answer.status, body: await answer.text() })),
+    )
+    expect(new Set(bodies.map((body) => JSON.stringify(body)))).toEqual(
+      new Set([JSON.stringify({ status: 404, body: '{"detail":"Training job not found"}' })]),
+    )
+    expect((await stranger.call<Page>('GET', `${path}?limit=100`)).data).toEqual([])
+  })
+})

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { useApiServer } from '../support/api-server.ts'
+import { type Rest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+import { TrainingRows } from '../support/training-rows.ts'
+
+const stack = useStack()
+const own = useApiServer(stack)
+const path = '/v1/preview/training-jobs'
+let rows: TrainingRows
+let api: Rest
+let stranger: Rest
+
+interface Job extends Record<string, unknown> {
+  id: string
+  state: string
+  timeline: Record<string, string | null>
+}
+interface Page {
+  data: Job[]
+  has_more: boolean
+  last_id: string
+}
+
+beforeAll(async () => {
+  stranger = await own.join('others')
+})
+// Every test has an entity of its own, so that it lists nothing but its own jobs.
+beforeEach(async () => {
+  rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
+  api = await own.join(rows.entity)
+})
+
+const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)
+const list = async (query: string) => (await api.call<Page>('GET', `${path}?${query}`)).data.map(({ id }) => id)
+const cancel = (id: string, body?: unknown) => api.send('POST', `${path}/${id}/cancel`, body)
+
+describe('the list', () => {
+  test('walks in order of arrival, both ways, also behind jobs whose model was deleted meanwhile', async () => {
+    const [gone, stays] = [await rows.addModel(), await rows.addModel()]
+    const jobs: string[] = []
+    for (let index = 0; index < 7; index++) jobs.push(await rows.addJob(index % 2 ? gone : stays))
+    const walk = async (order: string) => {
+      const ids: string[] = []
+      for (let after = ''; ;) {
+        const page = await api.call<Page>('GET', `${path}?limit=2&order=${order}${after}`)
+        ids.push(...page.data.map(({ id }) => id))
+        if (!page.has_more) return ids
+        after = `&after=${page.last_id}`
+        await own.database.pool.query('UPDATE training.models SET deleted_at = now() WHERE id = $1', [gone])
+      }
+    }
+    expect(await walk('asc')).toEqual(jobs)
+    expect(await walk('desc')).toEqual(jobs.toReversed())
+  })
+
+  test('is narrowed by every filter, and by several', async () => {
+    const model = await rows.addModel()
+    const [rl, sft, done] = [
+      await rows.addJob(model),
+      await rows.addJob(model),
+      await rows.addJob(await rows.addModel('second')),
+    ]
+    await own.database.pool.query(
+      `UPDATE training.jobs SET method = 'SFT', training_data_url = 'https://x/y.jsonl', experimental_config = '{"a": 1}'
+       WHERE id = $1`,
+      [sft],
+    )
+    await own.database.pool.query(
+      `UPDATE training.jobs SET created_at = created_at - make_interval(mins => CASE id WHEN $1 THEN 2 ELSE 1 END)
+       WHERE id IN ($1, $2)`,
+      [rl, sft],
+    )
+    const sftJob = await read(sft)
+    expect(sftJob).toMatchObject({ config: { learning_rate: 0.001 }, experimental_config: { a: 1 } })
+    expect(sftJob).toMatchObject({ training_data_url: 'https://x/y.jsonl' })
+    await cancel(done)
+    const at = (id: string, shiftMs = 0) =>
+      read(id).then(({ timeline }) =>
+        encodeURIComponent(new Date(Date.parse(timeline['created_at']!) + shiftMs).toISOString()),
+      )
+    const cases: [string, string[]][] = [
+      [`model_id=${model}`, [rl, sft]],
+      [`model_id=${randomUUID()}`, []],
+      ['project=second', [done]],
+      ['method=SFT', [sft]],
+      ['state=Queued', [rl, sft]],
+      ['state=Queued&state=Cancelled', [rl, sft, done]],
+      ['state=Running,Cancelled', [done]],
+      ['state[]=Running&state[]=Cancelled', [done]],
+      [`created_after=${await at(sft, -1)}&created_before=${await at(done, 1)}&order=desc`, [done, sft]],
+      [`created_before=${await at(rl, -1)}`, []],
+      ['state=Queued&method=RL&project=project', [rl]],
+      [`method=RL&after=${rl}`, [done]],
+    ]
+    for (const [query, expected] of cases) expect({ query, ids: await list(query) }).toEqual({ query, ids: expected })
+  })
+
+  test('goes on behind a job whose state is another one by now', async () => {
+    const model = await rows.addModel()
+    const jobs = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
+    await cancel(jobs[1]!)
+    expect(await list(`state=Queued&after=${jobs[1]}`)).toEqual([jobs[2]])
+  })
+
+  test.each([
+    ['an id of nothing', `after=${randomUUID()}`, ['query', 'after']],
+    ['no id', 'after=x%00', ['query', 'after']],
+    ['an unknown state', 'state=Queued&state=Done', ['query', 'state', '1']],
+    ['an empty state', 'state=', ['query', 'state', '0']],
+    ['an unknown method', 'method=DPO', ['query', 'method']],
+    ['a model that is no id', 'model_id=7', ['query', 'model_id']],
+    ['a project with a NUL', 'project=%00', ['query', 'project']],
+    ['a time that is none', 'created_after=yesterday', ['query', 'created_after']],
+    ['a year that is none', 'created_before=99999-01-01T00:00:00Z', ['query', 'created_before']],
+    ['a limit too high', 'limit=101', ['query', 'limit']],
+  ])('refuses %s', async (_name, query, loc) => {
+    const answer = await api.send('GET', `${path}?${query}`)
+    expect({ status: answer.status, body: await answer.json() }).toEqual({
+      status: 422,
+      body: { detail: [{ loc, msg: expect.any(String), type: expect.any(String) }] },
+    })
+  })
+
+  test("refuses a cursor that was never in the list that is asked for, and another entity's", async () => {
+    const [first, second] = [await rows.addModel(), await rows.addModel()]
+    const job = await rows.addJob(first)
+    expect((await api.send('GET', `${path}?model_id=${second}&after=${job}`)).status).toBe(422)
+    expect((await stranger.send('GET', `${path}?after=${job}`)).status).toBe(422)
+  })
+})

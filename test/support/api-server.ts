@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { Pool } from '../../db/pool.ts'
+import { afterAll, beforeAll } from 'vitest'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
+import { findFreePort } from './free-port.ts'
+import { createRest, type Rest } from './rest.ts'
+import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
+import type { Stack } from './stack.ts'
+
+/** A running apiserver of a test's own, on a database of its own: no operator moves its jobs. */
+export interface RunningApiServer {
+  url: string
+  pid: number
+  /** Its way to Postgres, which can be cut. */
+  postgres: SeverableProxy
+  /** SIGTERM; answers the exit code. */
+  stop: () => Promise<number | null>
+  /** Ends the process if it runs. */
+  remove: () => Promise<void>
+}
+
+/** Starts apiserver/main.ts as its pod would. */
+export async function startApiServer(
+  stack: Pick<Stack, 'kubeconfig' | 'artifacts'>,
+  databaseUrl: string,
+): Promise<RunningApiServer> {
+  const { hostname, port: databasePort } = new URL(databaseUrl)
+  const postgres = await openSeverableProxy({ host: hostname, port: Number(databasePort) })
+  const ownDatabaseUrl = new URL(databaseUrl)
+  ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
+  const port = await findFreePort()
+  const child = spawn(process.execPath, ['apiserver/main.ts'], {
+    env: {
+      TRAINYARD_HOST: '127.0.0.1',
+      TRAINYARD_PORT: String(port),
+      DATABASE_URL: ownDatabaseUrl.href,
+      TRAINYARD_ARTIFACTS: stack.artifacts,
+      TRAINYARD_NAMESPACE: 'trainyard',
+      TRAINYARD_ENGINE_KEY: 'none',
+      KUBECONFIG: stack.kubeconfig,
+      LOG_LEVEL: 'fatal',
+    },
+    stdio: 'inherit',
+  })
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  const url = `http://127.0.0.1:${port}`
+  await eventually(async () => {
+    if (!(await fetch(`${url}/v1/health`)).ok) throw new Error('not healthy')
+  }, 20_000)
+  return {
+    url,
+    pid: child.pid!,
+    postgres,
+    stop: () => (child.kill('SIGTERM'), exited),
+    remove: async () => {
+      if (child.exitCode === null) child.kill('SIGKILL')
+      await exited
+      await postgres.close()
+    },
+  }
+}
+
+/** A new key of an entity. */
+export async function addKey(pool: Pool, entity: string, role = 'member'): Promise<string> {
+  const key = `ty_${randomUUID().replaceAll('-', '')}`
+  await pool.query('INSERT INTO auth.api_keys (entity, digest, role) VALUES ($1, $2, $3)', [
+    entity,
+    createHash('sha256').update(key).digest(),
+    role,
+  ])
+  return key
+}
+
+/** What a test file's own apiserver is asked with. */
+export interface OwnApi {
+  database: TestDatabase
+  server: RunningApiServer
+  /** The interface, as a new key of an entity meets it. */
+  join: (entity: string, role?: string) => Promise<Rest>
+}
+
+/** Starts an apiserver of a test file's own before its tests, and ends it after them. */
+export function useApiServer(stack: Stack): OwnApi {
+  const own = {} as OwnApi
+  own.join = async (entity, role) =>
+    createRest({ ...stack, url: own.server.url }, await addKey(own.database.pool, entity, role))
+  beforeAll(async () => {
+    own.database = await createTestDatabase()
+    own.server = await startApiServer(stack, own.database.databaseUrl)
+  })
+  afterAll(async () => {
+    await own.server?.remove()
+    await own.database?.drop()
+  })
+  return own
+}
