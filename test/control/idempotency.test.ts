@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { RequestIds } from '../../apiserver/http/request-ids.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { insertApiKey } from '../../db/queries/api-keys.ts'
 import { sweepKeyedRequests } from '../../db/queries/idempotent-requests.ts'
@@ -176,6 +177,40 @@ test('a repetition while the first is at work waits for its answer, and another 
   expect(await countModels(name)).toBe(1)
 })
 
+test('another process waits for the answer, and holds no connection meanwhile', async () => {
+  const log = createLogger('test', 'silent')
+  const onlyOne = createPool(stack.databaseUrl, log, 1)
+  const digest = createHash('sha256').update('{}').digest()
+  const key = randomUUID()
+  const ask = async (work: () => Promise<string>) => {
+    // A module of its own is as good as a process: it knows nothing of what others have under way.
+    vi.resetModules()
+    const { answerOnce } = await import('../../apiserver/http/idempotency.ts')
+    const headers: Record<string, string> = {}
+    const ctx = {
+      method: 'POST',
+      url: '/x',
+      req: { headers: { 'idempotency-key': key } },
+      set: (name: string, value: string) => (headers[name] = value),
+    }
+    const request = { ctx, caller: { entity: 'two-processes' }, ids: new RequestIds(true) } as unknown as Parameters<
+      typeof answerOnce
+    >[1]
+    return { answer: await answerOnce({ pool: onlyOne, log }, request, digest, work), headers }
+  }
+  const begun = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<string>()
+  const first = ask(() => (begun.resolve(), end.promise))
+  await begun.promise
+  const others = [ask(() => Promise.resolve('second')), ask(() => Promise.resolve('third'))]
+  for (let count = 0; count < 5; count++) await onlyOne.query('SELECT pg_sleep(0.1)')
+  end.resolve('first')
+  expect(await first).toEqual({ answer: 'first', headers: {} })
+  const replayed = { answer: 'first', headers: { 'Idempotent-Replayed': 'true' } }
+  expect(await Promise.all(others)).toEqual([replayed, replayed])
+  await onlyOne.end()
+})
+
 describe('an apiserver that is killed in the middle makes nothing twice', () => {
   test('a model that is made, and not answered', async () => {
     const key = randomUUID()
@@ -209,6 +244,7 @@ describe('an apiserver that is killed in the middle makes nothing twice', () => 
       return { done }
     })
     await waitForBlocked('SET answer')
+    expect(await listJobs(modelId)).toHaveLength(1)
     await killPart(stack, 'apiserver')
     await pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%idempotent_requests%'`,

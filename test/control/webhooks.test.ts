@@ -398,13 +398,13 @@ test('what is committed late gets a later position: no reader who has gone on mi
   const late = await pool.connect()
   await late.query('BEGIN')
   await late.query(`UPDATE training.jobs SET state = 'Failed', finished_at = now() WHERE id = $1`, [jobIds[0]])
-  await failJob(pool, jobIds[1]!, failure)
+  await failJob(pool, jobIds[1], failure)
   const early = await eventually(async () => {
-    const position = (await positions()).get(jobIds[1]!)
+    const position = (await positions()).get(jobIds[1])
     expect(position).toEqual(expect.any(Number))
     return position!
   })
   await late.query('COMMIT')
   late.release()
-  await eventually(async () => expect((await positions()).get(jobIds[0]!)).toBeGreaterThan(early))
+  await eventually(async () => expect((await positions()).get(jobIds[0])).toBeGreaterThan(early))
 })
