@@ -25,6 +25,9 @@ const databaseConnections = 20
 const graceMs = 8_000
 // What a process that is killed may lose of the usage of chats.
 const flushMs = 1_000
+// Spooled bodies of a process that was killed. Those that still come in are written to all the time.
+const sweepMs = 10 * 60_000
+const abandonedMs = 6 * 60 * 60_000
 
 const config = loadConfig()
 const log = createLogger('apiserver', config.LOG_LEVEL)
@@ -65,6 +68,9 @@ const flush = async () => {
   await keyUses.flush()
 }
 const stopFlushing = repeat(flushMs, flush, (error) => log.warn({ error }, 'usage not written yet'))
+const sweep = () => artifacts.sweepTemporary(abandonedMs)
+// Ends with the process: there is nothing to wait for.
+repeat(sweepMs, sweep, (error) => log.warn({ error }, 'temporary files not swept'))
 const listener = listen(
   config.DATABASE_URL,
   ['training_events'],

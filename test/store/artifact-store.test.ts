@@ -260,6 +260,24 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
   })
 })
 
+test('in a folder, nothing half-made stays behind', async () => {
+  const root = path.join(folder, randomUUID())
+  store = createArtifactStore(root)
+  const broken = Readable.from(
+    (function* () {
+      yield* makeMegabytes(1)
+      throw new Error('the client left')
+    })(),
+  )
+  await expect(store.put('broken', broken)).rejects.toThrow('writing to the artifact store')
+  await store.put('a/x', Buffer.from('x'))
+  await store.copyAll('a', 'b')
+  await store.removeAll('a')
+  await store.probe()
+  expect(await readdir(root, { recursive: true })).toEqual(expect.arrayContaining(['b', 'b/x', '.spool']))
+  expect(await readdir(path.join(root, '.spool'))).toEqual([])
+})
+
 async function listUploads() {
   const client = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', forcePathStyle: true })
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: server.bucket }))
