@@ -19,6 +19,7 @@ import { routeCheckpoints } from './training/checkpoints/routes.ts'
 import { routeErasures } from './training/erasures/routes.ts'
 import { routeModels } from './training/models/routes.ts'
 import { routeRetention } from './training/retention/routes.ts'
+import { routeSftTrainingJobs } from './training/sft-training-jobs/routes.ts'
 import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 import { routeLogs } from './training/logs/routes.ts'
 import { routeTrajectories } from './training/trajectories/routes.ts'
@@ -62,6 +63,7 @@ function createApi(router: Router<RequestState>, deps: Deps): Api {
   routeErasures(api, deps)
   routeArtifacts(api, deps)
   routeTrainingJobs(api, deps)
+  routeSftTrainingJobs(api, deps)
   routeGateway(api, deps)
   routeKeys(api, deps)
   routeLimits(api, deps)

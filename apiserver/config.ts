@@ -12,8 +12,6 @@ const schema = Type.Object({
   DATABASE_URL: Type.String({ minLength: 1 }),
   ...artifactSettings,
   ...outboundSettings,
-  // Of one upload of a data set.
-  TRAINYARD_UPLOAD_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 2 ** 40, default: 5 * 1024 ** 3 }),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
   // A folder with token and ca.crt, together with the address that a cluster injects; else a KUBECONFIG file.

@@ -279,25 +279,39 @@ export interface TrainingJob {
     modelRef: {
       name: string
     }
-    method: 'RL'
     /**
-     * What it trains on. Trajectory groups, stored before the job is made.
+     * RL on trajectories with rewards, or SFT on conversations.
+     */
+    method: 'RL' | 'SFT'
+    /**
+     * What it trains on. RL takes trajectory groups in the artifact store, SFT a file of JSON lines.
      */
     inputRef: {
       /**
-       * An address in the artifact store, below payloads/<entity>/.
+       * An address in the artifact store that belongs to the model's entity (artifact:///payloads/<entity>/...). For SFT also an uploaded data set (wandb-artifact:///<entity>/<project>/<name>:v0), and https:// and s3:// addresses that the administrator allows; they are fetched into the store first.
        */
       uri: string
       /**
-       * The sha256 of its bytes in hex.
+       * The sha256 of its bytes in hex; what is fetched must have it.
        */
-      digest: string
+      digest?: string
     }
     /**
      * Settings of the method; an absent one has its default.
      */
     config?: {
       learningRate?: number
+      /**
+       * SFT, instead of learningRate; one for each batch, what is left over is ignored.
+       *
+       * @minItems 1
+       * @maxItems 20000
+       */
+      learningRates?: number[]
+      /**
+       * SFT: rows of a batch.
+       */
+      batchSize?: number
       /**
        * Above 0 it weakens negative advantages, below 0 positive ones.
        */

@@ -1,5 +1,5 @@
-import { camelCase, mapKeys } from './case.ts'
 import type { Model, TrainingJob } from './generated.ts'
+import { configToSpec } from './job-config.ts'
 import { apiVersion, labels } from './names.ts'
 
 // Long enough to look at with kubectl, short enough that etcd does not fill up; the job stays in the REST lists.
@@ -20,7 +20,8 @@ export interface ModelFacts {
 export interface TrainedOnFacts {
   method: TrainingJob['spec']['method']
   inputUri: string
-  inputDigest: string
+  /** null: not known before the input is fetched */
+  inputDigest: string | null
   config: Record<string, unknown>
   modelCrName: string
 }
@@ -47,8 +48,8 @@ export function buildTrainedOn({ method, inputUri, inputDigest, config, modelCrN
   return {
     modelRef: { name: modelCrName },
     method,
-    inputRef: { uri: inputUri, digest: inputDigest },
-    config: mapKeys(config, camelCase),
+    inputRef: { uri: inputUri, ...(inputDigest !== null && { digest: inputDigest }) },
+    config: configToSpec(config),
   } satisfies Partial<TrainingJob['spec']>
 }
 

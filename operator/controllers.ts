@@ -7,6 +7,7 @@ import type { Context } from './context.ts'
 import type { KubeObject } from './kube/apply.ts'
 import { WorkQueue } from './kube/queue.ts'
 import { reconcileModel } from './model/reconcile.ts'
+import { InputFetcher } from './training-job/input-fetcher.ts'
 import { Publisher } from './training-job/publish.ts'
 import { reconcileTrainingJob } from './training-job/reconcile.ts'
 import type { WatchedKind } from './watches.ts'
@@ -16,6 +17,8 @@ export const channels = { models: 'training_models', jobs: 'training_jobs' } as 
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
 const ordinaryConcurrency = 4
+// What a server of somebody else's answers comes slowly, or after a while; twelve tries take some seven minutes.
+const inputQueue = { name: 'inputs', concurrency: 4, backoffMs: 1_000, maxBackoffMs: 60_000 }
 
 /** The queues of the controllers, and which change is work for which of them. Keys are resource names. */
 export class Controllers {
@@ -24,6 +27,9 @@ export class Controllers {
   readonly trainingJobs: WorkQueue
   /** keyed by job id */
   readonly publishing: WorkQueue
+  /** keyed by job id */
+  readonly #inputs: WorkQueue
+  readonly #fetcher: InputFetcher
   /** notified rows, `channel/id`, whose resource is to be looked up */
   readonly #rows: WorkQueue
   readonly #context: Context
@@ -37,8 +43,11 @@ export class Controllers {
     this.baseModels = queue('base-models', ordinaryConcurrency, (name) => reconcileBaseModel(context, name))
     this.models = queue('models', ordinaryConcurrency, (name) => reconcileModel(context, name))
     // One at a time: jobs get their place in the order in which they are looked at.
-    this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob(context, publisher, name))
+    const workers = { publisher, fetchInput: (id: string) => this.#inputs.addRoutinely(id) }
+    this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob(context, workers, name))
     this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id))
+    this.#fetcher = new InputFetcher(context)
+    this.#inputs = new WorkQueue({ ...inputQueue, log, work: (id) => this.#fetcher.fetch(id) })
     this.#rows = queue('rows', ordinaryConcurrency, (key) => this.#lookUp(key))
   }
 
@@ -69,7 +78,8 @@ export class Controllers {
   }
 
   async close(): Promise<void> {
-    const queues = [this.#rows, this.publishing, this.trainingJobs, this.models, this.baseModels]
+    this.#fetcher.stop()
+    const queues = [this.#rows, this.#inputs, this.publishing, this.trainingJobs, this.models, this.baseModels]
     await Promise.all(queues.map((queue) => queue.close()))
   }
 

@@ -34,6 +34,7 @@ CREATE TABLE training.blobs (
 
 -- The input of an SFT job may be an address that is still to be resolved, or fetched into the store.
 ALTER TABLE training.jobs
+  ALTER COLUMN experimental_config TYPE json, -- as it came: jsonb has no NUL in texts
   ADD COLUMN input_tries integer NOT NULL DEFAULT 0, -- how often that was begun
   ADD COLUMN input_fault text; -- why the last time was in vain
 DROP TRIGGER jobs_changed ON training.jobs;

@@ -8,7 +8,8 @@ export interface NewJob {
   modelId: string
   method: 'RL' | 'SFT'
   inputUri: string
-  inputDigest: string
+  /** null: not known before the operator has fetched it */
+  inputDigest: string | null
   /** Its size, where it is stored for this job. */
   inputBytes?: number | undefined
   /** Wire names, only what was given. */

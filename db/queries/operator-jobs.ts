@@ -16,9 +16,14 @@ export type JobState =
 export interface OperatorJob {
   id: string
   state: JobState
+  method: string
   entity: string
   baseModel: string
   inputUri: string
+  /** null: its input is still to be fetched */
+  inputDigest: string | null
+  /** why fetching it was in vain the last time */
+  inputFault: string | null
   attempt: number
   maxAttempts: number
   holderPod: string | null
@@ -49,7 +54,8 @@ export interface JobReference {
 const select = (condition: string) => `WITH page AS MATERIALIZED (
     SELECT j.*, m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}
   ), ${queueOfPage}
-  SELECT j.id, j.state, j.entity, j.base_model AS "baseModel", j.input_uri AS "inputUri", j.attempt,
+  SELECT j.id, j.state, j.method, j.entity, j.base_model AS "baseModel", j.input_uri AS "inputUri",
+    j.input_digest AS "inputDigest", j.input_fault AS "inputFault", j.attempt,
     j.max_attempts AS "maxAttempts", j.holder_pod AS "holderPod", j.progress_step AS "progressStep",
     j.progress_total AS "progressTotal", j.failure, j.cr_made_at AS "crMadeAt", j.created_at AS "createdAt",
     j.started_at AS "startedAt", j.finished_at AS "finishedAt",
@@ -77,7 +83,9 @@ export interface NewResourceJob extends JobReference {
   modelId: string
   method: string
   inputUri: string
-  inputDigest: string
+  inputDigest: string | null
+  /** what the resource says, where that is still to be resolved */
+  trainingDataUrl: string | null
   /** wire names */
   config: Record<string, unknown>
   maxAttempts: number
@@ -87,8 +95,8 @@ export interface NewResourceJob extends JobReference {
 export async function insertResourceJob(pool: Pool, job: NewResourceJob): Promise<void> {
   await pool.query(
     `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, max_attempts, spec_digest, namespace,
-       cr_name, cr_made_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`,
+       cr_name, training_data_url, cr_made_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())`,
     [
       job.modelId,
       job.method,
@@ -99,6 +107,7 @@ export async function insertResourceJob(pool: Pool, job: NewResourceJob): Promis
       job.specDigest,
       job.namespace,
       job.crName,
+      job.trainingDataUrl,
     ],
   )
 }
@@ -182,9 +191,9 @@ export interface UnmadeJob {
   id: string
   namespace: string
   crName: string
-  method: 'RL'
+  method: 'RL' | 'SFT'
   inputUri: string
-  inputDigest: string
+  inputDigest: string | null
   config: Record<string, unknown>
   modelCrName: string
 }

@@ -1,8 +1,9 @@
 import { lookup } from 'node:dns'
-import { pipeline, Transform, type Readable, type TransformCallback } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import { Agent, request, type Dispatcher } from 'undici'
 import { checkUrl, type UrlRules } from './check-url.ts'
 import { createHostList } from './hosts.ts'
+import { LimitedBody, toFault } from './limited-body.ts'
 import { createAddressCheck } from './networks.ts'
 import { AddressRefused, AnswerFault } from './refused.ts'
 import { createCheckedLookup, type Resolve } from './resolve.ts'
@@ -139,40 +140,10 @@ function present({ statusCode, headers, body }: Dispatcher.ResponseData, maxByte
   const answer = { status: statusCode, headers, body: limited }
   if (Number(headers['content-length'] ?? 0) <= maxBytes) return answer
   discard(answer)
-  throw tooLarge(maxBytes)
+  throw limited.fault
 }
 
 /** What is left of an answer is of no interest: its connection is closed. */
 function discard({ body }: OutboundAnswer): void {
   body.on('error', () => {}).destroy()
-}
-
-/** A body that fails once it is longer than was agreed. */
-class LimitedBody extends Transform {
-  #left: number
-  readonly #maxBytes: number
-
-  constructor(maxBytes: number) {
-    super()
-    this.#left = this.#maxBytes = maxBytes
-  }
-
-  override _transform(chunk: Uint8Array, _: BufferEncoding, done: TransformCallback): void {
-    this.#left -= chunk.length
-    if (this.#left < 0) done(tooLarge(this.#maxBytes))
-    else done(null, chunk)
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    done(error && toFault(error))
-  }
-}
-
-function tooLarge(maxBytes: number): AnswerFault {
-  return new AnswerFault('too_large', `it is larger than ${maxBytes} bytes`)
-}
-
-function toFault(error: unknown): Error {
-  if (error instanceof AddressRefused || error instanceof AnswerFault) return error
-  return new AnswerFault('unreachable', 'its server could not be reached, or broke off', { cause: error })
 }

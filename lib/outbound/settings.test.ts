@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { listPrivateNetworks, openDataSources, openWebhooks } from './settings.ts'
 
+const others = { TRAINYARD_UPLOAD_LIMIT_BYTES: 1, TRAINYARD_ARTIFACTS: '/artifacts' }
+
 test('hosts and buckets are listed with commas', () => {
   const { outbound, buckets } = openDataSources({
     TRAINYARD_DATA_HOSTS: 'files.example.com, s3://data,,http://127.0.0.1:*,s3://more.data',
     TRAINYARD_WEBHOOK_HOSTS: '',
     TRAINYARD_PRIVATE_NETWORKS: '127.0.0.0/8',
+    ...others,
   })
   expect([...buckets]).toEqual(['data', 'more.data'])
   expect(outbound.check('http://127.0.0.1:1/a').href).toBe('http://127.0.0.1:1/a')
@@ -14,7 +17,7 @@ test('hosts and buckets are listed with commas', () => {
 })
 
 test('by default nobody is asked', () => {
-  const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_WEBHOOK_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '' }
+  const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_WEBHOOK_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '', ...others }
   expect(() => openDataSources(config).outbound.check('https://example.com/a')).toThrow('not a host that is allowed')
   expect(listPrivateNetworks(config)).toEqual([])
 })
@@ -28,13 +31,14 @@ test.each([
     TRAINYARD_DATA_HOSTS: '',
     TRAINYARD_WEBHOOK_HOSTS: '',
     TRAINYARD_PRIVATE_NETWORKS: '',
+    ...others,
     [name]: value,
   }
   expect(() => openDataSources(config)).toThrow(expect.objectContaining({ name: 'ConfigError' }))
 })
 
 test('webhooks have a list of their own', () => {
-  const config = { TRAINYARD_DATA_HOSTS: 'http://data.example.com', TRAINYARD_PRIVATE_NETWORKS: '' }
+  const config = { TRAINYARD_DATA_HOSTS: 'http://data.example.com', TRAINYARD_PRIVATE_NETWORKS: '', ...others }
   const webhooks = openWebhooks({ ...config, TRAINYARD_WEBHOOK_HOSTS: '*:*' })
   expect(webhooks.check('https://hooks.example.com:8443/a').port).toBe('8443')
   expect(() => webhooks.check('http://data.example.com/')).toThrow('not a host that is allowed')

@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { createS3Client } from '../artifact-store/s3-client.ts'
+import { createBucketReader, type ReadObject } from './bucket-reader.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
 
 /** The variables that say whom this process may ask, for the schemas of processes that fetch for users. */
@@ -9,6 +11,8 @@ export const outboundSettings = {
   TRAINYARD_WEBHOOK_HOSTS: Type.String({ default: '*:*' }),
   // Networks such as 10.0.0.0/8 that may be asked although they are private; with commas.
   TRAINYARD_PRIVATE_NETWORKS: Type.String({ default: '' }),
+  // Of one data set, uploaded or fetched.
+  TRAINYARD_UPLOAD_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 2 ** 40, default: 5 * 1024 ** 3 }),
 }
 
 interface OutboundConfig {
@@ -17,21 +21,38 @@ interface OutboundConfig {
   TRAINYARD_PRIVATE_NETWORKS: string
 }
 
+interface DataConfig extends OutboundConfig {
+  TRAINYARD_UPLOAD_LIMIT_BYTES: number
+  TRAINYARD_ARTIFACTS: string
+  TRAINYARD_S3_ENDPOINT?: string
+  TRAINYARD_S3_REGION?: string
+}
+
 /** What may be asked for data that users name: over HTTP, and in which buckets. */
 export interface DataSources {
   outbound: Outbound
   buckets: ReadonlySet<string>
+  /** With the credentials of the artifact store; undefined where that is a folder. */
+  readObject: ReadObject | undefined
+  maxBytes: number
 }
 
 const bucketPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])$/
 
 /** @throws {ConfigError} */
-export function openDataSources(config: OutboundConfig): DataSources {
+export function openDataSources(config: DataConfig): DataSources {
   const entries = splitList(config.TRAINYARD_DATA_HOSTS)
   const buckets = new Set(entries.map((entry) => bucketPattern.exec(entry)?.[1] ?? ''))
   buckets.delete('')
   const hosts = entries.filter((entry) => !bucketPattern.test(entry))
-  return { outbound: createOutbound({ hosts, privateNetworks: listPrivateNetworks(config) }), buckets }
+  const outbound = createOutbound({ hosts, privateNetworks: listPrivateNetworks(config) })
+  return { outbound, buckets, readObject: openBuckets(config), maxBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES }
+}
+
+function openBuckets(config: DataConfig): ReadObject | undefined {
+  if (!config.TRAINYARD_ARTIFACTS.startsWith('s3://')) return undefined
+  const { TRAINYARD_S3_ENDPOINT: endpoint, TRAINYARD_S3_REGION: region } = config
+  return createBucketReader(createS3Client({ endpoint, region }))
 }
 
 /** The way out to webhooks. @throws {ConfigError} */

@@ -89,6 +89,17 @@ test('a routine look leaves a failing key to its backoff', async () => {
   expect(calls).toBe(1)
 })
 
+test('a routine look leaves a key alone that is worked on', async () => {
+  const { seen, work, open: pass } = gated()
+  const keys = open(work)
+  keys.add('a')
+  await eventually(() => expect(seen).toHaveLength(1))
+  keys.addRoutinely('a')
+  pass()
+  await eventually(() => expect(keys.size).toBe(0))
+  expect(seen).toHaveLength(1)
+})
+
 test('work that asks for it is repeated after a while', async () => {
   let calls = 0
   const keys = open(async () => (++calls < 3 ? { afterMs: 1 } : undefined))

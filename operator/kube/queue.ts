@@ -43,9 +43,12 @@ export class WorkQueue {
     this.#fill()
   }
 
-  /** Adds the key, unless its last work failed and is going to be repeated: a routine look leaves the backoff alone. */
+  /**
+   * Adds the key, unless it is worked on, or its last work failed and is going to be repeated: a routine look leaves the
+   * backoff alone.
+   */
   addRoutinely(key: string): void {
-    if (!this.#failures.has(key)) this.add(key)
+    if (!this.#failures.has(key) && !this.#running.has(key)) this.add(key)
   }
 
   /** Adds the key after a time; the earlier of two delays counts. */

@@ -45,6 +45,26 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
     { job: makeJob({ state: 'Pending', inputUri: 'artifact:///payloads/acme/../other/a.json' }) },
     { do: 'fail', id: 'j1' },
   ],
+  [
+    'SFT whose data are elsewhere',
+    { job: makeJob({ state: 'Pending', method: 'SFT', inputUri: 'https://a.example/b', inputDigest: null }) },
+    { do: 'rest', fetchInputOf: 'j1', wait: expect.objectContaining({ reason: 'FetchingInput' }) },
+  ],
+  [
+    'SFT whose data could not be fetched yet',
+    { job: makeJob({ state: 'Pending', method: 'SFT', inputDigest: null, inputFault: 'its server answered 503' }) },
+    { do: 'rest', wait: expect.objectContaining({ message: expect.stringContaining('its server answered 503') }) },
+  ],
+  [
+    'SFT on a data set in the store',
+    { job: makeJob({ state: 'Pending', method: 'SFT', inputUri: 'artifact:///artifacts/acme/a' }) },
+    { do: 'queue', id: 'j1' },
+  ],
+  [
+    "SFT on a data set of another entity's",
+    { job: makeJob({ state: 'Pending', method: 'SFT', inputUri: 'artifact:///artifacts/other/a' }) },
+    { do: 'fail', id: 'j1', failure: expect.objectContaining({ reason: 'InputNotAllowed' }) },
+  ],
   ['running: nothing to do', { job: makeJob({ state: 'Running' }) }, { do: 'rest' }],
   [
     'cancelled by its resource',

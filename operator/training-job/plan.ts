@@ -26,7 +26,7 @@ export type JobPlan =
   | { do: 'fail'; id: string; failure: JobFailure }
   | { do: 'limit'; id: string; maxAttempts: number }
   | { do: 'delete' }
-  | { do: 'rest'; wait?: Wait; lookAgainMs?: number }
+  | { do: 'rest'; wait?: Wait; lookAgainMs?: number; fetchInputOf?: string }
 
 const terminal: ReadonlySet<JobState> = new Set(['Succeeded', 'Failed', 'Cancelled'])
 
@@ -64,6 +64,7 @@ function planArrival(facts: JobFacts): JobPlan {
 function planQueueing(facts: JobFacts, job: OperatorJob): JobPlan {
   const wait = findObstacle(facts)
   if (wait) return { do: 'rest', wait }
+  if (isInputOpen(job)) return { do: 'rest', wait: fetchingInput(job), fetchInputOf: job.id }
   if (!isInputAllowed(job)) return { do: 'fail', id: job.id, failure: inputNotAllowed(job) }
   return { do: 'queue', id: job.id }
 }
@@ -82,9 +83,20 @@ function modelNotAccepted({ spec }: TrainingJob): Wait {
   return { reason: reasons.modelNotAccepted, message: `Model ${spec.modelRef.name} is not accepted (yet).` }
 }
 
+/** What SFT trains on may be an address that is resolved, and perhaps fetched into the store, before the job is queued. */
+export function isInputOpen({ method, inputUri, inputDigest }: OperatorJob): boolean {
+  return method === 'SFT' && (inputDigest === null || artifactKey(inputUri) === undefined)
+}
+
+function fetchingInput({ inputFault }: OperatorJob): Wait {
+  const fault = inputFault === null ? '' : ` The last try was in vain: ${inputFault}.`
+  return { reason: reasons.fetchingInput, message: `Its training data are being fetched.${fault}` }
+}
+
 /** A job may read only what belongs to its entity. */
 function isInputAllowed({ inputUri, entity }: OperatorJob): boolean {
-  return artifactKey(inputUri)?.startsWith(`payloads/${entity}/`) ?? false
+  const key = artifactKey(inputUri) ?? ''
+  return key.startsWith(`payloads/${entity}/`) || key.startsWith(`artifacts/${entity}/`)
 }
 
 function inputNotAllowed({ entity }: OperatorJob): JobFailure {

@@ -12,7 +12,7 @@ import {
   type JobReference,
   type OperatorJob,
 } from '../../db/queries/operator-jobs.ts'
-import { mapKeys, snakeCase } from '../../crds/case.ts'
+import { configFromSpec } from '../../crds/job-config.ts'
 import type { Context } from '../context.ts'
 import { deleteObject, patchStatus, readObject } from '../kube/apply.ts'
 import { recordEvent } from '../kube/events.ts'
@@ -24,6 +24,13 @@ import { describeJob, describeWaiting, type JobStatus } from './status.ts'
 import { tellJobStory } from './story.ts'
 import { measureTrainers, nameHolder } from './trainers.ts'
 
+/** Who does what takes long, beside the reconcile. */
+export interface JobWorkers {
+  publisher: Publisher
+  /** asks for the input of a job to be fetched; asking again changes nothing */
+  fetchInput: (jobId: string) => void
+}
+
 type Rest = Extract<JobPlan, { do: 'rest' }>
 
 /**
@@ -32,7 +39,7 @@ type Rest = Extract<JobPlan, { do: 'rest' }>
  */
 export async function reconcileTrainingJob(
   context: Context,
-  publisher: Publisher,
+  { publisher, fetchInput }: JobWorkers,
   name: string,
 ): Promise<Requeue | void> {
   const resource = context.trainingJobs.get(name)
@@ -41,7 +48,8 @@ export async function reconcileTrainingJob(
   const first = await observe(context, resource)
   const { plan, facts } = await settleJob(context, resource, first)
   if (plan.do === 'delete') return deleteResource(context, resource)
-  const alreadyRan = isReapplied(resource, first.job)
+  if (plan.fetchInputOf !== undefined) fetchInput(plan.fetchInputOf)
+  const alreadyRan = await isReapplied(context, resource, first.job)
   const status = describe(context, publisher, facts, plan, alreadyRan)
   for (const event of tellJobStory(resource.status, status)) await recordEvent(context.client, resource, event)
   await patchStatus(context.client, customPath('TrainingJob', context.namespace, name), resource, status)
@@ -102,8 +110,9 @@ async function execute(
         ...plan,
         method,
         inputUri: inputRef.uri,
-        inputDigest: inputRef.digest,
-        config: mapKeys(config, snakeCase),
+        inputDigest: inputRef.digest ?? null,
+        trainingDataUrl: method === 'SFT' ? inputRef.uri : null,
+        config: configFromSpec(config),
       })
     }
     case 'queue':
@@ -124,14 +133,21 @@ async function deleteResource({ client, namespace, log }: Context, { metadata }:
 }
 
 /** True for a resource that was made for a job that was over already. */
-function isReapplied({ metadata, status }: TrainingJob, job: OperatorJob | undefined): boolean {
+async function isReapplied(context: Context, resource: TrainingJob, job: OperatorJob | undefined): Promise<boolean> {
   if (!job || !isFinished(job)) return false
+  const { metadata, status } = resource.status?.id === undefined ? await readAgain(context, resource) : resource
   const isNew = status?.id === undefined
   return (
     isNew ||
     status.reason === reasons.alreadyRan ||
     Date.parse(metadata.creationTimestamp ?? '') > Number(job.finishedAt)
   )
+}
+
+/** A job that failed at once may be over before our copy of its resource has the status that we wrote. */
+async function readAgain({ client, namespace }: Context, resource: TrainingJob): Promise<TrainingJob> {
+  const path = customPath('TrainingJob', namespace, resource.metadata.name)
+  return (await readObject<TrainingJob>(client, path)) ?? resource
 }
 
 function describe(

@@ -22,9 +22,12 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
   return {
     id: 'j1',
     state: 'Queued',
+    method: 'RL',
     entity: 'acme',
     baseModel: 'tiny',
     inputUri: 'artifact:///payloads/acme/a.json',
+    inputDigest: '0'.repeat(64),
+    inputFault: null,
     attempt: 0,
     maxAttempts: 6,
     holderPod: null,

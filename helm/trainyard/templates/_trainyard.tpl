@@ -74,6 +74,8 @@ app.kubernetes.io/component: {{ .component }}
   value: {{ join "," .Values.outbound.webhookHosts | quote }}
 - name: TRAINYARD_PRIVATE_NETWORKS
   value: {{ join "," .Values.outbound.privateNetworks | quote }}
+- name: TRAINYARD_UPLOAD_LIMIT_BYTES
+  value: {{ .Values.uploadLimitBytes | int64 | quote }}
 {{- end }}
 
 {{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"). */}}

@@ -1,0 +1,27 @@
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { trainingJobIdSchema } from '../training-jobs/schema.ts'
+import { sftJobCreateSchema } from './schema.ts'
+import { createSftJob } from './service.ts'
+
+// A rate for each of 20,000 batches.
+const bodyLimitBytes = 2 * 1024 * 1024
+
+export function routeSftTrainingJobs(api: Api, deps: Deps): void {
+  api.post(
+    '/v1/preview/sft-training-jobs',
+    {
+      tag: 'Training jobs',
+      summary: 'Train a model on conversations (SFT)',
+      description:
+        'training_data_url names a data set that was uploaded (wandb-artifact:///ENTITY/PROJECT/NAME:v0, or :latest), or ' +
+        'an https:// or s3:// address that the administrator allows.',
+      creates: true,
+      makes: 'training_job_id',
+      body: sftJobCreateSchema,
+      bodyLimitBytes,
+      answer: trainingJobIdSchema,
+    },
+    (request) => createSftJob(deps, request, request.body),
+  )
+}

@@ -1,0 +1,47 @@
+import { InputRefused } from '../../../inputs/address.ts'
+import { resolveInput } from '../../../inputs/resolve.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { unprocessable } from '../../refusal.ts'
+import { getModel } from '../models/service.ts'
+import { admitJob } from '../training-jobs/admit.ts'
+import { pickGivenSftConfig, type SftJobCreate } from './schema.ts'
+
+/**
+ * Takes an SFT job in. An uploaded data set is pinned to its file at once; what lies elsewhere is only checked here, and
+ * fetched by the operator before the job is queued.
+ *
+ * @throws {Refusal} 404 for a model that is not the caller's, 422 for an address that cannot be trained on
+ */
+export async function createSftJob(
+  deps: Deps,
+  { caller, newId }: { caller: Caller; newId: () => string },
+  body: SftJobCreate,
+): Promise<{ id: string }> {
+  const model = await getModel(deps, caller.entity, body.model_id)
+  const input = await findInput(deps, caller.entity, body.training_data_url)
+  const id = newId()
+  await admitJob(deps, {
+    ...input,
+    id,
+    caller,
+    model,
+    method: 'SFT',
+    config: pickGivenSftConfig(body.config),
+    trainingDataUrl: body.training_data_url,
+    experimentalConfig: body.experimental_config ? { ...body.experimental_config } : undefined,
+  })
+  return { id }
+}
+
+async function findInput(deps: Deps, entity: string, address: string) {
+  try {
+    const input = await resolveInput(deps, entity, address)
+    if ('remote' in input) return { inputUri: address, inputDigest: null }
+    return { inputUri: input.uri, inputDigest: input.digest }
+  } catch (error) {
+    if (!(error instanceof InputRefused)) throw error
+    const msg = `Value error, ${error.message}`
+    throw unprocessable({ loc: ['body', 'training_data_url'], msg, type: 'value_error' })
+  }
+}

@@ -1,0 +1,43 @@
+import type { Pool } from '../pool.ts'
+
+/** The input of a Pending job that is an address still. */
+export interface OpenInput {
+  id: string
+  entity: string
+  address: string
+  /** sha256 that it must have, where the resource says so */
+  digest: string | null
+}
+
+/** Undefined for a job that is not Pending (any more), or whose input lies in the store already. */
+export async function findOpenInput(pool: Pool, jobId: string): Promise<OpenInput | undefined> {
+  const { rows } = await pool.query<OpenInput>(
+    `SELECT j.id, m.entity, j.input_uri AS address, j.input_digest AS digest
+     FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+     WHERE j.id = $1 AND j.state = 'Pending' AND (j.input_digest IS NULL OR j.input_uri NOT LIKE 'artifact:%')`,
+    [jobId],
+  )
+  return rows[0]
+}
+
+/** Counts a try before it is made, so that one that ends the process counts too; gives the number of tries. */
+export async function countInputTry(pool: Pool, jobId: string): Promise<number> {
+  const { rows } = await pool.query<{ tries: number }>(
+    'UPDATE training.jobs SET input_tries = input_tries + 1 WHERE id = $1 RETURNING input_tries AS tries',
+    [jobId],
+  )
+  return rows[0]?.tries ?? 0
+}
+
+export async function noteInputFault(pool: Pool, jobId: string, fault: string): Promise<void> {
+  await pool.query('UPDATE training.jobs SET input_fault = $2 WHERE id = $1', [jobId, fault])
+}
+
+/** The input lies in the store: what a trainer will read. */
+export async function settleInput(pool: Pool, jobId: string, input: { uri: string; digest: string }): Promise<void> {
+  await pool.query(
+    `UPDATE training.jobs SET input_uri = $2, input_digest = $3, input_fault = NULL
+     WHERE id = $1 AND state = 'Pending'`,
+    [jobId, input.uri, input.digest],
+  )
+}

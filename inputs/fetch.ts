@@ -1,0 +1,81 @@
+import { rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { insertBlob } from '../db/queries/blobs.ts'
+import { blobKey } from '../lib/artifact-store/blobs.ts'
+import { spoolSource, type Spooled } from '../lib/artifact-store/spool.ts'
+import { AddressRefused, AnswerFault } from '../lib/outbound/refused.ts'
+import { InputRefused } from './address.ts'
+import { resolveInput, type Input, type InputDeps } from './resolve.ts'
+
+/** An input that lies in the store. */
+export interface StoredInput {
+  uri: string
+  digest: string
+}
+
+// Longer than the guard lets one answer take.
+const s3TimeoutMs = 600_000
+
+/**
+ * Resolves an address and, where it lies elsewhere, fetches it into the store, under its content: to do it twice
+ * stores it once.
+ *
+ * @throws {InputRefused} for good; {AnswerFault} when another try may help, as every other error
+ */
+export async function obtainInput(
+  deps: InputDeps,
+  { entity, address, digest }: { entity: string; address: string; digest: string | null },
+  signal: AbortSignal,
+): Promise<StoredInput> {
+  const input = await resolveInput(deps, entity, address)
+  const stored = 'remote' in input ? await fetchInput(deps, entity, input.remote, signal) : input
+  if (digest === null || digest === stored.digest) return stored
+  throw new InputRefused('InputDigestMismatch', `its sha256 is ${stored.digest}, not the one that is wanted`)
+}
+
+async function fetchInput(
+  deps: InputDeps,
+  entity: string,
+  remote: Extract<Input, { remote: object }>['remote'],
+  signal: AbortSignal,
+): Promise<StoredInput> {
+  const spooled = await tellDefinite(async () => spoolWhole(deps, await openRemote(deps, remote, signal)))
+  const { file, digest, size } = spooled
+  const { uri } = await deps.artifacts.adopt(blobKey(entity, digest), file, { digest, size })
+  await insertBlob(deps.pool, entity, { digest, size })
+  return { uri, digest }
+}
+
+async function openRemote(
+  { sources }: InputDeps,
+  remote: Extract<Input, { remote: object }>['remote'],
+  signal: AbortSignal,
+): Promise<Readable> {
+  const { outbound, readObject, maxBytes } = sources
+  if (remote.kind === 'web') return (await outbound.fetch(remote.url, { maxBytes, signal })).body
+  if (!readObject) throw new InputRefused('InputNotAllowed', 'S3 is not configured here')
+  return readObject(remote, { maxBytes, signal: AbortSignal.any([signal, AbortSignal.timeout(s3TimeoutMs)]) })
+}
+
+async function spoolWhole({ artifacts, sources }: InputDeps, source: Readable): Promise<Spooled> {
+  const spooled = await spoolSource(artifacts, source, sources.maxBytes)
+  if (!spooled.broken) return spooled
+  await rm(spooled.file, { force: true })
+  throw spooled.broken
+}
+
+/** Faults that another try would meet again become refusals. */
+async function tellDefinite<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof AddressRefused) throw new InputRefused('InputNotAllowed', error.message)
+    if (error instanceof AnswerFault && !error.transient) throw new InputRefused(nameFault(error), error.message)
+    throw error
+  }
+}
+
+function nameFault({ kind, status }: AnswerFault): InputRefused['reason'] {
+  if (kind === 'too_large') return 'InputTooLarge'
+  return status === 401 || status === 403 ? 'InputNotAllowed' : 'InputNotFound'
+}

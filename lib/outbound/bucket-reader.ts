@@ -1,0 +1,34 @@
+import { GetObjectCommand, S3ServiceException, type S3Client } from '@aws-sdk/client-s3'
+import { LimitedBody } from './limited-body.ts'
+import { AnswerFault } from './refused.ts'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream'
+
+/** Reads an object of some bucket. It fails with AnswerFault, also while it is read. */
+export type ReadObject = (
+  place: { bucket: string; key: string },
+  options: { maxBytes: number; signal: AbortSignal },
+) => Promise<Readable>
+
+/** Reads with a client's credentials, in bounded size. */
+export function createBucketReader(client: S3Client): ReadObject {
+  return async ({ bucket: Bucket, key: Key }, { maxBytes, signal }) => {
+    const { Body, ContentLength = 0 } = await client
+      .send(new GetObjectCommand({ Bucket, Key }), { abortSignal: signal })
+      .catch((error: unknown) => {
+        throw toFault(error)
+      })
+    const limited = new LimitedBody(maxBytes)
+    // Whichever of the two ends, ends the other; the reader is told by the limited one.
+    pipeline(Body as Readable, limited, () => {})
+    if (ContentLength <= maxBytes) return limited
+    limited.on('error', () => {}).destroy()
+    throw limited.fault
+  }
+}
+
+function toFault(error: unknown): AnswerFault {
+  const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
+  if (status === undefined) return new AnswerFault('unreachable', 'S3 could not be reached', { cause: error })
+  return new AnswerFault('status', `S3 answered ${status}`, { status, cause: error })
+}

@@ -1,0 +1,69 @@
+import { reasons } from '../../crds/names.ts'
+import { failJob, type JobFailure } from '../../db/queries/job-endings.ts'
+import { countInputTry, findOpenInput, noteInputFault, settleInput } from '../../db/queries/job-inputs.ts'
+import { isDatabaseUnavailable } from '../../db/unavailable.ts'
+import { InputRefused } from '../../inputs/address.ts'
+import { obtainInput } from '../../inputs/fetch.ts'
+import { AnswerFault } from '../../lib/outbound/refused.ts'
+import type { Context } from '../context.ts'
+
+// With the queue's delays these take some seven minutes.
+const maxTries = 12
+
+/**
+ * Brings the inputs of jobs into the store, beside the reconciles, which never wait for a server of somebody else's. A
+ * job is queued only when its row names a file of the store; to be killed between any two steps only repeats them.
+ */
+export class InputFetcher {
+  readonly #context: Context
+  readonly #stopping = new AbortController()
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** Breaks off what is under way; the next operator does it again. */
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  /** Fetches the input of one job, or fails the job for good. @throws when another try may help */
+  async fetch(jobId: string): Promise<void> {
+    const { pool, log } = this.#context
+    const open = await findOpenInput(pool, jobId)
+    if (!open) return
+    const tries = await countInputTry(pool, jobId)
+    try {
+      const input = await obtainInput(this.#context, open, this.#stopping.signal)
+      await settleInput(pool, jobId, input)
+      log.info({ job: jobId, tries, ...input }, 'input of a job is in the store')
+    } catch (error) {
+      await this.#takeFault(jobId, tries, error)
+    }
+  }
+
+  async #takeFault(jobId: string, tries: number, error: unknown): Promise<void> {
+    const { pool, log } = this.#context
+    if (this.#stopping.signal.aborted || isDatabaseUnavailable(error)) throw error
+    const failure = describeFault(error)
+    if (failure.retryable && tries < maxTries) {
+      await noteInputFault(pool, jobId, failure.message)
+      throw error
+    }
+    log.info({ job: jobId, tries, error }, 'a job has no input')
+    const said = failure.retryable ? ` (tried ${tries} times)` : ''
+    await failJob(pool, jobId, { ...failure, message: `The training data cannot be used: ${failure.message}${said}` })
+  }
+}
+
+/** Messages of these two are made for users: without queries, user names and what else an address may hide. */
+function describeFault(error: unknown): JobFailure {
+  if (error instanceof InputRefused) {
+    return { category: 'User', reason: error.reason, message: error.message, retryable: false }
+  }
+  if (error instanceof AnswerFault) {
+    return { category: 'Internal', reason: reasons.inputUnreachable, message: error.message, retryable: true }
+  }
+  const message = 'they could not be stored'
+  return { category: 'Internal', reason: reasons.inputNotStored, message, retryable: true }
+}

@@ -1,0 +1,479 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { claimJob, type Claim } from '../../db/queries/job-claims.ts'
+import { createLogger } from '../../lib/log.ts'
+import { presentClaim } from '../../operator/status-server/present.ts'
+import { eventually } from '../support/eventually.ts'
+import { killPart } from '../support/kill.ts'
+import { refusedUrls } from '../support/refused-urls.ts'
+import { createRest, type Rest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+interface Job {
+  method: string
+  state: string
+  training_data_url: string | null
+  config: Record<string, unknown> | null
+  experimental_config: Record<string, unknown> | null
+  failure: { category: string; code: string; message: string; retryable: boolean } | null
+}
+
+interface Resource {
+  metadata: { name: string }
+  spec: { inputRef: { uri: string; digest?: string }; config?: object }
+  status?: { id?: string; phase: string; reason: string; message: string; failure?: { message: string } }
+}
+
+const stack = useStack()
+const namespace = ['-n', 'trainyard']
+const line = `${JSON.stringify({
+  messages: [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+  ],
+})}\n`
+const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
+
+let rest: Rest
+let pool: Pool
+let entity: string
+let modelId: string
+let server: Server
+let origin: string
+let asked: string[]
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+
+beforeAll(async () => {
+  rest = createRest(stack)
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+  server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    answer(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+// A model of its own for each test: jobs of one model wait for each other.
+beforeEach(async () => {
+  const model = await rest.createModel()
+  ;[entity, modelId] = [model.entity, model.id]
+  asked = []
+  answer = (_, response) => response.end(line)
+})
+
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await pool.end()
+})
+
+const create = (body: object) => rest.send('POST', '/v1/preview/sft-training-jobs', { model_id: modelId, ...body })
+
+async function createJob(address: string, more: object = {}): Promise<string> {
+  const response = await create({ training_data_url: address, ...more })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  return ((await response.json()) as { id: string }).id
+}
+
+const readJob = (id: string) => rest.call<Job>('GET', `/v1/preview/training-jobs/${id}`)
+
+const waitForState = (id: string, state: string) =>
+  eventually(async () => {
+    const job = await readJob(id)
+    expect(job.state).toBe(state)
+    return job
+  }, 30_000)
+
+async function upload(files: Record<string, string>, name = `data-${randomUUID()}`) {
+  const form = new FormData()
+  for (const [path, text] of Object.entries(files)) form.append('file', new Blob([text]), path)
+  const url = `${stack.url}/v1/preview/artifacts/${entity}/tests/${name}`
+  const response = await fetch(url, { method: 'PUT', body: form, headers: { authorization: `Bearer ${stack.apiKey}` } })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  return (await response.json()) as { name: string; address: string }
+}
+
+const readInput = async (id: string) => {
+  const { rows } = await pool.query<{ uri: string; digest: string | null }>(
+    'SELECT input_uri AS uri, input_digest AS digest FROM training.jobs WHERE id = $1',
+    [id],
+  )
+  return rows[0]!
+}
+
+const storedAs = (text: string) => ({ uri: `artifact:///artifacts/${entity}/${sha256(text)}`, digest: sha256(text) })
+
+/** What a trainer would be told of the job. */
+async function claim(id: string): Promise<Record<string, unknown>> {
+  const held: Claim[] = []
+  for (;;) {
+    const claimant = { baseModel: stack.baseModel, podUid: randomUUID(), processId: randomUUID() }
+    const found = await claimJob(pool, claimant)
+    if (!found) throw new Error('nothing to claim')
+    held.push(found)
+    if (found.id === id) return presentClaim(found)
+  }
+}
+
+describe('a job by the address of an upload', () => {
+  test.each([
+    ['train.jsonl before all others', { 'train.jsonl': line, 'trajectories.jsonl': 'x', 'a.jsonl': 'y' }],
+    ['trajectories.jsonl before others', { 'trajectories.jsonl': line, 'metadata.json': '{}', 'a.jsonl': 'y' }],
+    ['the only one, whatever its name', { 'data/mine.jsonl': line, 'readme.md': 'x' }],
+  ])('trains on %s', async (_, files) => {
+    const { address } = await upload(files)
+    const id = await createJob(address)
+    await waitForState(id, 'Queued')
+    expect(await readInput(id)).toEqual(storedAs(line))
+  })
+
+  test('keeps the version that was the newest when it came, and is read back whole', async () => {
+    const { name, address } = await upload({ 'train.jsonl': line })
+    const newest = `wandb-artifact:///${entity}/tests/${name}`
+    const experimental = { anything: [1, { 'ü\0': null }], at: 'all' }
+    const given = { batch_size: 2.0, learning_rate: [2e-5, 1e-5] }
+    const ids = [
+      await createJob(address, { config: given, experimental_config: experimental, unknown_key: 1 }),
+      await createJob(newest, { config: { batch_size: null, learning_rate: 0.5 } }),
+      await createJob(`${newest}:latest`, { config: null, experimental_config: null }),
+      await createJob(`${newest}:latest`, { config: {} }),
+    ]
+    await upload({ 'train.jsonl': 'other' }, name)
+    for (const id of ids) expect(await readInput(id)).toEqual(storedAs(line))
+    const jobs = await Promise.all(ids.map(readJob))
+    expect(
+      jobs.map(({ method, config, experimental_config, training_data_url }) => ({
+        method,
+        config,
+        experimental_config,
+        training_data_url,
+      })),
+    ).toEqual([
+      { method: 'SFT', config: given, experimental_config: experimental, training_data_url: address },
+      { method: 'SFT', config: { learning_rate: 0.5 }, experimental_config: null, training_data_url: newest },
+      { method: 'SFT', config: {}, experimental_config: null, training_data_url: `${newest}:latest` },
+      { method: 'SFT', config: {}, experimental_config: null, training_data_url: `${newest}:latest` },
+    ])
+    await waitForState(ids[0]!, 'Queued')
+    expect(await claim(ids[0]!)).toMatchObject({
+      method: 'SFT',
+      input: storedAs(line),
+      config: { batch_size: 2, learning_rate: [2e-5, 1e-5] },
+    })
+  })
+
+  test('has a resource that names the file, and trains nothing twice when that is applied again', async () => {
+    const { address } = await upload({ 'train.jsonl': line })
+    const id = await createJob(address, { config: { learning_rate: [0.1], batch_size: 3 } })
+    await waitForState(id, 'Queued')
+    const { items } = JSON.parse(
+      await stack.kubectl('get', 'tj', ...namespace, '-l', `trainyard.dev/id=${id}`, '-o', 'json'),
+    ) as { items: Resource[] }
+    expect(items.map(({ spec }) => spec)).toEqual([
+      expect.objectContaining({
+        method: 'SFT',
+        inputRef: storedAs(line),
+        config: { learningRates: [0.1], batchSize: 3 },
+      }),
+    ])
+  })
+})
+
+describe('an address is refused', () => {
+  const refuse = async (address: string) => {
+    const response = await create({ training_data_url: address })
+    return { status: response.status, body: (await response.json()) as { detail: unknown } }
+  }
+  const valueError = (msg: RegExp) => ({
+    status: 422,
+    body: {
+      detail: [{ loc: ['body', 'training_data_url'], msg: expect.stringMatching(msg), type: 'value_error' }],
+    },
+  })
+
+  test('that names no artifact, or no version of it, or what is in none', async () => {
+    const { address } = await upload({ 'a.jsonl': 'x', 'b.jsonl': 'y' })
+    expect(await refuse(address)).toEqual(valueError(/not one single \*\.jsonl; it has a\.jsonl, b\.jsonl$/))
+    expect(await refuse(address.replace(':v0', ':v1'))).toEqual(valueError(/no such artifact/))
+    expect(await refuse(`wandb-artifact:///${entity}/tests/none`)).toEqual(valueError(/no such artifact/))
+  })
+
+  test("of another entity's exactly as one that is missing", async () => {
+    const missing = await refuse(`wandb-artifact:///${entity}/tests/none:v0`)
+    expect(await refuse('wandb-artifact:///another/tests/none:v0')).toEqual(missing)
+  })
+
+  test.each([
+    ['s3://test-data/a.jsonl', /S3 is not configured here/],
+    ['file:///etc/passwd', /give an address such as/],
+    ['/etc/passwd', /give an address such as/],
+    ['artifact:///payloads/another/a.json', /nothing at this address/],
+    ['artifact:///checkpoints/a', /nothing at this address/],
+    ['artifact:///payloads/../../etc/passwd', /nothing at this address/],
+    ['https://example.com/a', /example\.com is not a host that is allowed here/],
+    ['http://127.0.0.2:1/a', /127\.0\.0\.2:1 is not a host/],
+    ['https://10.0.0.1/a?token=secret', /private or reserved network/],
+    ['https://user:secret@127.0.0.1/a', /user name or password/],
+    ['wandb-artifact:///a/b', /an artifact is named as/],
+    ['a\0b', /give an address such as/],
+  ])('%j', async (address, msg) => {
+    const refused = await refuse(address)
+    expect(refused).toEqual(valueError(msg))
+    expect(JSON.stringify(refused)).not.toContain('secret')
+  })
+
+  test('for each of the corpus', async () => {
+    const others = refusedUrls.filter(([address]) => !/^https?:\/\/127\.0\.0\.1[:/]/.test(address))
+    for (const [address] of others) {
+      const { status } = await refuse(address)
+      expect([address, status]).toEqual([address, 422])
+    }
+    expect(asked).toEqual([])
+  })
+})
+
+test.each([
+  ['no address', { training_data_url: undefined }, ['body', 'training_data_url']],
+  ['an address that is no text', { training_data_url: 7 }, ['body', 'training_data_url']],
+  ['a batch size of 0', { config: { batch_size: 0 } }, ['body', 'config', 'batch_size']],
+  ['half a batch', { config: { batch_size: 1.5 } }, ['body', 'config', 'batch_size']],
+  ['a batch size that is text', { config: { batch_size: 'auto' } }, ['body', 'config', 'batch_size']],
+  ['a negative rate', { config: { learning_rate: -1 } }, ['body', 'config', 'learning_rate']],
+  ['a rate above 1', { config: { learning_rate: [0.1, 2] } }, ['body', 'config', 'learning_rate', '1']],
+  ['no rates', { config: { learning_rate: [] } }, ['body', 'config', 'learning_rate']],
+  ['too many rates', { config: { learning_rate: Array(20_001).fill(0) } }, ['body', 'config', 'learning_rate']],
+  ['a rate that is a text', { config: { learning_rate: 'x' } }, ['body', 'config', 'learning_rate']],
+  ['a setting of nobody', { config: { epochs: 3 } }, ['body', 'config', 'epochs']],
+  ['an experimental config that is a list', { experimental_config: [] }, ['body', 'experimental_config']],
+])('a job with %s is refused', async (_, change, loc) => {
+  const response = await create({ training_data_url: 'wandb-artifact:///a/b/c:v0', ...change })
+  expect({ status: response.status, body: await response.json() }).toEqual({
+    status: 422,
+    body: { detail: [expect.objectContaining({ loc })] },
+  })
+})
+
+test("a job of another's model is not found", async () => {
+  const { address } = await upload({ 'train.jsonl': line })
+  const response = await create({ model_id: randomUUID(), training_data_url: address })
+  expect([response.status, await response.json()]).toEqual([404, { detail: 'Model not found' }])
+})
+
+describe('data that lie elsewhere', () => {
+  test('are fetched before the job is queued, over redirects too', async () => {
+    const { promise: gate, resolve: pass } = Promise.withResolvers<void>()
+    answer = ({ url }, response) => {
+      if (url?.startsWith('/moved')) response.writeHead(302, { location: '/there?x=1' }).end()
+      else void gate.then(() => response.end(line))
+    }
+    const address = `${origin}/moved?token=a`
+    const id = await createJob(address)
+    const resource = await eventually(async () => {
+      const found = await readResource(id)
+      expect(found.status).toMatchObject({ phase: 'Pending', reason: 'FetchingInput' })
+      return found
+    })
+    expect(resource.spec.inputRef).toEqual({ uri: address })
+    // Others are not held up meanwhile.
+    const other = await rest.createModel()
+    const { address: uploaded } = await upload({ 'train.jsonl': line })
+    const second = await createJob(uploaded, { model_id: other.id })
+    await waitForState(second, 'Queued')
+    expect((await readJob(id)).state).toBe('Pending')
+    pass()
+    await waitForState(id, 'Queued')
+    expect(await readInput(id)).toEqual(storedAs(line))
+    expect((await readJob(id)).training_data_url).toBe(address)
+    expect(asked).toEqual(['/moved?token=a', '/there?x=1'])
+  })
+
+  test('are asked for again while their server has trouble', async () => {
+    answer = (_, response) => {
+      if (asked.length < 3) response.writeHead(503).end()
+      else response.end(line)
+    }
+    const id = await createJob(`${origin}/busy?token=secret`)
+    await eventually(async () => expect((await readResource(id)).status?.message).toMatch(/answered 503/), 20_000)
+    await waitForState(id, 'Queued')
+    expect(asked).toHaveLength(3)
+  })
+
+  test.each<[string, (response: ServerResponse) => void, string, RegExp]>([
+    ['are not there', (response) => response.writeHead(404).end(), 'InputNotFound', /its server answered 404$/],
+    ['may not be read', (response) => response.writeHead(403).end(), 'InputNotAllowed', /its server answered 403$/],
+    [
+      'are too large',
+      (response) => response.writeHead(200, { 'content-length': 6 * 1024 ** 3 }).write('x'),
+      'InputTooLarge',
+      /larger than 5368709120 bytes$/,
+    ],
+    [
+      'lead to a private network',
+      (response) => response.writeHead(302, { location: 'http://10.0.0.1/?token=secret' }).end(),
+      'InputNotAllowed',
+      /private or reserved network$/,
+    ],
+    [
+      'lead to another machine',
+      (response) => response.writeHead(302, { location: 'http://127.0.0.9/' }).end(),
+      'InputNotAllowed',
+      /127\.0\.0\.9 is not a host that is allowed here$/,
+    ],
+    [
+      'lead in a circle',
+      (response) => response.writeHead(302, { location: '/again' }).end(),
+      'InputNotFound',
+      /redirects more than 5 times$/,
+    ],
+  ])('that %s fail the job for good', async (_, respond, code, message) => {
+    answer = (__, response) => respond(response)
+    const id = await createJob(`${origin}/bad?token=secret`)
+    const job = await waitForState(id, 'Failed')
+    expect(job.failure).toEqual({ category: 'User', code, message: expect.stringMatching(message), retryable: false })
+    expect(JSON.stringify(job.failure)).not.toContain('secret')
+    const events = await rest.listEvents(id)
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      ['training_failed', { error_message: job.failure?.message }],
+    ])
+  })
+
+  test('whose server speaks no TLS that is to be trusted are given up in the end', async () => {
+    const id = await createJob(`${origin.replace('http:', 'https:')}/a`)
+    await eventually(
+      async () => expect((await readResource(id)).status?.message).toMatch(/could not be reached/),
+      20_000,
+    )
+    await pool.query('UPDATE training.jobs SET input_tries = 11 WHERE id = $1', [id])
+    const { failure } = await waitForState(id, 'Failed')
+    expect(failure).toEqual({
+      category: 'Internal',
+      code: 'InputUnreachable',
+      message: expect.stringMatching(/could not be reached, or broke off \(tried 12 times\)$/),
+      retryable: true,
+    })
+  })
+
+  test('are fetched by the next operator when one is killed meanwhile', async () => {
+    answer = (_, response) => {
+      // Never to its end for the first who asks.
+      if (asked.length === 1) response.write(line)
+      else response.end(line)
+    }
+    const id = await createJob(`${origin}/slow`)
+    await eventually(() => expect(asked).toHaveLength(1))
+    await killPart(stack, 'operator')
+    await waitForState(id, 'Queued')
+    expect(await readInput(id)).toEqual(storedAs(line))
+    expect(asked).toHaveLength(2)
+  })
+
+  test('are not trained on when the job is cancelled meanwhile', async () => {
+    const { promise: gate, resolve: pass } = Promise.withResolvers<void>()
+    answer = (_, response) => void gate.then(() => response.end(line))
+    const id = await createJob(`${origin}/cancelled`)
+    await eventually(() => expect(asked).toHaveLength(1))
+    await rest.call('POST', `/v1/preview/training-jobs/${id}/cancel`)
+    pass()
+    const job = await waitForState(id, 'Cancelled')
+    expect(job.failure).toBeNull()
+  })
+})
+
+describe('a resource', () => {
+  const build = (spec: object, name = `sft-${randomUUID().slice(0, 8)}`) => ({
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'TrainingJob',
+    metadata: { name, namespace: 'trainyard' },
+    spec: { modelRef: { name: modelResource }, method: 'SFT', ...spec },
+  })
+  let modelResource: string
+  beforeEach(async () => {
+    const list = await stack.kubectl('get', 'tym', ...namespace, '-l', `trainyard.dev/id=${modelId}`, '-o', 'name')
+    modelResource = list.trim().split('/').at(-1) ?? ''
+  })
+
+  const waitForPhase = (name: string, phase: string) =>
+    eventually(async () => {
+      const found = JSON.parse(await stack.kubectl('get', 'tj', name, ...namespace, '-o', 'json')) as Resource
+      expect(found.status?.phase).toBe(phase)
+      return found
+    }, 30_000)
+
+  test('names an upload, and gets the file of its version', async () => {
+    const { name, address } = await upload({ 'train.jsonl': line })
+    for (const uri of [address, `wandb-artifact:///${entity}/tests/${name}:latest`]) {
+      const resource = build({ inputRef: { uri }, config: { learningRates: [0.1, 0.2], batchSize: 2 } })
+      await stack.apply(resource)
+      const { status } = await waitForPhase(resource.metadata.name, 'Queued')
+      expect(await readInput(status?.id ?? '')).toEqual(storedAs(line))
+      expect(await readJob(status?.id ?? '')).toMatchObject({
+        method: 'SFT',
+        training_data_url: uri,
+        config: { learning_rate: [0.1, 0.2], batch_size: 2 },
+      })
+    }
+  })
+
+  test('names data elsewhere, with the digest that they must have', async () => {
+    const good = build({ inputRef: { uri: `${origin}/good`, digest: sha256(line) } })
+    await stack.apply(good)
+    const { status } = await waitForPhase(good.metadata.name, 'Queued')
+    expect(await readInput(status?.id ?? '')).toEqual(storedAs(line))
+    const bad = build({ inputRef: { uri: `${origin}/bad`, digest: sha256('other') } })
+    await stack.apply(bad)
+    expect((await waitForPhase(bad.metadata.name, 'Failed')).status).toMatchObject({ reason: 'InputDigestMismatch' })
+  })
+
+  test.each([
+    ["another entity's upload", { uri: 'wandb-artifact:///another/tests/data:v0' }, 'InputNotFound'],
+    ["another entity's file", { uri: 'artifact:///artifacts/another/a', digest: 'a'.repeat(64) }, 'InputNotAllowed'],
+    ['a host that is not allowed', { uri: 'https://example.com/a' }, 'InputNotAllowed'],
+    ['a private address', { uri: 'https://10.0.0.1/a' }, 'InputNotAllowed'],
+    ['a bucket, where there is no S3', { uri: 's3://test-data/a' }, 'InputNotAllowed'],
+  ])('that names %s fails', async (_, inputRef, reason) => {
+    const resource = build({ inputRef })
+    await stack.apply(resource)
+    expect((await waitForPhase(resource.metadata.name, 'Failed')).status).toMatchObject({ reason })
+  })
+
+  const stored = { uri: 'artifact:///payloads/acme/a.json', digest: 'a'.repeat(64) }
+  test.each([
+    ['RL on an address elsewhere', { method: 'RL', inputRef: { uri: 'https://example.com/a', digest: stored.digest } }],
+    ['RL without a digest', { method: 'RL', inputRef: { uri: stored.uri } }],
+    ['RL with a batch size', { method: 'RL', inputRef: stored, config: { batchSize: 2 } }],
+    ['RL with rates', { method: 'RL', inputRef: stored, config: { learningRates: [0.1] } }],
+    ['SFT with a setting of RL', { inputRef: stored, config: { epsilon: 0.1 } }],
+    ['SFT with both kinds of rates', { inputRef: stored, config: { learningRate: 0.1, learningRates: [0.1] } }],
+    ['SFT on a file of the node', { inputRef: { uri: 'file:///etc/passwd' } }],
+    ['another method', { method: 'DPO', inputRef: stored }],
+  ])('of %s is refused by its definition', async (_, spec) => {
+    await expect(stack.apply(build(spec))).rejects.toThrow(/is invalid/)
+  })
+
+  test('keeps what it trains on', async () => {
+    const { address } = await upload({ 'train.jsonl': line })
+    const resource = build({ inputRef: { uri: address }, config: { learningRates: [0.1] } })
+    await stack.apply(resource)
+    const changes = [
+      { inputRef: { uri: address, digest: sha256(line) } },
+      { inputRef: { uri: `${address.slice(0, -1)}1` } },
+      { config: { learningRates: [0.2] } },
+      { config: { learningRate: 0.1 } },
+    ]
+    for (const change of changes) {
+      const changed = { ...resource, spec: { ...resource.spec, ...change } }
+      await expect(stack.apply(changed)).rejects.toThrow(/immutable/)
+    }
+  })
+})
+
+async function readResource(id: string): Promise<Resource> {
+  const text = await stack.kubectl('get', 'tj', ...namespace, '-l', `trainyard.dev/id=${id}`, '-o', 'json')
+  const [resource] = (JSON.parse(text) as { items: Resource[] }).items
+  if (!resource) throw new Error('no resource yet')
+  return resource
+}
