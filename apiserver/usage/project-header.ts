@@ -12,9 +12,9 @@ const headers = ['Vendor-Project', 'OpenAI-Project']
 export function readProject(ctx: RequestContext): string | undefined {
   const header = headers.find((name) => ctx.get(name) !== '')
   if (header === undefined) return undefined
-  const [entity, project = '', ...rest] = ctx.get(header).trim().split('/')
-  if (rest.length > 0 || !isName(project) || isReservedProject(project))
-    return warn(ctx, header, 'is no ENTITY/PROJECT')
+  const [entity = '', project = '', ...rest] = ctx.get(header).trim().split('/')
+  const names = rest.length === 0 && isName(entity) && isName(project) && !isReservedProject(project)
+  if (!names) return warn(ctx, header, 'is no ENTITY/PROJECT')
   if (entity !== ctx.state.caller.entity) return warn(ctx, header, 'does not name the entity of this key')
   return project
 }

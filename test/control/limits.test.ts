@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { createRest, type Rest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const run = promisify(execFile)
+const unlimited = {
+  requests_per_minute: null,
+  concurrent_streams: null,
+  queued_jobs: null,
+  stored_bytes: null,
+  payload_days: null,
+}
+let entity: string
+
+beforeEach(() => {
+  entity = `team-${randomUUID()}`
+})
+
+/** The command as an administrator runs it inside of the image. */
+const setLimits = (databaseUrl: string, ...args: string[]) =>
+  run(process.execPath, ['apiserver/admin/main.ts', 'limits', entity, ...args], { env: { DATABASE_URL: databaseUrl } })
+
+describe('requests and chats, on two processes', () => {
+  let database: TestDatabase
+  let servers: RunningApiServer[]
+  let key: string
+
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    servers = [await startApiServer(stack, database.databaseUrl), await startApiServer(stack, database.databaseUrl)]
+    // A base model without engines: a chat waits for one for some seconds.
+    await database.pool.query(
+      "INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('none', '{none}', 'trainyard', 'none')",
+    )
+  })
+  beforeEach(async () => {
+    key = await addKey(database.pool, entity)
+  })
+  afterAll(async () => {
+    await Promise.all((servers ?? []).map((server) => server.remove()))
+    await database?.drop()
+  })
+
+  const ask = (path: string, { server = servers[0]!, bearer = key } = {}) =>
+    fetch(server.url + path, { headers: { authorization: `Bearer ${bearer}` } })
+
+  const chat = (signal?: AbortSignal) =>
+    fetch(`${servers[0]!.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"model":"none","messages":[{"role":"user","content":"hi"}]}',
+      ...(signal && { signal }),
+    })
+
+  test('as many requests come through in a minute as there may be, wherever they are sent', async () => {
+    await setLimits(database.databaseUrl, '--requests-per-minute', '7')
+    const racing = Array.from({ length: 20 }, (_, index) => ask('/v1/models', { server: servers[index % 2]! }))
+    const answers = await Promise.all(racing)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(13)
+    for (const answer of refused) {
+      const seconds = Number(answer.headers.get('retry-after'))
+      expect(seconds).toBeGreaterThan(50)
+      expect(seconds).toBeLessThanOrEqual(60)
+      expect(((await answer.json()) as { detail: string }).detail).toContain(`${entity} may make 7 requests a minute`)
+    }
+  })
+
+  test('a refused request is refused by every process, others and what needs no key are not', async () => {
+    await setLimits(database.databaseUrl, '--requests-per-minute', '1')
+    expect((await ask('/v1/models')).status).toBe(200)
+    for (const server of servers) expect((await ask('/v1/models', { server })).status).toBe(429)
+    for (const path of ['/v1/health', '/openapi.json']) expect((await ask(path)).status).toBe(200)
+    const other = await addKey(database.pool, `other-${entity}`)
+    expect((await ask('/v1/models', { bearer: other })).status).toBe(200)
+    const sibling = await addKey(database.pool, entity)
+    expect((await ask('/v1/models', { bearer: sibling })).status).toBe(429)
+  })
+
+  test('a limit that is raised or taken away holds at once', async () => {
+    await setLimits(database.databaseUrl, '--requests-per-minute', '1')
+    await ask('/v1/models')
+    expect((await ask('/v1/models')).status).toBe(429)
+    await setLimits(database.databaseUrl, '--requests-per-minute', '100')
+    expect((await ask('/v1/models')).status).toBe(200)
+    await setLimits(database.databaseUrl, '--requests-per-minute', 'default')
+    for (let times = 0; times < 3; times++) expect((await ask('/v1/models')).status).toBe(200)
+  })
+
+  test('an entity has as many chats under way as it may; who leaves makes room', async () => {
+    await setLimits(database.databaseUrl, '--concurrent-streams', '2')
+    const leaving = [new AbortController(), new AbortController()]
+    const waiting = leaving.map(({ signal }) => chat(signal).catch(() => undefined))
+    await eventually(async () => {
+      const third = await chat(AbortSignal.timeout(1_000))
+      expect(third.status).toBe(429)
+      expect(third.headers.get('retry-after')).toBe('1')
+    }, 10_000)
+    for (const each of leaving) each.abort()
+    await Promise.all(waiting)
+    // A chat that has a place waits for an engine, and is told in the end that there is none.
+    expect((await chat()).status).toBe(503)
+  })
+
+  test('the command shows what is set, and an entity reads what holds for it', async () => {
+    const first = await setLimits(database.databaseUrl, '--queued-jobs', '3', '--payload-days', '14')
+    const second = await setLimits(
+      database.databaseUrl,
+      '--stored-bytes',
+      '9007199254740991',
+      '--queued-jobs',
+      'default',
+    )
+    expect(first.stdout).toMatch(/^queued-jobs +3$/m)
+    expect(second.stdout).toMatch(/^queued-jobs +default\nstored-bytes +9007199254740991\npayload-days +14$/m)
+    const reader = createRest({ ...stack, url: servers[0]!.url }, await addKey(database.pool, entity, 'read'))
+    expect(await reader.call('GET', '/v1/preview/limits')).toEqual({
+      ...unlimited,
+      entity,
+      stored_bytes: Number.MAX_SAFE_INTEGER,
+      payload_days: 14,
+      in_use: { queued_jobs: 0, stored_bytes: 0 },
+    })
+  })
+})
+
+describe('jobs and bytes', () => {
+  let pool: Pool
+  let api: Rest
+  let key: string
+  let modelId: string
+
+  beforeAll(() => {
+    pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+  })
+  beforeEach(async () => {
+    key = await addKey(pool, entity)
+    api = createRest(stack, key)
+    modelId = (await api.createModel()).id
+  })
+  afterAll(() => pool.end())
+
+  const post = () => api.send('POST', '/v1/preview/training-jobs', { model_id: modelId, trajectory_groups: [] })
+  const readInUse = async () =>
+    (await api.call<{ in_use: { queued_jobs: number; stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use
+
+  test('of many jobs at once as many come through as there are places, and an ended job gives its place back', async () => {
+    await setLimits(stack.databaseUrl, '--queued-jobs', '3')
+    const answers = await Promise.all(Array.from({ length: 12 }, post))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(9)
+    expect(refused[0]!.headers.get('retry-after')).toBe('15')
+    expect(await refused[0]!.json()).toEqual({
+      detail: `${entity} may have 3 unfinished training jobs; post this one when another has ended.`,
+    })
+    expect((await readInUse()).queued_jobs).toBe(3)
+    const { rows } = await pool.query('SELECT FROM training.jobs WHERE model_id = $1', [modelId])
+    expect(rows).toHaveLength(3)
+    const jobs = await api.listAll<{ id: string }>(`/v1/preview/training-jobs`)
+    await api.call('POST', `/v1/preview/training-jobs/${jobs[0]!.id}/cancel`)
+    expect((await post()).status).toBe(200)
+  })
+
+  const group = (text: string) => ({
+    trajectories: [
+      { messages_and_choices: [{ role: 'user', content: text }], reward: 1 },
+      { messages_and_choices: [{ role: 'user', content: text }], reward: 0 },
+    ],
+  })
+  const bodyOf = (size: number) => JSON.stringify({ model_id: modelId, trajectory_groups: [group('x'.repeat(size))] })
+  const sendBody = (path: string, body: string | ReadableStream, more: object = {}) =>
+    fetch(stack.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body,
+      ...more,
+    })
+
+  test('payloads count with their size, the same one once, and are refused beyond the limit', async () => {
+    const body = bodyOf(1_000)
+    for (let times = 0; times < 2; times++) {
+      expect((await sendBody('/v1/preview/training-jobs', body)).status).toBe(200)
+    }
+    expect((await readInUse()).stored_bytes).toBe(body.length)
+    await setLimits(stack.databaseUrl, '--stored-bytes', String(body.length + 1_500))
+    const refused = await sendBody('/v1/preview/training-jobs', bodyOf(3_000))
+    expect(refused.status).toBe(403)
+    expect(((await refused.json()) as { detail: string }).detail).toContain(`${entity} has ${body.length} of the`)
+    const unannounced = new Blob([bodyOf(3_000)]).stream()
+    expect((await sendBody('/v1/preview/training-jobs', unannounced, { duplex: 'half' })).status).toBe(403)
+    const log = `/v1/preview/models/${modelId}/log`
+    const logged = (size: number) => JSON.stringify({ split: 'val', trajectory_groups: [group('y'.repeat(size))] })
+    expect((await sendBody(log, logged(3_000))).status).toBe(403)
+    expect((await sendBody(log, logged(100))).status).toBe(200)
+    expect((await readInUse()).stored_bytes).toBe(body.length + logged(100).length)
+  })
+
+  test('data sets and checkpoints count too', async () => {
+    const upload = (data: string) =>
+      fetch(`${stack.url}/v1/preview/artifacts/${entity}/tests/${randomUUID()}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/jsonl' },
+        body: data,
+      })
+    const data = `${JSON.stringify({ messages: [{ role: 'user', content: randomUUID() }] })}\n`
+    expect((await upload(data)).ok).toBe(true)
+    await pool.query(
+      `INSERT INTO training.checkpoints (id, model_id, step, uri, digest, metrics, bytes)
+       VALUES (gen_random_uuid(), $1, 1, 'artifact:///checkpoints/x', 'ab', '{}', 1000)`,
+      [modelId],
+    )
+    expect((await readInUse()).stored_bytes).toBe(data.length + 1_000)
+    await setLimits(stack.databaseUrl, '--stored-bytes', String(data.length + 1_050))
+    expect((await upload(data.repeat(2))).status).toBe(403)
+    const digest = createHash('sha256').update(data.repeat(2)).digest('hex')
+    const blob = await fetch(`${stack.url}/v1/preview/artifacts/${entity}/tests/blobs/blobs/${digest}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}` },
+      body: data.repeat(2),
+    })
+    expect(blob.status).toBe(403)
+    await pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE model_id = $1', [modelId])
+    expect((await upload(data.repeat(2))).ok).toBe(true)
+  })
+})
