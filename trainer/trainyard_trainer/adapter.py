@@ -1,13 +1,14 @@
 """The base model, loaded once, and the LoRA adapter that is put on it for one job."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
+from peft.tuners.lora import LoraLayer
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils.logging import disable_progress_bar
@@ -69,6 +70,19 @@ def open_adapter(base: Base, lora: LoraSettings, checkpoint: Path | None) -> Ite
     finally:
         model.unload()
         base.model.requires_grad_(False)
+
+
+def interrupt_layers(model: PeftModel, check: Callable[[], None]) -> None:
+    """Calls `check` at every adapted layer, forward and backward, so that not even a long batch outlives its job."""
+
+    def watch(_module: torch.nn.Module, _inputs: tuple, output: torch.Tensor) -> None:
+        check()
+        if output.requires_grad:
+            output.register_hook(lambda _gradient: check())
+
+    for module in model.modules():
+        if isinstance(module, LoraLayer):
+            module.register_forward_hook(watch)  # goes with the layer when the adapter is taken off
 
 
 def load_weights(model: PeftModel, checkpoint: Path) -> None:

@@ -1,4 +1,4 @@
-"""From samples to tensors, and from the model to the log-probabilities of their trained tokens."""
+"""From rows of tokens to tensors, and from the model to the log-probabilities of their trained tokens."""
 
 import torch
 from torch import Tensor
@@ -13,25 +13,30 @@ def pad_rows(rows: list[list], fill: float, dtype: torch.dtype, device: torch.de
     return torch.tensor([row + [fill] * (longest - len(row)) for row in rows], dtype=dtype, device=device)
 
 
-def build_tokens(samples: list[Sample], device: torch.device) -> tuple[Tensor, Tensor]:
+def build_tokens(rows: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
     """(tokens_B_T, attention_B_T). Padding is masked away, so that any id will do for it."""
-    rows = [sample.tokens.ids for sample in samples]
     attention = [[1] * len(row) for row in rows]
     return pad_rows(rows, 0, torch.long, device), pad_rows(attention, 0, torch.long, device)
 
 
-def build_batch(samples: list[Sample], device: torch.device) -> TokenBatch:
-    mask = pad_rows([sample.tokens.trained for sample in samples], False, torch.bool, device)
+def build_mask(trained: list[list[bool]], device: torch.device) -> Tensor:
+    """mask_B_T of the tokens to train on."""
+    mask = pad_rows(trained, False, torch.bool, device)
     mask[:, 0] = False  # nothing comes before the first token, so nothing predicts it
+    return mask
+
+
+def build_batch(samples: list[Sample], device: torch.device) -> TokenBatch:
+    mask = build_mask([sample.tokens.trained for sample in samples], device)
     old = pad_rows([sample.tokens.logprobs for sample in samples], float("nan"), torch.float32, device)
     advantages = torch.tensor([[sample.advantage] for sample in samples], device=device)
     weights = torch.tensor([[sample.weight] for sample in samples], device=device)
     return TokenBatch(mask, old, advantages.expand_as(old), weights.expand_as(old))
 
 
-def compute_logprobs(model: torch.nn.Module, samples: list[Sample], mask: Tensor) -> tuple[Tensor, Tensor]:
+def compute_logprobs(model: torch.nn.Module, rows: list[list[int]], mask: Tensor) -> tuple[Tensor, Tensor]:
     """(logprobs_B_T, entropies_B_T) of the tokens at `mask`, zero elsewhere; in float32 at temperature 1."""
-    tokens_B_T, attention_B_T = build_tokens(samples, mask.device)
+    tokens_B_T, attention_B_T = build_tokens(rows, mask.device)
     cuda = mask.device.type == "cuda"
     with torch.autocast(mask.device.type, torch.bfloat16, enabled=cuda):
         logits_B_T_V = model(input_ids=tokens_B_T, attention_mask=attention_B_T, use_cache=False).logits

@@ -1,10 +1,19 @@
 """The payload of an RL job: trajectory groups, checked before anything is computed from them."""
 
-import json
-import math
 from dataclasses import dataclass
 
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.json_input import (
+    is_number,
+    parse_json,
+    require_list,
+    require_messages,
+    require_object,
+    require_tools,
+)
+
+# So that squares of rewards, and sums of these, are numbers.
+LARGEST_REWARD = 1e100
 
 
 @dataclass(frozen=True)
@@ -27,17 +36,10 @@ class Group:
 
 
 def parse_payload(content: bytes) -> list[Group]:
-    """Groups of `{"trajectory_groups": [...]}`; InvalidInput names the place of what is wrong."""
-    try:
-        body = json.loads(content, parse_constant=refuse_constant)
-    except ValueError as cause:
-        raise InvalidInput(f"The payload is not JSON: {cause}.") from cause
-    groups = require_list(require_object(body, "payload").get("trajectory_groups"), "trajectory_groups")
+    """Groups of `{"trajectory_groups": [...]}`; whatever else the client's request held is passed over."""
+    body = require_object(parse_json(content, "The payload"), "payload")
+    groups = require_list(body.get("trajectory_groups"), "trajectory_groups")
     return [parse_group(group, f"trajectory_groups[{place}]") for place, group in enumerate(groups)]
-
-
-def refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def parse_group(group: object, where: str) -> Group:
@@ -48,8 +50,8 @@ def parse_group(group: object, where: str) -> Group:
 def parse_trajectory(trajectory: object, where: str) -> Trajectory:
     fields = require_object(trajectory, where)
     reward = fields.get("reward")
-    if not isinstance(reward, int | float) or not math.isfinite(reward):
-        raise InvalidInput(f"{where}.reward must be a finite number.")
+    if not is_number(reward) or abs(reward) > LARGEST_REWARD:
+        raise InvalidInput(f"{where}.reward must be a finite number of at most {LARGEST_REWARD:g}.")
     others = require_list(fields.get("additional_histories") or [], f"{where}.additional_histories")
     histories = [parse_history(fields, where)]
     histories += [parse_history(item, f"{where}.additional_histories[{place}]") for place, item in enumerate(others)]
@@ -58,40 +60,5 @@ def parse_trajectory(trajectory: object, where: str) -> Trajectory:
 
 def parse_history(history: object, where: str) -> History:
     fields = require_object(history, where)
-    items = require_list(fields.get("messages_and_choices"), f"{where}.messages_and_choices")
-    for place, item in enumerate(items):
-        check_item(item, f"{where}.messages_and_choices[{place}]")
-    tools = fields.get("tools")
-    if tools is not None:
-        for place, tool in enumerate(require_list(tools, f"{where}.tools")):
-            require_object(tool, f"{where}.tools[{place}]")
-    return History(items, tools or None)
-
-
-def check_item(item: object, where: str) -> None:
-    fields = require_object(item, where)
-    message = require_object(fields["message"], f"{where}.message") if is_choice(fields) else fields
-    role = message.get("role")
-    if not isinstance(role, str) and not is_choice(fields):
-        raise InvalidInput(f"{where}.role must be text.")
-    if not isinstance(message.get("content"), str | list | None):
-        raise InvalidInput(f"{where}.content must be text, a list of parts, or null.")
-    for call in require_list(message.get("tool_calls") or [], f"{where}.tool_calls"):
-        require_object(require_object(call, f"{where}.tool_calls").get("function"), f"{where}.tool_calls.function")
-
-
-def is_choice(item: dict) -> bool:
-    """A Choice was sampled from a model; anything else is a plain message."""
-    return "finish_reason" in item and "message" in item
-
-
-def require_object(value: object, where: str) -> dict:
-    if not isinstance(value, dict):
-        raise InvalidInput(f"{where} must be an object.")
-    return value
-
-
-def require_list(value: object, where: str) -> list:
-    if not isinstance(value, list):
-        raise InvalidInput(f"{where} must be a list.")
-    return value
+    items = require_messages(fields.get("messages_and_choices"), f"{where}.messages_and_choices")
+    return History(items, require_tools(fields.get("tools"), f"{where}.tools"))

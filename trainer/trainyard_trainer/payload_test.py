@@ -28,6 +28,8 @@ def test_a_trajectory_with_more_than_training_reads():
     ("content", "message"),
     [
         (b"{", "not JSON"),
+        (b"\xff", "not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
         (b"[]", "payload must be an object"),
         (b'{"trajectory_groups": {}}', "trajectory_groups must be a list"),
         (b'{"trajectory_groups": [{"trajectories": [{"reward": NaN}]}]}', "NaN is not a JSON number"),
@@ -44,6 +46,10 @@ def test_bad_payloads(content, message):
     [
         ({"messages_and_choices": []}, "reward must be a finite number"),
         ({"messages_and_choices": [], "reward": 1e999}, "reward must be a finite number|not JSON"),
+        ({"messages_and_choices": [], "reward": 10**400}, "reward must be a finite number"),
+        ({"messages_and_choices": [], "reward": -1e200}, "reward must be a finite number"),
+        ({"messages_and_choices": [], "reward": True}, "reward must be a finite number"),
+        ({"messages_and_choices": [USER | {"content": [3]}], "reward": 1}, r"\[0\].content: every part"),
         ({"messages_and_choices": "x", "reward": 1}, "messages_and_choices must be a list"),
         ({"messages_and_choices": [{"content": "x"}], "reward": 1}, r"\[0\].role must be text"),
         ({"messages_and_choices": [{"role": "user", "content": 5}], "reward": 1}, r"\[0\].content must be"),

@@ -1,10 +1,12 @@
 """The settings of an RL job: what clients send as `experimental_config`, with its defaults."""
 
-import math
 from dataclasses import dataclass
 
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.json_input import is_learning_rate, is_number
 
+# Another name that the interface has for the same field.
+ALIASES = {"modelfamily_k2_tau": "kimi_k2_tau"}
 LEVELS = ("token", "sequence", "average", "geometric_average")
 
 
@@ -27,7 +29,8 @@ class RlConfig:
 
 def parse_config(given: dict) -> RlConfig:
     """Nulls count as absent, unknown names are passed over; InvalidInput names a field of a wrong kind."""
-    known = {name: value for name, value in given.items() if value is not None and name in FIELD_CHECKS}
+    named = {ALIASES.get(name, name): value for name, value in given.items() if value is not None}
+    known = {name: value for name, value in named.items() if name in FIELD_CHECKS}
     for name, value in known.items():
         is_right, wanted = FIELD_CHECKS[name]
         if not is_right(value):
@@ -38,15 +41,10 @@ def parse_config(given: dict) -> RlConfig:
     return RlConfig(**known)
 
 
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-NUMBER = (is_number, "a finite number")
-NOT_NEGATIVE = (lambda value: is_number(value) and value >= 0, "a number of at least 0")
+NOT_NEGATIVE = (lambda value: is_number(value) and 0 <= value <= 1_000_000, "a number from 0 to 1000000")
 FLAG = (lambda value: isinstance(value, bool), "true or false")
 FIELD_CHECKS = {
-    "learning_rate": NOT_NEGATIVE,
+    "learning_rate": (is_learning_rate, "a number from 0 to 1"),
     "advantage_balance": (lambda value: is_number(value) and -1 <= value <= 1, "a number from -1 to 1"),
     "scale_rewards": FLAG,
     "importance_sampling_level": (lambda value: value in LEVELS, f"one of {', '.join(LEVELS)}"),
@@ -54,7 +52,7 @@ FIELD_CHECKS = {
     "epsilon": NOT_NEGATIVE,
     "epsilon_high": NOT_NEGATIVE,
     "mask_prob_ratio": FLAG,
-    "max_negative_advantage_importance_sampling_weight": NUMBER,
-    "kimi_k2_tau": NUMBER,
+    "max_negative_advantage_importance_sampling_weight": NOT_NEGATIVE,
+    "kimi_k2_tau": NOT_NEGATIVE,
     "precalculate_logprobs": FLAG,
 }

@@ -1,12 +1,12 @@
 """The ids and log-probabilities that a Choice was sampled with, read from whatever the client kept of it."""
 
-import math
 from functools import lru_cache
 from itertools import chain
 
 from transformers import PreTrainedTokenizerBase
 
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.json_input import is_number
 
 ID_PREFIX = "token_id:"
 
@@ -18,8 +18,7 @@ def read_logprobs(choice: dict, where: str) -> list[dict]:
     if not isinstance(entries, list):
         raise InvalidInput(f"{where}.logprobs.content must be a list.")
     for entry in entries:
-        value = entry.get("logprob") if isinstance(entry, dict) else None
-        if not isinstance(value, int | float) or not math.isfinite(value):
+        if not isinstance(entry, dict) or not is_number(entry.get("logprob")):
             raise InvalidInput(f"{where}.logprobs.content: every entry needs a finite logprob.")
     return entries
 
@@ -43,12 +42,12 @@ def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None
     token = entry.get("token")
     if isinstance(token, str) and token.startswith(ID_PREFIX):
         number = token.removeprefix(ID_PREFIX)
-        return int(number) if number.isdigit() else None
+        return int(number) if number.isdecimal() and len(number) < 10 else None
     content = entry.get("bytes")
-    if content is None and isinstance(token, str):
-        content = list(token.encode())
     try:
-        return map_bytes(tokenizer).get(bytes(content))
+        if content is None and isinstance(token, str):
+            content = list(token.encode())
+        return map_bytes(tokenizer).get(bytes(content)) if isinstance(content, list) else None
     except (TypeError, ValueError):
         return None
 

@@ -107,6 +107,12 @@ def test_the_marks_of_sampled_turns_may_occur_in_a_message(tokenizer, make_choic
         ({"token_ids": [10**6], "logprobs": {"content": [{"token": "a", "logprob": -1.0}]}}, "which tokens"),
         ({"token_ids": None, "logprobs": {"content": [{"token": "no such token", "logprob": -1.0}]}}, "which tokens"),
         ({"logprobs": {"content": [{"token": "a", "logprob": None}]}}, "finite logprob"),
+        ({"token_ids": None, "logprobs": {"content": [{"token": "token_id:²", "logprob": -1.0}]}}, "which tokens"),
+        (
+            {"token_ids": None, "logprobs": {"content": [{"token": "a", "bytes": 9**9, "logprob": -1}]}},
+            "which tokens",
+        ),
+        ({"logprobs": {"content": [{"token": "a", "logprob": 10**400}]}}, "finite logprob"),
         ({"logprobs": {"content": "text"}}, "must be a list"),
     ],
 )
@@ -114,3 +120,8 @@ def test_a_choice_that_cannot_be_read_is_named(tokenizer, make_choice, change, m
     with pytest.raises(InvalidInput, match=message) as caught:
         tokenize(tokenizer, USER, make_choice("Red.") | change)
     assert "here.messages_and_choices[1]" in caught.value.message
+
+
+def test_half_of_a_surrogate_pair_is_no_text(tokenizer, make_choice):
+    with pytest.raises(InvalidInput, match="surrogate"):
+        tokenize(tokenizer, {"role": "user", "content": "\ud800"}, make_choice("Red."))

@@ -12,10 +12,13 @@ from trainyard_trainer.adapter import Base
 from trainyard_trainer.claims import Claim, Lease, parse_claim
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import Fenced, InvalidInput, explain_failure
-from trainyard_trainer.job import run_job
+from trainyard_trainer.job import Job
+from trainyard_trainer.rl_job import run_rl_job
+from trainyard_trainer.sft_job import run_sft_job
 from trainyard_trainer.status_client import StatusClient, StatusUnavailable
 
 LONGEST_PAUSE_SECONDS = 5.0
+METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
 
 
 def serve_jobs(settings: Settings, base: Base) -> None:
@@ -49,8 +52,7 @@ def work_on(claim: Claim, lease: Lease, base: Base, settings: Settings) -> None:
     log.info("job claimed", job=claim.id, attempt=claim.attempt)
     try:
         try:
-            require_method(claim)
-            run_job(claim, lease, base, settings)
+            run_job(Job(claim, lease, base, settings))
             log.info("job trained", job=claim.id, attempt=claim.attempt, seconds=time.monotonic() - started)
         except Fenced:
             raise
@@ -62,9 +64,12 @@ def work_on(claim: Claim, lease: Lease, base: Base, settings: Settings) -> None:
         torch.cuda.empty_cache()
 
 
-def require_method(claim: Claim) -> None:
-    if claim.method != "RL":
-        raise InvalidInput(f"This trainer does not know the method {claim.method}; it trains RL.", "UnknownMethod")
+def run_job(job: Job) -> None:
+    run = METHODS.get(job.claim.method)
+    if run is None:
+        message = f"This trainer does not know the method {job.claim.method}; it trains {' and '.join(METHODS)}."
+        raise InvalidInput(message, "UnknownMethod")
+    run(job)
 
 
 def report_failure(claim: Claim, lease: Lease, cause: Exception) -> None:

@@ -1,0 +1,88 @@
+"""JSON that a client sent, checked as it is read: each complaint names the place of what is wrong."""
+
+import json
+import math
+
+from trainyard_trainer.failures import InvalidInput
+
+
+def parse_json(content: bytes | str, what: str) -> object:
+    try:
+        return json.loads(content, parse_constant=refuse_constant)
+    except RecursionError as cause:
+        raise InvalidInput(f"{what} is nested too deeply.") from cause
+    except ValueError as cause:
+        raise InvalidInput(f"{what} is not JSON: {cause}.") from cause
+
+
+def refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def is_number(value: object) -> bool:
+    """A finite number that a float can hold; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
+
+
+def is_learning_rate(value: object) -> bool:
+    return is_number(value) and 0 <= value <= 1
+
+
+def require_object(value: object, where: str) -> dict:
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{where} must be an object.")
+    return value
+
+
+def require_list(value: object, where: str) -> list:
+    if not isinstance(value, list):
+        raise InvalidInput(f"{where} must be a list.")
+    return value
+
+
+def require_messages(value: object, where: str) -> list[dict]:
+    """Messages, and Choices (which were sampled), that a chat template can be given."""
+    items = require_list(value, where)
+    for place, item in enumerate(items):
+        check_item(item, f"{where}[{place}]")
+    return items
+
+
+def require_tools(value: object, where: str) -> list[dict] | None:
+    """Null and an empty list are no tools."""
+    if value is None:
+        return None
+    tools = require_list(value, where)
+    for place, tool in enumerate(tools):
+        require_object(tool, f"{where}[{place}]")
+    return tools or None
+
+
+def check_item(item: object, where: str) -> None:
+    fields = require_object(item, where)
+    message = require_object(fields["message"], f"{where}.message") if is_choice(fields) else fields
+    role = message.get("role")
+    if not isinstance(role, str) and not (is_choice(fields) and role is None):
+        raise InvalidInput(f"{where}.role must be text.")
+    check_content(message.get("content"), f"{where}.content")
+    for call in require_list(message.get("tool_calls") or [], f"{where}.tool_calls"):
+        require_object(require_object(call, f"{where}.tool_calls").get("function"), f"{where}.tool_calls.function")
+
+
+def check_content(content: object, where: str) -> None:
+    if not isinstance(content, str | list | None):
+        raise InvalidInput(f"{where} must be text, a list of parts, or null.")
+    for part in content if isinstance(content, list) else []:
+        text = part.get("text") if isinstance(part, dict) else part
+        if not isinstance(text, str | None) or part is None:
+            raise InvalidInput(f"{where}: every part must be text, or an object whose text is text.")
+
+
+def is_choice(item: dict) -> bool:
+    """A Choice was sampled from a model; anything else is a plain message."""
+    return "finish_reason" in item and "message" in item
