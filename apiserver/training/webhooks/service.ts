@@ -29,7 +29,7 @@ import { usualEvents, type Replay, type WebhookCreate } from './schema.ts'
 const mostWebhooks = 100
 
 /** Whose webhook, and which. */
-export interface WebhookAddress {
+interface WebhookAddress {
   entity: string
   id: string
 }
