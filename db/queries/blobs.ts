@@ -8,11 +8,20 @@ export interface Blob {
 
 /** Notes that a file of an entity lies in the store. */
 export async function insertBlob(pool: Pool, entity: string, { digest, size }: Blob): Promise<void> {
-  await pool.query('INSERT INTO training.blobs (entity, digest, size) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
-    entity,
-    digest,
-    size,
-  ])
+  await pool.query(
+    `INSERT INTO training.blobs (entity, digest, size) VALUES ($1, $2, $3)
+     ON CONFLICT (entity, digest) DO UPDATE SET created_at = now()`,
+    [entity, digest, size],
+  )
+}
+
+/** Whether an entity's file is there; what is needed again counts as new, so that nobody removes it meanwhile. */
+export async function renewBlob(pool: Pool, entity: string, { digest, size }: Blob): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'UPDATE training.blobs SET created_at = now() WHERE entity = $1 AND digest = $2 AND size = $3',
+    [entity, digest, size],
+  )
+  return rowCount === 1
 }
 
 /** The size of an entity's file in the store; undefined when it is not there. */

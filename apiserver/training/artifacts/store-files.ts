@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { findBlobSize, insertBlob, type Blob } from '../../../db/queries/blobs.ts'
+import { insertBlob, renewBlob, type Blob } from '../../../db/queries/blobs.ts'
 import { blobKey } from '../../../lib/artifact-store/blobs.ts'
 import { SourceTooLarge, spoolSource, type Spooled } from '../../../lib/artifact-store/spool.ts'
 import type { Deps } from '../../deps.ts'
@@ -24,7 +24,7 @@ export async function spoolUpload(deps: Deps, source: Readable, maxBytes: number
 /** Puts a spooled file into the store under its digest, and notes it. @throws {Refusal} 403 when the entity has no room */
 export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Promise<Blob> {
   const { file, digest, size } = spooled
-  if ((await findBlobSize(deps.pool, entity, digest)) === size) {
+  if (await renewBlob(deps.pool, entity, { digest, size })) {
     await rm(file, { force: true })
     return { digest, size }
   }

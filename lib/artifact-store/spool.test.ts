@@ -1,0 +1,58 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FolderStore } from './folder-store.ts'
+import { SourceTooLarge, spoolSource } from './spool.ts'
+
+let folder: string
+let store: FolderStore
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'spool-'))
+  store = new FolderStore(folder)
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const listSpool = () => readdir(path.join(folder, '.spool'))
+
+test('what a source gives is in a file, counted and digested', async () => {
+  const chunks = Array.from({ length: 40 }, () => randomBytes(50_000))
+  const spooled = await spoolSource(store, Readable.from(chunks), 2_000_000)
+  const bytes = Buffer.concat(chunks)
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  expect(spooled).toEqual({ file: spooled.file, digest, size: 2_000_000, broken: undefined })
+  expect(bytes.equals(await readFile(spooled.file))).toBe(true)
+  await rm(spooled.file)
+})
+
+test('of a source that breaks, what came is kept, and why is told', async () => {
+  const fault = new Error('cut')
+  const source = Readable.from(
+    (async function* () {
+      yield Buffer.from('half')
+      await Promise.resolve()
+      throw fault
+    })(),
+  )
+  const spooled = await spoolSource(store, source, 100)
+  expect([spooled.size, spooled.broken, await readFile(spooled.file, 'utf8')]).toEqual([4, fault, 'half'])
+  await rm(spooled.file)
+})
+
+test('a source that gives too much leaves nothing behind, and is not destroyed', async () => {
+  const source = Readable.from([Buffer.from('abc'), Buffer.from('def'), Buffer.from('ghi')])
+  await expect(spoolSource(store, source, 5)).rejects.toBeInstanceOf(SourceTooLarge)
+  expect([await listSpool(), source.destroyed]).toEqual([[], false])
+})
+
+test('a folder that takes no writes is told, at once', async () => {
+  const missing = { spoolPath: () => Promise.resolve(path.join(folder, 'none', 'file')) }
+  const endless = Readable.from(
+    (function* () {
+      for (;;) yield Buffer.alloc(100_000)
+    })(),
+  )
+  await expect(spoolSource(missing, endless, 1e9)).rejects.toMatchObject({ code: 'ENOENT' })
+})
