@@ -42,7 +42,11 @@ async function copyCheckpoint(
   fork: NewFork,
 ): Promise<void> {
   const target = fork.copy && artifactKey(fork.copy.uri)!
-  if (checkpoint && target) await artifacts.copyAll(artifactKey(checkpoint.uri)!, target)
+  if (checkpoint && target) {
+    const source = artifactKey(checkpoint.uri)!
+    // Its optimizer state goes when there is a newer step, which may be just now.
+    await artifacts.copyAll(source, target).catch(() => artifacts.copyAll(source, target))
+  }
   const outcome = await insertFork(pool, fork)
   if (outcome === 'made') return
   // An earlier run of the same request was only slow: the files are its.

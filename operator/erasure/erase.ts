@@ -1,0 +1,73 @@
+import {
+  eraseBlob,
+  eraseRows,
+  finishErasure,
+  listRunningErasures,
+  listUnneededBlobs,
+  noteMeasured,
+  removeLastKeys,
+  type RunningErasure,
+} from '../../db/queries/erasing.ts'
+import {
+  listCheckpointFolders,
+  listModelsToErase,
+  listOwnPayloads,
+  type DeletedModelRow,
+} from '../../db/queries/purge.ts'
+import { blobKey } from '../../lib/artifact-store/blobs.ts'
+import { artifactKey } from '../../lib/artifact-store/keys.ts'
+import type { Context } from '../context.ts'
+import { clearModel } from '../purge/models.ts'
+
+// By then no trainer writes for what is erased any more (its lease is over), no resource is made late, and no gateway
+// still has to write what was used.
+const settledSeconds = 30
+
+/** Works on the erasures that are asked for; each step can be repeated, so that it may be cut off anywhere. */
+export async function eraseAll(context: Context, afterSeconds = settledSeconds): Promise<void> {
+  for (const erasure of await listRunningErasures(context.pool)) {
+    await erase(context, erasure, afterSeconds).catch((error: unknown) =>
+      context.log.warn({ erasure: erasure.id, error }, 'an erasure is not finished yet'),
+    )
+  }
+  await removeLastKeys(context.pool)
+}
+
+async function erase(context: Context, erasure: RunningErasure, afterSeconds: number): Promise<void> {
+  const { pool, log } = context
+  const models = await listModelsToErase(pool, erasure)
+  if (erasure.measuredAt === null) await noteMeasured(pool, erasure.id, await measure(context, models))
+  let payloadsLeft = 0
+  for (const model of models) payloadsLeft += (await clearModel(context, model)).payloadsLeft
+  if (payloadsLeft > 0 || erasure.ageSeconds < afterSeconds) return
+  await eraseRows(pool, erasure)
+  await eraseBlobs(context, erasure)
+  await finishErasure(pool, erasure)
+  log.info({ erasure: erasure.id }, 'erased')
+}
+
+/** Before anything is removed, so that the report has all of it, whatever happens to us on the way. */
+async function measure({ pool, artifacts }: Context, models: DeletedModelRow[]) {
+  const measured = { objects: 0, bytes: 0 }
+  const add = (size: number) => {
+    measured.objects++
+    measured.bytes += size
+  }
+  for (const { id } of models) {
+    for (const checkpoint of await listCheckpointFolders(pool, id)) {
+      for await (const { size } of artifacts.list(`checkpoints/${checkpoint}`)) add(size)
+    }
+    for (const uri of await listOwnPayloads(pool, id)) {
+      const found = await artifacts.stat(artifactKey(uri) ?? 'none')
+      if (found) add(found.size)
+    }
+  }
+  return measured
+}
+
+/** Files of data sets that nothing needs without what was erased. */
+async function eraseBlobs({ pool, artifacts }: Context, { id, entity, requestedAt }: RunningErasure): Promise<void> {
+  for (const digest of await listUnneededBlobs(pool, entity, requestedAt)) {
+    if (await eraseBlob(pool, id, entity, digest)) await artifacts.remove(blobKey(entity, digest))
+  }
+}

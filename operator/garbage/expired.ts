@@ -1,0 +1,23 @@
+import { listOldOptimizers, listOldPayloads, noteOptimizerGone } from '../../db/queries/garbage.ts'
+import { noteInputGone } from '../../db/queries/purge.ts'
+import { artifactKey } from '../../lib/artifact-store/keys.ts'
+import type { Context } from '../context.ts'
+
+type Deps = Pick<Context, 'pool' | 'artifacts'>
+
+/** Removes the optimizer state of checkpoints that have a newer one beside them: only the next job of a model needs it. */
+export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<void> {
+  for (const id of await listOldOptimizers(pool)) {
+    await artifacts.remove(`checkpoints/${id}/optimizer.safetensors`)
+    await noteOptimizerGone(pool, id)
+  }
+}
+
+/** Removes the payloads of jobs that were over for as many days as their entity keeps them. */
+export async function removeOldPayloads({ pool, artifacts }: Deps): Promise<void> {
+  for (const uri of await listOldPayloads(pool)) {
+    const key = artifactKey(uri)
+    if (key !== undefined) await artifacts.remove(key)
+    await noteInputGone(pool, uri)
+  }
+}

@@ -1,0 +1,49 @@
+import type { ListedArtifact } from '../../lib/artifact-store/store.ts'
+
+/** What goes together: a checkpoint's folder, a payload, a file of a data set, the parts of an upload. */
+export interface Unit {
+  kind: 'checkpoint' | 'payload' | 'blob' | 'upload'
+  prefix: string
+  bytes: number
+  /** of its newest object */
+  modifiedAt: Date
+}
+
+const places: [Unit['kind'], RegExp][] = [
+  ['checkpoint', /^checkpoints\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\/)/],
+  ['payload', /^payloads\/[^/]+\/[^/]+$/],
+  ['blob', /^artifacts\/[^/]+\/[^/]+$/],
+  ['upload', /^uploads\/[^/]+\/[^/]+(?=\/)/],
+]
+
+/**
+ * The units of a listing, in portions of `atOnce`. Stores list what lies together one after the other; a unit whose
+ * objects are torn apart comes twice, each time with its age. What lies at other places is not ours to judge.
+ */
+export async function* gatherUnits(listed: AsyncIterable<ListedArtifact>, atOnce: number): AsyncIterable<Unit[]> {
+  let portion: Unit[] = []
+  for await (const { key, size, modifiedAt } of listed) {
+    const found = locate(key)
+    if (!found) continue
+    const last = portion.at(-1)
+    if (last?.prefix === found.prefix) {
+      last.bytes += size
+      if (modifiedAt > last.modifiedAt) last.modifiedAt = modifiedAt
+      continue
+    }
+    if (portion.length >= atOnce) {
+      yield portion
+      portion = []
+    }
+    portion.push({ ...found, bytes: size, modifiedAt })
+  }
+  if (portion.length > 0) yield portion
+}
+
+function locate(key: string): Pick<Unit, 'kind' | 'prefix'> | undefined {
+  for (const [kind, pattern] of places) {
+    const prefix = pattern.exec(key)?.[0]
+    if (prefix !== undefined) return { kind, prefix }
+  }
+  return undefined
+}

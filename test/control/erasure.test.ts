@@ -1,0 +1,127 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { eventually } from '../support/eventually.ts'
+import { ModelRows } from '../support/model-rows.ts'
+import { createRest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+let pool: Pool
+let rows: ModelRows
+beforeAll(() => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
+  rows = new ModelRows(pool, stack.artifacts)
+})
+afterAll(() => pool.end())
+
+interface Erasure {
+  id: string
+  state: string
+  report: Record<string, number>
+}
+
+/** A new entity with keys of two roles. */
+async function makeEntity() {
+  const entity = `erase-${randomUUID().slice(0, 8)}`
+  const makeKey = async (role: string) => {
+    const key = `ty-${randomBytes(24).toString('hex')}`
+    const digest = createHash('sha256').update(key).digest()
+    await pool.query('INSERT INTO auth.api_keys (entity, digest, role) VALUES ($1, $2, $3)', [entity, digest, role])
+    return createRest(stack, key)
+  }
+  return { entity, admin: await makeKey('admin'), member: await makeKey('member') }
+}
+
+async function fill(rest: ReturnType<typeof createRest>, project: string) {
+  const body = { project, base_model: stack.baseModel }
+  const model = await rest.call<{ id: string; name: string }>('POST', '/v1/preview/models', body)
+  const checkpoint = await rows.addCheckpoint(model.id, 1)
+  const job = await rows.addJob(model.id, 'Succeeded')
+  await pool.query(`INSERT INTO training.events (job_id, seq, type, data) VALUES ($1, 0, 'training_started', '{}')`, [
+    job,
+  ])
+  return { ...model, checkpoint, job }
+}
+
+/** What the operator waits for until the last late write is in is over. */
+const settle = (id: string) =>
+  pool.query(`UPDATE training.erasures SET requested_at = requested_at - interval '1 minute' WHERE id = $1`, [id])
+
+const countRows = async (table: string, column: string, value: string) =>
+  (await pool.query(`SELECT FROM ${table} WHERE ${column} = $1`, [value])).rowCount
+
+test('a project is erased everywhere, and the report tells how much it was', async () => {
+  const { admin, member, entity } = await makeEntity()
+  const [gone, kept] = [await fill(admin, 'gone'), await fill(admin, 'kept')]
+  const fork = await admin.call<{ id: string }>('POST', `/v1/preview/models/${gone.id}/fork`, { project: 'kept' })
+  await pool.query(`UPDATE training.models SET created_at = created_at - interval '2 minutes' WHERE entity = $1`, [
+    entity,
+  ])
+  expect((await member.send('DELETE', '/v1/preview/projects/gone')).status).toBe(403)
+
+  const response = await admin.send('DELETE', '/v1/preview/projects/gone')
+  const erasure = (await response.json()) as Erasure
+  expect([response.status, erasure]).toMatchObject([202, { entity, project: 'gone', state: 'running', report: {} }])
+  expect((await admin.send('GET', `/v1/preview/models/${gone.id}`)).status).toBe(404)
+  await settle(erasure.id)
+
+  const done = await eventually(async () => {
+    const read = await admin.call<Erasure>('GET', `/v1/preview/erasures/${erasure.id}`)
+    expect(read.state).toBe('done')
+    return read
+  })
+  // Four small files of the checkpoint; the outbox has what happened to model and job.
+  expect(done.report).toMatchObject({ models: 1, checkpoints: 1, jobs: 1, events: 1, objects: 4 })
+  expect(done.report['bytes']).toBeGreaterThan(100)
+  expect(existsSync(rows.folderOf(gone.checkpoint))).toBe(false)
+  expect(await countRows('training.models', 'id', gone.id)).toBe(0)
+  expect(await countRows('training.jobs', 'id', gone.job)).toBe(0)
+  await eventually(async () =>
+    expect(await stack.kubectl('get', 'models.trainyard.dev', '-l', `trainyard.dev/id=${gone.id}`)).toBe(''),
+  )
+
+  expect(await admin.call('GET', `/v1/preview/models/${kept.id}`)).toMatchObject({ latest_step: 1 })
+  expect(await admin.call('GET', `/v1/preview/models/${fork.id}`)).toMatchObject({ latest_step: 1, forked_from: null })
+  expect(existsSync(rows.folderOf(kept.checkpoint))).toBe(true)
+  const list = await admin.call<{ data: Erasure[] }>('GET', '/v1/preview/erasures')
+  expect(list.data).toEqual([done])
+})
+
+test('an entity is erased with its keys; the one that asked reads the report', async () => {
+  const { admin, member, entity } = await makeEntity()
+  const other = await makeEntity()
+  const gone = await fill(admin, 'one')
+  await fill(admin, 'two')
+  const kept = await fill(other.admin, 'one')
+  await pool.query(`UPDATE training.models SET created_at = created_at - interval '2 minutes' WHERE entity = $1`, [
+    entity,
+  ])
+  expect((await other.admin.send('DELETE', `/v1/preview/entities/${entity}`)).status).toBe(404)
+  const erasure = await admin.call<Erasure>('DELETE', `/v1/preview/entities/${entity}`)
+  await eventually(async () => expect((await member.send('GET', '/v1/preview/models')).status).toBe(401))
+  await settle(erasure.id)
+  await eventually(async () => {
+    const read = await admin.call<Erasure>('GET', `/v1/preview/erasures/${erasure.id}`)
+    expect(read).toMatchObject({ state: 'done', report: { models: 2, checkpoints: 2, keys: 1 } })
+  })
+  expect(await countRows('training.models', 'entity', entity)).toBe(0)
+  expect(await countRows('training.outbox', 'entity', entity)).toBe(0)
+  expect(existsSync(rows.folderOf(gone.checkpoint))).toBe(false)
+  expect(await other.admin.call('GET', `/v1/preview/models/${kept.id}`)).toMatchObject({ latest_step: 1 })
+  const { rows: keys } = await pool.query(
+    'SELECT expires_at < now() + $2 AS soon FROM auth.api_keys WHERE entity = $1',
+    [entity, '25 hours'],
+  )
+  expect(keys).toEqual([{ soon: true }])
+})
+
+test('an erasure of another entity is not there', async () => {
+  const [one, other] = [await makeEntity(), await makeEntity()]
+  const erasure = await one.admin.call<Erasure>('DELETE', '/v1/preview/projects/nothing')
+  expect((await other.admin.send('GET', `/v1/preview/erasures/${erasure.id}`)).status).toBe(404)
+  expect((await one.admin.send('GET', '/v1/preview/erasures/x')).status).toBe(404)
+  expect((await one.admin.send('DELETE', '/v1/preview/projects/a%00b')).status).toBe(404)
+})
