@@ -7,7 +7,11 @@ import torch
 
 from trainyard_trainer.adapter import Base, load_base
 
-pytest_plugins = ["trainyard_artifacts.stores_for_tests", "trainyard_trainer.jobs_for_tests"]
+pytest_plugins = [
+    "trainyard_artifacts.stores_for_tests",
+    "trainyard_trainer.jobs_for_tests",
+    "trainyard_trainer.status_server_for_tests",
+]
 
 MODEL = Path(__file__).parent / "models" / "tiny-chat"
 

@@ -30,6 +30,11 @@ class Base:
     tokenizer: PreTrainedTokenizerBase
     device: torch.device
 
+    @property
+    def gpus(self) -> int:
+        """How many GPUs the trainer works with."""
+        return 1 if self.device.type == "cuda" else 0
+
 
 def load_base(name: str, path: str) -> Base:
     """float32 on the CPU, as the engine serves it there, so that log-probabilities agree; bfloat16 on a GPU."""

@@ -8,7 +8,8 @@ from trainyard_trainer import log
 from trainyard_trainer.failures import Fenced
 from trainyard_trainer.status_client import StatusClient, StatusUnavailable
 
-HEARTBEAT_SECONDS = 4.0
+# Often, because it is a heartbeat's answer that tells of a cancelled job.
+HEARTBEAT_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 0.2
 LAST_RETRY_SECONDS = 2.0
 

@@ -1,7 +1,4 @@
-import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -22,47 +19,6 @@ CLAIM = {
 }
 
 
-class Server(ThreadingHTTPServer):
-    """Answers with the given statuses in turn, the last of them for ever, and keeps what it was sent."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers = [(200, {})]
-        self.requests = []
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.requests.append((self.path, self.headers["authorization"], body))
-        answers = self.server.answers
-        status, content = answers.pop(0) if len(answers) > 1 else answers[0]
-        payload = b"" if status == 204 else json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("content-length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def server():
-    server = Server()
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def client(server, tmp_path):
-    token = tmp_path / "token"
-    token.write_text("first\n")
-    return StatusClient(f"http://127.0.0.1:{server.server_port}", token)
-
-
 @pytest.fixture
 def lease(client):
     return Lease(client, parse_claim(CLAIM))
@@ -70,9 +26,9 @@ def lease(client):
 
 def test_a_claim_is_taken(server, client):
     server.answers = [(204, None), (200, CLAIM)]
-    assert client.claim("base", "process") is None
-    assert client.claim("base", "process") == CLAIM
-    sent = {"base_model": "base", "process_id": "process", "wait_seconds": 20}
+    assert client.claim("base", "process", 1) is None
+    assert client.claim("base", "process", 1) == CLAIM
+    sent = {"base_model": "base", "process_id": "process", "gpus": 1, "wait_seconds": 20}
     assert server.requests[0] == ("/v1/claims", "Bearer first", sent)
 
 
@@ -143,6 +99,6 @@ def test_a_refused_report_is_not_repeated(server, lease):
 def test_no_server_and_no_token_are_only_unavailable(server, client):
     client.token_file.unlink()
     with pytest.raises(StatusUnavailable):
-        client.claim("base", "process")
+        client.claim("base", "process", 1)
     with pytest.raises(StatusUnavailable):
-        StatusClient("http://127.0.0.1:9", client.token_file).claim("base", "process")
+        StatusClient("http://127.0.0.1:9", client.token_file).claim("base", "process", 1)

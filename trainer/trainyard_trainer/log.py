@@ -1,15 +1,35 @@
-"""Log lines: one JSON object each, on standard output, a constant message plus fields."""
+"""Log lines: one JSON object each, on standard output, a constant message plus fields; a job's own log gets a copy."""
 
 import json
 import sys
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
+# Each is given a line's time, level and text.
+Listener = Callable[[str, str, str], None]
+listeners: list[Listener] = []
 
-def write_line(level: str, message: str, fields: dict) -> None:
-    record = {"time": datetime.now(UTC).isoformat(), "level": level, "message": message, **fields}
+
+@contextmanager
+def copied_to(listener: Listener) -> Iterator[None]:
+    """Whatever is logged within the block, by any thread, is told to the listener too."""
+    listeners.append(listener)
+    try:
+        yield
+    finally:
+        listeners.remove(listener)
+
+
+def write_line(level: str, message: str, fields: dict, error: str = "") -> None:
+    time = datetime.now(UTC).isoformat()
+    record = {"time": time, "level": level, "message": message, **fields, **({"error": error} if error else {})}
     sys.stdout.write(json.dumps(record, default=str) + "\n")
     sys.stdout.flush()
+    text = " ".join([message, *(f"{name}={value}" for name, value in fields.items())])
+    for listener in listeners:
+        listener(time, level, f"{text}\n{error}".rstrip())
 
 
 def info(message: str, **fields: object) -> None:
@@ -22,4 +42,4 @@ def warn(message: str, **fields: object) -> None:
 
 def error(message: str, cause: BaseException, **fields: object) -> None:
     """With the cause's traceback, for what nobody foresaw."""
-    write_line("error", message, fields | {"error": "".join(traceback.format_exception(cause))})
+    write_line("error", message, fields, "".join(traceback.format_exception(cause)))

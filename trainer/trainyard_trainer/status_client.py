@@ -23,9 +23,14 @@ class StatusClient:
         # Proxies are for the outside; the status server is in the same cluster.
         self.http = httpx.Client(base_url=base_url, timeout=REPORT_TIMEOUT_SECONDS, trust_env=False)
 
-    def claim(self, base_model: str, process_id: str) -> dict | None:
+    def claim(self, base_model: str, process_id: str, gpus: int) -> dict | None:
         """The next job, or None when none came up while the server waited."""
-        body = {"base_model": base_model, "process_id": process_id, "wait_seconds": CLAIM_WAIT_SECONDS}
+        body = {
+            "base_model": base_model,
+            "process_id": process_id,
+            "gpus": gpus,
+            "wait_seconds": CLAIM_WAIT_SECONDS,
+        }
         response = self.send("/v1/claims", body, timeout=CLAIM_WAIT_SECONDS + REPORT_TIMEOUT_SECONDS)
         if response.status_code == 204:
             return None
@@ -33,9 +38,9 @@ class StatusClient:
             raise StatusUnavailable(describe_answer(response))
         return response.json()
 
-    def post(self, path: str, body: dict) -> None:
+    def post(self, path: str, body: dict, **options: object) -> None:
         """Fenced on 409 and 404; StatusUnavailable where trying again may help; else a JobFailure."""
-        response = self.send(path, body)
+        response = self.send(path, body, **options)
         if response.status_code < 300:
             return
         if response.status_code in (404, 409):

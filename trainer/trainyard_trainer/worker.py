@@ -13,6 +13,7 @@ from trainyard_trainer.claims import Claim, Lease, parse_claim
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import Fenced, InvalidInput, explain_failure
 from trainyard_trainer.job import Job
+from trainyard_trainer.job_log import JobLog
 from trainyard_trainer.rl_job import run_rl_job
 from trainyard_trainer.sft_job import run_sft_job
 from trainyard_trainer.status_client import StatusClient, StatusUnavailable
@@ -26,18 +27,22 @@ def serve_jobs(settings: Settings, base: Base) -> None:
     client = StatusClient(settings.status_url, settings.token_file)
     process_id = str(uuid4())
     while True:
-        claim = wait_for_claim(client, settings.base_model, process_id)
-        with Lease(client, claim) as lease:
-            work_on(claim, lease, base, settings)
+        serve_next_job(client, process_id, base, settings)
         if cache := open_store(settings.artifacts).cache:
             cache.trim()  # between jobs nothing of it is in use
 
 
-def wait_for_claim(client: StatusClient, base_model: str, process_id: str) -> Claim:
+def serve_next_job(client: StatusClient, process_id: str, base: Base, settings: Settings) -> None:
+    claim = wait_for_claim(client, process_id, base)
+    with JobLog(client, claim), Lease(client, claim) as lease:
+        work_on(claim, lease, base, settings)
+
+
+def wait_for_claim(client: StatusClient, process_id: str, base: Base) -> Claim:
     pause = 0.5
     while True:
         try:
-            if body := client.claim(base_model, process_id):
+            if body := client.claim(base.name, process_id, base.gpus):
                 return parse_claim(body)
             pause = 0.5
         except StatusUnavailable as cause:

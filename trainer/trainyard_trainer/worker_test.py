@@ -1,0 +1,125 @@
+import hashlib
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from trainyard_artifacts.settings import StoreSettings
+from trainyard_trainer import claims
+from trainyard_trainer.config import Settings
+from trainyard_trainer.jobs_for_tests import LORA
+from trainyard_trainer.worker import serve_next_job
+
+ROW = {"messages": [{"role": "user", "content": "Name a colour."}, {"role": "assistant", "content": "Teal. " * 30}]}
+
+
+class Control:
+    """Hands out one job, and takes it away once `cancel` was called."""
+
+    def __init__(self, server, root):
+        self.root = root
+        self.server = server
+        self.cancelled_at = None
+        server.respond = self.respond
+
+    def offer(self, method, content, config):
+        digest = hashlib.sha256(content).hexdigest()
+        (self.root / digest).write_bytes(content)
+        self.claim = {
+            "id": "7",
+            "attempt": 2,
+            "method": method,
+            "input": {"uri": f"artifact:///{digest}", "digest": digest},
+            "config": config,
+            "checkpoint_id": "00000000-0000-4000-8000-000000000001",
+            "from_checkpoint": None,
+            "lease_seconds": 15,
+        }
+
+    def respond(self, path, _body):
+        if path == "/v1/claims":
+            return 200, self.claim
+        gone = self.cancelled_at is not None and not path.endswith("/log")
+        return (409, {"detail": "cancelled"}) if gone else (200, {})
+
+    def cancel(self):
+        self.cancelled_at = time.monotonic()
+
+    def cancel_after(self, report, seconds):
+        """Cancels when a report of that name (or the claim) was sent, and some seconds more have passed."""
+
+        def wait():
+            while not any(path.endswith(report) for path, _, _ in list(self.server.requests)):
+                time.sleep(0.01)
+            time.sleep(seconds)
+            self.cancel()
+
+        threading.Thread(target=wait, daemon=True).start()
+
+
+@pytest.fixture
+def control(server, tmp_path):
+    root = tmp_path / "artifacts"
+    root.mkdir()
+    return Control(server, root)
+
+
+@pytest.fixture
+def serve(client, base, control):
+    def serve():
+        settings = Settings("", Path(), base.name, "", StoreSettings(str(control.root)), 4096, LORA)
+        serve_next_job(client, "process", base, settings)
+
+    return serve
+
+
+def write_rows(count):
+    return "\n".join([json.dumps(ROW)] * count).encode()
+
+
+def test_a_job_is_claimed_trained_and_logged(server, control, serve):
+    control.offer("SFT", write_rows(2), {})
+    serve()
+    assert server.bodies_of("claims") == [
+        {"base_model": "trainyard/tiny-chat", "process_id": "process", "gpus": 0, "wait_seconds": 20}
+    ]
+    assert [body["events"][0]["type"] for body in server.bodies_of("events")] == ["training_started", "gradient_step"]
+    assert len(server.bodies_of("checkpoint")) == 1
+    texts = [line["text"] for body in server.bodies_of("log") for line in body["lines"]]
+    assert [text.split(" job=")[0] for text in texts] == ["job claimed", "job trained"]
+
+
+def test_a_failure_is_reported_and_logged_with_its_traceback(server, control, serve):
+    control.offer("SFT", b"{", {})
+    serve()
+    (report,) = server.bodies_of("failure")
+    assert report["category"] == "User"
+    assert report["message"].startswith("Line 1 is not JSON")
+    last = server.bodies_of("log")[-1]["lines"][-1]
+    assert last["level"] == "error"
+    assert "InvalidInput: Line 1 is not JSON" in last["text"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "config", "after"),
+    [
+        pytest.param(20_000, {}, ("/v1/claims", 1.0), id="while its data is tokenized"),
+        pytest.param(600, {"batch_size": 600}, ("/events", 0.3), id="within one long step"),
+        pytest.param(600, {"batch_size": 1}, ("/events", 0.3), id="between steps"),
+    ],
+)
+def test_a_cancelled_job_is_dropped_within_a_moment(server, control, serve, rows, config, after):
+    control.offer("SFT", write_rows(rows), config)
+    control.cancel_after(*after)
+    serve()
+    assert control.cancelled_at is not None
+    assert time.monotonic() - control.cancelled_at < 1.9
+    assert server.bodies_of("checkpoint") == server.bodies_of("failure") == []
+    assert not (control.root / "checkpoints").exists()
+    assert "job dropped" in server.bodies_of("log")[-1]["lines"][-1]["text"]
+
+
+def test_heartbeats_are_sent_every_second():
+    assert claims.HEARTBEAT_SECONDS <= 1
