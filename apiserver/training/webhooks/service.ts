@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { numberOutbox } from '../../../db/queries/outbox.ts'
 import {
   findDelivery,
   listDeliveries,
@@ -107,6 +108,8 @@ export async function replayMany(deps: Deps, address: WebhookAddress, wanted: Re
   const at = typeof wanted.after === 'string' ? parseTime(wanted.after)! : null
   const position = wanted.after_position ?? null
   if (at === null && position === null) return replayUndelivered(deps.pool, id)
+  // What has just happened has no position yet.
+  while ((await numberOutbox(deps.pool)) > 0);
   return replayAfter(deps.pool, id, { position: position ?? 0, at })
 }
 
