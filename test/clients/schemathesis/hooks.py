@@ -1,0 +1,40 @@
+"""Puts ids of things that exist where random ones would only ever be answered with 404.
+
+Reads THINGS: a JSON object of values by the name of a body's member or a path's parameter. Half of the requests keep what
+was made up.
+"""
+
+import json
+import os
+import random
+import re
+
+import schemathesis
+
+THINGS = json.loads(os.environ["THINGS"])
+UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+NAME = re.compile(".{1,128}", re.DOTALL)
+random = random.Random(1)
+
+
+def put_things(values: dict | None) -> dict | None:
+    if isinstance(values, dict):
+        for name, value in THINGS.items():
+            if is_valid(name, values.get(name)) and random.random() < 0.5:
+                values[name] = value
+    return values
+
+
+def is_valid(name: str, value: object) -> bool:
+    """What is wrong on purpose must stay wrong."""
+    return isinstance(value, str) and (UUID if name.endswith("_id") else NAME).fullmatch(value) is not None
+
+
+@schemathesis.hook
+def map_body(context, body):
+    return put_things(body)
+
+
+@schemathesis.hook
+def map_path_parameters(context, path_parameters):
+    return put_things(path_parameters)

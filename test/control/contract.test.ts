@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { ensureClientPython } from '../support/client-python.ts'
+import { createRest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const leastCases = 2_000
+
+let python: string
+beforeAll(async () => {
+  python = await ensureClientPython('schemathesis')
+}, 300_000)
+
+/** Runs schemathesis; answers what it printed, and how many requests it made up. */
+async function runSchemathesis(folder: string, things: Record<string, string>, args: string[]) {
+  const settings = path.join(import.meta.dirname, '..', 'clients', 'schemathesis')
+  const config = path.join(settings, 'schemathesis.toml')
+  const command = ['-m', 'schemathesis.cli', '--config-file', config, 'run', `${stack.url}/openapi.json`, ...args]
+  const text = await new Promise<string>((resolve) => {
+    const hooks = { SCHEMATHESIS_HOOKS: path.join(settings, 'hooks.py'), THINGS: JSON.stringify(things) }
+    const env = { ...process.env, ...hooks, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' }
+    const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024, env }
+    execFile(python, [...command, ...args], options, (_, stdout, stderr) => resolve(stdout + stderr))
+  })
+  return { text, cases: Number(/(\d+) generated/.exec(text)?.[1]) }
+}
+
+test('the API answers as its document says, whatever is sent', { timeout: 900_000 }, async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-contract-'))
+  try {
+    const rest = createRest(stack)
+    const model = await rest.createModel()
+    const job = await rest.startJob(model.id, [])
+    const things = { base_model: stack.baseModel, model_id: model.id, training_job_id: job, entity: model.entity }
+    const { text, cases } = await runSchemathesis(folder, things, [
+      '--header',
+      `Authorization: Bearer ${stack.apiKey}`,
+      '--checks',
+      'all',
+      '--phases',
+      'examples,coverage,fuzzing,stateful',
+      '--max-examples',
+      '10',
+      '--seed',
+      '1',
+    ])
+    expect(text).not.toContain('= FAILURES =')
+    expect(text).not.toContain('= ERRORS =')
+    expect(cases).toBeGreaterThanOrEqual(leastCases)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
