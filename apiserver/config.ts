@@ -26,7 +26,6 @@ const schema = Type.Object({
   TRAINYARD_DEFAULT_CONCURRENT_STREAMS: Type.Optional(Type.Integer({ minimum: 0, maximum: largestInteger })),
   TRAINYARD_DEFAULT_QUEUED_JOBS: Type.Optional(Type.Integer({ minimum: 0, maximum: largestInteger })),
   TRAINYARD_DEFAULT_STORED_BYTES: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-  TRAINYARD_DEFAULT_PAYLOAD_DAYS: Type.Optional(Type.Integer({ minimum: 0, maximum: largestInteger })),
   LOG_LEVEL: Type.String({ default: 'info' }),
 })
 

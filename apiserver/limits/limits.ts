@@ -14,6 +14,7 @@ function defaultLimits(config: Config): EntityLimits {
     concurrentStreams: config.TRAINYARD_DEFAULT_CONCURRENT_STREAMS ?? null,
     queuedJobs: config.TRAINYARD_DEFAULT_QUEUED_JOBS ?? null,
     storedBytes: config.TRAINYARD_DEFAULT_STORED_BYTES ?? null,
-    payloadDays: config.TRAINYARD_DEFAULT_PAYLOAD_DAYS ?? null,
+    // Payloads are kept unless somebody said otherwise.
+    payloadDays: null,
   }
 }

@@ -78,6 +78,17 @@ app.kubernetes.io/component: {{ .component }}
   value: {{ .Values.uploadLimitBytes | int64 | quote }}
 {{- end }}
 
+{{/* Environment of the default limits that are set. */}}
+{{- define "trainyard.limitsEnv" -}}
+{{- range $variable, $name := dict "REQUESTS_PER_MINUTE" "requestsPerMinute" "CONCURRENT_STREAMS" "concurrentStreams" "QUEUED_JOBS" "queuedJobs" "STORED_BYTES" "storedBytes" }}
+{{- $limit := index $.Values.limits $name }}
+{{- if not (kindIs "invalid" $limit) }}
+- name: TRAINYARD_DEFAULT_{{ $variable }}
+  value: {{ $limit | int64 | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"). */}}
 {{- define "trainyard.podSpec" -}}
 serviceAccountName: trainyard-{{ .component }}
