@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { Refusal } from '../refusal.ts'
+import { compileQuery } from './compile.ts'
+
+const parse = compileQuery(
+  Type.Object({
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+    wait: Type.Optional(Type.Number({ minimum: 0, maximum: 60 })),
+    state: Type.Optional(Type.Array(Type.Enum(['Queued', 'Running']), { minItems: 1 })),
+  }),
+)
+
+describe('a query', () => {
+  test.each<[string, NodeJS.Dict<string | string[]>, unknown]>([
+    ['nothing: the defaults', {}, { limit: 20 }],
+    ['texts that are numbers', { limit: '3', wait: '0.5' }, { limit: 3, wait: 0.5 }],
+    ['a repeated one: the last', { limit: ['3', '4'] }, { limit: 4 }],
+    ['one of a list', { state: 'Queued' }, { limit: 20, state: ['Queued'] }],
+    ['a repeated list', { state: ['Queued', 'Running'] }, { limit: 20, state: ['Queued', 'Running'] }],
+    ['a list with brackets', { 'state[]': ['Queued', 'Running'] }, { limit: 20, state: ['Queued', 'Running'] }],
+    ['a list with commas', { state: 'Queued,Running' }, { limit: 20, state: ['Queued', 'Running'] }],
+    [
+      'names that nobody asked for',
+      { __proto__x: '1', 'limit[]': '7' },
+      { limit: 20, __proto__x: '1', 'limit[]': '7' },
+    ],
+  ])('takes %s', (_name, given, expected) => {
+    expect(parse(given)).toEqual(expected)
+  })
+
+  test.each<[string, NodeJS.Dict<string | string[]>, string[]]>([
+    ['a text for a number', { limit: 'x' }, ['query', 'limit']],
+    ['an item that is not of the list', { state: 'Queued,Done' }, ['query', 'state', '1']],
+    ['an empty list', { state: '' }, ['query', 'state', '0']],
+    ['infinity', { wait: 'Infinity' }, ['query', 'wait']],
+    ['a number that is infinite for us', { wait: '1e999' }, ['query', 'wait']],
+    ['less than nothing, infinitely', { wait: '-1e999' }, ['query', 'wait']],
+  ])('refuses %s', (_name, given, loc) => {
+    expect(() => parse(given)).toThrow(Refusal)
+    try {
+      parse(given)
+    } catch (error) {
+      expect((error as Refusal).detail).toEqual([{ loc, msg: expect.any(String), type: expect.any(String) }])
+    }
+  })
+})
