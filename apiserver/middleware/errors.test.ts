@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { StoreFailed } from '../../lib/artifact-store/failed.ts'
 import { createLogger } from '../../lib/log.ts'
 import { notFound } from '../refusal.ts'
 import { toRefusal } from './errors.ts'
@@ -15,6 +16,7 @@ test.each<[string, unknown, number]>([
   ['an answer never came', new Error('Query read timeout'), 503],
   ['no connection came free', new Error('timeout exceeded when trying to connect'), 503],
   ['not migrated yet', withCode('42P01'), 503],
+  ['the artifact store is away', new StoreFailed('reading from the artifact store'), 503],
   ['a fault of ours in SQL', withCode('42601'), 500],
   ['a file that is not there', withCode('ENOENT', '', { syscall: 'open' }), 500],
   ['a fault of ours', new TypeError('undefined is not a function'), 500],

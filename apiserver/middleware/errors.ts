@@ -1,5 +1,6 @@
 import type Koa from 'koa'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
+import { StoreFailed } from '../../lib/artifact-store/failed.ts'
 import type { Logger } from '../../lib/log.ts'
 import { Refusal, unavailable } from '../refusal.ts'
 
@@ -29,6 +30,10 @@ export function toRefusal(error: unknown, log: Logger): Refusal {
   if (isDatabaseUnavailable(error)) {
     log.warn({ error }, 'database unavailable')
     return unavailable('The database is not available at the moment.', 1)
+  }
+  if (error instanceof StoreFailed) {
+    log.warn({ error }, 'artifact store unavailable')
+    return unavailable('The artifact store is not available at the moment.', 10)
   }
   log.error({ error }, 'request failed')
   return new Refusal(500, 'Internal server error')

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { countBytes } from './counted.ts'
+import { StoreFailed } from './failed.ts'
 import { placeFile } from './folder-files.ts'
 import { artifactUri, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
@@ -127,7 +128,7 @@ export class FolderStore implements ArtifactStore {
       return result
     } catch (cause) {
       await rm(temporary, { force: true })
-      throw new Error('writing to the artifact store', { cause })
+      throw new StoreFailed('writing to the artifact store', { cause })
     }
   }
 
@@ -156,10 +157,10 @@ function isAbsence(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
 
-function readingFailed(cause: unknown): Error {
-  return new Error('reading from the artifact store', { cause })
+function readingFailed(cause: unknown): StoreFailed {
+  return new StoreFailed('reading from the artifact store', { cause })
 }
 
-function removingFailed(cause: unknown): Error {
-  return new Error('removing from the artifact store', { cause })
+function removingFailed(cause: unknown): StoreFailed {
+  return new StoreFailed('removing from the artifact store', { cause })
 }

@@ -8,6 +8,7 @@ import { CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, HeadObjectCom
 import { paginateListObjectsV2, S3ServiceException, type _Object, type S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { countBytes } from './counted.ts'
+import { StoreFailed } from './failed.ts'
 import { inTurns } from './in-turns.ts'
 import { artifactUri, isKey, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
@@ -67,7 +68,7 @@ export class S3Store implements ArtifactStore {
     } catch (cause) {
       if (isNamed(cause, 'NoSuchKey')) throw new ArtifactMissing(key, cause)
       if (isNamed(cause, 'InvalidRange')) return Readable.from([])
-      throw new Error('reading from the artifact store', { cause })
+      throw new StoreFailed('reading from the artifact store', { cause })
     }
   }
 
@@ -78,7 +79,7 @@ export class S3Store implements ArtifactStore {
       return { size: ContentLength, modifiedAt: LastModified }
     } catch (cause) {
       if (isNamed(cause, 'NotFound')) return undefined
-      throw new Error('reading from the artifact store', { cause })
+      throw new StoreFailed('reading from the artifact store', { cause })
     }
   }
 
@@ -88,7 +89,7 @@ export class S3Store implements ArtifactStore {
       for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, place))
         yield* Contents.map((found) => this.#present(found)).filter(({ key }) => isKey(key))
     } catch (cause) {
-      throw new Error('listing the artifact store', { cause })
+      throw new StoreFailed('listing the artifact store', { cause })
     }
   }
 
@@ -97,7 +98,7 @@ export class S3Store implements ArtifactStore {
     try {
       await this.#client.send(new DeleteObjectCommand(place))
     } catch (cause) {
-      throw new Error('removing from the artifact store', { cause })
+      throw new StoreFailed('removing from the artifact store', { cause })
     }
   }
 
@@ -141,7 +142,7 @@ export class S3Store implements ArtifactStore {
     try {
       await new Upload({ client: this.#client, params, partSize: partBytes, queueSize: partsAtOnce }).done()
     } catch (cause) {
-      throw new Error('writing to the artifact store', { cause })
+      throw new StoreFailed('writing to the artifact store', { cause })
     }
   }
 
@@ -151,7 +152,7 @@ export class S3Store implements ArtifactStore {
     try {
       await this.#client.send(new CopyObjectCommand({ ...this.#at(to), CopySource }))
     } catch (cause) {
-      throw new Error('copying in the artifact store', { cause })
+      throw new StoreFailed('copying in the artifact store', { cause })
     }
   }
 

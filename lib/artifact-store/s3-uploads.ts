@@ -1,4 +1,5 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3'
+import { StoreFailed } from './failed.ts'
 
 /** Ends uploads that were begun long ago and never finished: their parts are paid for and seen by nobody. */
 export async function abortUploads(
@@ -14,6 +15,6 @@ export async function abortUploads(
         await client.send(new AbortMultipartUploadCommand({ Bucket: place.Bucket, Key, UploadId }))
     }
   } catch (cause) {
-    throw new Error('sweeping the artifact store', { cause })
+    throw new StoreFailed('sweeping the artifact store', { cause })
   }
 }

@@ -22,10 +22,11 @@ export interface RunningApiServer {
   remove: () => Promise<void>
 }
 
-/** Starts apiserver/main.ts as its pod would. */
+/** Starts apiserver/main.ts as its pod would, with some variables more. */
 export async function startApiServer(
   stack: Pick<Stack, 'kubeconfig' | 'artifacts'>,
   databaseUrl: string,
+  env: Record<string, string> = {},
 ): Promise<RunningApiServer> {
   const { hostname, port: databasePort } = new URL(databaseUrl)
   const postgres = await openSeverableProxy({ host: hostname, port: Number(databasePort) })
@@ -42,6 +43,7 @@ export async function startApiServer(
       TRAINYARD_ENGINE_KEY: 'none',
       KUBECONFIG: stack.kubeconfig,
       LOG_LEVEL: 'fatal',
+      ...env,
     },
     stdio: 'inherit',
   })
