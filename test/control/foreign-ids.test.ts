@@ -1,0 +1,117 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { makeThings, type Things } from '../support/own-things.ts'
+import { listOperations, type DocumentedOperation } from '../support/operations.ts'
+import { useStack } from '../support/stack.ts'
+
+// Every operation of the OpenAPI document, asked with: its own key, another entity's, one's own with unknown ids, none,
+// and a revoked one. An operation that is new needs nothing here, unless it has a parameter or body of a new kind.
+
+const stack = useStack()
+const operations = await listOperations(stack.url)
+// A project is named within the key's own entity.
+const ownNames = new Set(['/v1/preview/projects/{project}'])
+const withIds = operations.filter(({ path }) => path.includes('{') && !ownNames.has(path))
+
+let pool: Pool
+let own: { key: string; entity: string }
+let other: { key: string; entity: string }
+let revoked: { key: string; entity: string }
+let things: Things
+
+beforeAll(async () => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+  const makeKey = async () => {
+    const made = { key: `ty_${randomBytes(32).toString('hex')}`, entity: `team-${randomUUID()}` }
+    const digest = createHash('sha256').update(made.key).digest()
+    await pool.query('INSERT INTO auth.api_keys (entity, digest) VALUES ($1, $2)', [made.entity, digest])
+    return made
+  }
+  own = await makeKey()
+  other = await makeKey()
+  revoked = await makeKey()
+  const digest = createHash('sha256').update(revoked.key).digest()
+  await pool.query('UPDATE auth.api_keys SET revoked_at = now() WHERE digest = $1', [digest])
+  things = await makeThings(stack, pool, own)
+})
+afterAll(() => pool.end())
+
+/** Sends an operation; `idsOf` gives the values of its path's parameters. */
+async function send({ method, path }: DocumentedOperation, key: string | undefined, given: Record<string, string>) {
+  const ids: Record<string, string> = path.includes('/artifacts/') ? { ...given, path: 'train.jsonl' } : given
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    if (ids[name] === undefined) throw new Error(`own-things.ts makes nothing for the parameter ${name}`)
+    return encodeURIComponent(ids[name])
+  })
+  const body = things.bodyOf(method, path)
+  const response = await fetch(stack.url + filled, {
+    method: method.toUpperCase(),
+    headers: { ...(key && { authorization: `Bearer ${key}` }), ...(body && { 'content-type': body.type }) },
+    ...(body && { body: body.content }),
+    signal: AbortSignal.timeout(20_000),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+const name = ({ method, path }: DocumentedOperation) => `${method.toUpperCase()} ${path}`
+
+describe('without a key, and with one that is revoked', () => {
+  test.each(operations.map((each) => [name(each), each] as const))('%s is 401', async (_, operation) => {
+    const answers = [await send(operation, undefined, things.ids), await send(operation, revoked.key, things.ids)]
+    expect(answers.map(({ status }) => status)).toEqual([401, 401])
+    expect(answers[0]?.text).toBe(answers[1]?.text)
+  })
+})
+
+describe("another entity's things and unknown ones get the same answer", () => {
+  test.each(withIds.map((each) => [name(each), each] as const))('%s', async (_, operation) => {
+    const foreign = await send(operation, other.key, things.ids)
+    const unknown = await send(operation, other.key, things.unknownIds())
+    expect(foreign).toEqual(unknown)
+    expect([403, 404]).toContain(foreign.status)
+    // Only an entity may be told to be somebody else's: its name says so, whether it exists or not.
+    if (foreign.status === 403) expect(operation.path).toContain('{entity}')
+  })
+})
+
+test('and take about the same time', async () => {
+  const operation = { method: 'get', path: '/v1/preview/models/{model_id}/checkpoints' }
+  const measure = async (ids: Record<string, string>) => {
+    const startedAt = performance.now()
+    await send(operation, other.key, ids)
+    return performance.now() - startedAt
+  }
+  const times: { foreign: number[]; unknown: number[] } = { foreign: [], unknown: [] }
+  for (let round = 0; round < 60; round++) {
+    times.foreign.push(await measure(things.ids))
+    times.unknown.push(await measure(things.unknownIds()))
+  }
+  const [foreign, unknown] = [times.foreign, times.unknown].map((each) => each.toSorted((a, b) => a - b)[30]!)
+  // Noise of a busy machine is less than this; another query, or one that is left out, is not.
+  expect(foreign! / unknown!).toBeGreaterThan(0.6)
+  expect(foreign! / unknown!).toBeLessThan(1.6)
+})
+
+test("lists hold nothing of another entity's", async () => {
+  const lists = operations.filter(({ method, path }) => method === 'get' && !path.includes('{'))
+  for (const operation of lists) {
+    const { text } = await send(operation, other.key, {})
+    for (const id of Object.values(things.ids).filter((value) => value.length === 36)) {
+      expect([name(operation), text.includes(id)]).toEqual([name(operation), false])
+    }
+  }
+})
+
+test('one finds and changes what is one’s own', async () => {
+  const order = ['get', 'post', 'put', 'delete']
+  const depth = ({ path }: DocumentedOperation) => (ownNames.has(path) ? 0 : path.length)
+  const sorted = operations.toSorted((a, b) => order.indexOf(a.method) - order.indexOf(b.method) || depth(b) - depth(a))
+  const refused: string[] = []
+  for (const operation of sorted.filter(({ path }) => !things.isElsewhere(path))) {
+    const { status, text } = await send(operation, own.key, things.ids)
+    if (status >= 400 && status !== 409) refused.push(`${name(operation)}: ${status} ${text.slice(0, 200)}`)
+  }
+  expect(refused).toEqual([])
+})

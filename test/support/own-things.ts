@@ -1,0 +1,120 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Pool } from '../../db/pool.ts'
+import { eventually } from './eventually.ts'
+import { ModelRows } from './model-rows.ts'
+import { createRest, type Rest } from './rest.ts'
+import type { Stack } from './stack.ts'
+
+/** One of each kind of thing that the API knows, of one entity. */
+export interface Things {
+  /** By the name of the path's parameter. */
+  ids: Record<string, string>
+  /** The same with things that nobody has. */
+  unknownIds: () => Record<string, string>
+  /** A body that fits the operation; undefined where it needs none. */
+  bodyOf: (method: string, path: string) => Body | undefined
+  /** Operations that need what a control stack lacks, or that end everything. */
+  isElsewhere: (path: string) => boolean
+}
+
+interface Body {
+  type: string
+  content: string
+}
+
+const json = (value: unknown): Body => ({ type: 'application/json', content: JSON.stringify(value) })
+const dataSet = `${JSON.stringify({ messages: [{ role: 'assistant', content: 'a' }] })}\n`
+const trajectory = { messages_and_choices: [{ role: 'user', content: 'a' }], reward: 1 }
+
+/** Makes them over REST; what only training makes is written as its rows and files. */
+export async function makeThings(stack: Stack, pool: Pool, owner: { key: string; entity: string }): Promise<Things> {
+  const ids = await makeIds(stack, pool, owner)
+  const bodies = listBodies(stack, ids)
+  return {
+    ids,
+    unknownIds: () => Object.fromEntries(Object.entries(ids).map(([name, value]) => [name, unknownLike(name, value)])),
+    bodyOf: (method, path) => bodies[`${method} ${path.replace('/v1/preview/', '')}`],
+    isElsewhere: (path) => elsewhere.has(path),
+  }
+}
+
+// Without an engine both are 503; the last ends the key that asks.
+const elsewhere = new Set(['/v1/chat/completions', '/v1/system-check', '/v1/preview/entities/{entity}'])
+
+function unknownLike(name: string, value: string): string {
+  if (name.endsWith('_id')) return randomUUID()
+  if (name === 'entity') return `team-${randomUUID()}`
+  return name === 'digest' ? createHash('sha256').update(randomUUID()).digest('hex') : value
+}
+
+async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string; entity: string }) {
+  const rest = createRest(stack, key)
+  const make = async (method: string, path: string, body: object) =>
+    (await rest.call<{ id: string }>(method, `/v1/preview/${path}`, body)).id
+  const model = await make('POST', 'models', { project: 'own', base_model: stack.baseModel })
+  const trained = new ModelRows(pool, stack.artifacts)
+  await trained.addCheckpoint(model, 1)
+  await trained.addCheckpoint(model, 2)
+  await make('POST', `models/${model}/log`, { split: 'val', trajectory_groups: [{ trajectories: [trajectory] }] })
+  const { data } = await rest.call<{ data: { id: string }[] }>('GET', `/v1/preview/models/${model}/trajectories`)
+  await rest.call('PUT', `/v1/preview/models/${model}/aliases/prod`, { step: 1 })
+  await upload(stack, `artifacts/${entity}/own/data`, key)
+  const webhook = await make('POST', 'webhooks', { url: 'http://127.0.0.1:9/' })
+  const ended = await make('POST', 'training-jobs', { model_id: model, trajectory_groups: [] })
+  await make('POST', `training-jobs/${ended}/cancel`, {})
+  return {
+    model_id: model,
+    training_job_id: await make('POST', 'training-jobs', { model_id: model, trajectory_groups: [] }),
+    trajectory_id: data[0]!.id,
+    webhook_id: webhook,
+    delivery_id: await findDelivery(rest, webhook),
+    key_id: await make('POST', 'keys', { role: 'read' }),
+    erasure_id: await make('DELETE', 'projects/gone', {}),
+    entity,
+    project: 'own',
+    name: 'data',
+    alias: 'prod',
+    step: '2',
+    digest: createHash('sha256').update(dataSet).digest('hex'),
+    path: 'adapter_config.json',
+  }
+}
+
+async function upload(stack: Stack, path: string, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/octet-stream' }
+  const response = await fetch(`${stack.url}/v1/preview/${path}`, { method: 'PUT', headers, body: dataSet })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+}
+
+function findDelivery(rest: Rest, webhook: string): Promise<string> {
+  return eventually(async () => {
+    const path = `/v1/preview/webhooks/${webhook}/deliveries`
+    const { data } = await rest.call<{ data: { id: string }[] }>('GET', path)
+    if (!data[0]) throw new Error('no delivery yet')
+    return data[0].id
+  })
+}
+
+/** Bodies by method and path. */
+function listBodies(stack: Stack, ids: Record<string, string>): Record<string, Body> {
+  const data = { type: 'application/octet-stream', content: dataSet }
+  return {
+    'post models': json({ base_model: stack.baseModel }),
+    'post models/{model_id}/fork': json({}),
+    'put models/{model_id}/retention': json({ keep_last: 5 }),
+    'put models/{model_id}/aliases/{alias}': json({ step: 2 }),
+    'post models/{model_id}/log': json({ split: 'val', trajectory_groups: [] }),
+    'delete models/{model_id}/checkpoints': json({ steps: [1] }),
+    'post training-jobs': json({ model_id: ids['model_id'], trajectory_groups: [] }),
+    'post sft-training-jobs': json({
+      model_id: ids['model_id'],
+      training_data_url: `wandb-artifact:///${ids['entity']}/own/data`,
+    }),
+    'post keys': json({ role: 'read' }),
+    'post keys/{key_id}/rotate': json({}),
+    'post webhooks': json({ url: 'http://127.0.0.1:9/' }),
+    'post webhooks/{webhook_id}/replay': json({}),
+    'put artifacts/{entity}/{project}/{name}': data,
+    'put artifacts/{entity}/{project}/{name}/blobs/{digest}': data,
+  }
+}
