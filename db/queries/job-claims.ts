@@ -5,11 +5,15 @@ import { releaseLostJobs } from './job-endings.ts'
 /** Seconds that a trainer may stay silent before its job is given to another one. */
 export const leaseSeconds = 15
 
-/** A start of a trainer, as it asks for work: its base model, its pod, and which start of the trainer in that pod. */
+/**
+ * A start of a trainer, as it asks for work: its base model, its pod, which start of the trainer in that pod, and how
+ * many GPUs it works with.
+ */
 export interface Claimant {
   baseModel: string
   podUid: string
   processId: string
+  gpus: number
 }
 
 /** A job that a trainer now holds, with all that it needs to train it. */
@@ -76,11 +80,11 @@ async function releaseOlderWork(connection: Connection, claimant: Claimant): Pro
 
 async function startNextJob(connection: Connection, claimant: Claimant): Promise<string | undefined> {
   const { rows } = await connection.query<{ id: string }>(
-    `UPDATE training.jobs SET
+    `WITH claimed AS (UPDATE training.jobs SET
        state = 'Starting', attempt = attempt + 1, holder_pod = $2, holder_process = $3,
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
        checkpoint_id = gen_random_uuid(), step = next.step, progress_step = 0, progress_total = NULL,
-       claimed_at = clock_timestamp(), started_at = NULL
+       claimed_at = clock_timestamp(), started_at = NULL, gpus = $4
      FROM (
        SELECT candidate.id, model.last_step + 1 AS step
        FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id
@@ -90,8 +94,10 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
            AND (other.arrival < candidate.arrival OR other.state IN ('Starting', 'Running', 'Publishing')))
        ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED
      ) next
-     WHERE jobs.id = next.id RETURNING jobs.id`,
-    [claimant.baseModel, claimant.podUid, claimant.processId],
+     WHERE jobs.id = next.id RETURNING jobs.id, jobs.attempt)
+     INSERT INTO training.job_attempts (job_id, attempt, pod) SELECT id, attempt, $2 FROM claimed
+     RETURNING job_id AS id`,
+    [claimant.baseModel, claimant.podUid, claimant.processId, claimant.gpus],
   )
   return rows[0]?.id
 }

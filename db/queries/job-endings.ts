@@ -1,4 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { logLostTrainer } from './job-logs.ts'
 import { chargeAttempt } from './training-usage.ts'
 
 /** Why a job failed, as it stands in the row and in the resource's status. `message` is a sentence a user can act on. */
@@ -110,7 +111,11 @@ export async function sweepExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
 /** Ends the attempts of these jobs, whose rows the caller has locked, because their trainer is gone. */
 export async function releaseLostJobs(connection: Connection, jobs: { id: string }[]): Promise<ReleasedJob[]> {
   const released: ReleasedJob[] = []
-  for (const { id } of jobs) released.push(await releaseJob(connection, id, trainerLost))
+  for (const { id } of jobs) {
+    const job = await releaseJob(connection, id, trainerLost)
+    await logLostTrainer(connection, job, trainerLost.message)
+    released.push(job)
+  }
   return released
 }
 

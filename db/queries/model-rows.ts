@@ -7,6 +7,9 @@ const rowsAtOnce = 10_000
 const ofModel: Record<string, string> = {
   'training.trajectories': 'model_id = $1',
   'training.logs': 'model_id = $1',
+  'training.job_logs': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
+  // Without these, a trainer's last lines are not taken any more.
+  'training.job_attempts': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
   'training.events': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
 }
 

@@ -2,6 +2,7 @@ import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { renewLease, type Attempt } from '../../db/queries/job-claims.ts'
 import { recordCheckpoint, recordEvents, recordFailure, type ReportOutcome } from '../../db/queries/job-reports.ts'
+import { recordLog, type ReportedLine } from '../../db/queries/job-logs.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { TrainerPod } from './auth.ts'
@@ -9,7 +10,8 @@ import { readJson } from './body.ts'
 import type { ClaimQueue } from './claim-queue.ts'
 import { presentClaim } from './present.ts'
 import { Problem } from './problem.ts'
-import { parseAttemptPath, parseCheckpoint, parseClaim, parseEvents, parseFailure } from './schema.ts'
+import { parseAttemptPath, parseCheckpoint, parseClaim, parseEvents, parseFailure, parseLog } from './schema.ts'
+import { scrub } from './scrub.ts'
 
 /** What the trainer routes work with; `authenticate` throws a Problem for every caller but a trainer pod. */
 export interface RouteDeps {
@@ -25,6 +27,8 @@ interface TrainerState {
 
 /** What an error's message may hold in the row, the event and the resource's status. */
 const longestMessage = 2_000
+/** What one line of a log may hold: a traceback and more. */
+const longestLine = 8_000
 const attemptPath = '/v1/jobs/:id/attempts/:attempt'
 
 /** The routes of trainers: all of them need a trainer pod's token. */
@@ -39,7 +43,7 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   router.post('/v1/claims', async (context) => {
     const body = parseClaim(await readJson(context.req))
     const { pod } = context.state
-    const claimant = { baseModel: body.base_model, podUid: pod.uid, processId: body.process_id }
+    const claimant = { baseModel: body.base_model, podUid: pod.uid, processId: body.process_id, gpus: body.gpus ?? 0 }
     const claim = await queue.wait(claimant, body.wait_seconds * 1000, whenClientLeaves(context))
     if (claim) log.info({ job: claim.id, attempt: claim.attempt, pod: pod.name }, 'job claimed')
     context.status = claim ? 200 : 204
@@ -73,7 +77,21 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
     log.warn({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name, failure }, 'attempt failed')
   })
 
+  router.post(`${attemptPath}/log`, async (context) => {
+    const attempt = readAttempt(context.params, context.state.pod)
+    const { lines } = parseLog(await readJson(context.req))
+    answer(context, await recordLog(pool, attempt, lines.map(prepareLine)))
+  })
+
   return router
+}
+
+/** Secrets go before the text is cut, or half of one could stay. */
+function prepareLine({ seq, time, level, text }: ReportedLine): ReportedLine {
+  const cut = scrub(text.slice(0, 2 * longestLine))
+    .slice(0, longestLine)
+    .toWellFormed()
+  return { seq, time: new Date(time).toISOString(), level, text: cut }
 }
 
 function readAttempt(params: unknown, pod: TrainerPod): Attempt {

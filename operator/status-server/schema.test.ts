@@ -2,19 +2,22 @@ import { Readable } from 'node:stream'
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { readJson } from './body.ts'
-import { parseAttemptPath, parseCheckpoint, parseClaim, parseEvents, parseFailure } from './schema.ts'
+import { parseAttemptPath, parseCheckpoint, parseClaim, parseEvents, parseFailure, parseLog } from './schema.ts'
 
 const uuid = '7d0c1de0-6f4b-4f0a-9d0b-3a4f9cf0c7e1'
 const started = { seq: 0, type: 'training_started', data: { num_sequences: 3, num_groups_trainable: 2 } }
 const step = { seq: 1, type: 'gradient_step', data: { loss: 0.5, 'loss/entropy': 1e-9 } }
 const claim = { base_model: 'trainyard/tiny-chat', process_id: uuid, wait_seconds: 25 }
 const checkpoint = { uri: `artifact:///checkpoints/${uuid}`, digest: 'ab'.repeat(32), metrics: { reward: 0.5 } }
+const line = { seq: 0, time: '2026-01-01T12:00:00.123456+00:00', level: 'info', text: 'job claimed' }
 const failure = { category: 'User', reason: 'BadInput', message: 'line 3 is no JSON', retryable: false }
 
 describe('what trainers send is taken', () => {
   test.each<[string, (value: unknown) => unknown, unknown]>([
     ['a claim', parseClaim, claim],
     ['a claim of a later version, with a field more', parseClaim, { ...claim, gpu: 'H200' }],
+    ['a claim of a trainer with GPUs', parseClaim, { ...claim, gpus: 8 }],
+    ['a log', parseLog, { lines: [line, { ...line, seq: 1, time: '2026-01-01T00:00:00Z', text: '' }] }],
     ['events', parseEvents, { events: [started, step] }],
     ['a job without anything to train on', parseEvents, { events: [{ ...started, data: { num_sequences: 0 } }] }],
     ['a checkpoint', parseCheckpoint, checkpoint],
@@ -31,6 +34,19 @@ describe('what breaks the contract is refused with 422 and the place', () => {
     ['a missing field', parseClaim, { base_model: 'a', wait_seconds: 1 }, 'process_id'],
     ['a uuid with a prefix', parseClaim, { ...claim, process_id: `urn:uuid:${uuid}` }, 'process_id must match'],
     ['a longer wait', parseClaim, { ...claim, wait_seconds: 26 }, 'wait_seconds must be <= 25'],
+    ['a part of a GPU', parseClaim, { ...claim, gpus: 0.5 }, 'gpus must be integer'],
+    ['an impossible number of GPUs', parseClaim, { ...claim, gpus: 1e12 }, 'gpus must be <='],
+    ['a log without lines', parseLog, { lines: [] }, 'lines must NOT have fewer than 1'],
+    ['a line of no time', parseLog, { lines: [{ ...line, time: 'now' }] }, 'lines.0.time must match format'],
+    ['a month too many', parseLog, { lines: [{ ...line, time: '2026-13-01T00:00:00Z' }] }, 'lines.0.time must match'],
+    [
+      'a year too many',
+      parseLog,
+      { lines: [{ ...line, time: '9999-12-31T23:59:59-23:00' }] },
+      'lines.0.time must match',
+    ],
+    ['a line behind all others', parseLog, { lines: [{ ...line, seq: 2_000_000_000 }] }, 'lines.0.seq must be <='],
+    ['a level of nobody', parseLog, { lines: [{ ...line, level: 'debug' }] }, 'lines.0.level must be equal'],
     ['no events', parseEvents, { events: [] }, 'events must NOT have fewer than 1'],
     [
       'another type',

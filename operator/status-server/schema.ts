@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Type, type Static, type TObject } from 'typebox'
+import { largestSeq } from '../../db/queries/job-logs.ts'
 import { Problem } from './problem.ts'
 
 // Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.
@@ -15,6 +16,8 @@ const claimBody = Type.Object({
   base_model: Type.String({ minLength: 1, maxLength: 300 }),
   process_id: Type.String({ pattern: uuidPattern }),
   wait_seconds: Type.Number({ minimum: 0, maximum: 25 }),
+  // Trainers of before did not tell; one that works with none says 0.
+  gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
 })
 
 const startedEvent = Type.Object({
@@ -56,6 +59,18 @@ const failureBody = Type.Object({
   retryable: Type.Boolean(),
 })
 
+const logBody = Type.Object({
+  lines: Type.Array(
+    Type.Object({
+      seq: Type.Integer({ minimum: 0, maximum: largestSeq }),
+      time: Type.String({ format: 'date-time' }),
+      level: Type.Enum(['info', 'warn', 'error']),
+      text: Type.String(),
+    }),
+    { minItems: 1, maxItems: 10_000 },
+  ),
+})
+
 const attemptPath = Type.Object({
   id: Type.String({ pattern: uuidPattern }),
   attempt: Type.String({ pattern: '^[1-9][0-9]{0,8}$' }),
@@ -63,14 +78,21 @@ const attemptPath = Type.Object({
 
 // JSON.parse makes Infinity of 1e999, which strictNumbers refuses.
 const ajv = new Ajv({ strict: false, strictNumbers: true, discriminator: true })
+ajv.addFormat('date-time', isTime)
 
 export const parseClaim = compile(claimBody)
 export const parseEvents = compile(eventsBody)
 export const parseCheckpoint = compile(checkpointBody)
 export const parseFailure = compile(failureBody)
+export const parseLog = compile(logBody)
 
 /** The job and attempt of a path. @throws {Problem} 404 */
 export const parseAttemptPath = compile(attemptPath, () => new Problem(404, 'no such job'))
+
+/** A moment of this millennium, so that Postgres can hold it, too. */
+function isTime(text: string): boolean {
+  return /^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+}
 
 function compile<S extends TObject>(schema: S, refuse = explain): (value: unknown) => Static<S> {
   const validate = ajv.compile<Static<S>>(schema)

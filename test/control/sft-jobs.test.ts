@@ -111,7 +111,7 @@ const storedAs = (text: string) => ({ uri: `artifact:///artifacts/${entity}/${sh
 async function claim(id: string): Promise<Record<string, unknown>> {
   const held: Claim[] = []
   for (;;) {
-    const claimant = { baseModel: stack.baseModel, podUid: randomUUID(), processId: randomUUID() }
+    const claimant = { baseModel: stack.baseModel, podUid: randomUUID(), processId: randomUUID(), gpus: 0 }
     const found = await claimJob(pool, claimant)
     if (!found) throw new Error('nothing to claim')
     held.push(found)

@@ -90,7 +90,7 @@ export class TrainingRows {
 
   /** A start of a trainer in a pod: a new one, or another process of the same pod. */
   trainer(podUid: string = randomUUID()): Claimant {
-    return { baseModel: this.baseModel, podUid, processId: randomUUID() }
+    return { baseModel: this.baseModel, podUid, processId: randomUUID(), gpus: 0 }
   }
 
   /** Claims with a new trainer; throws when there is nothing to claim. */
