@@ -17,7 +17,7 @@ CREATE TABLE training.artifact_versions (
   digest text NOT NULL, -- sha256 of its list of files and its metadata
   size bigint NOT NULL, -- of all files, in bytes
   files jsonb NOT NULL, -- [{path, digest, size}], by path
-  metadata jsonb NOT NULL,
+  metadata json NOT NULL, -- as it came: jsonb has no NUL in texts
   key_id uuid NOT NULL, -- the key that uploaded it
   created_at timestamptz NOT NULL DEFAULT now(),
   UNIQUE (artifact_id, version)

@@ -122,14 +122,14 @@ describe('an upload as a form', () => {
     const form = new FormData()
     form.set('trajectories', new Blob([row('a')]), 'trajectories.jsonl')
     form.set('other', new Blob(['{}'], { type: 'application/json' }), 'metadata.json')
-    form.set('metadata', JSON.stringify({ format: 'jsonl', num_trajectories: 1 }))
+    form.set('metadata', JSON.stringify({ format: 'jsonl', num_trajectories: 1, odd: '\0' }))
     const name = newName()
     const made = await put(pathOf(name), form)
     expect(made.files).toEqual([
       { path: 'metadata.json', digest: sha256('{}'), size: 2 },
       { path: 'trajectories.jsonl', digest: sha256(row('a')), size: row('a').length },
     ])
-    expect(made.metadata).toEqual({ format: 'jsonl', num_trajectories: 1 })
+    expect(made.metadata).toEqual({ format: 'jsonl', num_trajectories: 1, odd: '\0' })
     expect(await getText(pathOf(name, '/files/metadata.json'))).toBe('{}')
   })
 
@@ -159,6 +159,11 @@ describe('an upload as a form', () => {
       'with metadata that are no object',
       boundary,
       `${part('name="a"; filename="a"', 'x')}${part('name="metadata"', '[1]')}--b--\r\n`,
+    ],
+    [
+      'with metadata that are nested too deeply',
+      boundary,
+      `${part('name="a"; filename="a"', 'x')}${part('name="metadata"', `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)}--b--\r\n`,
     ],
     [
       'with metadata that are no JSON',
@@ -278,7 +283,7 @@ describe('a file that is uploaded by its digest', () => {
     ['a path that climbs', { files: [{ path: '../a', digest: 'a'.repeat(64), size: 1 }] }],
     ['a digest that is none', { files: [{ path: 'a', digest: 'A'.repeat(64), size: 1 }] }],
     ['a size that is none', { files: [{ path: 'a', digest: 'a'.repeat(64), size: -1 }] }],
-    ['a NUL in its metadata', { files: [{ path: 'a', digest: sha256(''), size: 0 }], metadata: { a: '\0' } }],
+    ['too much metadata', { files: [{ path: 'a', digest: sha256(''), size: 0 }], metadata: { a: 'x'.repeat(65_536) } }],
     ['a list', []],
   ])('as a manifest with %s is refused', async (_, body) => {
     expect((await rest.send('PUT', pathOf(newName()), body)).status).toBe(422)

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
 import { orderedPageQuery } from '../list.ts'
 
@@ -17,8 +17,6 @@ export const manifestSchema = Type.Object({
   files: Type.Array(file, { minItems: 1, maxItems: maxFiles }),
   metadata: Type.Optional(nullable(Type.Object({}))),
 })
-
-export type Manifest = Static<typeof manifestSchema>
 
 export const uploadQuery = Type.Object({ file: Type.Optional(filePathSchema) })
 
@@ -52,7 +50,5 @@ export function isFilePath(path: string): boolean {
 /** Whether a version may carry this as its metadata. */
 export function isMetadata(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const text = JSON.stringify(value)
-  // Postgres keeps no NUL in texts.
-  return text.length <= largestMetadata && !text.includes('\\u0000')
+  return JSON.stringify(value).length <= largestMetadata
 }

@@ -2,6 +2,8 @@ import { rm } from 'node:fs/promises'
 import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
 import type { Deps } from '../../deps.ts'
 import { requireStorage } from '../../limits/service.ts'
+import { parseJson } from '../../json/document.ts'
+import { JsonError } from '../../json/text.ts'
 import { readJson } from '../../middleware/body.ts'
 import type { Caller, RequestContext } from '../../middleware/context.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
@@ -78,15 +80,16 @@ async function receiveForm(deps: Deps, { ctx, caller }: UploadRequest): Promise<
 
 function parseMetadata(text: string): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+    return parseJson(Buffer.from(text)).value
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
   }
 }
 
 /** @throws {Refusal} 422 */
 function checkMetadata(metadata: unknown): Record<string, unknown> {
   if (isMetadata(metadata)) return metadata
-  const msg = 'Value error, metadata is a JSON object of at most 65536 characters without NUL'
+  const msg = 'Value error, metadata is a JSON object of at most 65536 characters'
   throw unprocessable({ loc: ['body', 'metadata'], msg, type: 'value_error' })
 }
