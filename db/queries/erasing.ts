@@ -40,6 +40,7 @@ const kinds: ErasedKind[] = [
   { kind: 'trajectories', table: 'training.trajectories', condition: `model_id IN (${models})` },
   { kind: 'logs', table: 'training.logs', condition: `model_id IN (${models})` },
   { kind: 'events', table: 'training.events', condition: `job_id IN (${jobs})` },
+  { kind: 'log_lines', table: 'training.job_logs', condition: `job_id IN (${jobs})` },
   { kind: 'checkpoints', table: 'training.checkpoints', condition: `model_id IN (${models})` },
   { kind: 'jobs', table: 'training.jobs', condition: `id IN (${jobs})` },
   { kind: 'models', table: 'training.models', condition: `id IN (${models})` },
@@ -130,7 +131,8 @@ export async function listUnneededBlobs(pool: Pool, entity: string, before: Date
          SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
          WHERE a.entity = b.entity AND v.files @> jsonb_build_array(jsonb_build_object('digest', b.digest)))
        AND NOT EXISTS (
-         SELECT FROM training.jobs j WHERE j.input_uri = 'artifact:///artifacts/' || b.entity || '/' || b.digest)`,
+         SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+         WHERE m.deleted_at IS NULL AND j.input_uri = 'artifact:///artifacts/' || b.entity || '/' || b.digest)`,
     [entity, before],
   )
   return rows.map(({ digest }) => digest)

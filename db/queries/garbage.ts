@@ -120,7 +120,8 @@ export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<
            SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
            WHERE a.entity = b.entity AND v.files @> jsonb_build_array(jsonb_build_object('digest', b.digest)))
          AND NOT EXISTS (
-           SELECT FROM training.jobs j WHERE j.input_uri = 'artifact:///artifacts/' || b.entity || '/' || b.digest)
+           SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+           WHERE m.deleted_at IS NULL AND j.input_uri = 'artifact:///artifacts/' || b.entity || '/' || b.digest)
        LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
     [afterSeconds],
   )

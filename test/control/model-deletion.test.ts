@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eventually } from '../support/eventually.ts'
+import { killPart } from '../support/kill.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { ModelRows } from '../support/model-rows.ts'
@@ -131,6 +132,27 @@ test('rows that are no tombstones go when everybody had time to read them', asyn
   await eventually(async () => expect(await rows.readModel(model.id)).toMatchObject({ purged: true }))
   const { rows: events } = await pool.query('SELECT FROM training.events WHERE job_id = $1', [jobId])
   expect(events).toEqual([])
+})
+
+test('an operator that is killed while it removes things goes on after its restart', async () => {
+  const models: { id: string; checkpoints: string[] }[] = []
+  for (let index = 0; index < 5; index++) {
+    const model = await rest.createModel()
+    models.push({
+      ...model,
+      checkpoints: [await rows.addCheckpoint(model.id, 1), await rows.addCheckpoint(model.id, 2)],
+    })
+  }
+  await Promise.all(models.map(({ id }) => rest.call('DELETE', modelPath(id))))
+  await eventually(() => expect(models.some((model) => !existsSync(rows.folderOf(model.checkpoints[0]!)))).toBe(true))
+  await killPart(stack, 'operator')
+  await eventually(async () => {
+    for (const { id, checkpoints } of models) {
+      for (const checkpoint of checkpoints) expect(existsSync(rows.folderOf(checkpoint))).toBe(false)
+      expect(await rows.readModel(id)).toMatchObject({ cleared: true })
+      expect(await resourceOf(id)).toBe('')
+    }
+  })
 })
 
 const resource = (name: string, spec: object) => ({
