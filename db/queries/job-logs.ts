@@ -19,6 +19,9 @@ export interface LogLine {
   text: string
 }
 
+/** Where a line stands in its job's log. */
+export type LinePlace = Pick<LogLine, 'attempt' | 'seq'>
+
 /** What is kept of one attempt. */
 const mostLines = 1_000
 const mostBytes = 256 * 1024
@@ -71,22 +74,37 @@ export async function logLostTrainer(
 }
 
 /**
- * Lines of a job's log in order, behind `after`: of one attempt, or of all of them. A page is followed by another as
- * long as it holds `limit` lines.
+ * Lines of a job's log, behind `after` in the order that is asked for (ascending): of one attempt, or of all of them. A
+ * page is followed by another as long as it holds `limit` lines.
  */
 export async function listJobLog(
   pool: Pool,
   jobId: string,
-  page: { attempt?: number | undefined; after?: { attempt: number; seq: number } | undefined; limit: number },
+  page: {
+    attempt?: number | undefined
+    after?: LinePlace | undefined
+    order?: 'asc' | 'desc'
+    limit: number
+  },
 ): Promise<LogLine[]> {
+  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const { rows } = await pool.query<LogLine>(
     `SELECT attempt, seq, at, level, text FROM training.job_logs
      WHERE job_id = $1 AND ($2::integer IS NULL OR attempt = $2)
-       AND ($3::integer IS NULL OR (attempt, seq) > ($3, $4::integer))
-     ORDER BY attempt, seq LIMIT $5`,
+       AND ($3::integer IS NULL OR (attempt, seq) ${comparison} ($3, $4::integer))
+     ORDER BY attempt ${direction}, seq ${direction} LIMIT $5`,
     [jobId, page.attempt ?? null, page.after?.attempt ?? null, page.after?.seq ?? null, page.limit],
   )
   return rows
+}
+
+/** Whether a job's log has this line. */
+export async function hasLogLine(pool: Pool, jobId: string, { attempt, seq }: LinePlace): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'SELECT FROM training.job_logs WHERE job_id = $1 AND attempt = $2 AND seq = $3',
+    [jobId, attempt, seq],
+  )
+  return rowCount === 1
 }
 
 async function lockLog(connection: Connection, attempt: Attempt): Promise<KeptLog | undefined> {

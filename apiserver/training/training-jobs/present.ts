@@ -1,5 +1,6 @@
 import { reasons } from '../../../crds/names.ts'
 import type { EventRow } from '../../../db/queries/events.ts'
+import type { LogLine } from '../../../db/queries/job-logs.ts'
 import type { JobView } from '../../../db/queries/job-views.ts'
 
 /** A training job as clients see it. They need its id; the rest is for people. */
@@ -63,4 +64,14 @@ function presentTime(time: Date | null): string | null {
 
 export function presentEvent({ id, type, data }: Pick<EventRow, 'id' | 'type' | 'data'>) {
   return { id, type, data }
+}
+
+/** A line of a job's log; its id, by which cursors name it, is its place. */
+export function presentLogLine({ attempt, seq, at, level, text }: LogLine) {
+  return { id: `${attempt}-${seq}`, attempt, time: at.toISOString(), level, text }
+}
+
+/** Lines of a job's log for people. */
+export function presentLogText(lines: LogLine[]): string {
+  return lines.map(({ at, level, text }) => `${at.toISOString()} ${level} ${text}\n`).join('')
 }

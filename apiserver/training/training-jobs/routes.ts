@@ -7,6 +7,7 @@ import { listOf, presentPage } from '../list.ts'
 import { createRlJob } from './create.ts'
 import { routeJobEvents } from './event-routes.ts'
 import { cancelTrainingJob, getTrainingJob, listTrainingJobs } from './jobs.ts'
+import { routeJobLogs } from './log-routes.ts'
 import { presentTrainingJob } from './present.ts'
 import { jobListQuery, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
 
@@ -61,4 +62,5 @@ export function routeTrainingJobs(api: Api, deps: Deps): void {
   )
 
   routeJobEvents(api, deps)
+  routeJobLogs(api, deps)
 }

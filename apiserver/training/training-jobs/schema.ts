@@ -106,3 +106,22 @@ export const eventListQuery = Type.Object({
 })
 
 export type EventListQuery = Static<typeof eventListQuery>
+
+/** Query of GET .../logs. */
+export const logListQuery = Type.Object({
+  ...orderedPageQuery.properties,
+  attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The newest when absent.' })),
+  // An attempt's log is bounded: one page usually holds all of it.
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
+})
+
+export type LogListQuery = Static<typeof logListQuery>
+
+/** A line of a job's log as clients see it. */
+export const logLineSchema = Type.Object({
+  id: Type.String(),
+  attempt: count,
+  time,
+  level: Type.Enum(['info', 'warn', 'error']),
+  text: Type.String(),
+})
