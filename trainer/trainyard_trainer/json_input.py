@@ -2,13 +2,22 @@
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from trainyard_trainer.failures import InvalidInput
 
 
-def parse_json(content: bytes | str, what: str) -> object:
+def parse_json(text: str, what: str) -> object:
+    with told_of(what):
+        return json.loads(text, parse_constant=refuse_constant)
+
+
+@contextmanager
+def told_of(what: str) -> Iterator[None]:
+    """What a parser raises, as a sentence."""
     try:
-        return json.loads(content, parse_constant=refuse_constant)
+        yield
     except RecursionError as cause:
         raise InvalidInput(f"{what} is nested too deeply.") from cause
     except ValueError as cause:

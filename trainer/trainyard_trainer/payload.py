@@ -1,17 +1,21 @@
 """The payload of an RL job: trajectory groups, checked before anything is computed from them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.json_input import (
     is_number,
-    parse_json,
     require_list,
     require_messages,
     require_object,
     require_tools,
+    told_of,
 )
+from trainyard_trainer.stepwise_json import parse_stepwise
 
+# body, trajectory_groups, group, trajectories
+TRAJECTORY_DEPTH = 4
 # So that squares of rewards, and sums of these, are numbers.
 LARGEST_REWARD = 1e100
 
@@ -35,9 +39,11 @@ class Group:
     trajectories: list[Trajectory]
 
 
-def parse_payload(content: bytes) -> list[Group]:
+def parse_payload(content: bytes, check: Callable[[], None] = lambda: None) -> list[Group]:
     """Groups of `{"trajectory_groups": [...]}`; whatever else the client's request held is passed over."""
-    body = require_object(parse_json(content, "The payload"), "payload")
+    with told_of("The payload"):
+        body = parse_stepwise(content, TRAJECTORY_DEPTH, check)
+    body = require_object(body, "payload")
     groups = require_list(body.get("trajectory_groups"), "trajectory_groups")
     return [parse_group(group, f"trajectory_groups[{place}]") for place, group in enumerate(groups)]
 

@@ -17,7 +17,7 @@ from trainyard_trainer.tokenize import TokenizedHistory, tokenize_history
 def run_rl_job(job: Job) -> None:
     """Trains and reports; raises Fenced, a JobFailure or whatever broke."""
     config = parse_config(job.claim.config)
-    groups = parse_payload(job.read_input())
+    groups = parse_payload(job.read_input(), job.lease.check)
     samples = build_samples(groups, config, job)
     sequences = pack_sequences(samples, job.settings.max_sequence_length, job.claim.id)
     totals = summarize_groups(groups) | {"learning_rate": config.learning_rate}
