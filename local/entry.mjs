@@ -16,9 +16,10 @@ const commands = {
   put: 'local/put.ts',
   test: 'test/run.ts',
   check: 'test/check.ts',
+  bench: 'test/bench/run.ts',
   gen: 'crds/generate.ts',
 }
-const startsAStack = new Set(['demo', 'up', 'test'])
+const startsAStack = new Set(['demo', 'up', 'test', 'bench'])
 
 function runCommand(file, args) {
   const bin = path.join(repository, 'node_modules', '.bin')

@@ -38,6 +38,13 @@ export default function setUp(project: TestProject): Promise<() => Promise<void>
 
 /** The same with or without engines and trainers, which take most of a start's time and memory. */
 export async function setUpStack(project: TestProject, { withPods }: { withPods: boolean }) {
+  const { handle, tearDown } = await bringUpStack(withPods)
+  project.provide('stack', handle)
+  return tearDown
+}
+
+/** Brings one up outside of a test run. */
+export async function bringUpStack(withPods: boolean): Promise<{ handle: StackHandle; tearDown: () => Promise<void> }> {
   const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-test-'))
   await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.
   const config = { ...readLocalConfig(), stateFolder, port: 0, withPods, outbound }
@@ -48,7 +55,7 @@ export async function setUpStack(project: TestProject, { withPods }: { withPods:
   try {
     const { env, installation } = await ensureUp(config, new Board(), new AbortController().signal)
     const layout = layoutOf(stateFolder)
-    project.provide('stack', {
+    const handle = {
       url: env.TRAINYARD_URL,
       apiKey: env.TRAINYARD_API_KEY,
       baseModel: env.TRAINYARD_BASE_MODEL,
@@ -58,10 +65,10 @@ export async function setUpStack(project: TestProject, { withPods }: { withPods:
       stateFolder,
       kubectlPath: installation.controlPlane.kubectl,
       helmPath: installation.controlPlane.helm,
-    })
+    }
+    return { handle, tearDown }
   } catch (error) {
     await tearDown()
     throw error
   }
-  return tearDown
 }

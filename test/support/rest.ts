@@ -36,7 +36,7 @@ export interface Choice {
 }
 
 /** Calls the REST interface of a stack with its key, or another. */
-export function createRest(stack: Stack, key = stack.apiKey) {
+export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, key = stack.apiKey) {
   const send = (method: string, path: string, body?: unknown) =>
     fetch(stack.url + path, {
       method,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import { createLimiter } from '../../limiter.ts'
-import { Refusal } from '../../refusal.ts'
+import { Refusal, unavailable } from '../../refusal.ts'
 import { checkBody, readBytes, type CheckedBody } from './check-body.ts'
 import type { BodyKind } from './shapes.ts'
 import type { CheckOutcome, CheckTask } from './worker.ts'
@@ -9,8 +9,8 @@ import type { CheckOutcome, CheckTask } from './worker.ts'
 // Checked in a few milliseconds, less than a wait behind somebody's large body may take.
 const inPlaceUpToBytes = 256 * 1024
 const maxWorkers = 2
-// 256 MiB take some seconds on a core of their own.
-const timeoutMs = 120_000
+// 256 MiB take some three seconds on a core of their own, and a minute beside much else; nothing takes this long.
+const timeoutMs = 600_000
 // A part of the largest size that is taken fits, whatever is in it; more ends the thread and nothing else.
 const resourceLimits = { maxOldGenerationSizeMb: 1024 }
 
@@ -22,7 +22,7 @@ export class BodyChecker {
   readonly #limit = createLimiter(maxWorkers)
   readonly #idle: Worker[] = []
 
-  /** @throws {Refusal} 422 with the faults, 413 for a body that takes too much memory or time */
+  /** @throws {Refusal} 422 with the faults, 413 for a body that takes too much memory, 503 when there is no time for it */
   async check(file: string, size: number, kind: BodyKind): Promise<CheckedBody> {
     if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), kind, size + 1)
     const outcome = await this.#limit(() => this.#ask({ file, kind }))
@@ -51,7 +51,7 @@ async function waitForOutcome(worker: Worker, task: CheckTask): Promise<CheckOut
   const refuse = () => reject(new Refusal(413, 'The body has too many parts to be taken in.'))
   const fail = (error: Error & { code?: string }) =>
     error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? refuse() : reject(error)
-  const timer = setTimeout(refuse, timeoutMs)
+  const timer = setTimeout(() => reject(unavailable('The body could not be checked in time.', 60)), timeoutMs)
   worker.once('message', resolve).once('error', fail).once('exit', refuse)
   const noTransfer: [] = []
   worker.postMessage(task, noTransfer)

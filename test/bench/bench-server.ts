@@ -1,0 +1,88 @@
+import { execFile, spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { migrate } from '../../db/migrate.ts'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { findFreePort } from '../support/free-port.ts'
+import type { StackHandle } from '../support/global-setup.ts'
+
+const run = promisify(execFile)
+const log = createLogger('bench', 'silent')
+
+/** An apiserver on a database and in a namespace of its own: nobody else works on what it is asked for. */
+export interface BenchServer {
+  url: string
+  pid: number
+  apiKey: string
+  entity: string
+  pool: Pool
+  namespace: string
+  kubectl: (...args: string[]) => Promise<void>
+}
+
+/** Runs `work` with one on a running stack. */
+export async function withBenchServer<T>(stack: StackHandle, work: (server: BenchServer) => Promise<T>): Promise<T> {
+  const name = `bench${randomUUID().replaceAll('-', '').slice(0, 12)}`
+  const databaseUrl = await createDatabase(stack.databaseUrl, name)
+  const kubectl = async (...args: string[]) => {
+    await run(stack.kubectlPath, args, { env: { ...process.env, KUBECONFIG: stack.kubeconfig } })
+  }
+  await kubectl('create', 'namespace', name)
+  const pool = createPool(databaseUrl, log, 2)
+  const { url, child } = await startServer(stack, databaseUrl, name)
+  try {
+    const [entity, apiKey] = ['bench', `ty_${randomUUID().replaceAll('-', '')}`]
+    await pool.query('INSERT INTO auth.api_keys (entity, digest) VALUES ($1, $2)', [
+      entity,
+      createHash('sha256').update(apiKey).digest(),
+    ])
+    return await work({ url, pid: child.pid!, apiKey, entity, pool, namespace: name, kubectl })
+  } finally {
+    child.kill('SIGKILL')
+    await pool.end()
+  }
+}
+
+async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  const pool = createPool(serverUrl, log, 1)
+  await pool.query(`CREATE DATABASE ${name}`)
+  await pool.end()
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  await migrate(url.href, log)
+  return url.href
+}
+
+async function startServer(stack: StackHandle, databaseUrl: string, namespace: string) {
+  const port = await findFreePort()
+  const child = spawn(process.execPath, ['apiserver/main.ts'], {
+    env: {
+      TRAINYARD_HOST: '127.0.0.1',
+      TRAINYARD_PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      TRAINYARD_ARTIFACTS: stack.artifacts,
+      TRAINYARD_NAMESPACE: namespace,
+      TRAINYARD_ENGINE_KEY: 'bench',
+      KUBECONFIG: stack.kubeconfig,
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const url = `http://127.0.0.1:${port}`
+  const failed = once(child, 'exit').then(() => Promise.reject(new Error('the apiserver did not start')))
+  await Promise.race([waitUntilHealthy(url), failed])
+  failed.catch(() => {})
+  return { url, child }
+}
+
+async function waitUntilHealthy(url: string): Promise<void> {
+  const isHealthy = () =>
+    fetch(`${url}/v1/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await isHealthy())) await delay(50)
+}

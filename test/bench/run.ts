@@ -1,0 +1,12 @@
+import { benchIngest } from './ingest.ts'
+import { printResult, type BenchResult } from './result.ts'
+
+const benches: Record<string, () => Promise<BenchResult>> = { ingest: benchIngest }
+
+const name = process.argv[2] ?? ''
+const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
+if (bench) printResult(name, await bench())
+else {
+  process.stderr.write(`usage: npm run bench -- ${Object.keys(benches).join('|')}\n`)
+  process.exitCode = 1
+}
