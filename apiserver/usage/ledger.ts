@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { addChatUsage, type ChatUsage, type UsageAccount, type UsageBatch } from '../../db/queries/usage.ts'
+import {
+  addChatUsage,
+  forgetUsageWriters,
+  type ChatUsage,
+  type UsageAccount,
+  type UsageBatch,
+} from '../../db/queries/usage.ts'
 import type { Pool } from '../../db/pool.ts'
 
 const hourMs = 3_600_000
@@ -41,6 +47,7 @@ export class UsageLedger {
   async flush(): Promise<void> {
     if (this.#pending) await this.#send(this.#pending)
     if (this.#rows.size === 0) return
+    if (this.#batches === 0) await forgetUsageWriters(this.#pool)
     const rows = [...this.#rows.values()]
     this.#rows = new Map()
     await this.#send({ process: this.#process, number: ++this.#batches, rows })
