@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { nullable } from '../validation/nullable.ts'
 
 const role = Type.Enum(['admin', 'member', 'read'])
@@ -17,14 +17,10 @@ export const keyCreateSchema = Type.Object({
   expires_in_seconds: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: longestLifeSeconds }))),
 })
 
-export type KeyCreate = Static<typeof keyCreateSchema>
-
 /** POST /v1/preview/keys/{key_id}/rotate. */
 export const keyRotateSchema = Type.Object({
   overlap_seconds: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: longestOverlapSeconds }))),
 })
-
-export type KeyRotate = Static<typeof keyRotateSchema>
 
 /** A key as its entity's admins see it. */
 export const keySchema = Type.Object({

@@ -82,7 +82,8 @@ describe('training', () => {
     )
     return { claim, attempt }
   }
-  const near = (seconds: number) => expect.closeTo(seconds, 0) as number
+  // Within five: machines may be busy.
+  const near = (seconds: number) => expect.closeTo(seconds, -1) as number
 
   test('is charged when its checkpoint is recorded, once, to its model and key', async () => {
     const model = await rows.addModel('demo')
