@@ -45,7 +45,7 @@ def upload_dataset(entity: str, rows: list[dict]) -> str:
 async def train_sft(backend: ServerlessBackend, model: art.TrainableModel, address: str) -> list[str]:
     client = backend._client
     body = {"model_id": model.id, "training_data_url": address, "config": {"batch_size": 2}}
-    job = await client.post("/preview/sft-training-jobs", body=body, cast_to=dict)
+    job = await client.post("/preview/sft-training-jobs", body=body, cast_to=dict[str, object])
     while True:
         await asyncio.sleep(1)
         kinds = [event.type async for event in client.training_jobs.events.list(training_job_id=job["id"])]
@@ -69,7 +69,7 @@ async def main() -> None:
     listed = [checkpoint.step async for checkpoint in checkpoints.list(model_id=model.id)]
     await checkpoints.delete(model_id=model.id, steps=[listed[0]])
     left = [checkpoint.step async for checkpoint in checkpoints.list(model_id=model.id)]
-    await backend._client.delete(f"/preview/models/{model.id}", cast_to=dict)
+    await backend._client.delete(f"/preview/models/{model.id}", cast_to=dict[str, object])
     try:
         await model.get_step()
         gone = False
