@@ -30,9 +30,6 @@ export function isReservedEntity(name: string): boolean {
   return reservedEntities.has(name.toLowerCase())
 }
 
-// Resources refuse the same.
-export { isReservedProject } from '../../crds/names.ts'
-
 /** A name for a model whose maker gave none: by its id, so that a request that is repeated gives the same. */
 export function generateModelName(id: string): string {
   return `model-${id.replaceAll('-', '').slice(-10)}`

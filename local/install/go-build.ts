@@ -55,7 +55,10 @@ async function requireGo({ goFolder, advice, signal }: GoBuild, wanted: readonly
 }
 
 /** How many packages a build from nothing compiles; downloads their modules on the way. */
-async function countPackages(wanted: readonly string[], { goFolder, packages, phase, signal }: GoBuild): Promise<number> {
+async function countPackages(
+  wanted: readonly string[],
+  { goFolder, packages, phase, signal }: GoBuild,
+): Promise<number> {
   let modules = 0
   phase.update('looking up Go modules')
   const onLine = (line: string) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
@@ -26,14 +26,13 @@ export async function openReceiver(
   answer: (received: Omit<Received, 'status'>, index: number) => number | 'never' = () => 200,
 ): Promise<Receiver> {
   const received: Received[] = []
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const each = { path: request.url ?? '', headers: request.headers, body }
-      const status = answer(each, received.length)
-      received.push({ ...each, status })
-      if (status !== 'never') response.writeHead(status).end()
-    })
-  })
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const each = { path: request.url ?? '', headers: request.headers, body: await text(request) }
+    const status = answer(each, received.length)
+    received.push({ ...each, status })
+    if (status !== 'never') response.writeHead(status).end()
+  }
+  const server = createServer((request, response) => void receive(request, response))
   const open = async (port: number) => {
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')

@@ -4,8 +4,6 @@ import { largestStep } from '../checkpoints/schema.ts'
 /** PUT .../aliases/{alias}. */
 export const aliasBodySchema = Type.Object({ step: Type.Integer({ minimum: 0, maximum: largestStep }) })
 
-export type AliasBody = Static<typeof aliasBodySchema>
-
 /** A name of a step. */
 export const aliasSchema = Type.Object({
   alias: Type.String(),

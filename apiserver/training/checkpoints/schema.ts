@@ -36,8 +36,6 @@ export const stepsQuerySchema = Type.Object({
   steps: Type.Optional(Type.String({ description: 'Steps, separated by commas; may be repeated.' })),
 })
 
-export type StepsBody = Static<typeof stepsBodySchema>
-
 export const stepsDeletionSchema = Type.Object({
   deleted_count: Type.Integer(),
   not_found_steps: Type.Array(Type.Integer()),

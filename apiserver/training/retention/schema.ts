@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
 
 // Ten years.
@@ -26,5 +26,3 @@ export const retentionSchema = Type.Object(
 
 /** PUT .../retention: null keeps everything. */
 export const retentionBodySchema = nullable(retentionSchema)
-
-export type RetentionBody = Static<typeof retentionBodySchema>

@@ -9,10 +9,11 @@ afterEach(() => vi.useRealTimers())
 function makeHub() {
   const events: Record<string, EventRow[]> = {}
   const asked: string[] = []
-  const fault: { error: Error | undefined } = { error: undefined }
+  const fault: { error: Error | undefined; lagMs: number } = { error: undefined, lagMs: 0 }
   const hub = new EventHub(async (jobId, { after, limit }) => {
     asked.push(`${jobId} ${after}`)
     if (fault.error) throw fault.error
+    if (fault.lagMs > 0) await delay(fault.lagMs)
     return (events[jobId] ?? []).filter(({ seq }) => seq > after).slice(0, limit)
   })
   hub.onConnect()
@@ -53,7 +54,8 @@ describe('a follower', () => {
   })
 
   test('gets no event twice, and none is lost, when its time runs out while it is asked for', async () => {
-    const { hub, add } = makeHub()
+    const { hub, fault, add } = makeHub()
+    fault.lagMs = 2
     const follower = follow(hub, 'a')
     const told: number[] = []
     const feed = (async () => {
@@ -62,7 +64,7 @@ describe('a follower', () => {
         if (seq % 3 === 0) await delay(1)
       }
     })()
-    while (told.length < 200) told.push(...seqs(await follower.next(Math.random())))
+    while (told.length < 200) told.push(...seqs(await follower.next(4 * Math.random())))
     await feed
     expect(told).toEqual(Array.from({ length: 200 }, (_, seq) => seq))
   })
