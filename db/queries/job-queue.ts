@@ -1,20 +1,44 @@
+import type { Pool } from '../pool.ts'
+
 /** For SQL: not over yet. */
 export const unfinished = `NOT IN ('Succeeded', 'Failed', 'Cancelled')`
 
+/** Where a Queued job stands. */
+export interface QueuePlace {
+  /** unfinished jobs of its model before it */
+  ahead: number
+  /** the resource name of the first of them, if there is one */
+  firstAhead: string | null
+  /** among the jobs that wait for a trainer of its base model, from 1; those that wait for their model do not count */
+  place: number
+}
+
 /**
- * For SQL: common table expressions behind one named `page`, which has `state` and `base_model`. They give `queue`: for
- * each Queued job of the page its `id`; `ahead`, the unfinished jobs of its model before it, and `first_ahead`, the
- * resource name of the first of them; and its `place` among the jobs that wait for a trainer of its base model, from 1,
- * where those that wait for their model do not count. It costs nothing when the page holds no Queued job.
+ * Where these Queued jobs stand, by their ids; others, and those that have just left the queue, are not in it. A query
+ * of its own, because planning it costs more than reading a job.
  */
-export const queueOfPage = `line AS (
-    SELECT e.id, e.state, e.arrival, n.base_model, row_number() OVER model - 1 AS ahead,
-      first_value(e.cr_name) OVER model AS first_ahead
-    FROM training.jobs e JOIN training.models n ON n.id = e.model_id
-    WHERE e.state ${unfinished} AND n.base_model IN (SELECT base_model FROM page WHERE state = 'Queued')
-    WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival)
-  ), queue AS (
-    SELECT id, ahead, first_ahead,
-      count(*) FILTER (WHERE ahead = 0 AND state = 'Queued') OVER (PARTITION BY base_model ORDER BY arrival) AS place
-    FROM line
-  )`
+export async function findQueuePlaces(
+  pool: Pool,
+  jobs: { id: string; state: string }[],
+): Promise<Map<string, QueuePlace>> {
+  const ids = jobs.filter(({ state }) => state === 'Queued').map(({ id }) => id)
+  if (ids.length === 0) return new Map()
+  const { rows } = await pool.query<QueuePlace & { id: string }>(
+    `WITH line AS (
+       SELECT e.id, e.state, e.arrival, n.base_model, row_number() OVER model - 1 AS ahead,
+         first_value(e.cr_name) OVER model AS first_of_model
+       FROM training.jobs e JOIN training.models n ON n.id = e.model_id
+       WHERE e.state ${unfinished} AND n.base_model IN (
+         SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($1))
+       WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival)
+     ), queue AS (
+       SELECT id, state, ahead, first_of_model,
+         count(*) FILTER (WHERE ahead = 0 AND state = 'Queued') OVER (PARTITION BY base_model ORDER BY arrival) AS place
+       FROM line
+     )
+     SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", place
+     FROM queue WHERE id = ANY ($1) AND state = 'Queued'`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, ...place }) => [id, place]))
+}

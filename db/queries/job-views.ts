@@ -1,6 +1,6 @@
 import type { Pool } from '../pool.ts'
 import type { JobFailure } from './job-endings.ts'
-import { queueOfPage } from './job-queue.ts'
+import { findQueuePlaces, type QueuePlace } from './job-queue.ts'
 import type { JobState } from './operator-jobs.ts'
 
 /** A job as its owner sees it. */
@@ -22,8 +22,8 @@ export interface JobView {
   failure: JobFailure | null
   /** what it made, unless that was deleted */
   checkpoint: { id: string; step: number } | null
-  /** of a Queued job; see `queueOfPage` */
-  queue: { ahead: number; place: number } | null
+  /** of a Queued job, unless it has just been claimed */
+  queue: QueuePlace | null
   createdAt: Date
   queuedAt: Date | null
   claimedAt: Date | null
@@ -45,23 +45,26 @@ export interface JobFilter {
   createdBefore?: Date | undefined
 }
 
-const select = (condition: string, order = '') => `WITH page AS MATERIALIZED (
-    SELECT j.*, m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}
-  ), ${queueOfPage}
-  SELECT j.id, j.model_id AS "modelId", j.method, j.state, j.attempt, j.max_attempts AS "maxAttempts", j.config,
-    j.experimental_config AS "experimentalConfig", j.training_data_url AS "trainingDataUrl", j.step,
+type Row = Omit<JobView, 'queue'>
+
+const select = `SELECT j.id, j.model_id AS "modelId", j.method, j.state, j.attempt, j.max_attempts AS "maxAttempts",
+    j.config, j.experimental_config AS "experimentalConfig", j.training_data_url AS "trainingDataUrl", j.step,
     j.progress_step AS "progressStep", j.progress_total AS "progressTotal", j.failure,
     (SELECT json_build_object('id', c.id, 'step', c.step)
      FROM training.checkpoints c WHERE c.job_id = j.id AND c.deleted_at IS NULL) AS checkpoint,
-    CASE WHEN q.id IS NOT NULL THEN json_build_object('ahead', q.ahead, 'place', q.place) END AS queue,
     j.created_at AS "createdAt", j.queued_at AS "queuedAt", j.claimed_at AS "claimedAt",
     j.started_at AS "startedAt", j.trained_at AS "trainedAt", j.finished_at AS "finishedAt"
-  FROM page j LEFT JOIN queue q ON q.id = j.id AND j.state = 'Queued' ${order}`
+  FROM training.jobs j`
+
+async function addQueuePlaces(pool: Pool, jobs: Row[]): Promise<JobView[]> {
+  const places = await findQueuePlaces(pool, jobs)
+  return jobs.map((job) => ({ ...job, queue: places.get(job.id) ?? null }))
+}
 
 /** An entity's own job. */
 export async function findJob(pool: Pool, entity: string, id: string): Promise<JobView | undefined> {
-  const { rows } = await pool.query<JobView>(select('j.id = $1 AND j.entity = $2'), [id, entity])
-  return rows[0]
+  const { rows } = await pool.query<Row>(`${select} WHERE j.id = $1 AND j.entity = $2`, [id, entity])
+  return (await addQueuePlaces(pool, rows))[0]
 }
 
 /** Whether an entity has this job. */
@@ -96,13 +99,10 @@ export async function listJobs(
   page: { after: number | undefined; order: 'asc' | 'desc'; limit: number },
 ): Promise<JobView[]> {
   const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
-  const condition = `${fixedFilter} AND ($7::text[] IS NULL OR j.state = ANY ($7))
-    AND ($8::bigint IS NULL OR j.arrival ${comparison} $8) ORDER BY j.arrival ${direction} LIMIT $9`
-  const { rows } = await pool.query<JobView>(select(condition, `ORDER BY j.arrival ${direction}`), [
-    ...fixedValues(filter),
-    filter.states ?? null,
-    page.after ?? null,
-    page.limit,
-  ])
-  return rows
+  const { rows } = await pool.query<Row>(
+    `${select} WHERE ${fixedFilter} AND ($7::text[] IS NULL OR j.state = ANY ($7))
+       AND ($8::bigint IS NULL OR j.arrival ${comparison} $8) ORDER BY j.arrival ${direction} LIMIT $9`,
+    [...fixedValues(filter), filter.states ?? null, page.after ?? null, page.limit],
+  )
+  return addQueuePlaces(pool, rows)
 }

@@ -1,6 +1,6 @@
 import type { Pool } from '../pool.ts'
 import type { JobFailure } from './job-endings.ts'
-import { queueOfPage, unfinished } from './job-queue.ts'
+import { findQueuePlaces, unfinished, type QueuePlace } from './job-queue.ts'
 
 export type JobState =
   | 'Pending'
@@ -12,8 +12,8 @@ export type JobState =
   | 'Failed'
   | 'Cancelled'
 
-/** A job as the operator sees it. */
-export interface OperatorJob {
+/** A job as the operator sees it; its place in the queue means something while it is Queued. */
+export interface OperatorJob extends QueuePlace {
   id: string
   state: JobState
   method: string
@@ -35,11 +35,6 @@ export interface OperatorJob {
   createdAt: Date
   startedAt: Date | null
   finishedAt: Date | null
-  /** of a Queued job: unfinished jobs of the same model before it, and the resource name of the first of them */
-  ahead: number
-  firstAhead: string | null
-  /** of a Queued job: its place among those that wait for a trainer of the base model, from 1; those that wait for their model do not count */
-  place: number
 }
 
 /** How the resource names its job: by the id in its label, else by what it says. */
@@ -51,32 +46,36 @@ export interface JobReference {
 }
 
 /** The jobs that a condition finds. */
-const select = (condition: string) => `WITH page AS MATERIALIZED (
-    SELECT j.*, m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}
-  ), ${queueOfPage}
-  SELECT j.id, j.state, j.method, j.entity, j.base_model AS "baseModel", j.input_uri AS "inputUri",
+const select = (
+  condition: string,
+) => `SELECT j.id, j.state, j.method, j.entity, m.base_model AS "baseModel", j.input_uri AS "inputUri",
     j.input_digest AS "inputDigest", j.input_fault AS "inputFault", j.attempt,
     j.max_attempts AS "maxAttempts", j.holder_pod AS "holderPod", j.progress_step AS "progressStep",
     j.progress_total AS "progressTotal", j.failure, j.cr_made_at AS "crMadeAt", j.created_at AS "createdAt",
     j.started_at AS "startedAt", j.finished_at AS "finishedAt",
     (SELECT json_build_object('id', c.id, 'step', c.step, 'uri', c.uri, 'digest', c.digest)
-     FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint,
-    coalesce(q.ahead, 0) AS ahead, q.first_ahead AS "firstAhead", coalesce(q.place, 1) AS place
-  FROM page j LEFT JOIN queue q ON q.id = j.id`
+     FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint
+  FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}`
+
+const noPlace: QueuePlace = { ahead: 0, firstAhead: null, place: 1 }
+
+async function readJob(pool: Pool, condition: string, values: unknown[]): Promise<OperatorJob | undefined> {
+  const { rows } = await pool.query<Omit<OperatorJob, keyof QueuePlace>>(select(condition), values)
+  const places = await findQueuePlaces(pool, rows)
+  return rows.map((job) => ({ ...job, ...noPlace, ...places.get(job.id) }))[0]
+}
 
 /** The job of a resource: the one of its label, else the newest of its name with the same specification. */
 export async function findReferencedJob(pool: Pool, reference: JobReference): Promise<OperatorJob | undefined> {
   const { id, namespace, crName, specDigest } = reference
   const condition = `j.namespace = $1 AND j.cr_name = $2 AND (j.id::text = $3 OR j.spec_digest = $4)
     ORDER BY (j.id::text = $3) DESC NULLS LAST, j.arrival DESC LIMIT 1`
-  const { rows } = await pool.query<OperatorJob>(select(condition), [namespace, crName, id ?? null, specDigest])
-  return rows[0]
+  return readJob(pool, condition, [namespace, crName, id ?? null, specDigest])
 }
 
 /** A job that has its checkpoint and is not ended yet; undefined for every other one. */
 export async function findPublishingJob(pool: Pool, id: string): Promise<OperatorJob | undefined> {
-  const { rows } = await pool.query<OperatorJob>(select(`j.id = $1 AND j.state = 'Publishing'`), [id])
-  return rows[0]
+  return readJob(pool, `j.id = $1 AND j.state = 'Publishing'`, [id])
 }
 
 export interface NewResourceJob extends JobReference {

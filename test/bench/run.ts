@@ -1,7 +1,8 @@
+import { benchApi } from './api.ts'
 import { benchIngest } from './ingest.ts'
 import { printResult, type BenchResult } from './result.ts'
 
-const benches: Record<string, () => Promise<BenchResult>> = { ingest: benchIngest }
+const benches: Record<string, () => Promise<BenchResult>> = { api: benchApi, ingest: benchIngest }
 
 const name = process.argv[2] ?? ''
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined

@@ -64,7 +64,11 @@ describe('a follower', () => {
         if (seq % 3 === 0) await delay(1)
       }
     })()
-    while (told.length < 200) told.push(...seqs(await follower.next(4 * Math.random())))
+    while (told.length < 200) {
+      told.push(...seqs(await follower.next(4 * Math.random())))
+      // Busy with what it was told, as a stream is: nobody waits meanwhile.
+      await delay(3 * Math.random())
+    }
     await feed
     expect(told).toEqual(Array.from({ length: 200 }, (_, seq) => seq))
   })

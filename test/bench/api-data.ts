@@ -1,0 +1,87 @@
+import type { Pool } from '../../db/pool.ts'
+import { queueJob } from '../../db/queries/operator-jobs.ts'
+
+/** Rows of a database that has been used for a while. */
+export interface ApiData {
+  modelIds: string[]
+  /** some of all jobs, each with its events in order */
+  jobs: { id: string; eventIds: string[] }[]
+}
+
+// Of one model, and of one job: the same in every database, so that pages are alike.
+const jobsPerModel = 100
+const eventsPerJob = 100
+const sampledJobs = 200
+// Behind and before each sampled job there is a full page of others.
+const pageSize = 20
+const blockOfEvents = 10
+
+/** Fills a database with models whose jobs have succeeded, of 100 events each, and tells the planner of it. */
+export async function fillDatabase(pool: Pool, entity: string, events: number): Promise<ApiData> {
+  const models = events / eventsPerJob / jobsPerModel
+  await pool.query(
+    `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, cr_made_at, last_step)
+     SELECT $1, 'bench', 'model-' || n, 'bench/base', 'elsewhere', 'model-' || n, now(), $3 FROM generate_series(1, $2) n`,
+    [entity, models, jobsPerModel],
+  )
+  await pool.query(
+    `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, attempt, step, progress_step,
+       progress_total, spec_digest, namespace, cr_name, cr_made_at, queued_at, claimed_at, started_at, trained_at,
+       finished_at)
+     SELECT m.id, 'RL', 'artifact:///payloads/x/y.json', '00', '{"learning_rate": 0.001}', 'Succeeded', 1, n, 98, 98, '00',
+       'elsewhere', m.name || n, now(), now(), now(), now(), now(), now()
+     FROM generate_series(1, $1::integer) n, training.models m ORDER BY n`,
+    [jobsPerModel],
+  )
+  await pool.query(
+    `INSERT INTO training.checkpoints (id, model_id, job_id, step, uri, digest, metrics)
+     SELECT gen_random_uuid(), model_id, id, step, 'artifact:///checkpoints/x', '00', '{"reward": 0.5, "loss": 0.1}'
+     FROM training.jobs`,
+  )
+  for (let seq = 0; seq < eventsPerJob; seq += blockOfEvents) await addEvents(pool, seq)
+  await pool.query('VACUUM ANALYZE')
+  return sample(pool)
+}
+
+/** A block of events of every job: a million at once would take longer than a query may. */
+async function addEvents(pool: Pool, fromSeq: number): Promise<void> {
+  await pool.query(
+    `INSERT INTO training.events (job_id, seq, type, data)
+     SELECT j.id, n, CASE n WHEN 0 THEN 'training_started' WHEN $3 - 1 THEN 'training_ended' ELSE 'gradient_step' END,
+       jsonb_build_object('num_sequences', 98, 'loss', random(), 'grad_norm', random(), 'entropy', random())
+     FROM training.jobs j, generate_series($1::integer, $1 + $2::integer - 1) n`,
+    [fromSeq, blockOfEvents, eventsPerJob],
+  )
+}
+
+async function sample(pool: Pool): Promise<ApiData> {
+  const models = await pool.query<{ id: string }>('SELECT id FROM training.models ORDER BY random() LIMIT 100')
+  const jobs = await pool.query<ApiData['jobs'][number]>(
+    `SELECT j.id, array_agg(e.id ORDER BY e.seq) AS "eventIds"
+     FROM (SELECT id FROM training.jobs, (SELECT max(arrival) AS newest FROM training.jobs) last
+       WHERE arrival BETWEEN $2 + 1 AND last.newest - $2 ORDER BY random() LIMIT $1) j
+     JOIN training.events e ON e.job_id = j.id GROUP BY j.id`,
+    [sampledJobs, pageSize],
+  )
+  return { modelIds: models.rows.map(({ id }) => id), jobs: jobs.rows }
+}
+
+/** Adds jobs that wait for a trainer which never comes, each of a model of its own. */
+export async function addWaitingJobs(pool: Pool, entity: string, count: number): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `WITH models AS (
+       INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, cr_made_at)
+       SELECT $1, 'bench', 'waiting-' || n, 'bench/base', 'elsewhere', 'waiting-' || n, now()
+       FROM generate_series(1, $2::integer) n RETURNING id, name)
+     SELECT id, name FROM models`,
+    [entity, count],
+  )
+  const jobs = await pool.query<{ id: string }>(
+    `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, spec_digest, namespace, cr_name, cr_made_at)
+     SELECT id, 'RL', 'artifact:///payloads/x/y.json', '00', '{}', '00', 'elsewhere', id::text, now()
+     FROM training.models WHERE id = ANY ($1) RETURNING id`,
+    [rows.map(({ id }) => id)],
+  )
+  for (const { id } of jobs.rows) await queueJob(pool, id)
+  return jobs.rows.map(({ id }) => id)
+}
