@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { claimJob, type Claim } from '../../db/queries/job-claims.ts'
+import { FolderStore } from '../../lib/artifact-store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { presentClaim } from '../../operator/status-server/present.ts'
 import { eventually } from '../support/eventually.ts'
@@ -37,6 +38,12 @@ const line = `${JSON.stringify({
 })}\n`
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
+const foreign = {
+  address: 'wandb-artifact:///another/tests/data:v0',
+  stored: `artifact:///artifacts/another/${sha256('foreign')}`,
+  digest: sha256('foreign'),
+}
+
 let rest: Rest
 let pool: Pool
 let entity: string
@@ -49,6 +56,7 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void
 beforeAll(async () => {
   rest = createRest(stack)
   pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+  await addForeignUpload()
   server = createServer((request, response) => {
     asked.push(request.url ?? '')
     answer(request, response)
@@ -204,7 +212,8 @@ describe('an address is refused', () => {
 
   test("of another entity's exactly as one that is missing", async () => {
     const missing = await refuse(`wandb-artifact:///${entity}/tests/none:v0`)
-    expect(await refuse('wandb-artifact:///another/tests/none:v0')).toEqual(missing)
+    expect(await refuse(foreign.address)).toEqual(missing)
+    expect(await refuse(foreign.stored)).toEqual(valueError(/nothing at this address that belongs to the entity/))
   })
 
   test.each([
@@ -429,8 +438,9 @@ describe('a resource', () => {
   })
 
   test.each([
-    ["another entity's upload", { uri: 'wandb-artifact:///another/tests/data:v0' }, 'InputNotFound'],
-    ["another entity's file", { uri: 'artifact:///artifacts/another/a', digest: 'a'.repeat(64) }, 'InputNotAllowed'],
+    ["another entity's upload", { uri: foreign.address }, 'InputNotFound'],
+    ["another entity's file, as it is stored", { uri: foreign.stored }, 'InputNotFound'],
+    ["another entity's file with a digest", { uri: foreign.stored, digest: foreign.digest }, 'InputNotAllowed'],
     ['a host that is not allowed', { uri: 'https://example.com/a' }, 'InputNotAllowed'],
     ['a private address', { uri: 'https://10.0.0.1/a' }, 'InputNotAllowed'],
     ['a bucket, where there is no S3', { uri: 's3://test-data/a' }, 'InputNotAllowed'],
@@ -470,6 +480,22 @@ describe('a resource', () => {
     }
   })
 })
+
+/** An upload of an entity whose key nobody has here. */
+async function addForeignUpload(): Promise<void> {
+  const { digest } = foreign
+  await new FolderStore(stack.artifacts).put(`artifacts/another/${digest}`, Buffer.from('foreign'))
+  await pool.query("INSERT INTO training.blobs (entity, digest, size) VALUES ('another', $1, 7)", [digest])
+  await pool.query(
+    `WITH made AS (
+       INSERT INTO training.artifacts (entity, project, name, last_version) VALUES ('another', 'tests', 'data', 0)
+       RETURNING id
+     )
+     INSERT INTO training.artifact_versions (id, artifact_id, version, digest, size, files, metadata, key_id)
+     SELECT gen_random_uuid(), id, 0, $1, 7, $2, '{}', gen_random_uuid() FROM made`,
+    [digest, JSON.stringify([{ path: 'train.jsonl', digest, size: 7 }])],
+  )
+}
 
 async function readResource(id: string): Promise<Resource> {
   const text = await stack.kubectl('get', 'tj', ...namespace, '-l', `trainyard.dev/id=${id}`, '-o', 'json')
