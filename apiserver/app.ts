@@ -24,10 +24,10 @@ import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 import { routeLogs } from './training/logs/routes.ts'
 import { routeTrajectories } from './training/trajectories/routes.ts'
 import { routeWebhooks } from './training/webhooks/routes.ts'
+import { routeUsage } from './usage/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
-import { routeUsage } from './usage/routes.ts'
 
 /** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
 export function createApp(deps: Deps): Koa {
