@@ -76,19 +76,25 @@ async function tell(
 }
 
 function open(
-  { url, apiKey }: BenchServer,
+  server: BenchServer,
   agent: Agent,
   { kind, jobId, onEvent }: { kind: Kind; jobId: string; onEvent: (atMs: number) => void },
 ) {
+  const { url, apiKey } = server
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const accept = kind === 'stream' ? 'text/event-stream' : 'application/json'
   const query = kind === 'stream' ? '' : '?wait=60'
   const headers = { authorization: `Bearer ${apiKey}`, accept }
   const request = get(`${url}/v1/preview/training-jobs/${jobId}/events${query}`, { agent, headers }, (response) => {
+    let told = false
     response.setEncoding('utf8')
     response.on('data', (text: string) => {
-      if (text.includes('gradient_step')) onEvent(performance.now())
+      if (!text.includes('gradient_step')) return
+      told = true
+      onEvent(performance.now())
     })
+    // Its time was over: it asks again, as clients do.
+    response.on('end', () => void (!told && open(server, agent, { kind, jobId, onEvent })))
     response.on('error', () => {})
     resolve(response)
   })
