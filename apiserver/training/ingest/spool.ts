@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
 import { openBody } from '../../middleware/body.ts'
 import type { RequestContext } from '../../middleware/context.ts'
@@ -45,14 +46,23 @@ export async function keepStorable<T>({ log }: Pick<Deps, 'log'>, write: () => P
   }
 }
 
+// What comes in as fast as a local network brings it would leave other requests little of the processor.
+const turnBytes = 1024 * 1024
+const longestPauseMs = 10
+
 async function writeAll(deps: Pick<Deps, 'log'>, handle: FileHandle, body: AsyncIterable<Buffer>) {
   const hash = createHash('sha256')
   let size = 0
+  let turn = { endsAt: turnBytes, beganMs: performance.now() }
   try {
     for await (const chunk of body) {
       hash.update(chunk)
       size += chunk.length
       await keepStorable(deps, () => handle.writeFile(chunk))
+      if (size < turn.endsAt) continue
+      // Others get as much time as this took.
+      await delay(Math.min(performance.now() - turn.beganMs, longestPauseMs))
+      turn = { endsAt: size + turnBytes, beganMs: performance.now() }
     }
   } finally {
     await handle.close()
