@@ -1,3 +1,4 @@
+import type { Pool } from '../../db/pool.ts'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { isName, isReservedEntity } from '../training/names.ts'
 
@@ -46,3 +47,12 @@ export function parseDuration(text: string, option: string): number {
   if (count === undefined) throw new CommandError(`${option} takes a time such as 90s, 15m, 1h or 30d, not "${text}".`)
   return Number(count) * unitSeconds[unit as keyof typeof unitSeconds]
 }
+
+/** What a command prints: for programs, and beside it for people. */
+export interface Printed {
+  output: string
+  note?: string
+}
+
+/** A command whose arguments were read. */
+export type PreparedCommand = (pool: Pool) => Promise<Printed>

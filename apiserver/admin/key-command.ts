@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { listApiKeys, type ApiKeyRow, type KeyRole } from '../../db/queries/api-keys.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createKey, revokeKey, rotateKey, usualOverlapSeconds, type MadeKey } from '../keys/service.ts'
-import { CommandError, parseDuration, readArguments } from './command.ts'
-import type { PreparedCommand, Printed } from './run.ts'
+import { CommandError, parseDuration, readArguments, type PreparedCommand, type Printed } from './command.ts'
 import { formatTable } from './table.ts'
 
 const usage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d]

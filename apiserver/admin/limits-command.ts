@@ -1,7 +1,6 @@
 import { findEntityLimits, saveEntityLimits, type EntityLimits } from '../../db/queries/entities.ts'
 import type { Pool } from '../../db/pool.ts'
-import { CommandError, readArguments } from './command.ts'
-import type { PreparedCommand, Printed } from './run.ts'
+import { CommandError, readArguments, type PreparedCommand, type Printed } from './command.ts'
 import { formatTable } from './table.ts'
 
 const limitNames = {

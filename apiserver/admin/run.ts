@@ -1,17 +1,8 @@
 import type { Pool } from '../../db/pool.ts'
 import { Refusal } from '../refusal.ts'
-import { CommandError } from './command.ts'
+import { CommandError, type Printed } from './command.ts'
 import { prepareKeyCommand } from './key-command.ts'
 import { prepareLimitsCommand } from './limits-command.ts'
-
-/** What a command prints: for programs, and beside it for people. */
-export interface Printed {
-  output: string
-  note?: string
-}
-
-/** A command whose arguments were read. */
-export type PreparedCommand = (pool: Pool) => Promise<Printed>
 
 const commands = { key: prepareKeyCommand, limits: prepareLimitsCommand }
 

@@ -1,9 +1,7 @@
 import pg from 'pg'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { leaseSeconds, type Attempt } from './job-attempts.ts'
 import { releaseLostJobs } from './job-endings.ts'
-
-/** Seconds that a trainer may stay silent before its job is given to another one. */
-export const leaseSeconds = 15
 
 /**
  * A start of a trainer, as it asks for work: its base model, its pod, which start of the trainer in that pod, and how
@@ -28,13 +26,6 @@ export interface Claim {
   step: number
   checkpointId: string
   fromCheckpoint: { id: string; step: number; uri: string; digest: string } | null
-}
-
-/** What a trainer's write is checked against. */
-export interface Attempt {
-  jobId: string
-  attempt: number
-  podUid: string
 }
 
 /**

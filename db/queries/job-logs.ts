@@ -1,6 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import type { Attempt } from './job-claims.ts'
-import type { ReportOutcome } from './job-reports.ts'
+import type { Attempt, ReportOutcome } from './job-attempts.ts'
 
 /** A line as its trainer numbers it, without secrets; `time` in ISO 8601. */
 export interface ReportedLine {

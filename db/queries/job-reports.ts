@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { leaseSeconds, type Attempt } from './job-claims.ts'
+import { leaseSeconds, type Attempt, type ReportOutcome } from './job-attempts.ts'
 import { releaseJob, type JobFailure } from './job-endings.ts'
 import { chargeAttempt } from './training-usage.ts'
 
@@ -16,12 +16,6 @@ export interface ReportedCheckpoint {
   digest: string
   metrics: Record<string, unknown>
 }
-
-/**
- * What became of a report: recorded (now, or earlier by an identical one), or fenced, because the attempt no longer
- * holds the job and nothing was changed.
- */
-export type ReportOutcome = 'recorded' | 'fenced'
 
 interface HeldJob {
   id: string

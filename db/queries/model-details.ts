@@ -1,12 +1,6 @@
 import type { Pool } from '../pool.ts'
 import type { ModelRow } from './models.ts'
-
-/** What keeps a checkpoint: it goes when none of these does. */
-export interface Retention {
-  keep_last?: number
-  keep_best?: { metric: string; mode: 'max' | 'min'; count: number }
-  ttl_seconds?: number
-}
+import type { Retention } from './retention.ts'
 
 /** A model with all that clients are shown of it. */
 export interface ModelDetails extends Pick<ModelRow, 'id' | 'entity' | 'project' | 'name' | 'baseModel' | 'createdAt'> {

@@ -1,5 +1,5 @@
 import type { Pool } from '../pool.ts'
-import type { Retention } from './model-details.ts'
+import type { Retention } from './retention.ts'
 
 /** Where a model is: unique among all, hidden ones too. */
 export interface ModelName {

@@ -1,5 +1,11 @@
 import type { Pool } from '../pool.ts'
-import type { Retention } from './model-details.ts'
+
+/** What keeps a checkpoint: it goes when none of these does. */
+export interface Retention {
+  keep_last?: number
+  keep_best?: { metric: string; mode: 'max' | 'min'; count: number }
+  ttl_seconds?: number
+}
 
 /** Sets what keeps a model's checkpoints; null keeps all. */
 export async function setRetention(pool: Pool, modelId: string, retention: Retention | null): Promise<void> {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { createArtifactStore, type ArtifactStore } from './store.ts'
+import { createArtifactStore } from './create-store.ts'
+import type { ArtifactStore } from './store.ts'
 
 /** The variables that name the artifact store, for the schemas of processes that use it. */
 export const artifactSettings = {

@@ -1,9 +1,4 @@
 import type { Readable } from 'node:stream'
-import { ConfigError } from '../config.ts'
-import { FolderStore } from './folder-store.ts'
-import { isKey } from './keys.ts'
-import type { S3Options } from './s3-client.ts'
-import { S3Store } from './s3-store.ts'
 
 /** A stored object: its address (`artifact:///KEY`), the sha256 of its bytes in hex, and its size in bytes. */
 export interface StoredArtifact {
@@ -51,12 +46,4 @@ export interface ArtifactStore {
   sweepTemporary(olderThanMs: number): Promise<void>
   /** Writes and removes a small object; throws when the store takes no writes. */
   probe(): Promise<void>
-}
-
-/** The store at an absolute folder or at `s3://BUCKET[/PREFIX]`. @throws {ConfigError} */
-export function createArtifactStore(address: string, options: S3Options = {}): ArtifactStore {
-  if (address.startsWith('/')) return new FolderStore(address)
-  const [, bucket, prefix] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?\/?$/.exec(address) ?? []
-  if (bucket && (!prefix || isKey(prefix))) return new S3Store(bucket, prefix ? `${prefix}/` : '', options)
-  throw new ConfigError('bad configuration: TRAINYARD_ARTIFACTS must be an absolute folder or s3://BUCKET[/PREFIX]')
 }

@@ -1,4 +1,4 @@
-import type { Retention } from '../../db/queries/model-details.ts'
+import type { Retention } from '../../db/queries/retention.ts'
 import type { RetainedCheckpoint } from '../../db/queries/retention.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { leaseSeconds, type Claim } from '../../db/queries/job-claims.ts'
+import { leaseSeconds } from '../../db/queries/job-attempts.ts'
+import type { Claim } from '../../db/queries/job-claims.ts'
 
 /** A claim as trainers read it. */
 export function presentClaim(claim: Claim): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Attempt } from '../../db/queries/job-claims.ts'
+import type { Attempt } from '../../db/queries/job-attempts.ts'
 import { cancelJob, failJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
 import { largestSeq, listJobLog, recordLog, type ReportedLine } from '../../db/queries/job-logs.ts'
 import { recordEvents } from '../../db/queries/job-reports.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Attempt } from '../../db/queries/job-claims.ts'
+import type { Attempt } from '../../db/queries/job-attempts.ts'
 import { recordLog } from '../../db/queries/job-logs.ts'
 import { recordFailure } from '../../db/queries/job-reports.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'

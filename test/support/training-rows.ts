@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Connection, Pool } from '../../db/pool.ts'
-import { claimJob, type Attempt, type Claim, type Claimant } from '../../db/queries/job-claims.ts'
+import type { Attempt } from '../../db/queries/job-attempts.ts'
+import { claimJob, type Claim, type Claimant } from '../../db/queries/job-claims.ts'
 import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
 
 export const started = { seq: 0, type: 'training_started', data: { num_sequences: 2 } }

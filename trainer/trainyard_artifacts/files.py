@@ -3,9 +3,13 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from trainyard_artifacts.addresses import ArtifactError
+
+WriteFiles = Callable[[Path], None]
 
 CHUNK_BYTES = 1 << 20
 
@@ -58,3 +62,8 @@ def sync_path(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def require_digest(uri: str, found: str, digest: str | None) -> None:
+    if digest is not None and found != digest:
+        raise ArtifactError(f"{uri} is damaged: it has the digest {found}, not {digest} as it should")

@@ -13,10 +13,9 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard_artifacts.addresses import ArtifactError, ArtifactMissing, StoreUnavailable, parse_key
-from trainyard_artifacts.files import digest_bytes, digest_file
+from trainyard_artifacts.files import WriteFiles, digest_bytes, digest_file, require_digest
 from trainyard_artifacts.folder_cache import FolderCache
 from trainyard_artifacts.settings import StoreSettings
-from trainyard_artifacts.store import WriteFiles, require_digest
 
 ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.+?))?/?")
 PART_BYTES = 16 << 20

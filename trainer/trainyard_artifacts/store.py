@@ -1,17 +1,15 @@
 """The artifact store as trainers write it and engines read it, on a shared folder or on S3."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-from trainyard_artifacts.addresses import ArtifactError, ArtifactMissing, parse_key
-from trainyard_artifacts.files import digest_bytes, digest_file, publish_folder
+from trainyard_artifacts.addresses import ArtifactMissing, parse_key
+from trainyard_artifacts.files import WriteFiles, digest_bytes, digest_file, publish_folder, require_digest
 from trainyard_artifacts.folder_cache import FolderCache
 from trainyard_artifacts.settings import StoreSettings
-
-WriteFiles = Callable[[Path], None]
 
 
 class ArtifactStore(Protocol):
@@ -92,8 +90,3 @@ class FolderStore:
         # Where apiserver and operator look for what a crash left.
         with publish_folder(self.root / ".spool" / f"{final.name}.{uuid4()}", final) as temporary:
             write_files(temporary)
-
-
-def require_digest(uri: str, found: str, digest: str | None) -> None:
-    if digest is not None and found != digest:
-        raise ArtifactError(f"{uri} is damaged: it has the digest {found}, not {digest} as it should")
