@@ -5,6 +5,7 @@ import type { Outbound } from '../lib/outbound/outbound.ts'
 import type { DataSources } from '../lib/outbound/settings.ts'
 import type { Config } from './config.ts'
 import type { EngineClient } from './gateway/engine-client.ts'
+import type { OpenAnswers } from './keys/open-answers.ts'
 import type { KeyUses } from './keys/uses.ts'
 import type { Kube } from './kube.ts'
 import type { ChatSlots } from './limits/chat-slots.ts'
@@ -27,6 +28,7 @@ export interface Deps {
   engines: EngineClient
   events: EventHub
   keyUses: KeyUses
+  openAnswers: OpenAnswers
   requestLimiter: RequestLimiter
   chatSlots: ChatSlots
   usage: UsageLedger

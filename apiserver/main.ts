@@ -11,6 +11,7 @@ import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
 import { EngineClient } from './gateway/engine-client.ts'
 import { createEnginePods } from './gateway/engine-pods.ts'
+import { OpenAnswers } from './keys/open-answers.ts'
 import { KeyUses } from './keys/uses.ts'
 import { createKube } from './kube.ts'
 import { ChatSlots } from './limits/chat-slots.ts'
@@ -25,6 +26,8 @@ const databaseConnections = 20
 const graceMs = 8_000
 // What a process that is killed may lose of the usage of chats.
 const flushMs = 1_000
+// How long a stream may outlast its key, less what the question takes.
+const revocationMs = 750
 // Spooled bodies of a process that was killed. Those that still come in are written to all the time.
 const sweepMs = 10 * 60_000
 const abandonedMs = 6 * 60 * 60_000
@@ -40,6 +43,7 @@ const sources = openDataSources(config)
 
 const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
 const keyUses = new KeyUses(pool)
+const openAnswers = new OpenAnswers(pool)
 const usage = new UsageLedger(pool)
 const requestLimiter = new RequestLimiter(pool)
 const chatSlots = new ChatSlots()
@@ -56,6 +60,7 @@ const app = createApp({
   engines,
   events,
   keyUses,
+  openAnswers,
   usage,
   requestLimiter,
   chatSlots,
@@ -68,8 +73,10 @@ const flush = async () => {
   await keyUses.flush()
 }
 const stopFlushing = repeat(flushMs, flush, (error) => log.warn({ error }, 'usage not written yet'))
+// Both end with the process: there is nothing to wait for.
+const endRevoked = () => openAnswers.endRevoked()
+repeat(revocationMs, endRevoked, (error) => log.warn({ error }, 'revoked keys not looked for'))
 const sweep = () => artifacts.sweepTemporary(abandonedMs)
-// Ends with the process: there is nothing to wait for.
 repeat(sweepMs, sweep, (error) => log.warn({ error }, 'temporary files not swept'))
 const listener = listen(
   config.DATABASE_URL,

@@ -86,7 +86,7 @@ describe('a chat request', () => {
     ['a message without a role', { messages: [{ content: 'x' }] }, ['messages', '0', 'role'], 'missing'],
     ['a number for content', { messages: [{ role: 'user', content: 7 }] }, ['messages', '0', 'content'], 'string_type'],
     ['a text for max_tokens', { messages, max_tokens: '8' }, ['max_tokens'], 'int_type'],
-    ['a fraction for n', { messages, n: 1.5 }, ['n'], 'int_type'],
+    ['a fraction for n', { messages, n: 1.5 }, ['n'], 'int_from_float'],
     ['n of 0', { messages, n: 0 }, ['n'], 'greater_than_equal'],
     ['a text for stream', { messages, stream: 'true' }, ['stream'], 'bool_type'],
     ['a number for model', { messages, model: 7 }, ['model'], 'string_type'],

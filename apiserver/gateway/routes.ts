@@ -31,7 +31,7 @@ export function routeGateway(api: Api, deps: Deps): void {
       holdPlace(ctx, deps)
       const project = readProject(ctx)
       const document = await readJson(ctx, bodyLimitBytes)
-      const reply = await completeChat(deps, { document, caller, project, signal: watchClient(ctx) })
+      const reply = await completeChat(deps, { document, caller, project, signal: watchClient(ctx, deps) })
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'
         ctx.body = Buffer.from(reply.bytes)
@@ -64,11 +64,11 @@ function holdPlace(ctx: RequestContext, { chatSlots }: Deps): void {
   if (ctx.res.closed) giveBack()
 }
 
-/** Aborted when the client leaves before it has its answer, so that no engine works for nobody. */
-function watchClient(ctx: RequestContext): AbortSignal {
+/** Aborted when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */
+function watchClient(ctx: RequestContext, { openAnswers }: Deps): AbortSignal {
   const left = new AbortController()
   ctx.res.once('close', () => {
     if (!ctx.res.writableFinished) left.abort()
   })
-  return left.signal
+  return AbortSignal.any([left.signal, openAnswers.follow(ctx.state.caller.keyId, ctx.res)])
 }

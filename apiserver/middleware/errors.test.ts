@@ -12,6 +12,7 @@ test.each<[string, unknown, number]>([
   ['Postgres refuses connections', withCode('ECONNREFUSED', '', { syscall: 'connect' }), 503],
   ['Postgres shuts down', withCode('57P01'), 503],
   ['a query that waited too long', withCode('57014'), 503],
+  ['two that wait for each other', withCode('40P01'), 503],
   ['Postgres has no room', withCode('53100'), 503],
   ['the connection broke', new Error('Connection terminated unexpectedly'), 503],
   ['an answer never came', new Error('Query read timeout'), 503],

@@ -19,6 +19,7 @@ const typeFaults: Record<string, Omit<Fault, 'loc'>> = {
 }
 
 const parsingFaults: Record<string, Omit<Fault, 'loc'>> = {
+  number: { msg: 'Input should be a valid number, unable to parse string as a number', type: 'float_parsing' },
   integer: { msg: 'Input should be a valid integer, unable to parse string as an integer', type: 'int_parsing' },
 }
 
@@ -31,6 +32,10 @@ const keywordFaults: Record<string, (failure: Failure) => Omit<Fault, 'loc'>> = 
   minItems: ({ wanted, data }) => ({
     msg: `List should have at least ${wanted} item${wanted === 1 ? '' : 's'} after validation, not ${lengthOf(data)}`,
     type: 'too_short',
+  }),
+  maxItems: ({ wanted, data }) => ({
+    msg: `List should have at most ${wanted} item${wanted === 1 ? '' : 's'} after validation, not ${lengthOf(data)}`,
+    type: 'too_long',
   }),
   maxLength: ({ wanted }) => ({ msg: `String should have at most ${wanted} characters`, type: 'string_too_long' }),
   minLength: ({ wanted }) => ({ msg: `String should have at least ${wanted} character`, type: 'string_too_short' }),
@@ -72,6 +77,9 @@ function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Om
     return { msg: 'Input should be a finite number', type: 'finite_number' }
   }
   const type = wanted[0]!
+  if (type === 'integer' && typeof data === 'number') {
+    return { msg: 'Input should be a valid integer, got a number with a fractional part', type: 'int_from_float' }
+  }
   return (root === 'query' ? parsingFaults[type] : undefined) ?? typeFaults[type]!
 }
 

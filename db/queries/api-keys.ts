@@ -158,3 +158,14 @@ export async function noteKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
     [keyIds],
   )
 }
+
+/** Which of these keys may not be used any more. */
+export async function listEndedKeys(pool: Pool, ids: string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT asked.id FROM unnest($1::uuid[]) AS asked (id) WHERE NOT EXISTS (
+       SELECT FROM auth.api_keys k
+       WHERE k.id = asked.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()))`,
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}

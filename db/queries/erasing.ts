@@ -17,7 +17,7 @@ const rowsAtOnce = 10_000
 
 // `$1` entity, `$2` project or null for the whole entity, `$3` when the erasure was asked for: what came later stays.
 const models = `SELECT id FROM training.models
-  WHERE entity = $1 AND ($2::text IS NULL OR project = $2) AND created_at <= $3`
+  WHERE entity = $1 AND ($2::text IS NULL OR project = $2) AND created_at <= $3 AND deleted_at IS NOT NULL`
 const jobs = `SELECT id FROM training.jobs WHERE model_id IN (${models})`
 const owned = 'entity = $1 AND ($2::text IS NULL OR project = $2)'
 const webhooks = `SELECT id FROM training.webhooks WHERE ${owned} AND created_at <= $3`
@@ -154,15 +154,21 @@ export async function eraseBlob(pool: Pool, id: string, entity: string, digest: 
   return rowCount === 1
 }
 
-/** Ends an erasure. Of an entity all keys go, but the one that asked: it can read the report for a day. */
-export async function finishErasure(pool: Pool, { id, entity, project, keyId }: RunningErasure): Promise<void> {
+/** Ends an erasure. Of an entity all keys of then go, but the one that asked: it can read the report for a day. */
+export async function finishErasure(
+  pool: Pool,
+  { id, entity, project, keyId, requestedAt }: RunningErasure,
+): Promise<void> {
   await withTransaction(pool, async (connection) => {
     if (project === null) {
-      await connection.query('UPDATE auth.api_keys SET replaced_by = NULL WHERE entity = $1', [entity])
-      const { rowCount } = await connection.query('DELETE FROM auth.api_keys WHERE entity = $1 AND id <> $2', [
-        entity,
-        keyId,
-      ])
+      const old = 'entity = $1 AND id <> $2 AND created_at <= $3'
+      const those = [entity, keyId, requestedAt]
+      await connection.query(
+        `UPDATE auth.api_keys SET replaced_by = NULL
+         WHERE replaced_by IN (SELECT id FROM auth.api_keys WHERE ${old})`,
+        those,
+      )
+      const { rowCount } = await connection.query(`DELETE FROM auth.api_keys WHERE ${old}`, those)
       await connection.query(
         `UPDATE auth.api_keys SET expires_at = least(expires_at, now() + interval '1 day') WHERE id = $1`,
         [keyId],

@@ -82,11 +82,12 @@ export async function cancelUntrainedJob(pool: Pool, jobId: string): Promise<Can
 }
 
 /** Locks the unfinished jobs of a model and gives their ids. */
-export async function lockModelJobs(connection: Connection, modelId: string): Promise<string[]> {
+export async function lockModelJobs(connection: Connection, model: { id: string; entity?: string }): Promise<string[]> {
   const { rows } = await connection.query<{ id: string }>(
     `SELECT id FROM training.jobs
-     WHERE model_id = $1 AND state NOT IN ('Succeeded', 'Failed', 'Cancelled') ORDER BY id FOR UPDATE`,
-    [modelId],
+     WHERE model_id = $1 AND ($2::text IS NULL OR entity = $2) AND state NOT IN ('Succeeded', 'Failed', 'Cancelled')
+     ORDER BY id FOR UPDATE`,
+    [model.id, model.entity ?? null],
   )
   return rows.map(({ id }) => id)
 }

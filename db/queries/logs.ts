@@ -67,10 +67,14 @@ export async function findLog(connection: Connection, modelId: string, id: strin
 }
 
 /** The place of a log among its model's; undefined when it is none of them. */
-export async function findLogPosition(pool: Pool, modelId: string, id: string): Promise<number | undefined> {
+export async function findLogPosition(
+  pool: Pool,
+  { modelId, split }: { modelId: string; split: string | undefined },
+  id: string,
+): Promise<number | undefined> {
   const { rows } = await pool.query<{ position: number }>(
-    'SELECT position FROM training.logs WHERE id = $2 AND model_id = $1',
-    [modelId, id],
+    'SELECT position FROM training.logs WHERE id = $2 AND model_id = $1 AND ($3::text IS NULL OR split = $3)',
+    [modelId, id, split ?? null],
   )
   return rows[0]?.position
 }

@@ -22,7 +22,7 @@ export async function deleteModel(
 ): Promise<number | undefined> {
   return withTransaction(pool, async (connection) => {
     // Reports of trainers lock a job before its model, and so do we.
-    const jobs = await lockModelJobs(connection, model.id)
+    const jobs = await lockModelJobs(connection, model)
     const { rowCount } = await connection.query(
       `UPDATE training.models SET deleted_at = clock_timestamp()
        WHERE id = $1 AND deleted_at IS NULL AND ($2::text IS NULL OR entity = $2 AND hidden_at IS NULL)`,
@@ -31,6 +31,8 @@ export async function deleteModel(
     if (rowCount === 0) return undefined
     await cancelModelJobs(connection, jobs)
     await connection.query('DELETE FROM training.aliases WHERE model_id = $1', [model.id])
+    // In the order in which single ones are deleted.
+    await connection.query('SELECT FROM training.checkpoints WHERE model_id = $1 ORDER BY step FOR UPDATE', [model.id])
     const deleted = await connection.query(
       'UPDATE training.checkpoints SET deleted_at = clock_timestamp() WHERE model_id = $1 AND deleted_at IS NULL',
       [model.id],

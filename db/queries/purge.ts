@@ -61,7 +61,7 @@ export async function findDeletedModel(pool: Pool, ids: string[]): Promise<strin
 /** Ends what was taken in for a model just when it was deleted. */
 export async function cancelLeftJobs(pool: Pool, modelId: string): Promise<void> {
   await withTransaction(pool, async (connection) => {
-    await cancelModelJobs(connection, await lockModelJobs(connection, modelId))
+    await cancelModelJobs(connection, await lockModelJobs(connection, { id: modelId }))
   })
 }
 

@@ -64,7 +64,7 @@ export async function listWebhooks(
   return rows
 }
 
-/** Gives a webhook another secret; deliveries are signed with both for a day. */
+/** Gives a webhook another secret, once however often it is told; deliveries are signed with both for a day. */
 export async function rotateWebhookSecret(
   pool: Pool,
   entity: string,
@@ -72,7 +72,9 @@ export async function rotateWebhookSecret(
 ): Promise<WebhookRow | undefined> {
   const { rows } = await pool.query<WebhookRow>(
     `UPDATE training.webhooks
-     SET secret = $3, old_secret = secret, old_secret_until = clock_timestamp() + interval '24 hours'
+     SET secret = $3, old_secret = CASE WHEN secret = $3 THEN old_secret ELSE secret END,
+       old_secret_until = CASE WHEN secret = $3 THEN old_secret_until
+         ELSE clock_timestamp() + interval '24 hours' END
      WHERE id = $1 AND entity = $2 AND deleted_at IS NULL RETURNING ${columns}`,
     [id, entity, secret],
   )

@@ -3,7 +3,12 @@ export function blobKey(entity: string, digest: string): string {
   return `artifacts/${entity}/${digest}`
 }
 
+/** Where all lies that an entity has sent of files that are not complete. */
+export function uploadsOf(entity: string): string {
+  return `uploads/${entity}`
+}
+
 /** Where what has come of a file lies, while it is uploaded in parts: one object for each part. */
 export function uploadPrefix(entity: string, digest: string): string {
-  return `uploads/${entity}/${digest}`
+  return `${uploadsOf(entity)}/${digest}`
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { createS3Client } from '../artifact-store/s3-client.ts'
+import { ConfigError } from '../config.ts'
 import { createBucketReader, type ReadObject } from './bucket-reader.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
 
@@ -44,6 +45,11 @@ export function openDataSources(config: DataConfig): DataSources {
   const entries = splitList(config.TRAINYARD_DATA_HOSTS)
   const buckets = new Set(entries.map((entry) => bucketPattern.exec(entry)?.[1] ?? ''))
   buckets.delete('')
+  const own = /^s3:\/\/([^/]+)/.exec(config.TRAINYARD_ARTIFACTS)?.[1] ?? ''
+  // Its credentials read what belongs to everybody.
+  if (buckets.has(own)) {
+    throw new ConfigError("bad configuration: TRAINYARD_DATA_HOSTS must not have the artifact store's own bucket")
+  }
   const hosts = entries.filter((entry) => !bucketPattern.test(entry))
   const outbound = createOutbound({ hosts, privateNetworks: listPrivateNetworks(config) })
   return { outbound, buckets, readObject: openBuckets(config), maxBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES }

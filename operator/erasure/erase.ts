@@ -14,7 +14,7 @@ import {
   listOwnPayloads,
   type DeletedModelRow,
 } from '../../db/queries/purge.ts'
-import { blobKey } from '../../lib/artifact-store/blobs.ts'
+import { blobKey, uploadsOf } from '../../lib/artifact-store/blobs.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
 import type { Context } from '../context.ts'
 import { clearModel } from '../purge/models.ts'
@@ -42,6 +42,8 @@ async function erase(context: Context, erasure: RunningErasure, afterSeconds: nu
   if (payloadsLeft > 0 || erasure.ageSeconds < afterSeconds) return
   await eraseRows(pool, erasure)
   await eraseBlobs(context, erasure)
+  // What was never completed belongs to no project.
+  if (erasure.project === null) await context.artifacts.removeAll(uploadsOf(erasure.entity))
   await finishErasure(pool, erasure)
   log.info({ erasure: erasure.id }, 'erased')
 }

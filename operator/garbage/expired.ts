@@ -1,7 +1,6 @@
 import { listOldOptimizers, listOldPayloads, noteOptimizerGone } from '../../db/queries/garbage.ts'
-import { noteInputGone } from '../../db/queries/purge.ts'
-import { artifactKey } from '../../lib/artifact-store/keys.ts'
 import type { Context } from '../context.ts'
+import { removePayload } from '../purge/files.ts'
 
 type Deps = Pick<Context, 'pool' | 'artifacts'>
 
@@ -15,9 +14,5 @@ export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<vo
 
 /** Removes the payloads of jobs that were over for as many days as their entity keeps them. */
 export async function removeOldPayloads({ pool, artifacts }: Deps): Promise<void> {
-  for (const uri of await listOldPayloads(pool)) {
-    const key = artifactKey(uri)
-    if (key !== undefined) await artifacts.remove(key)
-    await noteInputGone(pool, uri)
-  }
+  for (const uri of await listOldPayloads(pool)) await removePayload({ pool, artifacts }, uri)
 }

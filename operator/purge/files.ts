@@ -19,14 +19,18 @@ export async function removeCheckpoints({ pool, artifacts }: Deps, modelId: stri
 export async function removePayloads({ pool, artifacts }: Deps, modelId: string): Promise<{ left: number }> {
   let left = 0
   for (const uri of await listOwnPayloads(pool, modelId)) {
-    const key = artifactKey(uri)
-    if (key === undefined) continue
-    const found = await artifacts.stat(key)
-    if (found && found.modifiedAt.getTime() > Date.now() - youngMs) left++
-    else {
-      await artifacts.remove(key)
-      await noteInputGone(pool, uri)
-    }
+    if (!(await removePayload({ pool, artifacts }, uri))) left++
   }
   return { left }
+}
+
+/** Removes a payload that nobody needs; false when it may just have been stored (again) for a job that is taken in. */
+export async function removePayload({ pool, artifacts }: Deps, uri: string): Promise<boolean> {
+  const key = artifactKey(uri)
+  if (key === undefined) return true
+  const found = await artifacts.stat(key)
+  if (found && found.modifiedAt.getTime() > Date.now() - youngMs) return false
+  await artifacts.remove(key)
+  await noteInputGone(pool, uri)
+  return true
 }

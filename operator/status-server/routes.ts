@@ -73,7 +73,7 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   router.post(`${attemptPath}/failure`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
     const { category, reason, message, retryable } = parseFailure(await readJson(context.req))
-    const failure = { category, reason, message: message.slice(0, longestMessage).toWellFormed(), retryable }
+    const failure = { category, reason, message: cutMessage(message), retryable }
     answer(context, await recordFailure(pool, attempt, failure))
     log.warn({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name, failure }, 'attempt failed')
   })
@@ -85,6 +85,12 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   })
 
   return router
+}
+
+function cutMessage(message: string): string {
+  return scrub(message.slice(0, 2 * longestMessage))
+    .slice(0, longestMessage)
+    .toWellFormed()
 }
 
 /** Secrets go before the text is cut, or half of one could stay. */

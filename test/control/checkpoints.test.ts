@@ -65,7 +65,7 @@ test.each([
 test.each([
   [undefined, '', ['body', 'steps'], 'missing'],
   [{ steps: [1e30] }, '', ['body', 'steps', '0'], 'less_than_equal'],
-  [{ steps: [1.5] }, '', ['body', 'steps', '0'], 'int_type'],
+  [{ steps: [1.5] }, '', ['body', 'steps', '0'], 'int_from_float'],
   [{ steps: 'all' }, '', ['body', 'steps'], 'list_type'],
   [undefined, '?steps=99999999999999', ['query', 'steps', '0'], 'less_than_equal'],
   [undefined, '?steps=%00', ['query', 'steps', '0'], 'int_parsing'],

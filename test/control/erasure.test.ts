@@ -99,6 +99,9 @@ test('an entity is erased with its keys; the one that asked reads the report', a
   await pool.query(`UPDATE training.models SET created_at = created_at - interval '2 minutes' WHERE entity = $1`, [
     entity,
   ])
+  await pool.query(`UPDATE auth.api_keys SET created_at = created_at - interval '2 minutes' WHERE entity = $1`, [
+    entity,
+  ])
   expect((await other.admin.send('DELETE', `/v1/preview/entities/${entity}`)).status).toBe(404)
   const erasure = await admin.call<Erasure>('DELETE', `/v1/preview/entities/${entity}`)
   await eventually(async () => expect((await member.send('GET', '/v1/preview/models')).status).toBe(401))

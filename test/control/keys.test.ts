@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
+import { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 const path = '/v1/preview/keys'
@@ -199,6 +200,20 @@ describe('a revoked key', () => {
     expect([await statusOf(key, servers[0]), await statusOf(key, servers[1])]).toEqual([401, 401])
     expect(revoked['revoked_at']).not.toBeNull()
     expect(await admin.call('DELETE', `${path}/${id}`)).toEqual(revoked)
+  })
+
+  test('ends the streams that it had open', async () => {
+    const { key, id } = await make()
+    const rows = new TrainingRows(database.pool, entity)
+    const jobId = await rows.addJob(await rows.addModel())
+    const response = await fetch(`${servers[1]!.url}/v1/preview/training-jobs/${jobId}/events`, {
+      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+    })
+    const ended = response.text()
+    await revokeApiKey(database.pool, { entity, id, keepAdmin: false })
+    const revokedAtMs = performance.now()
+    expect(await ended).toContain(': closing')
+    expect(performance.now() - revokedAtMs).toBeLessThan(5_000)
   })
 
   test('that is the last admin key of its entity is kept', async () => {

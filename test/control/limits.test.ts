@@ -191,6 +191,19 @@ describe('jobs and bytes', () => {
       ...more,
     })
 
+  test('a body that was answered under its key is answered again, when there is no room for another', async () => {
+    const body = bodyOf(1_000)
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    }
+    const first = await sendBody('/v1/preview/training-jobs', body, { headers })
+    await setLimits(stack.databaseUrl, '--stored-bytes', String(body.length + 100))
+    const again = await sendBody('/v1/preview/training-jobs', body, { headers })
+    expect([again.status, await again.json()]).toEqual([200, await first.json()])
+  })
+
   test('payloads count with their size, the same one once, and are refused beyond the limit', async () => {
     const body = bodyOf(1_000)
     for (let times = 0; times < 2; times++) {

@@ -339,6 +339,22 @@ describe('the resource', () => {
     expect(others).toEqual(others.map(() => first))
   })
 
+  test('gets another secret once under an Idempotency-Key, also when the answer was not kept', async () => {
+    const webhook = await addWebhook('https://example.com/hook')
+    const rotate = () =>
+      fetch(`${stack.url}${path}/${webhook.id}/rotate-secret`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${stack.apiKey}`, 'idempotency-key': `rotate ${webhook.id}` },
+      }).then((response) => response.json() as Promise<Webhook>)
+    const first = await rotate()
+    await pool.query("UPDATE auth.idempotent_requests SET answer = NULL, locked_until = '-infinity' WHERE key = $1", [
+      `rotate ${webhook.id}`,
+    ])
+    expect(await rotate()).toEqual(first)
+    const { rows } = await pool.query('SELECT old_secret FROM training.webhooks WHERE id = $1', [webhook.id])
+    expect(rows).toEqual([{ old_secret: webhook.secret }])
+  })
+
   test('belongs to its entity, and is changed by admins only', async () => {
     const webhook = await addWebhook('https://example.com/hook')
     const delivery = randomUUID()

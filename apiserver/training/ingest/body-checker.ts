@@ -11,8 +11,9 @@ const inPlaceUpToBytes = 256 * 1024
 const maxWorkers = 2
 // 256 MiB take some three seconds on a core of their own, and a minute beside much else; nothing takes this long.
 const timeoutMs = 600_000
-// A part of the largest size that is taken fits, whatever is in it; more ends the thread and nothing else.
-const resourceLimits = { maxOldGenerationSizeMb: 1024 }
+// Both threads fit into the memory that the chart gives the process. A part of a body that takes more ends its thread,
+// and nothing else.
+const resourceLimits = { maxOldGenerationSizeMb: 512 }
 
 /**
  * Checks bodies in threads of its own, which are started when they are needed and then kept, so that nobody else's request

@@ -103,7 +103,11 @@ describe('a training job body is refused when', () => {
       withTrajectory({ messages_and_choices: ['hi'], initial_policy_version: 1.5 }),
       [
         fault([...inTrajectory, 'messages_and_choices', '0'], 'dict_type', 'Input should be a valid dictionary'),
-        fault([...inTrajectory, 'initial_policy_version'], 'int_type', 'Input should be a valid integer'),
+        fault(
+          [...inTrajectory, 'initial_policy_version'],
+          'int_from_float',
+          'Input should be a valid integer, got a number with a fractional part',
+        ),
       ],
     ],
     [

@@ -1,6 +1,7 @@
+import { payloadKey } from '../../../lib/artifact-store/payloads.ts'
 import type { Deps } from '../../deps.ts'
 import type { ApiRequest } from '../../http/api.ts'
-import { answerOnce } from '../../http/idempotency.ts'
+import { answerOnce, readIdempotencyKey } from '../../http/idempotency.ts'
 import { requireStorage } from '../../limits/service.ts'
 import type { CheckedBody } from './check-body.ts'
 import type { BodyKind } from './shapes.ts'
@@ -22,11 +23,20 @@ export async function takeTrajectories<T>(
   work: (body: TakenBody) => Promise<T>,
 ): Promise<T> {
   const { ctx, caller } = request
-  await requireStorage(deps, caller.entity, ctx.request.length ?? 0)
+  // What a key was answered before is answered again, whatever is stored meanwhile.
+  const isEarly = ctx.request.length !== undefined && readIdempotencyKey(ctx) === undefined
+  if (isEarly) await requireStorage(deps, caller.entity, ctx.request.length ?? 0)
   return withSpooledBody(deps, ctx, (spooled) =>
     answerOnce(deps, request, spooled.digest, async () => {
-      if (ctx.request.length === undefined) await requireStorage(deps, caller.entity, spooled.size)
+      if (!isEarly && !(await isStored(deps, caller.entity, spooled))) {
+        await requireStorage(deps, caller.entity, spooled.size)
+      }
       return work({ ...spooled, ...(await deps.bodies.check(spooled.file, spooled.size, kind)) })
     }),
   )
+}
+
+/** The same bytes lie in the store once. */
+async function isStored({ artifacts }: Deps, entity: string, { digest }: SpooledBody): Promise<boolean> {
+  return (await artifacts.stat(payloadKey(entity, digest.toString('hex')))) !== undefined
 }

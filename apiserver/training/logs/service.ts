@@ -62,7 +62,7 @@ export async function listModelLogs(
 ): Promise<LogRow[]> {
   const { id } = await getModel(deps, entity, modelId)
   const { split, order } = query
-  const after = await resolveCursor(query.after, (cursor) => findLogPosition(deps.pool, id, cursor))
+  const after = await resolveCursor(query.after, (cursor) => findLogPosition(deps.pool, { modelId: id, split }, cursor))
   return listLogs(deps.pool, id, { split, order, after, limit: query.limit + 1 })
 }
 
@@ -76,6 +76,7 @@ export async function listModelLogStatistics(
   const { id } = await getModel(deps, entity, modelId)
   const { split, order } = query
   const after = query.after === undefined ? undefined : await resolveSplitStep(deps, id, query.after)
+  if (after && split !== undefined && after.split !== split) throw cursorFault()
   return listLogStatistics(deps.pool, id, { split, order, after, limit: query.limit + 1 })
 }
 

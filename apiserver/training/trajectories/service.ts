@@ -8,12 +8,16 @@ import {
 import { artifactKey } from '../../../lib/artifact-store/keys.ts'
 import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
 import type { Deps } from '../../deps.ts'
+import { createLimiter } from '../../limiter.ts'
 import { notFound, Refusal, unavailable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
 import { resolveCursor } from '../list.ts'
 import { getModel } from '../models/service.ts'
 import type { TrajectoryListQuery } from './schema.ts'
+
+// A filter that hardly a row passes reads many: all others must still find connections to the database.
+const limit = createLimiter(4)
 
 /** One trajectory more than the page holds, so that it shows whether there are more. */
 export async function listModelTrajectories(
@@ -34,7 +38,8 @@ export async function listModelTrajectories(
     maxReward: query.max_reward,
     flag: query.flag,
   }
-  return listTrajectories(deps.pool, id, filter, { after, order: query.order, limit: query.limit + 1 })
+  const page = { after, order: query.order, limit: query.limit + 1 }
+  return limit(() => listTrajectories(deps.pool, id, filter, page))
 }
 
 /** A trajectory of one of the entity's models. */

@@ -77,8 +77,8 @@ function routeEach(api: Api, deps: Deps): void {
       answer: newWebhookSchema,
       creates: true,
     },
-    async ({ caller, params }) =>
-      presentNewWebhook(await rotateSecret(deps, { entity: caller.entity, id: params['webhook_id']! })),
+    async ({ caller, params, newId }) =>
+      presentNewWebhook(await rotateSecret(deps, { entity: caller.entity, id: params['webhook_id']! }, newId)),
   )
 
   api.post(

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { numberOutbox } from '../../../db/queries/outbox.ts'
 import {
   findDelivery,
@@ -49,7 +49,16 @@ export async function createWebhook(
   const { entity, keyId } = caller
   const { url, project = null, description = null } = wanted
   const events = [...new Set(wanted.events ?? usualEvents)]
-  const webhook = { id: newId(), entity, keyId, url, events, project, description, secret: generateSecret() }
+  const webhook = {
+    id: newId(),
+    entity,
+    keyId,
+    url,
+    events,
+    project,
+    description,
+    secret: formatSecret(randomBytes(32)),
+  }
   const made = await insertWebhook(pool, webhook, mostWebhooks)
   if (made) return made
   throw new Refusal(409, `An entity has at most ${mostWebhooks} webhooks; delete one first.`)
@@ -75,8 +84,13 @@ export async function removeWebhook({ pool }: Deps, { entity, id }: WebhookAddre
   if (!isUuid(id) || !(await deleteWebhook(pool, entity, id))) throw notFound('Webhook')
 }
 
-export async function rotateSecret({ pool }: Deps, { entity, id }: WebhookAddress): Promise<WebhookRow> {
-  const secret = generateSecret()
+/** Gives a webhook another secret. A repeated request gives the one that it has made before. */
+export async function rotateSecret(
+  { pool }: Deps,
+  { entity, id }: WebhookAddress,
+  newId: () => string,
+): Promise<WebhookRow> {
+  const secret = formatSecret(createHash('sha256').update(`secret ${newId()}`).digest())
   const webhook = isUuid(id) ? await rotateWebhookSecret(pool, entity, { id, secret }) : undefined
   if (!webhook) throw notFound('Webhook')
   return webhook
@@ -123,6 +137,6 @@ function requireOpen(check: () => unknown): void {
 }
 
 /** Recognisable where it leaks, and too long to be guessed. */
-function generateSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64url')}`
+function formatSecret(bytes: Buffer): string {
+  return `whsec_${bytes.toString('base64url')}`
 }
