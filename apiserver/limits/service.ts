@@ -47,17 +47,18 @@ export async function requireJobPlace(
 
 /**
  * Checks that an entity may store so many bytes more; call it with a body's announced length before it is read, and again
- * with its size when it did not announce one. Bodies that come in at the same time do not see each other.
+ * with its size when it did not announce one; what takes work to count is counted only where there is a limit. Bodies that come in at the same time do not see each other.
  *
  * @throws {Refusal} 403, which no client repeats by itself: waiting would not help
  */
 export async function requireStorage(
   deps: Pick<Deps, 'config' | 'pool'>,
   entity: string,
-  bytes: number,
+  wanted: number | (() => Promise<number>),
 ): Promise<void> {
   const { storedBytes: limit } = await findLimits(deps, deps.pool, entity)
   if (limit === null) return
+  const bytes = typeof wanted === 'number' ? wanted : await wanted()
   const stored = await sumStoredBytes(deps.pool, entity)
   if (stored + bytes <= limit) return
   const detail = `${entity} has ${stored} of the ${limit} bytes stored that it may, and this needs ${bytes} more: `

@@ -7,7 +7,7 @@ import { addKey, useApiServer } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest, type TrainingEvent } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
-import { startStatusServer } from '../support/status-server.ts'
+import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
@@ -159,7 +159,7 @@ describe('cancelling', () => {
 test('a trainer that waits is given the next job of the model right after the cancelled one', async () => {
   const statusServer = await startStatusServer(stack, own.database.databaseUrl)
   try {
-    const token = await makeTrainerToken(statusServer.namespace)
+    const token = await makeTrainerToken(stack, statusServer.namespace)
     const model = await rows.addModel()
     const [running, next] = [await rows.addJob(model), await rows.addJob(model)]
     const headers = { authorization: `Bearer ${token}` }
@@ -180,22 +180,6 @@ test('a trainer that waits is given the next job of the model right after the ca
     await statusServer.remove()
   }
 })
-
-async function makeTrainerToken(namespace: string): Promise<string> {
-  await stack.apply({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'trainer-0', namespace },
-    spec: {
-      serviceAccountName: 'trainyard-trainer',
-      containers: [{ name: 'trainer', image: 'none' }],
-      schedulerName: 'nobody',
-    },
-  })
-  const bound = ['--bound-object-kind', 'Pod', '--bound-object-name', 'trainer-0']
-  const audience = ['--audience', 'trainyard-status']
-  return (await stack.kubectl('create', 'token', 'trainyard-trainer', `-n${namespace}`, ...audience, ...bound)).trim()
-}
 
 test('the resource of a job that is cancelled over the API shows it, and the line behind it moves on', async () => {
   const rest = createRest(stack)

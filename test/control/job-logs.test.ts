@@ -7,7 +7,7 @@ import { recordEvents } from '../../db/queries/job-reports.ts'
 import { deleteModelRows } from '../../db/queries/model-rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { useStack } from '../support/stack.ts'
-import { startStatusServer } from '../support/status-server.ts'
+import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
 import { started, TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
@@ -136,7 +136,7 @@ describe('a log', () => {
 test('over the status server: GPUs are noted, secrets are not', async () => {
   const server = await startStatusServer(stack, database.databaseUrl)
   try {
-    const token = await makeTrainerToken(server.namespace)
+    const token = await makeTrainerToken(stack, server.namespace)
     const post = (path: string, body: unknown) =>
       fetch(server.url + path, {
         method: 'POST',
@@ -170,19 +170,3 @@ test('over the status server: GPUs are noted, secrets are not', async () => {
     await server.remove()
   }
 })
-
-async function makeTrainerToken(namespace: string): Promise<string> {
-  await stack.apply({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'trainer-0', namespace },
-    spec: {
-      serviceAccountName: 'trainyard-trainer',
-      containers: [{ name: 'trainer', image: 'none' }],
-      schedulerName: 'nobody',
-    },
-  })
-  const bound = ['--bound-object-kind', 'Pod', '--bound-object-name', 'trainer-0']
-  const audience = ['--audience', 'trainyard-status']
-  return (await stack.kubectl('create', 'token', 'trainyard-trainer', `-n${namespace}`, ...audience, ...bound)).trim()
-}

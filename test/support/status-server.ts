@@ -94,3 +94,20 @@ function addressOf(url: string): { host: string; port: number } {
   const { hostname, port } = new URL(url)
   return { host: hostname, port: Number(port) }
 }
+
+/** The token of a trainer pod that is made for it, and never runs. */
+export async function makeTrainerToken(stack: Stack, namespace: string): Promise<string> {
+  await stack.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'trainer-0', namespace },
+    spec: {
+      serviceAccountName: 'trainyard-trainer',
+      containers: [{ name: 'trainer', image: 'none' }],
+      schedulerName: 'nobody',
+    },
+  })
+  const bound = ['--bound-object-kind', 'Pod', '--bound-object-name', 'trainer-0']
+  const audience = ['--audience', 'trainyard-status']
+  return (await stack.kubectl('create', 'token', 'trainyard-trainer', `-n${namespace}`, ...audience, ...bound)).trim()
+}

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { findBlobSize } from '../../../db/queries/blobs.ts'
 import { uploadPrefix, uploadsOf } from '../../../lib/artifact-store/blobs.ts'
 import type { Spooled } from '../../../lib/artifact-store/spool.ts'
+import { sumSizes } from '../../../lib/artifact-store/sum-sizes.ts'
 import type { Deps } from '../../deps.ts'
 import type { RequestContext } from '../../middleware/context.ts'
-import { requireStorage } from '../../limits/service.ts'
 import { notFound, Refusal, unprocessable } from '../../refusal.ts'
 import { keepBlob, spoolUpload, storeOrRefuse, uploadTooLarge } from './store-files.ts'
 import { beginBody } from './upload.ts'
@@ -55,8 +55,8 @@ export async function receiveBlob(deps: Deps, name: BlobName, ctx: RequestContex
   const before = await findState(deps, name)
   if (before.complete) return before
   if (span.start > before.size) throw gap(before.size)
-  await requireStorage(deps, name.entity, (ctx.request.length ?? 0) + (await sumUploads(deps, name.entity)))
-  await beginBody(deps, ctx)
+  // What lies of files that are not complete counts too.
+  await beginBody(deps, ctx, () => sumSizes(deps.artifacts, uploadsOf(name.entity)))
   const left = (span.total ?? deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) - span.start
   const spooled = await spoolUpload(deps, ctx.req, left)
   const isWhole = span.start === 0 && !spooled.broken && (span.total ?? spooled.size) === spooled.size
@@ -142,11 +142,4 @@ function readSpan(ctx: RequestContext): Span {
 
 function gap(size: number): Refusal {
   return new Refusal(409, `${size} bytes are there; go on from there.`)
-}
-
-/** What lies of files that are not complete counts for the entity's limit too, where there is one. */
-async function sumUploads({ artifacts }: Deps, entity: string): Promise<number> {
-  let bytes = 0
-  for await (const { size } of artifacts.list(uploadsOf(entity))) bytes += size
-  return bytes
 }

@@ -36,10 +36,15 @@ export async function receiveContent(deps: Deps, request: UploadRequest): Promis
 }
 
 /** Sends "100 Continue" after all that can be refused before reading. @throws {Refusal} 403, 413, 415 */
-export async function beginBody(deps: Deps, ctx: RequestContext): Promise<void> {
+export async function beginBody(
+  deps: Deps,
+  ctx: RequestContext,
+  countBeside: () => Promise<number> = async () => 0,
+): Promise<void> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new Refusal(415, 'Compressed bodies are not taken.')
   if ((ctx.request.length ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
-  await requireStorage(deps, ctx.state.caller.entity, ctx.request.length ?? 0)
+  const announced = ctx.request.length ?? 0
+  await requireStorage(deps, ctx.state.caller.entity, async () => announced + (await countBeside()))
   if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
 }
 

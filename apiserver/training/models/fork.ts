@@ -4,6 +4,7 @@ import { findCheckpoint, type StoredCheckpoint } from '../../../db/queries/check
 import { insertFork, type NewFork } from '../../../db/queries/forks.ts'
 import { findModelByName, type ModelRow } from '../../../db/queries/models.ts'
 import { artifactKey, artifactUri } from '../../../lib/artifact-store/keys.ts'
+import { sumSizes } from '../../../lib/artifact-store/sum-sizes.ts'
 import type { Deps } from '../../deps.ts'
 import { requireStorage } from '../../limits/service.ts'
 import type { Caller } from '../../middleware/context.ts'
@@ -31,16 +32,10 @@ export async function forkModel(deps: Deps, request: ForkRequest, wanted: ForkBo
   // Made by an earlier run of the same request, which then died.
   if (known?.id === fork.id) return fork.id
   if (known) throw nameTaken(fork, 'give the fork another name')
-  if (checkpoint) await requireStorage(deps, fork.entity, await measureFiles(deps, checkpoint))
+  if (checkpoint) await requireStorage(deps, fork.entity, () => sumSizes(deps.artifacts, artifactKey(checkpoint.uri)!))
   await copyCheckpoint(deps, checkpoint, fork)
   await makeResource(deps, { ...fork, createdAt: new Date(), hiddenAt: null }, baseModel)
   return fork.id
-}
-
-async function measureFiles({ artifacts }: Deps, { uri }: StoredCheckpoint): Promise<number> {
-  let bytes = 0
-  for await (const { size } of artifacts.list(artifactKey(uri)!)) bytes += size
-  return bytes
 }
 
 /** Its files, then its rows; without the rows the files go again. */
