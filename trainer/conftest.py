@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainyard_trainer.adapter import Base, load_base
+from trainyard_trainer.compute.adapter import Base, load_base
 
 pytest_plugins = [
     "trainyard_artifacts.stores_for_tests",

@@ -14,14 +14,14 @@ import torch
 from peft import PeftModel
 
 from tiny_chat import words
-from trainyard_trainer.adapter import Base, load_base, open_adapter
+from trainyard_trainer.compute.adapter import Base, load_base, open_adapter
+from trainyard_trainer.compute.optimizer import build_optimizer
 from trainyard_trainer.config import LoraSettings, read_lora
+from trainyard_trainer.data.payload import Group, History, Trajectory
 from trainyard_trainer.job import build_samples
-from trainyard_trainer.optimizer import build_optimizer
-from trainyard_trainer.payload import Group, History, Trajectory
-from trainyard_trainer.policy import train_sequence
-from trainyard_trainer.rl_config import RlConfig
-from trainyard_trainer.sequences import pack_sequences
+from trainyard_trainer.rl.config import RlConfig
+from trainyard_trainer.rl.packing import pack_sequences
+from trainyard_trainer.rl.policy import train_sequence
 
 STEPS = 12
 SAMPLES = 8

@@ -23,7 +23,7 @@ def main() -> None:
     prepare_environment(settings)
     started = time.monotonic()
     # Imported late: torch and transformers take seconds, and a wrong setting should not.
-    from trainyard_trainer.adapter import load_base
+    from trainyard_trainer.compute.adapter import load_base
     from trainyard_trainer.worker import serve_jobs
 
     base = load_base(settings.base_model, settings.model_path)

@@ -14,11 +14,11 @@ from torch.optim import AdamW
 from trainyard_artifacts.addresses import ArtifactError
 from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, write_checkpoint
 from trainyard_artifacts.store import ArtifactStore, open_store
-from trainyard_trainer.adapter import Base, interrupt_layers, open_adapter, save_adapter
-from trainyard_trainer.claims import Claim, Lease
+from trainyard_trainer.compute.adapter import Base, interrupt_layers, open_adapter, save_adapter
+from trainyard_trainer.compute.optimizer import Recipe, build_optimizer, require_finite, save_optimizer
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.optimizer import Recipe, build_optimizer, require_finite, save_optimizer
+from trainyard_trainer.reports.claims import Claim, Lease
 
 # Flat numbers, as clients read them: each value goes through float().
 Numbers = dict[str, float]

@@ -8,9 +8,9 @@ from safetensors.torch import load_file
 
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS
 from trainyard_artifacts.settings import StoreSettings
-from trainyard_trainer.claims import Artifact, Claim
 from trainyard_trainer.config import Settings, read_lora
 from trainyard_trainer.job import Job
+from trainyard_trainer.reports.claims import Artifact, Claim
 from trainyard_trainer.worker import run_job
 
 LORA = read_lora({})

@@ -13,8 +13,8 @@ from safetensors.torch import load_file
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_artifacts.store import open_store
-from trainyard_trainer.claims import Artifact, Claim
 from trainyard_trainer.config import Settings, read_lora
+from trainyard_trainer.reports.claims import Artifact, Claim
 from trainyard_trainer.worker import work_on
 
 USER = {"role": "user", "content": "Name a colour."}

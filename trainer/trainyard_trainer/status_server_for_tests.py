@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from trainyard_trainer.status_client import StatusClient
+from trainyard_trainer.reports.status_client import StatusClient
 
 
 class Server(ThreadingHTTPServer):

@@ -8,15 +8,15 @@ import torch
 
 from trainyard_artifacts.store import open_store
 from trainyard_trainer import log
-from trainyard_trainer.adapter import Base
-from trainyard_trainer.claims import Claim, Lease, parse_claim
+from trainyard_trainer.compute.adapter import Base
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import Fenced, InvalidInput, explain_failure
 from trainyard_trainer.job import Job
-from trainyard_trainer.job_log import JobLog
-from trainyard_trainer.rl_job import run_rl_job
-from trainyard_trainer.sft_job import run_sft_job
-from trainyard_trainer.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.reports.claims import Claim, Lease, parse_claim
+from trainyard_trainer.reports.job_log import JobLog
+from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.rl.job import run_rl_job
+from trainyard_trainer.sft.job import run_sft_job
 
 LONGEST_PAUSE_SECONDS = 5.0
 METHODS = {"RL": run_rl_job, "SFT": run_sft_job}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from trainyard_artifacts.settings import StoreSettings
-from trainyard_trainer import claims
 from trainyard_trainer.config import Settings
 from trainyard_trainer.jobs_for_tests import LORA
+from trainyard_trainer.reports import claims
 from trainyard_trainer.worker import serve_next_job
 
 ROW = {"messages": [{"role": "user", "content": "Name a colour."}, {"role": "assistant", "content": "Teal. " * 30}]}

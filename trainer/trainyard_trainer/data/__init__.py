@@ -1,0 +1,1 @@
+"""What a job is trained on, read and checked."""

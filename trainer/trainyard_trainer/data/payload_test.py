@@ -1,0 +1,63 @@
+import json
+
+import pytest
+
+from trainyard_trainer.data.payload import Group, History, Trajectory, parse_payload
+from trainyard_trainer.failures import InvalidInput
+
+USER = {"role": "user", "content": "hi"}
+
+
+def parse(trajectory: dict) -> list[Group]:
+    return parse_payload(json.dumps({"trajectory_groups": [{"trajectories": [trajectory]}]}).encode())
+
+
+def test_a_trajectory_with_more_than_training_reads():
+    trajectory = {
+        "messages_and_choices": [USER],
+        "tools": None,
+        "additional_histories": [{"messages_and_choices": [], "tools": []}],
+        "reward": 1,
+        "metrics": {"n": 2},
+        "logs": ["l"],
+    }
+    assert parse(trajectory) == [Group([Trajectory(1.0, [History([USER], None), History([], None)])])]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "not JSON"),
+        (b"\xff", "not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"[]", "payload must be an object"),
+        (b'{"trajectory_groups": {}}', "trajectory_groups must be a list"),
+        (b'{"trajectory_groups": [{"trajectories": [{"reward": NaN}]}]}', "NaN is not a JSON number"),
+        (b'{"trajectory_groups": [3]}', r"trajectory_groups\[0\] must be an object"),
+    ],
+)
+def test_bad_payloads(content, message):
+    with pytest.raises(InvalidInput, match=message):
+        parse_payload(content)
+
+
+@pytest.mark.parametrize(
+    ("trajectory", "message"),
+    [
+        ({"messages_and_choices": []}, "reward must be a finite number"),
+        ({"messages_and_choices": [], "reward": 1e999}, "reward must be a finite number|not JSON"),
+        ({"messages_and_choices": [], "reward": 10**400}, "reward must be a finite number"),
+        ({"messages_and_choices": [], "reward": -1e200}, "reward must be a finite number"),
+        ({"messages_and_choices": [], "reward": True}, "reward must be a finite number"),
+        ({"messages_and_choices": [USER | {"content": [3]}], "reward": 1}, r"\[0\].content: every part"),
+        ({"messages_and_choices": "x", "reward": 1}, "messages_and_choices must be a list"),
+        ({"messages_and_choices": [{"content": "x"}], "reward": 1}, r"\[0\].role must be text"),
+        ({"messages_and_choices": [{"role": "user", "content": 5}], "reward": 1}, r"\[0\].content must be"),
+        ({"messages_and_choices": [USER | {"tool_calls": [{}]}], "reward": 1}, "tool_calls.function must be"),
+        ({"messages_and_choices": [{"finish_reason": "stop", "message": 1}], "reward": 1}, "message must be"),
+        ({"messages_and_choices": [], "tools": ["x"], "reward": 1}, r"tools\[0\] must be"),
+    ],
+)
+def test_bad_trajectories_name_the_place(trajectory, message):
+    with pytest.raises(InvalidInput, match=message):
+        parse(trajectory)

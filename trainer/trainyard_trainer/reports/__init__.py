@@ -1,0 +1,1 @@
+"""The status server: claims, leases and reports."""

@@ -1,0 +1,118 @@
+"""What the status server hands out, and the lease under which this process may report on it."""
+
+import threading
+import time
+from dataclasses import dataclass
+
+from trainyard_trainer import log
+from trainyard_trainer.failures import Fenced
+from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+
+# Often, because it is a heartbeat's answer that tells of a cancelled job.
+HEARTBEAT_SECONDS = 1.0
+FIRST_RETRY_SECONDS = 0.2
+LAST_RETRY_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Artifact:
+    uri: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One attempt at one job."""
+
+    id: str
+    attempt: int
+    method: str
+    input: Artifact
+    config: dict
+    checkpoint_id: str
+    from_checkpoint: Artifact | None
+    lease_seconds: float
+
+
+def parse_claim(body: dict) -> Claim:
+    origin = body.get("from_checkpoint")
+    return Claim(
+        id=body["id"],
+        attempt=body["attempt"],
+        method=body["method"],
+        input=Artifact(body["input"]["uri"], body["input"]["digest"]),
+        config=body.get("config") or {},
+        checkpoint_id=body["checkpoint_id"],
+        from_checkpoint=Artifact(origin["uri"], origin["digest"]) if origin else None,
+        lease_seconds=float(body["lease_seconds"]),
+    )
+
+
+class Lease:
+    """Reports of one attempt, kept alive by heartbeats of a thread of its own.
+
+    Used as a context. While the status server is away, reports are tried again until the lease has surely run out
+    by this machine's clock. From then on, or once the server says 409, every call raises Fenced.
+    """
+
+    def __init__(self, client: StatusClient, claim: Claim) -> None:
+        self.client = client
+        self.path = f"/v1/jobs/{claim.id}/attempts/{claim.attempt}"
+        self.lease_seconds = claim.lease_seconds
+        self.good_until = time.monotonic() + claim.lease_seconds
+        self.ended = threading.Event()
+        self.fenced: str | None = None
+        self.thread = threading.Thread(target=self.keep_alive, daemon=True)
+
+    def __enter__(self) -> "Lease":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+
+    def keep_alive(self) -> None:
+        while not self.ended.wait(HEARTBEAT_SECONDS):
+            try:
+                self.post_once("heartbeat", {})
+            except StatusUnavailable as cause:
+                log.warn("heartbeat failed", job=self.path, error=str(cause))
+            except Fenced:
+                return
+
+    def check(self) -> None:
+        """Raises Fenced when this process must drop the job."""
+        if self.fenced is None and time.monotonic() > self.good_until:
+            self.fenced = "the lease ran out while the status server was away"
+        if self.fenced is not None:
+            raise Fenced(self.fenced)
+
+    def post_event(self, seq: int, kind: str, data: dict) -> None:
+        self.post("events", {"events": [{"seq": seq, "type": kind, "data": data}]})
+
+    def post_checkpoint(self, uri: str, digest: str, metrics: dict) -> None:
+        self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics})
+
+    def post_failure(self, report: dict) -> None:
+        self.post("failure", report)
+
+    def post(self, name: str, body: dict) -> None:
+        """Repeats until the server took it. A repeated report is harmless: the server knows it by its numbers."""
+        pause = FIRST_RETRY_SECONDS
+        while True:
+            self.check()
+            try:
+                return self.post_once(name, body)
+            except StatusUnavailable as cause:
+                log.warn("report failed, trying again", job=self.path, report=name, error=str(cause))
+            time.sleep(pause)
+            pause = min(pause * 2, LAST_RETRY_SECONDS)
+
+    def post_once(self, name: str, body: dict) -> None:
+        started = time.monotonic()  # the server counts the lease from a moment after this one
+        try:
+            self.client.post(f"{self.path}/{name}", body)
+        except Fenced as cause:
+            self.fenced = str(cause)
+            raise
+        self.good_until = max(self.good_until, started + self.lease_seconds)

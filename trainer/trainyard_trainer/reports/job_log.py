@@ -1,0 +1,83 @@
+"""The log of one attempt at a job, sent to the status server while it grows, so that its user can read it there."""
+
+import threading
+from contextlib import ExitStack
+
+from trainyard_trainer import log
+from trainyard_trainer.failures import Fenced, JobFailure
+from trainyard_trainer.reports.claims import Claim
+from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+
+SEND_SECONDS = 1.0
+# A log that cannot be sent must not hold up the next job.
+LAST_SECONDS = 1.0
+TIMEOUT_SECONDS = 2.0
+# The server keeps half of this, and says so where it left lines out.
+MOST_LINES = 2_000
+LONGEST_TEXT = 8_000
+LARGEST_BATCH = 100_000  # characters: far below the largest body that the server takes
+
+
+class JobLog:
+    """Used as a context: what is logged within it is sent. Nothing that goes wrong here reaches the job."""
+
+    def __init__(self, client: StatusClient, claim: Claim) -> None:
+        self.client = client
+        self.path = f"/v1/jobs/{claim.id}/attempts/{claim.attempt}/log"
+        self.lines: list[dict] = []
+        self.count = 0
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.send_lines, daemon=True)
+        self.copying = ExitStack()
+
+    def __enter__(self) -> "JobLog":
+        self.copying.enter_context(log.copied_to(self.add))
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.copying.close()
+        self.ended.set()
+        self.thread.join(LAST_SECONDS)
+
+    def add(self, time: str, level: str, text: str) -> None:
+        with self.lock:
+            if self.count < MOST_LINES:
+                line = {"seq": self.count, "time": time, "level": level, "text": text[:LONGEST_TEXT]}
+                self.lines.append(line)
+                self.count += 1
+
+    def send_lines(self) -> None:
+        """At most one request a second, until the end; then what is left."""
+        over = False
+        while not over:
+            over = self.ended.wait(SEND_SECONDS)
+            try:
+                while self.send_batch() and over:
+                    pass
+            except StatusUnavailable:
+                continue  # the same lines again, with those that come up meanwhile
+            except (Fenced, JobFailure):
+                return  # the server does not want them
+
+    def send_batch(self) -> bool:
+        """False when there was nothing to send."""
+        with self.lock:
+            batch = take_batch(self.lines)
+        if batch:
+            self.client.post(self.path, {"lines": batch}, timeout=TIMEOUT_SECONDS)
+            with self.lock:
+                del self.lines[: len(batch)]
+        return bool(batch)
+
+
+def take_batch(lines: list[dict]) -> list[dict]:
+    size = 0
+    batch: list[dict] = []
+    for line in lines:
+        size += len(line["text"])
+        if batch and size > LARGEST_BATCH:
+            break
+        batch.append(line)
+    return batch

@@ -1,0 +1,62 @@
+from dataclasses import replace
+
+import pytest
+
+from trainyard_trainer.rl.advantages import Sample, compute_advantages, normalize_samples, weigh_trajectory
+from trainyard_trainer.tokens.history import TokenizedHistory
+
+
+def make_sample(trained: int, advantage: float, context: int = 2) -> Sample:
+    length = context + trained
+    tokens = TokenizedHistory([5] * length, [False] * context + [True] * trained, [0.0] * length)
+    return Sample(tokens, 0, advantage, weigh_trajectory([tokens]))
+
+
+@pytest.mark.parametrize(
+    ("name", "rewards", "scale", "expected"),
+    [
+        ("scaled by the population's spread", [1.0, 0.0, 0.0, 1.0], True, [1.0, -1.0, -1.0, 1.0]),
+        ("unscaled", [3.0, 1.0, 2.0], False, [1.0, -1.0, 0.0]),
+        ("equal rewards give exact zeros", [0.1, 0.1, 0.1], True, [0.0, 0.0, 0.0]),
+        ("a group of one gives nothing", [7.0], True, [0.0]),
+        ("an empty group", [], True, []),
+    ],
+)
+def test_advantages(name, rewards, scale, expected):
+    assert compute_advantages(rewards, scale=scale) == pytest.approx(expected, abs=1e-5), name
+
+
+def test_equal_rewards_are_exactly_zero_although_their_mean_is_not_exact():
+    assert compute_advantages([0.1] * 7, scale=True) == [0.0] * 7
+
+
+def test_trajectories_count_equally_however_long():
+    samples = normalize_samples([make_sample(1, 1.0), make_sample(9, -1.0)], 0.0)
+    short, long = (sample.weight * sample.tokens.num_trained for sample in samples)
+    assert short == pytest.approx(long, rel=1e-5)
+
+
+def test_all_histories_of_a_trajectory_share_its_weight():
+    histories = [make_sample(3, 1.0).tokens, make_sample(1, 1.0).tokens]
+    assert weigh_trajectory(histories) == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1000.0, 1e-3])
+def test_mean_push_per_token_is_one_whatever_the_reward_scale(scale):
+    samples = normalize_samples([make_sample(2, 3.0 * scale), make_sample(6, -1.0 * scale)], 0.0)
+    total = sum(sample.tokens.num_trained for sample in samples)
+    assert sum(s.weight * s.tokens.num_trained for s in samples) / total == pytest.approx(1)
+    assert sum(abs(s.advantage) * s.weight * s.tokens.num_trained for s in samples) / total == pytest.approx(1)
+
+
+def test_balance_shrinks_one_side_before_the_normalization():
+    pair = [make_sample(4, 1.0), make_sample(4, -1.0)]
+    positive, negative = normalize_samples(pair, 0.5)
+    assert negative.advantage / positive.advantage == pytest.approx(-0.5)
+    positive, negative = normalize_samples(pair, -0.5)
+    assert positive.advantage / negative.advantage == pytest.approx(-0.5)
+
+
+def test_a_balance_that_leaves_nothing_trains_nothing():
+    assert normalize_samples([replace(make_sample(4, 1.0), advantage=-1.0)], 1.0) == []
+    assert normalize_samples([], 0.0) == []

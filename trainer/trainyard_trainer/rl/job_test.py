@@ -1,0 +1,193 @@
+import json
+
+import pytest
+import torch
+
+from trainyard_artifacts.addresses import ArtifactError
+from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE, fetch_checkpoint
+from trainyard_artifacts.store import FolderStore
+from trainyard_trainer.compute.adapter import open_adapter
+from trainyard_trainer.compute.forward import build_batch, compute_logprobs
+from trainyard_trainer.compute.optimizer import list_trainable, require_finite
+from trainyard_trainer.config import read_lora
+from trainyard_trainer.data.payload import History
+from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.rl.advantages import Sample
+from trainyard_trainer.tokens.history import tokenize_history
+
+USER = {"role": "user", "content": "Name a colour."}
+LORA = read_lora({})
+
+# All that a client's request has beside what is trained on.
+REQUEST = {
+    "model_id": "8c3f0f3e-6a51-4a51-9d3c-0b1a7f1f0c11",
+    "experimental_config": {"learning_rate": 9.0, "kimi_k2_tau": None},
+    "from_the_future": {"trajectory_groups": 1},
+}
+
+
+@pytest.fixture
+def train(jobs, make_choice):
+    """Trains on answers with their rewards and gives the reports."""
+
+    def run(answers, start=None, digest=None, **config):
+        trajectories = [{"messages_and_choices": [USER, make_choice(text)], "reward": r} for text, r in answers]
+        content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
+        return jobs.run("RL", content, {"learning_rate": 1e-3, "epsilon": None} | config, start=start, digest=digest)
+
+    return run
+
+
+def measure(base, checkpoint, choice):
+    """The summed log-probability of a sampled answer under a checkpoint, or under the untrained adapter."""
+    tokens = tokenize_history(History([USER, choice], None), base.tokenizer, "here")
+    sample = Sample(tokens, 0, 1.0, 1.0)
+    with open_adapter(base, LORA, checkpoint) as model, torch.no_grad():
+        return compute_logprobs(model, [sample.tokens.ids], build_batch([sample], base.device).mask)[0].sum().item()
+
+
+def test_a_job_from_payload_to_checkpoint(jobs, train):
+    reports = train([("Red.", 1.0), ("Blue.", 0.0), ("Teal.", 0.5)])
+    assert [(seq, kind) for seq, kind, _ in reports] == [(0, "training_started"), (1, "gradient_step")]
+    step = reports[1][2]
+    assert reports[0][2]["num_sequences"] == 1
+    assert all(isinstance(value, int | float) for value in step.values())
+    shown = ("reward", "num_groups_submitted", "num_groups_trainable", "num_trajectories", "learning_rate")
+    assert [step[name] for name in shown] == [0.5, 1, 1, 3, 1e-3]
+    assert reports.metrics == step
+    folder = jobs.locate(reports)
+    names = ["adapter_config.json", "adapter_model.safetensors", "manifest.json", "optimizer.safetensors"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    uri, digest = reports.checkpoint.uri, reports.checkpoint.digest
+    assert fetch_checkpoint(FolderStore(jobs.root), uri, digest, [OPTIMIZER_STATE]) == folder
+    config = json.loads((folder / "adapter_config.json").read_text())
+    assert (config["base_model_name_or_path"], config["r"], config["lora_alpha"]) == ("trainyard/tiny-chat", 8, 16)
+    assert [path.name for path in (jobs.root / "checkpoints").iterdir()] == [folder.name]
+
+
+def test_a_retry_repeats_the_same_events_and_weights(jobs, train):
+    answers = [("Red.", 1.0), ("Blue.", 0.0)]
+    first, second = train(answers), train(answers)
+    for one, other in zip(first, second, strict=True):
+        assert one[:2] == other[:2]
+        assert without_speed(one[2]) == without_speed(other[2])
+    for name, tensor in jobs.read_weights(first).items():
+        assert torch.equal(tensor, jobs.read_weights(second)[name]), name
+
+
+def without_speed(data):
+    return {name: value for name, value in data.items() if name != "tokens_per_second"}
+
+
+def test_a_positive_advantage_raises_and_a_negative_one_lowers(jobs, train, base, make_choice):
+    reports = train([("Red.", 1.0), ("Blue.", 0.0)])
+    folder = jobs.locate(reports)
+    assert measure(base, folder, make_choice("Red.")) > measure(base, None, make_choice("Red."))
+    assert measure(base, folder, make_choice("Blue.")) < measure(base, None, make_choice("Blue."))
+
+
+def test_a_negative_advantage_alone_lowers(jobs, train, base, make_choice):
+    # The balance takes the positive side away.
+    folder = jobs.locate(train([("Red.", 1.0), ("Blue.", 0.0)], advantage_balance=-1.0))
+    assert measure(base, folder, make_choice("Blue.")) < measure(base, None, make_choice("Blue."))
+
+
+def test_equal_rewards_leave_the_adapter_bit_equal(jobs, train):
+    before = train([("Red.", 1.0), ("Blue.", 0.0)])
+    after = train([("Red.", 0.3), ("Blue.", 0.3)], start=before.checkpoint)
+    assert [kind for _, kind, _ in after] == ["training_started"]
+    assert after[0][2]["num_sequences"] == 0
+    assert after.metrics["num_groups_trainable"] == 0
+    assert after.metrics["num_trainable_tokens"] == 0
+    one, other = jobs.locate(before), jobs.locate(after)
+    for name in ("adapter_model.safetensors", "adapter_config.json", "optimizer.safetensors"):
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_equal_rewards_on_a_new_model_give_the_untrained_adapter(jobs, train, base, make_choice):
+    reports = train([("Red.", 0.3), ("Blue.", 0.3)])
+    weights = jobs.read_weights(reports)
+    assert all(not tensor.any() for name, tensor in weights.items() if "lora_B" in name)
+    choice = make_choice("Red.")
+    assert measure(base, jobs.locate(reports), choice) == measure(base, None, choice)
+
+
+def test_the_next_job_goes_on_with_the_optimizer_where_the_last_ended(jobs, train):
+    first = train([("Red.", 1.0), ("Blue.", 0.0)])
+    second = train([("Red.", 1.0), ("Blue.", 0.0)], start=first.checkpoint)
+    assert [jobs.count_optimizer_steps(job) for job in (first, second)] == [{1.0}, {2.0}]
+
+
+def test_precalculated_logprobs_give_a_ratio_of_one(train):
+    # The choices claim a log-probability of -0.5 each; the trainer's own make every ratio 1.
+    own = train([("Red.", 1.0), ("Blue.", 0.0)], precalculate_logprobs=True, ppo=True)
+    assert own[1][2]["loss"] == pytest.approx(0.0, abs=1e-4)  # the sum of advantages x weights
+
+
+def test_a_payload_with_another_digest_is_refused(train):
+    with pytest.raises(InvalidInput, match="digest"):
+        train([("Red.", 1.0)], digest="0" * 64)
+
+
+def test_a_damaged_checkpoint_is_not_trained_on(jobs, train):
+    before = train([("Red.", 1.0), ("Blue.", 0.0)])
+    (jobs.locate(before) / ADAPTER_WEIGHTS).write_bytes(b"something else")
+    with pytest.raises(ArtifactError, match="damaged"):
+        train([("Red.", 1.0), ("Blue.", 0.0)], start=before.checkpoint)
+
+
+def test_a_diverging_loss_is_the_users_to_mend(jobs, make_choice):
+    answers = [(make_choice("Red."), 1.0), (make_choice("Blue.", logprob=-1000.0), 0.0)]
+    trajectories = [{"messages_and_choices": [USER, choice], "reward": reward} for choice, reward in answers]
+    content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
+    with pytest.raises(InvalidInput, match="loss is not finite"):
+        jobs.run("RL", content, {"ppo": True})
+
+
+def test_the_whole_request_of_a_client_trains(jobs, make_choice):
+    answered = [USER, make_choice("Red."), USER, {"role": "assistant", "content": "Green."}, USER, make_choice("Teal.")]
+    trajectory = {
+        "messages_and_choices": answered,
+        "tools": None,
+        "additional_histories": [{"messages_and_choices": [USER, make_choice("Pink.")], "tools": None, "x": 1}],
+        "initial_policy_version": None,
+        "final_policy_version": 3,
+        "metrics": {"acc": True, "n": 2},
+        "auto_metrics": {"duration": 0.5},
+        "metadata": {"scenario_id": "s1", "k": None},
+        "logs": ["l1"],
+        "start_time": "2026-01-01T00:00:00Z",
+        "reward": 1,
+    }
+    other = {"messages_and_choices": [USER, make_choice("Blue.")], "reward": 0.0}
+    exceptions = [{"type": "<class 'ValueError'>", "message": "boom", "traceback": "..."}]
+    group = {"trajectories": [trajectory, other], "exceptions": exceptions, "metadata": {}, "metrics": {}, "logs": []}
+    content = json.dumps(REQUEST | {"trajectory_groups": [group]}).encode()
+    reports = jobs.run("RL", content, {"learning_rate": 1e-3})
+    answers = ("Red.", "Teal.", "Pink.", "Blue.")
+    assert reports.metrics["num_trainable_tokens"] == sum(len(make_choice(text)["token_ids"]) for text in answers)
+    assert (reports.metrics["num_trajectories"], reports.metrics["learning_rate"]) == (2, 1e-3)
+
+
+@pytest.mark.parametrize("groups", [[], [{"trajectories": []}], [{"trajectories": [], "exceptions": []}] * 2])
+def test_nothing_to_train_is_a_job_with_a_checkpoint(jobs, groups):
+    reports = jobs.run("RL", json.dumps({"trajectory_groups": groups}).encode(), {})
+    assert reports == [(0, "training_started", reports.metrics | {"num_sequences": 0})]
+    assert reports.metrics == {
+        "reward": 0.0,
+        "reward_std_dev": 0.0,
+        "num_groups_submitted": len(groups),
+        "num_groups_trainable": 0,
+        "num_trajectories": 0,
+        "learning_rate": 5e-6,
+        "num_trainable_tokens": 0,
+    }
+    assert jobs.locate(reports).is_dir()
+
+
+def test_weights_that_are_no_numbers_make_no_checkpoint(base):
+    with open_adapter(base, LORA, None) as model:
+        require_finite(model)
+        list(list_trainable(model).values())[-1].data[0, 0] = torch.inf
+        with pytest.raises(InvalidInput, match="adapter is not finite"):
+            require_finite(model)

@@ -1,0 +1,176 @@
+import json
+import math
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from trainyard_trainer.compute.adapter import open_adapter
+from trainyard_trainer.compute.optimizer import RL, SFT, build_optimizer, read_method
+from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.jobs_for_tests import LORA
+
+NUMBERS = {
+    "loss",
+    "learning_rate",
+    "grad_norm",
+    "num_trajectories",
+    "num_tokens",
+    "num_trainable_tokens",
+    "num_dropped_trajectories",
+    "tokens_per_second",
+}
+DIALOGUES = [("Name a colour.", "Teal."), ("Name a bird.", "An owl."), ("Name a day.", "Monday.")]
+
+
+def write_data(dialogues):
+    return "\n".join(json.dumps({"messages": build_messages(*dialogue)}) for dialogue in dialogues).encode()
+
+
+def build_messages(question, answer):
+    return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+
+
+@pytest.fixture
+def train(jobs):
+    def run(dialogues, start=None, max_length=4096, **config):
+        return jobs.run("SFT", write_data(dialogues), config, start=start, max_length=max_length)
+
+    return run
+
+
+def tokenize(tokenizer, question, answer):
+    """(all ids, how many of them are the prompt's), by the template alone."""
+    messages = build_messages(question, answer)
+    prompt = tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, return_dict=False)
+    return tokenizer.apply_chat_template(messages, return_dict=False), len(prompt)
+
+
+def reckon_loss(base, dialogues, checkpoint=None):
+    """(summed cross-entropy, number of trained tokens), token by token."""
+    total, count = 0.0, 0
+    with open_adapter(base, LORA, checkpoint) as model, torch.no_grad():
+        for dialogue in dialogues:
+            ids, start = tokenize(base.tokenizer, *dialogue)
+            logits = model(torch.tensor([ids])).logits[0]
+            for place in range(start, len(ids)):
+                total -= logits[place - 1].log_softmax(-1)[ids[place]].item()
+                count += 1
+    return total, count
+
+
+def answer(base, checkpoint, question):
+    messages = build_messages(question, "")[:1]
+    inputs = base.tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt")
+    with open_adapter(base, LORA, checkpoint) as model:
+        model.eval()
+        output = model.generate(**inputs, max_new_tokens=12, do_sample=False)
+    return base.tokenizer.decode(output[0][inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
+
+
+def test_a_job_from_its_data_to_its_checkpoint(jobs, train, base):
+    reports = train(DIALOGUES, learning_rate=[1e-3, 1e-4, 1e-5])
+    assert [(seq, kind) for seq, kind, _ in reports] == [
+        (0, "training_started"),
+        (1, "gradient_step"),
+        (2, "gradient_step"),
+    ]
+    assert reports[0][2]["num_sequences"] == 2
+    assert [set(step) for step in reports.steps] == [NUMBERS, NUMBERS]
+    assert all(math.isfinite(value) for step in reports.steps for value in step.values())
+    first, second = reports.steps
+    assert [first["num_trajectories"], second["num_trajectories"]] == [2, 1]
+    assert [first["learning_rate"], second["learning_rate"]] == [1e-3, 1e-4]
+    total, count = reckon_loss(base, DIALOGUES[:2])
+    assert first["loss"] == pytest.approx(total / count, rel=1e-4)
+    assert first["num_trainable_tokens"] == count
+    assert first["num_tokens"] == sum(len(tokenize(base.tokenizer, *dialogue)[0]) for dialogue in DIALOGUES[:2])
+    assert reports.metrics == {name: (first[name] + second[name]) / 2 for name in NUMBERS}
+    assert jobs.count_optimizer_steps(reports) == {2.0}
+
+
+def test_the_gradient_is_clipped_at_one(train, jobs):
+    reports = train(DIALOGUES[:2], learning_rate=0)
+    assert reports.steps[0]["grad_norm"] > 1
+    state = load_file(jobs.locate(reports) / "optimizer.safetensors")
+    squares = sum((value / 0.1).square().sum().item() for name, value in state.items() if name.endswith(".exp_avg"))
+    assert math.sqrt(squares) == pytest.approx(1.0, rel=1e-3)  # the first average is a tenth of the gradient
+
+
+def test_learning_lowers_the_loss_and_changes_the_answer(train, jobs, base):
+    question, wanted = DIALOGUES[0]
+    assert answer(base, None, question) != wanted
+    losses, start = [], None
+    for _ in range(3):
+        reports = train(DIALOGUES * 5, start=start, batch_size=3, learning_rate=1e-2)
+        losses += [step["loss"] for step in reports.steps]
+        start = reports.checkpoint
+    assert losses[-1] < losses[0] / 10
+    assert answer(base, jobs.locate(reports), question) == wanted
+
+
+def test_the_same_data_gives_the_same_weights(train, jobs):
+    first, second = train(DIALOGUES, learning_rate=1e-3), train(DIALOGUES, learning_rate=1e-3)
+    for name, tensor in jobs.read_weights(first).items():
+        assert torch.equal(tensor, jobs.read_weights(second)[name]), name
+
+
+def test_rows_that_are_too_long_are_left_out_of_their_batch_and_counted(train, base):
+    long = ("Name a colour.", "Red. " * 60)
+    limit = max(len(tokenize(base.tokenizer, *dialogue)[0]) for dialogue in DIALOGUES)
+    reports = train([long, long, DIALOGUES[0], long, DIALOGUES[1]], max_length=limit)
+    shown = [(step["num_trajectories"], step["num_dropped_trajectories"]) for step in reports.steps]
+    assert shown == [(0, 2), (1, 1), (1, 0)]
+    assert [set(step) for step in reports.steps] == [NUMBERS] * 3
+    empty = reports.steps[0] | {"tokens_per_second": 0.0}
+    assert empty == dict.fromkeys(NUMBERS, 0) | {"learning_rate": 5e-5, "num_dropped_trajectories": 2}
+
+
+def test_a_batch_without_a_gradient_takes_no_step(train, jobs):
+    before = train(DIALOGUES, learning_rate=1e-3)
+    after = train(DIALOGUES, start=before.checkpoint, max_length=3)
+    assert [step["grad_norm"] for step in after.steps] == [0.0, 0.0]
+    for name, tensor in jobs.read_weights(before).items():
+        assert torch.equal(tensor, jobs.read_weights(after)[name]), name
+    assert jobs.count_optimizer_steps(after) == {2.0}
+
+
+def test_the_optimizer_goes_on_within_a_method_and_begins_anew_with_another(train, jobs, make_choice):
+    asked = {"role": "user", "content": "Name a colour."}
+    trajectories = [
+        {"messages_and_choices": [asked, make_choice(text)], "reward": r} for text, r in (("Red.", 1), ("Blue.", 0))
+    ]
+    payload = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
+    first = train(DIALOGUES)
+    second = train(DIALOGUES, start=first.checkpoint)
+    third = jobs.run("RL", payload, {}, start=second.checkpoint)
+    fourth = jobs.run("RL", payload, {}, start=third.checkpoint)
+    fifth = train(DIALOGUES, start=fourth.checkpoint)
+    states = [jobs.count_optimizer_steps(job) for job in (first, second, third, fourth, fifth)]
+    assert states == [{2.0}, {4.0}, {1.0}, {2.0}, {2.0}]
+
+
+def test_state_of_before_methods_were_noted_is_that_of_rl(tmp_path):
+    save_file({"x": torch.zeros(1)}, tmp_path / "optimizer.safetensors")
+    assert read_method(tmp_path / "optimizer.safetensors") == "RL"
+
+
+def test_only_rl_decays_weights(base):
+    with open_adapter(base, LORA, None) as model:
+        decays = [build_optimizer(model, recipe, None).defaults["weight_decay"] for recipe in (RL, SFT)]
+    assert decays == [0.1, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [({"learning_rate": [1e-3]}, "TooFewLearningRates"), ({"batch_size": 0}, "InvalidConfig")],
+)
+def test_a_wrong_setting_fails_before_anything_is_reported(train, config, reason):
+    with pytest.raises(InvalidInput) as caught:
+        train(DIALOGUES, **config)
+    assert (caught.value.category, caught.value.reason) == ("User", reason)
+
+
+def test_a_method_that_nobody_trains_is_named(jobs):
+    with pytest.raises(InvalidInput, match="does not know the method DPO; it trains RL and SFT"):
+        jobs.run("DPO", b"{}", {})

@@ -1,0 +1,88 @@
+"""Histories as token ids: what was sampled exactly as it was sampled, the context as the chat template renders it."""
+
+import math
+from dataclasses import dataclass
+
+from transformers import PreTrainedTokenizerBase
+
+from trainyard_trainer.data.json_input import is_choice
+from trainyard_trainer.data.payload import History
+from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.tokens.rendering import choose_mark, encode, present_message, render
+from trainyard_trainer.tokens.sampled import read_logprobs, read_token_ids
+
+# Templates of thinking models put this before an answer that does not think.
+EMPTY_THOUGHT = "<think>\n\n</think>\n\n"
+
+
+@dataclass(frozen=True)
+class SampledTurn:
+    ids: list[int]
+    logprobs: list[float]
+    text: str
+
+
+@dataclass(frozen=True)
+class TokenizedHistory:
+    """Per token: its id, whether it was sampled (and is trained on), its sampled log-probability or NaN."""
+
+    ids: list[int]
+    trained: list[bool]
+    logprobs: list[float]
+
+    @property
+    def num_trained(self) -> int:
+        return sum(self.trained)
+
+
+def tokenize_history(history: History, tokenizer: PreTrainedTokenizerBase, where: str) -> TokenizedHistory | None:
+    """Cut after the last Choice with logprobs; None when there is none."""
+    turns = {
+        place: read_turn(item, entries, tokenizer, f"{where}.messages_and_choices[{place}]")
+        for place, item in enumerate(history.messages_and_choices)
+        if is_choice(item) and (entries := read_logprobs(item, f"{where}.messages_and_choices[{place}]"))
+    }
+    if not turns:
+        return None
+    items = history.messages_and_choices[: max(turns) + 1]
+    pieces = render_pieces(items, history.tools, set(turns), tokenizer)
+    return join_pieces(pieces, list(turns.values()), tokenizer)
+
+
+def read_turn(choice: dict, entries: list[dict], tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn:
+    ids = read_token_ids(choice, entries, tokenizer, where)
+    return SampledTurn(ids, [float(entry["logprob"]) for entry in entries], tokenizer.decode(ids))
+
+
+def render_pieces(
+    items: list[dict], tools: list[dict] | None, sampled: set[int], tokenizer: PreTrainedTokenizerBase
+) -> list[str]:
+    """The rendered text between the sampled turns: one piece before each of them."""
+    mark = choose_mark(items)
+    messages = [
+        # The sampled ids hold the calls of a sampled turn already, so they are not rendered again.
+        {"role": "assistant", "content": mark} if place in sampled else present_message(item)
+        for place, item in enumerate(items)
+    ]
+    text = render(messages, tools, tokenizer)
+    pieces = text.split(mark)[:-1]
+    if len(pieces) != len(sampled):
+        raise InvalidInput("The chat template of the base model leaves out or repeats an assistant turn.")
+    return pieces
+
+
+def join_pieces(pieces: list[str], turns: list[SampledTurn], tokenizer: PreTrainedTokenizerBase) -> TokenizedHistory:
+    ids: list[int] = []
+    trained: list[bool] = []
+    logprobs: list[float] = []
+    for piece, turn in zip(pieces, turns, strict=True):
+        if turn.text.startswith("<think>"):
+            piece = piece.removesuffix(EMPTY_THOUGHT)
+        context = encode(piece, tokenizer)["input_ids"]
+        # The end token was sampled already where the turn ended by itself.
+        if ids and context and context[0] == ids[-1]:
+            context = context[1:]
+        ids += context + turn.ids
+        trained += [False] * len(context) + [True] * len(turn.ids)
+        logprobs += [math.nan] * len(context) + turn.logprobs
+    return TokenizedHistory(ids, trained, logprobs)

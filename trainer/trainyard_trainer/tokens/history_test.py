@@ -1,0 +1,127 @@
+import math
+
+import pytest
+
+from trainyard_trainer.data.payload import History
+from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.tokens.history import tokenize_history
+
+USER = {"role": "user", "content": "Name a colour."}
+TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
+
+
+def tokenize(tokenizer, *items, tools=None):
+    return tokenize_history(History(list(items), tools), tokenizer, "here")
+
+
+def render(tokenizer, messages, **options):
+    return tokenizer.apply_chat_template(messages, return_dict=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [("token_ids", "I like blüe 🎈."), ("token_id", "I like blüe 🎈."), ("bytes", "I like blue.")],
+)
+def test_each_way_to_tell_the_sampled_ids(tokenizer, make_choice, form, text):
+    choice = make_choice(text, form=form)
+    history = tokenize(tokenizer, USER, choice)
+    prompt = render(tokenizer, [USER], add_generation_prompt=True)
+    sampled = make_choice(text)["token_ids"]
+    assert history.ids == prompt + sampled
+    assert history.trained == [False] * len(prompt) + [True] * len(sampled)
+    assert all(math.isnan(value) for value in history.logprobs[: len(prompt)])
+    assert history.logprobs[len(prompt) :] == [-0.5] * len(sampled)
+
+
+def test_sampled_ids_are_kept_where_encoding_again_would_give_others(tokenizer, make_choice):
+    choice = make_choice("red")
+    odd = [tokenizer.encode(letter, add_special_tokens=False)[0] for letter in "red"]
+    choice["token_ids"] = [*odd, tokenizer.eos_token_id]
+    choice["logprobs"]["content"] = [{"token": "?", "logprob": -1.0}] * 4
+    assert tokenize(tokenizer, USER, choice).ids[-4:] == choice["token_ids"]
+
+
+def test_several_turns_render_as_one_conversation(tokenizer, make_choice):
+    first, second = make_choice("Red."), make_choice("Blue.")
+    again = {"role": "user", "content": "Another?"}
+    history = tokenize(tokenizer, {"role": "system", "content": "Hi."}, USER, first, again, second)
+    messages = [{"role": "system", "content": "Hi."}, USER, first["message"], again, second["message"]]
+    # The template ends the last turn with a line break that nobody sampled.
+    assert history.ids == render(tokenizer, messages)[:-1]
+    assert history.num_trained == len(first["token_ids"]) + len(second["token_ids"])
+
+
+def test_the_history_ends_with_its_last_trainable_turn(tokenizer, make_choice):
+    choice = make_choice("Red.")
+    silent = make_choice("Blue.") | {"logprobs": None}
+    assert tokenize(tokenizer, USER, choice, USER, silent) == tokenize(tokenizer, USER, choice)
+    assert tokenize(tokenizer, USER, silent, {"role": "assistant", "content": "Green."}) is None
+
+
+def test_a_turn_that_was_cut_off_is_ended_by_the_template(tokenizer, make_choice):
+    cut = make_choice("Red and")
+    cut["token_ids"] = cut["token_ids"][:-1]
+    cut["logprobs"]["content"] = cut["logprobs"]["content"][:-1]
+    history = tokenize(tokenizer, USER, cut, USER, make_choice("Blue."))
+    assert history.ids == render(tokenizer, [USER, cut["message"], USER, make_choice("Blue.")["message"]])[:-1]
+    assert history.num_trained == len(cut["token_ids"]) + len(make_choice("Blue.")["token_ids"])
+
+
+def test_calls_that_were_sampled_are_not_rendered_again(tokenizer, make_choice):
+    text = '<tool_call>\n{"name": "search", "arguments": {"query": "owls"}}\n</tool_call>'
+    called = make_choice(text)
+    call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"query":"owls"}'}}
+    called["message"] = {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "1", "content": "Owls hoot."}
+    answer = make_choice("They hoot.")
+    history = tokenize(tokenizer, USER, called, result, answer, tools=[TOOL])
+    plain = [USER, called["message"], result, answer["message"]]
+    assert history.ids == render(tokenizer, present(plain), tools=[TOOL])[:-1]
+
+
+def present(messages):
+    """Arguments as an object, which is how the engine hands them to the template."""
+    call = messages[1]["tool_calls"][0]
+    parsed = call | {"function": call["function"] | {"arguments": {"query": "owls"}}}
+    return [messages[0], {"role": "assistant", "content": "", "tool_calls": [parsed]}, *messages[2:]]
+
+
+def test_parts_null_and_bare_tools_are_taken_as_the_engine_takes_them(tokenizer, make_choice):
+    parts = {"role": "user", "content": [{"type": "text", "text": "Name a"}, {"type": "text", "text": "colour."}]}
+    empty = {"role": "assistant", "content": None}
+    bare = TOOL["function"]
+    history = tokenize(tokenizer, parts, empty, USER, make_choice("Red."), tools=[bare])
+    same = [{"role": "user", "content": "Name a\ncolour."}, {"role": "assistant", "content": ""}, USER]
+    assert history == tokenize(tokenizer, *same, make_choice("Red."), tools=[TOOL])
+
+
+def test_the_marks_of_sampled_turns_may_occur_in_a_message(tokenizer, make_choice):
+    odd = {"role": "user", "content": "\ue0000\ue001"}
+    prompt = render(tokenizer, [odd], add_generation_prompt=True)
+    assert tokenize(tokenizer, odd, make_choice("Red.")).ids[: len(prompt)] == prompt
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"token_ids": [10**6], "logprobs": {"content": [{"token": "a", "logprob": -1.0}]}}, "which tokens"),
+        ({"token_ids": None, "logprobs": {"content": [{"token": "no such token", "logprob": -1.0}]}}, "which tokens"),
+        ({"logprobs": {"content": [{"token": "a", "logprob": None}]}}, "finite logprob"),
+        ({"token_ids": None, "logprobs": {"content": [{"token": "token_id:²", "logprob": -1.0}]}}, "which tokens"),
+        (
+            {"token_ids": None, "logprobs": {"content": [{"token": "a", "bytes": 9**9, "logprob": -1}]}},
+            "which tokens",
+        ),
+        ({"logprobs": {"content": [{"token": "a", "logprob": 10**400}]}}, "finite logprob"),
+        ({"logprobs": {"content": "text"}}, "must be a list"),
+    ],
+)
+def test_a_choice_that_cannot_be_read_is_named(tokenizer, make_choice, change, message):
+    with pytest.raises(InvalidInput, match=message) as caught:
+        tokenize(tokenizer, USER, make_choice("Red.") | change)
+    assert "here.messages_and_choices[1]" in caught.value.message
+
+
+def test_half_of_a_surrogate_pair_is_no_text(tokenizer, make_choice):
+    with pytest.raises(InvalidInput, match="surrogate"):
+        tokenize(tokenizer, {"role": "user", "content": "\ud800"}, make_choice("Red."))

@@ -1,0 +1,84 @@
+"""Conversations as the base model's chat template writes them: the same messages and settings for RL and SFT."""
+
+import json
+
+from transformers import PreTrainedTokenizerBase
+
+from trainyard_trainer.data.json_input import is_choice
+from trainyard_trainer.failures import InvalidInput
+
+# Characters of private use, which no template changes, mark places in a rendered text.
+MARK_OPEN, MARK_CLOSE = "\ue000", "\ue001"
+
+
+def render(
+    messages: list[dict],
+    tools: list[dict] | None,
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    answering: bool = False,
+    thinking: bool = False,
+) -> str:
+    """The text of presented messages; `answering` adds what the template writes before an answer."""
+    options = {"enable_thinking": thinking, "preserve_thinking": True}
+    try:
+        template = tokenizer.get_chat_template(tools=tools)
+        return tokenizer.apply_chat_template(
+            messages,
+            tools=[present_tool(tool) for tool in tools] if tools else None,
+            tokenize=False,
+            add_generation_prompt=answering,
+            **{name: value for name, value in options.items() if name in template},
+        )
+    except Exception as cause:  # templates raise what they like, and jinja its own
+        reason = f"{cause}".rstrip(".") or type(cause).__name__
+        raise InvalidInput(f"The chat template of the base model refuses this conversation: {reason}.") from cause
+
+
+def encode(text: str, tokenizer: PreTrainedTokenizerBase, **options: bool) -> dict:
+    """A text's tokens, special ones only where it names them."""
+    try:
+        return tokenizer(text, add_special_tokens=False, **options)
+    except TypeError as cause:
+        raise InvalidInput("The conversation holds half of a surrogate pair, which is no text.") from cause
+
+
+def choose_mark(items: list[dict]) -> str:
+    """A text that occurs nowhere in the messages."""
+    text = json.dumps(items, ensure_ascii=False)
+    number = 0
+    while (mark := f"{MARK_OPEN}{number}{MARK_CLOSE}") in text:
+        number += 1
+    return mark
+
+
+def present_message(item: dict) -> dict:
+    """A message as the engine hands it to the template: parts joined, null as empty, arguments as objects."""
+    message = {"role": "assistant"} | item["message"] if is_choice(item) else dict(item)
+    message["content"] = join_parts(message.get("content"))
+    calls = message.pop("tool_calls", None)
+    if calls:
+        message["tool_calls"] = [present_call(call) for call in calls]
+    return message
+
+
+def join_parts(content: str | list | None) -> str:
+    if isinstance(content, list):
+        return "\n".join(part if isinstance(part, str) else part.get("text") or "" for part in content)
+    return content or ""
+
+
+def present_call(call: dict) -> dict:
+    function = dict(call["function"])
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except ValueError:
+            arguments = {}  # as the engine does with arguments that are not JSON
+    function["arguments"] = arguments if isinstance(arguments, dict) else {}
+    return call | {"function": function}
+
+
+def present_tool(tool: dict) -> dict:
+    return tool if "type" in tool else {"type": "function", "function": tool}
