@@ -46,6 +46,10 @@ export interface BaseModel {
          */
         revision: string
       }
+      /**
+       * Run Python code that lies beside the weights, in engines and trainers. Needed by a few architectures; whoever can change the repository then runs code in your pods.
+       */
+      trustRemoteCode?: boolean
     }
     /**
      * The vLLM pods that serve the base model and its adapters.
@@ -128,6 +132,10 @@ export interface BaseModel {
         }
       }
       /**
+       * GPUs of each trainer. Asks for so many nvidia.com/gpu unless resources name GPUs of some kind; above 1 the trainer runs as one process per GPU, by torchrun. When absent, the resources alone tell.
+       */
+      gpus?: number
+      /**
        * How many trainers stand ready.
        */
       warm?: {
@@ -137,6 +145,22 @@ export interface BaseModel {
        * Longer trajectories are left out of training, in tokens.
        */
       maxSequenceLength?: number
+      /**
+       * Tokens that go through the model at once; more need more memory. The trainer's own choice when absent.
+       */
+      maxBatchTokens?: number
+      /**
+       * Jobs of different models that one trainer works on in turns.
+       */
+      maxJobs?: number
+      /**
+       * Whose jobs may also train in one batch, each with its own adapter: nobody's, those of one entity, or anybody's.
+       */
+      coBatch?: 'Off' | 'SameEntity' | 'Any'
+      /**
+       * How often a running job's progress is saved; 0 saves it after every gradient step.
+       */
+      saveSeconds?: number
     }
     /**
      * The adapter that training makes.
@@ -340,6 +364,22 @@ export interface TrainingJob {
        * Divide advantages by the standard deviation of their group.
        */
       scaleRewards?: boolean
+      /**
+       * How strongly the model is held near the reference; not at all when absent.
+       */
+      klPenaltyCoef?: number
+      /**
+       * The model's step that is the reference; the base model when absent or 0.
+       */
+      klPenaltyReferenceStep?: number
+      /**
+       * The highest weight of a token for the difference between who sampled it and who trains it.
+       */
+      truncatedImportanceSampling?: number
+      /**
+       * Train answers that came without log-probabilities too, as if the model itself had just sampled them.
+       */
+      allowTrainingWithoutLogprobs?: boolean
     }
     /**
      * What happens after failures that are not the user's.

@@ -58,6 +58,7 @@ export const reasons = {
   stepReported: 'StepReported',
   succeeded: 'Succeeded',
   trainerNotReady: 'TrainerNotReady',
+  trainerStopped: 'TrainerStopped',
   waitingForModel: 'WaitingForModel',
   waitingForOperator: 'WaitingForOperator',
   waitingForTrainer: 'WaitingForTrainer',

@@ -15,7 +15,7 @@ const baseModel: BaseModel = {
     names: ['trainyard/tiny', 'tiny'],
     source: { path: 'models/tiny' },
     engine: { replicas: 2, maxLoras: 4, maxCpuLoras: 32, maxLoraRank: 16 },
-    trainer: { warm: { min: 1 }, maxSequenceLength: 2048 },
+    trainer: { warm: { min: 1 }, maxSequenceLength: 2048, maxJobs: 4, coBatch: 'Off', saveSeconds: 60 },
     lora: { rank: 8, alpha: 16 },
   },
 }
@@ -67,7 +67,45 @@ test('a trainer knows its base model, where to report and what adapters to make'
     TRAINYARD_ARTIFACTS: '/artifacts',
     TRAINYARD_LORA: '{"rank":8,"alpha":16}',
     TRAINYARD_MAX_SEQUENCE_LENGTH: '2048',
+    TRAINYARD_MAX_JOBS: '4',
+    TRAINYARD_CO_BATCH: 'Off',
+    TRAINYARD_SAVE_SECONDS: '60',
+    TRAINYARD_GRACE_SECONDS: '55',
   })
+})
+
+test('a trainer leaves before its grace period is over', () => {
+  const { spec } = buildTrainerPod(baseModel, settings, 'x') as unknown as Built
+  const command = ['python', '-m', 'trainyard_trainer']
+  expect(spec).toMatchObject({ terminationGracePeriodSeconds: 60, containers: [{ command }] })
+})
+
+test('a trainer of several GPUs is a process for each, and asks for them', () => {
+  const trainer = trainerOf(
+    withSpec({ trainer: { ...baseModel.spec.trainer, gpus: 4, maxBatchTokens: 4096, coBatch: 'Any', saveSeconds: 0 } }),
+  )
+  expect(trainer).toMatchObject({
+    command: 'torchrun --standalone --nproc-per-node 4 --shutdown-timeout 58 -m trainyard_trainer'.split(' '),
+    resources: { limits: { 'nvidia.com/gpu': 4 } },
+  })
+  expect(envOf(trainer)).toMatchObject({
+    TRAINYARD_GPUS: '4',
+    TRAINYARD_MAX_BATCH_TOKENS: '4096',
+    TRAINYARD_CO_BATCH: 'Any',
+    TRAINYARD_SAVE_SECONDS: '0',
+  })
+})
+
+test('code beside the weights is run only where the base model says so', () => {
+  const trusting = withSpec({ source: { path: 'models/tiny', trustRemoteCode: true } })
+  const more = { ...trusting, spec: { ...trusting.spec, engine: { args: ['--x'] } } }
+  expect(envOf(trainerOf(trusting))).toMatchObject({ TRAINYARD_TRUST_REMOTE_CODE: 'true' })
+  expect(engineOf(more).args).toEqual(['--trust-remote-code', '--x'])
+  const wary = withSpec({ source: { path: 'models/tiny', trustRemoteCode: false } })
+  expect(envOf(trainerOf(wary))).not.toHaveProperty('TRAINYARD_TRUST_REMOTE_CODE')
+  expect(engineOf(wary)).not.toHaveProperty('args')
+  const hashes = [baseModel, wary, trusting].map((each) => trainerHash(each, settings))
+  expect([hashes[0] === hashes[1], hashes[1] === hashes[2]]).toEqual([true, false])
 })
 
 test('a model of a hub is named with its revision', () => {

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import type { BaseModel } from '../../crds/generated.ts'
 import { apiVersion, labels } from '../../crds/names.ts'
 import type { KubeObject } from '../kube/apply.ts'
+import { mergeEnv, optionalEnv } from './env-vars.ts'
+import { askForGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
+import { limitsEnv, trainerCommand, trainerGraceSeconds } from './trainer-process.ts'
 
 /** What all pods have in common, from the operator's configuration. */
 export interface PodSettings {
@@ -60,7 +63,8 @@ export function engineName(baseModel: BaseModel): string {
 }
 
 function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
-  const engine = baseModel.spec.engine ?? {}
+  const { source, engine = {} } = baseModel.spec
+  const args = [...(source.trustRemoteCode ? ['--trust-remote-code'] : []), ...(engine.args ?? [])]
   return {
     ...commonPodSpec('engine', settings),
     // Answers under way are finished first.
@@ -69,7 +73,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
       {
         ...commonContainer('engine', settings, engine),
         command: ['python', '-m', 'trainyard_engine'],
-        ...(engine.args && { args: engine.args }),
+        ...(args.length > 0 && { args }),
         ports: [{ name: 'http', containerPort: enginePort }],
         env: mergeEnv(engineEnv(baseModel, settings), engine.env),
         ...engineProbes,
@@ -127,17 +131,16 @@ export function trainerHash(baseModel: BaseModel, settings: PodSettings): string
 function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
   const trainer = baseModel.spec.trainer ?? {}
   const common = commonPodSpec('trainer', settings)
-  const container = commonContainer('trainer', settings, trainer)
+  const container = commonContainer('trainer', settings, { ...trainer, ...askForGpus(trainer) })
   return {
     ...common,
     restartPolicy: 'Always',
-    // A checkpoint that is being written is finished first.
-    terminationGracePeriodSeconds: 30,
+    terminationGracePeriodSeconds: trainerGraceSeconds,
     volumes: [...common.volumes, { name: 'status-token', projected: { sources: [{ serviceAccountToken }] } }],
     containers: [
       {
         ...container,
-        command: ['python', '-m', 'trainyard_trainer'],
+        command: trainerCommand(trainer.gpus ?? 1),
         env: mergeEnv(trainerEnv(baseModel, settings), trainer.env),
         volumeMounts: [...container.volumeMounts, { name: 'status-token', mountPath: tokenFolder, readOnly: true }],
       },
@@ -148,7 +151,7 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
 const serviceAccountToken = { path: 'token', audience: tokenAudience, expirationSeconds: tokenSeconds }
 
 function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
-  const { names, trainer = {}, lora = {} } = baseModel.spec
+  const { names, source, trainer = {}, lora = {} } = baseModel.spec
   const { rank, alpha, targetModules } = lora
   return [
     {
@@ -160,7 +163,8 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     ...sourceEnv(baseModel),
     ...artifactsEnv(settings.artifacts),
     { name: 'TRAINYARD_LORA', value: JSON.stringify({ rank, alpha, target_modules: targetModules }) },
-    ...optionalEnv('TRAINYARD_MAX_SEQUENCE_LENGTH', trainer.maxSequenceLength),
+    ...limitsEnv(trainer),
+    ...optionalEnv('TRAINYARD_TRUST_REMOTE_CODE', source.trustRemoteCode || undefined),
   ]
 }
 
@@ -215,16 +219,6 @@ function describePods(baseModel: BaseModel, component: Component): Record<string
 
 function ownerOf({ metadata }: BaseModel): object {
   return { apiVersion, kind: 'BaseModel', name: metadata.name, uid: metadata.uid, controller: true }
-}
-
-/** The admin's variables are added to ours, and replace those of the same name. */
-function mergeEnv(ours: EnvVar[], added: EnvVar[] = []): EnvVar[] {
-  const replaced = new Set(added.map(({ name }) => name))
-  return [...ours.filter(({ name }) => !replaced.has(name)), ...added]
-}
-
-function optionalEnv(name: string, value: string | number | undefined): EnvVar[] {
-  return value === undefined ? [] : [{ name, value: String(value) }]
 }
 
 function hashOf(value: unknown): string {
