@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from trainyard_artifacts.addresses import ArtifactError
 
@@ -46,6 +47,24 @@ def publish_folder(temporary: Path, final: Path) -> Iterator[Path]:
         sync_path(final.parent)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def publish_file(source: BinaryIO, temporary: Path, final: Path) -> None:
+    """A durable copy of what an open file gives from its start on; complete under its final name or absent."""
+    for folder in (final.parent, temporary.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+        let_group_write(folder)
+    try:
+        source.seek(0)
+        with temporary.open("wb") as copy:
+            shutil.copyfileobj(source, copy, CHUNK_BYTES)
+        temporary.chmod(0o644)  # others read it, also where our files are for their owner alone
+        sync_path(temporary)
+        temporary.rename(final)
+        sync_path(final.parent)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
         raise
 
 

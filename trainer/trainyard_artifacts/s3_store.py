@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import boto3
 from boto3.exceptions import Boto3Error
@@ -81,6 +82,11 @@ class S3Store:
                     self.client.upload_file(str(path), self.bucket, self.key(f"{uri}/{path.name}"), Config=TRANSFER)
             digests = {path.name: digest_file(path) for path in folder.iterdir() if path.name != last}
             self.cache.keep(folder, name_folder(digests))
+
+    def write_file(self, uri: str, file: BinaryIO) -> None:
+        file.seek(0)
+        with explained(uri):
+            self.client.upload_fileobj(file, self.bucket, self.key(uri), Config=TRANSFER)
 
     def key(self, uri: str) -> str:
         return self.prefix + parse_key(uri)

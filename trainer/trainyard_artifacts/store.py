@@ -3,11 +3,18 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 from uuid import uuid4
 
 from trainyard_artifacts.addresses import ArtifactMissing, parse_key
-from trainyard_artifacts.files import WriteFiles, digest_bytes, digest_file, publish_folder, require_digest
+from trainyard_artifacts.files import (
+    WriteFiles,
+    digest_bytes,
+    digest_file,
+    publish_file,
+    publish_folder,
+    require_digest,
+)
 from trainyard_artifacts.folder_cache import FolderCache
 from trainyard_artifacts.settings import StoreSettings
 
@@ -34,6 +41,10 @@ class ArtifactStore(Protocol):
 
     def write_folder(self, uri: str, write_files: WriteFiles, last: str) -> None:
         """Stores a new folder of files, complete or not at all: who sees the file `last` sees all."""
+        ...
+
+    def write_file(self, uri: str, file: BinaryIO) -> None:
+        """Stores what an open file gives from its start on, complete or not at all."""
         ...
 
 
@@ -90,3 +101,7 @@ class FolderStore:
         # Where apiserver and operator look for what a crash left.
         with publish_folder(self.root / ".spool" / f"{final.name}.{uuid4()}", final) as temporary:
             write_files(temporary)
+
+    def write_file(self, uri: str, file: BinaryIO) -> None:
+        final = self.locate(uri)
+        publish_file(file, self.root / ".spool" / f"{final.name}.{uuid4()}", final)

@@ -1,4 +1,5 @@
 import hashlib
+import io
 import json
 from pathlib import Path
 
@@ -207,3 +208,21 @@ def test_settings_of_a_store_on_s3():
 def test_a_wrong_setting_is_named(name, value):
     with pytest.raises(StoreSettingsError, match=name):
         read_store_settings({"TRAINYARD_ARTIFACTS": "/artifacts", name: value})
+
+
+def test_a_file_is_stored_whole_from_its_start(store, objects):
+    file = io.BytesIO(CONTENT * 1000)
+    file.seek(5)
+    store.write_file("artifact:///statistics/x.bin", file)
+    assert store.read("artifact:///statistics/x.bin") == CONTENT * 1000
+    assert objects.list() == ["statistics/x.bin"]
+
+
+def test_a_file_that_cannot_be_read_leaves_nothing(store, objects):
+    class Broken(io.BytesIO):
+        def read(self, *_):
+            raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        store.write_file("artifact:///statistics/x.bin", Broken(CONTENT))
+    assert objects.list() == []

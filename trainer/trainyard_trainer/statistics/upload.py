@@ -1,0 +1,89 @@
+"""Stores and reports token statistics behind the back of the next job; what is lost with the process is lost."""
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import BinaryIO
+
+from trainyard_artifacts.addresses import SCHEME
+from trainyard_artifacts.store import ArtifactStore
+from trainyard_trainer import log
+from trainyard_trainer.failures import Fenced
+from trainyard_trainer.reports.claims import Claim
+from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.statistics.recorder import TokenRecorder
+
+# The pushes of a hundred thousand trajectories take the database some seconds.
+TIMEOUT_SECONDS = 30.0
+GIVE_UP_SECONDS = 120.0
+PAUSE_SECONDS = 2.0
+
+
+class Uploads:
+    """What is under way in the background. Nothing that goes wrong there reaches a job."""
+
+    def __init__(self) -> None:
+        self.threads: list[threading.Thread] = []
+        self.lock = threading.Lock()
+
+    def start(self, recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, claim: Claim) -> None:
+        """Takes over the recorder of a job whose checkpoint is reported, and returns at once."""
+        # Not waited for when the process ends, unless somebody calls `join`.
+        thread = threading.Thread(target=run, args=(recorder, store, client, claim), daemon=True)
+        with self.lock:
+            self.threads = [known for known in self.threads if known.is_alive()]
+            self.threads.append(thread)
+            thread.start()
+
+    def join(self, seconds: float) -> None:
+        """Waits until all is reported, at most so long: call it when the process is told to end."""
+        deadline = time.monotonic() + seconds
+        with self.lock:
+            threads = list(self.threads)
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def run(recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, claim: Claim) -> None:
+    try:
+        report(recorder, store, client, claim)
+    except Fenced as cause:
+        # Its model was deleted meanwhile.
+        log.info("token statistics are not wanted", job=claim.id, reason=str(cause))
+    except Exception as cause:
+        log.warn("token statistics are lost", job=claim.id, error=f"{type(cause).__name__}: {cause}")
+    finally:
+        recorder.discard()
+
+
+def report(recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, claim: Claim) -> None:
+    """The file first, and only then the row that names it."""
+    body = store_file(store, claim, recorder.finish()) | {"pushes": recorder.pushes()}
+    address = f"/v1/jobs/{claim.id}/attempts/{claim.attempt}/token-statistics"
+    repeat(lambda: client.post(address, body, timeout=TIMEOUT_SECONDS))
+    log.info("token statistics reported", job=claim.id, bytes=body["bytes"], trajectories=len(body["pushes"]))
+
+
+def store_file(store: ArtifactStore, claim: Claim, file: BinaryIO | None) -> dict:
+    if file is None:
+        return {"uri": None, "digest": None, "bytes": None}
+    uri = f"{SCHEME}token-statistics/{claim.checkpoint_id}.parquet"
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()
+    store.write_file(uri, file)
+    return {"uri": uri, "digest": digest, "bytes": size}
+
+
+def repeat(send: Callable[[], None]) -> None:
+    """Until the status server took it; raises StatusUnavailable when that takes too long."""
+    deadline = time.monotonic() + GIVE_UP_SECONDS
+    while True:
+        try:
+            return send()
+        except StatusUnavailable:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(PAUSE_SECONDS)
