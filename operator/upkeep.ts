@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sweepDeletions } from '../db/queries/deletions.ts'
 import type { Context } from './context.ts'
 import { eraseAll } from './erasure/erase.ts'
-import { removeOldOptimizers, removeOldPayloads } from './garbage/expired.ts'
+import { removeOldOptimizers, removeOldPayloads, removeOldStatistics } from './garbage/expired.ts'
 import { sweepGarbage } from './garbage/sweep.ts'
 import { purgeCheckpoints } from './purge/checkpoints.ts'
 import { purgeModels } from './purge/models.ts'
@@ -43,7 +43,7 @@ const promptSteps: Steps = {
   sweepDeletions: ({ pool }) => sweepDeletions(pool),
 }
 
-const rareSteps: Steps = { removeOldPayloads, sweepGarbage: (context) => sweepGarbage(context) }
+const rareSteps: Steps = { removeOldPayloads, removeOldStatistics, sweepGarbage: (context) => sweepGarbage(context) }
 
 /** One step that fails keeps none of the others from running. */
 async function runSteps(context: Context, steps: Steps): Promise<void> {

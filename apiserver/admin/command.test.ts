@@ -25,6 +25,7 @@ describe('a command is refused with a sentence', () => {
     ['for a reserved entity', ['key', 'Docs'], /"Docs" is reserved/],
     ['for an entity with a slash', ['limits', 'a/b'], /cannot be the name/],
     ['with a limit that is no number', ['limits', 'team', '--queued-jobs', '-1'], /--queued-jobs/],
+    ['with a setting that there is not', ['limits', 'team', '--token-statistics', 'some'], /off, sampled, all or/],
     ['with too high a limit', ['limits', 'team', '--queued-jobs', '3000000000'], /up to 2147483647/],
   ])('%s', (_, [command, ...args], sentence) => {
     expect(() => prepareAdminCommand(command, args)).toThrow(sentence)

@@ -1,5 +1,6 @@
 import { findEntityLimits, saveEntityLimits, type EntityLimits } from '../../db/queries/entities.ts'
 import type { Pool } from '../../db/pool.ts'
+import type { TokenStatisticsSetting } from '../../db/queries/token-statistics.ts'
 import { CommandError, readArguments, type PreparedCommand, type Printed } from './command.ts'
 import { formatTable } from './table.ts'
 
@@ -9,13 +10,17 @@ const limitNames = {
   'queued-jobs': 'queuedJobs',
   'stored-bytes': 'storedBytes',
   'payload-days': 'payloadDays',
+  'token-statistics': 'tokenStatistics',
 } as const satisfies Record<string, keyof EntityLimits>
 
 type Option = keyof typeof limitNames
 const optionNames = Object.keys(limitNames) as Option[]
 
-const usage = `usage: npm run limits -- ENTITY [${optionNames.map((name) => `--${name} N`).join('] [')}]
-       N is a number, or "default" for what the installation sets; what is not named stays as it is.`
+const statisticsSettings: TokenStatisticsSetting[] = ['off', 'sampled', 'all']
+const settings = statisticsSettings.join('|')
+
+const usage = `usage: npm run limits -- ENTITY [${optionNames.map((name) => `--${name} ${isLimit(name) ? 'N' : settings}`).join('] [')}]
+       N is a number; "default" is what the installation sets; what is not named stays as it is.`
 
 const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'string' }])) as Record<
   Option,
@@ -23,11 +28,11 @@ const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'str
 >
 const largestInteger = 2_147_483_647
 
-/** Sets limits of an entity, and shows those that are set for it. */
+/** Sets limits of an entity and what is kept of it, and shows what is set. */
 export function prepareLimitsCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, usage)
   const given = Object.entries(values) as [Option, string][]
-  const changes = Object.fromEntries(given.map(([name, text]) => [limitNames[name], parseLimit(name, text)]))
+  const changes = Object.fromEntries(given.map(([name, text]) => [limitNames[name], parseOption(name, text)]))
   return (pool) => changeLimits(pool, entity, changes)
 }
 
@@ -38,8 +43,22 @@ async function changeLimits(pool: Pool, entity: string, changes: Partial<EntityL
   return { output: formatTable(rows) }
 }
 
-function parseLimit(name: Option, text: string): number | null {
+function isLimit(name: Option): boolean {
+  return name !== 'token-statistics'
+}
+
+function parseOption(name: Option, text: string): number | TokenStatisticsSetting | null {
   if (text === 'default') return null
+  return isLimit(name) ? parseLimit(name, text) : parseSetting(name, text)
+}
+
+function parseSetting(name: Option, text: string): TokenStatisticsSetting {
+  const setting = statisticsSettings.find((known) => known === text)
+  if (setting) return setting
+  throw new CommandError(`--${name} takes ${statisticsSettings.join(', ')} or "default", not "${text}".`)
+}
+
+function parseLimit(name: Option, text: string): number {
   const most = name === 'stored-bytes' ? Number.MAX_SAFE_INTEGER : largestInteger
   const limit = /^\d+$/.test(text) ? Number(text) : undefined
   if (limit !== undefined && limit <= most) return limit

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 /** What holds for an entity: what was set for it, else the installation's default; null is no limit. */
 export function applyDefaults<T extends Partial<EntityLimits>>(set: T, config: Config): T {
   const defaults = defaultLimits(config)
-  const entries = Object.entries(set) as [keyof EntityLimits, number | null][]
+  const entries = Object.entries(set) as [keyof EntityLimits, EntityLimits[keyof EntityLimits]][]
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? defaults[name]])) as T
 }
 
@@ -16,5 +16,6 @@ function defaultLimits(config: Config): EntityLimits {
     storedBytes: config.TRAINYARD_DEFAULT_STORED_BYTES ?? null,
     // Payloads are kept unless somebody said otherwise.
     payloadDays: null,
+    tokenStatistics: 'sampled',
   }
 }

@@ -8,6 +8,7 @@ export function presentLimits({ entity, limits, queuedJobs, storedBytes }: Limit
     queued_jobs: limits.queuedJobs,
     stored_bytes: limits.storedBytes,
     payload_days: limits.payloadDays,
+    token_statistics: limits.tokenStatistics,
     in_use: { queued_jobs: queuedJobs, stored_bytes: storedBytes },
   }
 }

@@ -11,5 +11,8 @@ export const limitsSchema = Type.Object({
   queued_jobs: limit,
   stored_bytes: limit,
   payload_days: limit,
+  token_statistics: Type.Enum(['off', 'sampled', 'all'], {
+    description: "Whose trained tokens' statistics are kept: nobody's, about one trajectory in 16, or all.",
+  }),
   in_use: Type.Object({ queued_jobs: Type.Integer(), stored_bytes: Type.Integer() }),
 })

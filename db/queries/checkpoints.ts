@@ -42,6 +42,8 @@ export interface StoredCheckpoint extends CheckpointRow {
   createdAt: Date
   /** the aliases that it goes by */
   aliases: string[]
+  /** of the tokens that it was trained on: a file beside its own */
+  statistics: { digest: string; size: number } | null
 }
 
 /** The checkpoint of a model that a reference means; undefined when there is none. */
@@ -53,7 +55,9 @@ export async function findCheckpoint(
   const { step, alias }: { step?: number; alias?: string } = reference === 'latest' ? {} : reference
   const { rows } = await pool.query<StoredCheckpoint>(
     `SELECT c.id, c.step, c.metrics, c.uri, c.digest, c.created_at AS "createdAt",
-       ARRAY(SELECT alias FROM training.aliases WHERE model_id = c.model_id AND step = c.step ORDER BY alias) AS aliases
+       ARRAY(SELECT alias FROM training.aliases WHERE model_id = c.model_id AND step = c.step ORDER BY alias) AS aliases,
+       CASE WHEN c.statistics_digest IS NOT NULL
+         THEN jsonb_build_object('digest', c.statistics_digest, 'size', c.statistics_bytes) END AS statistics
      FROM training.checkpoints c
      WHERE c.model_id = $1 AND c.deleted_at IS NULL AND ($2::integer IS NULL OR c.step = $2)
        AND ($3::text IS NULL OR c.step = (SELECT step FROM training.aliases WHERE model_id = $1 AND alias = $3))

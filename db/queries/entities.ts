@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '../pool.ts'
+import type { TokenStatisticsSetting } from './token-statistics.ts'
 
 /** What an entity may use; null where the installation's default holds. */
 export interface EntityLimits {
@@ -10,6 +11,8 @@ export interface EntityLimits {
   storedBytes: number | null
   /** How long payloads of finished jobs are kept. */
   payloadDays: number | null
+  /** Whose trained tokens' statistics are kept. */
+  tokenStatistics: TokenStatisticsSetting | null
 }
 
 const none: EntityLimits = {
@@ -18,13 +21,15 @@ const none: EntityLimits = {
   queuedJobs: null,
   storedBytes: null,
   payloadDays: null,
+  tokenStatistics: null,
 }
 
 /** The limits that were set for an entity. */
 export async function findEntityLimits(connection: Connection, entity: string): Promise<EntityLimits> {
   const { rows } = await connection.query<EntityLimits>(
     `SELECT requests_per_minute AS "requestsPerMinute", concurrent_streams AS "concurrentStreams",
-       queued_jobs AS "queuedJobs", stored_bytes AS "storedBytes", payload_days AS "payloadDays"
+       queued_jobs AS "queuedJobs", stored_bytes AS "storedBytes", payload_days AS "payloadDays",
+       token_statistics AS "tokenStatistics"
      FROM auth.entities WHERE entity = $1`,
     [entity],
   )
@@ -34,11 +39,13 @@ export async function findEntityLimits(connection: Connection, entity: string): 
 /** Sets all limits of an entity. */
 export async function saveEntityLimits(pool: Pool, entity: string, limits: EntityLimits): Promise<void> {
   await pool.query(
-    `INSERT INTO auth.entities (entity, requests_per_minute, concurrent_streams, queued_jobs, stored_bytes, payload_days)
-     VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO auth.entities (entity, requests_per_minute, concurrent_streams, queued_jobs, stored_bytes, payload_days,
+       token_statistics)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (entity) DO UPDATE SET requests_per_minute = excluded.requests_per_minute,
        concurrent_streams = excluded.concurrent_streams, queued_jobs = excluded.queued_jobs,
-       stored_bytes = excluded.stored_bytes, payload_days = excluded.payload_days, updated_at = now()`,
+       stored_bytes = excluded.stored_bytes, payload_days = excluded.payload_days,
+       token_statistics = excluded.token_statistics, updated_at = now()`,
     [
       entity,
       limits.requestsPerMinute,
@@ -46,6 +53,7 @@ export async function saveEntityLimits(pool: Pool, entity: string, limits: Entit
       limits.queuedJobs,
       limits.storedBytes,
       limits.payloadDays,
+      limits.tokenStatistics,
     ],
   )
 }

@@ -17,7 +17,7 @@ export async function lockJobCount(connection: Connection, entity: string): Prom
 
 /**
  * The size of what an entity has in the artifact store: payloads of jobs and logs (the same bytes are there once), data
- * sets, and checkpoints, without what was deleted.
+ * sets, and checkpoints with the statistics of their tokens, without what was deleted.
  */
 export async function sumStoredBytes(connection: Connection, entity: string): Promise<number> {
   const { rows } = await connection.query<{ bytes: number }>(
@@ -32,7 +32,7 @@ export async function sumStoredBytes(connection: Connection, entity: string): Pr
      SELECT (
        (SELECT coalesce(sum(bytes), 0) FROM payloads) +
        (SELECT coalesce(sum(size), 0) FROM training.blobs WHERE entity = $1) +
-       (SELECT coalesce(sum(bytes), 0) FROM training.checkpoints
+       (SELECT coalesce(sum(coalesce(bytes, 0) + coalesce(statistics_bytes, 0)), 0) FROM training.checkpoints
         WHERE model_id IN (SELECT id FROM kept) AND deleted_at IS NULL)
      )::bigint AS bytes`,
     [entity],

@@ -29,6 +29,18 @@ export async function referToCheckpoints(pool: Pool, ids: string[]): Promise<Uni
   return rows
 }
 
+/** Looks up token statistics by their keys, `token-statistics/<checkpoint>.parquet`; a report comes after its file. */
+export async function referToStatistics(pool: Pool, keys: string[]): Promise<UnitReference[]> {
+  const { rows } = await pool.query<UnitReference>(
+    `SELECT key AS prefix, false AS unseen,
+       EXISTS (SELECT FROM training.checkpoints c WHERE c.id = substr(key, 18, 36)::uuid
+               AND c.statistics_digest IS NOT NULL AND c.purged_at IS NULL) AS referenced
+     FROM unnest($1::text[]) AS given (key)`,
+    [keys],
+  )
+  return rows
+}
+
 /** Looks up payloads by their keys. */
 export async function referToPayloads(pool: Pool, keys: string[]): Promise<UnitReference[]> {
   const { rows } = await pool.query<UnitReference>(

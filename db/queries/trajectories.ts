@@ -19,6 +19,8 @@ export interface TrajectoryRow {
   metrics: Record<string, number | boolean>
   tokens: number
   flags: string[]
+  /** Of a trained one: how strongly it moved the policy; null until its trainer tells. */
+  push: number | null
   payloadUri: string
   payloadOffset: number
   payloadLength: number
@@ -67,12 +69,14 @@ export interface TrajectoryFilter {
   minReward?: number | undefined
   maxReward?: number | undefined
   flag?: string | undefined
+  minPush?: number | undefined
+  maxPush?: number | undefined
 }
 
 const select = `SELECT t.id, t.model_id AS "modelId", t.job_id AS "jobId", t.log_id AS "logId", t.split,
     coalesce(t.step, c.step) AS step, t.group_index AS "groupIndex", t.trajectory_index AS "trajectoryIndex",
     t.group_exceptions AS "groupExceptions", t.scenario_id AS "scenarioId", t.prompt_hash AS "promptHash", t.reward,
-    t.advantage, t.metrics, t.tokens, t.flags, t.payload_uri AS "payloadUri", t.payload_offset AS "payloadOffset",
+    t.advantage, t.metrics, t.tokens, t.flags, t.push, t.payload_uri AS "payloadUri", t.payload_offset AS "payloadOffset",
     t.payload_length AS "payloadLength", coalesce(j.created_at, l.created_at) AS "createdAt"
   FROM training.trajectories t
   LEFT JOIN training.jobs j ON j.id = t.job_id
@@ -99,7 +103,7 @@ export async function listTrajectories(
 }
 
 function describeFilter(filter: TrajectoryFilter, place: (value: unknown) => string): string[] {
-  const { split, step, jobId, scenarioId, promptHash, minReward, maxReward, flag } = filter
+  const { split, step, jobId, scenarioId, promptHash, minReward, maxReward, flag, minPush, maxPush } = filter
   return [
     split !== undefined && `t.split = ${place(split)}`,
     step !== undefined && describeStep(place(step)),
@@ -108,6 +112,8 @@ function describeFilter(filter: TrajectoryFilter, place: (value: unknown) => str
     promptHash !== undefined && `t.prompt_hash = ${place(promptHash)}`,
     minReward !== undefined && `t.reward >= ${place(minReward)}`,
     maxReward !== undefined && `t.reward <= ${place(maxReward)}`,
+    minPush !== undefined && `t.push >= ${place(minPush)}`,
+    maxPush !== undefined && `t.push <= ${place(maxPush)}`,
     flag !== undefined && `t.flags @> ARRAY[${place(flag)}]::text[]`,
   ].filter((condition) => condition !== false)
 }

@@ -16,6 +16,7 @@ import {
 } from '../../db/queries/purge.ts'
 import { blobKey, uploadsOf } from '../../lib/artifact-store/blobs.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
+import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
 import { clearModel } from '../purge/models.ts'
 
@@ -58,6 +59,8 @@ async function measure({ pool, artifacts }: Context, models: DeletedModelRow[]) 
   for (const { id } of models) {
     for (const checkpoint of await listCheckpointFolders(pool, id)) {
       for await (const { size } of artifacts.list(`checkpoints/${checkpoint}`)) add(size)
+      const statistics = await artifacts.stat(tokenStatisticsKey(checkpoint))
+      if (statistics) add(statistics.size)
     }
     for (const uri of await listOwnPayloads(pool, id)) {
       const found = await artifacts.stat(artifactKey(uri) ?? 'none')

@@ -1,4 +1,6 @@
 import { listOldOptimizers, listOldPayloads, noteOptimizerGone } from '../../db/queries/garbage.ts'
+import { listOldStatistics, noteStatisticsGone } from '../../db/queries/token-statistics.ts'
+import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
 import { removePayload } from '../purge/files.ts'
 
@@ -9,6 +11,16 @@ export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<vo
   for (const id of await listOldOptimizers(pool)) {
     await artifacts.remove(`checkpoints/${id}/optimizer.safetensors`)
     await noteOptimizerGone(pool, id)
+  }
+}
+
+/** Removes the token statistics of all but a model's newest steps; the pushes that were told with them stay. */
+export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<void> {
+  for (let old = await listOldStatistics(pool); old.length > 0; old = await listOldStatistics(pool)) {
+    for (const id of old) {
+      await artifacts.remove(tokenStatisticsKey(id))
+      await noteStatisticsGone(pool, id)
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import {
   referToBlobs,
   referToCheckpoints,
   referToPayloads,
+  referToStatistics,
   type StoredUnit,
   type UnitReference,
 } from '../../db/queries/garbage.ts'
@@ -65,13 +66,14 @@ async function findGarbage({ pool, artifacts }: Deps, afterSeconds: number) {
 async function refer(pool: Pool, units: Pick<Unit, 'kind' | 'prefix'>[]): Promise<UnitReference[]> {
   const of = (kind: Unit['kind']) => units.filter((unit) => unit.kind === kind).map(({ prefix }) => prefix)
   const ids = of('checkpoint').map((prefix) => prefix.slice('checkpoints/'.length))
-  const [checkpoints, payloads, blobs] = await Promise.all([
+  const [checkpoints, statistics, payloads, blobs] = await Promise.all([
     referToCheckpoints(pool, ids),
+    referToStatistics(pool, of('statistics')),
     referToPayloads(pool, of('payload')),
     referToBlobs(pool, of('blob')),
   ])
   const uploads = of('upload').map((prefix) => ({ prefix, referenced: false, unseen: false }))
-  return [...checkpoints, ...payloads, ...blobs, ...uploads]
+  return [...checkpoints, ...statistics, ...payloads, ...blobs, ...uploads]
 }
 
 async function removeOld(deps: Deps, garbage: Unit[], afterSeconds: number): Promise<number> {

@@ -1,8 +1,8 @@
 import type { ListedArtifact } from '../../lib/artifact-store/store.ts'
 
-/** What goes together: a checkpoint's folder, a payload, a file of a data set, the parts of an upload. */
+/** What goes together: a checkpoint's folder, its statistics, a payload, a file of a data set, the parts of an upload. */
 export interface Unit {
-  kind: 'checkpoint' | 'payload' | 'blob' | 'upload'
+  kind: 'checkpoint' | 'statistics' | 'payload' | 'blob' | 'upload'
   prefix: string
   bytes: number
   /** of its newest object */
@@ -11,6 +11,7 @@ export interface Unit {
 
 const places: [Unit['kind'], RegExp][] = [
   ['checkpoint', /^checkpoints\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\/)/],
+  ['statistics', /^token-statistics\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.parquet$/],
   ['payload', /^payloads\/[^/]+\/[^/]+$/],
   ['blob', /^artifacts\/[^/]+\/[^/]+$/],
   ['upload', /^uploads\/[^/]+\/[^/]+(?=\/)/],

@@ -1,6 +1,7 @@
 import { listCheckpointsToPurge, noteCheckpointsPurged, type DeletedCheckpointRow } from '../../db/queries/purge.ts'
 import type { Context } from '../context.ts'
 import { unloadAdapters } from './engines.ts'
+import { removeCheckpointFiles } from './files.ts'
 
 /** Removes the files of deleted checkpoints, then their adapters from the engines. */
 export async function purgeCheckpoints(context: Context): Promise<void> {
@@ -14,7 +15,7 @@ export async function purgeCheckpoints(context: Context): Promise<void> {
 
 async function purgeGroup(context: Context, baseModel: string, group: DeletedCheckpointRow[]): Promise<void> {
   const ids = group.map(({ id }) => id)
-  for (const id of ids) await context.artifacts.removeAll(`checkpoints/${id}`)
+  for (const id of ids) await removeCheckpointFiles(context, id)
   const oldest = Math.max(...group.map(({ ageSeconds }) => ageSeconds))
   await unloadAdapters(context, baseModel, ids, oldest)
   await noteCheckpointsPurged(context.pool, ids)

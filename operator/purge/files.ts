@@ -1,5 +1,6 @@
 import { noteInputGone, listCheckpointFolders, listOwnPayloads } from '../../db/queries/purge.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
+import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
 
 type Deps = Pick<Context, 'pool' | 'artifacts'>
@@ -9,7 +10,13 @@ const youngMs = 60_000
 
 /** Removes the checkpoints of a deleted model from the store. */
 export async function removeCheckpoints({ pool, artifacts }: Deps, modelId: string): Promise<void> {
-  for (const id of await listCheckpointFolders(pool, modelId)) await artifacts.removeAll(`checkpoints/${id}`)
+  for (const id of await listCheckpointFolders(pool, modelId)) await removeCheckpointFiles({ artifacts }, id)
+}
+
+/** Removes the files of a checkpoint, and the statistics of what it was trained on. */
+export async function removeCheckpointFiles({ artifacts }: Pick<Deps, 'artifacts'>, id: string): Promise<void> {
+  await artifacts.removeAll(`checkpoints/${id}`)
+  await artifacts.remove(tokenStatisticsKey(id))
 }
 
 /**

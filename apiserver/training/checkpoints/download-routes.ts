@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import type { ByteRange } from '../../../lib/artifact-store/store.ts'
+import { tokenStatisticsKey } from '../../../lib/artifact-store/token-statistics.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { sendFile } from '../../http/send-file.ts'
@@ -14,6 +16,7 @@ import { getCheckpoint } from './service.ts'
 const tag = 'Checkpoints'
 const path = '/v1/preview/models/{model_id}/checkpoints/{step}'
 const bytes = Type.String({ format: 'binary' })
+const parquet = 'application/vnd.apache.parquet'
 
 /** A checkpoint as a plain PEFT folder: its files one by one, or all in a tar. */
 export function routeDownloads(api: Api, deps: Deps): void {
@@ -47,6 +50,28 @@ export function routeDownloads(api: Api, deps: Deps): void {
       if (!file) throw notFound('File')
       const type = file.path.endsWith('.json') ? 'application/json' : 'application/octet-stream'
       await sendFile(ctx, { ...file, type, name: file.path, open: (range) => deps.artifacts.open(file.key, range) })
+    },
+  )
+
+  api.get(
+    `${path}/token-statistics`,
+    {
+      tag,
+      summary: 'Download the statistics of the tokens that a checkpoint was trained on',
+      description:
+        'A Parquet file with one row per token, a moment after the job has ended; which trajectories are in it says ' +
+        'the `token_statistics` of the limits. 404 where there is none, or not any more: it is kept for the newest ' +
+        'ten steps. Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
+      otherAnswers: { [parquet]: bytes },
+      otherStatuses: { 206: bytes, 304: Type.Unknown() },
+      refusals: [416],
+    },
+    async ({ ctx, caller, params }) => {
+      const { id, step, statistics } = await find(caller.entity, params)
+      if (!statistics) throw notFound('File')
+      const name = `token-statistics-step${step}.parquet`
+      const open = (range?: ByteRange) => deps.artifacts.open(tokenStatisticsKey(id), range)
+      await sendFile(ctx, { ...statistics, type: parquet, name, open })
     },
   )
 

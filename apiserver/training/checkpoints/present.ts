@@ -14,6 +14,7 @@ export function presentCheckpointDetails(checkpoint: StoredCheckpoint, files: Ch
     digest: checkpoint.digest,
     size: files.reduce((sum, { size }) => sum + size, 0),
     files: files.map(presentFile),
+    token_statistics: checkpoint.statistics,
   }
 }
 

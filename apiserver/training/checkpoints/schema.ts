@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { nullable } from '../../validation/nullable.ts'
 
 // Postgres' integer.
 export const largestStep = 2 ** 31 - 1
@@ -23,6 +24,7 @@ export const checkpointDetailsSchema = Type.Object({
   digest: Type.String(),
   size: Type.Integer(),
   files: Type.Array(fileSchema),
+  token_statistics: nullable(Type.Object({ size: Type.Integer(), digest: Type.String() })),
 })
 
 /** DELETE .../checkpoints: the steps in the body, or in the query where a proxy drops the bodies of DELETE. */

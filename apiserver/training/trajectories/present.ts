@@ -18,6 +18,7 @@ export function presentTrajectory(row: TrajectoryRow) {
     metrics: row.metrics,
     tokens: row.tokens,
     flags: row.flags,
+    push: row.push,
     created_at: row.createdAt.toISOString(),
   }
 }

@@ -20,6 +20,8 @@ export const trajectoryListQuery = Type.Object({
   min_reward: Type.Optional(Type.Number()),
   max_reward: Type.Optional(Type.Number()),
   flag: Type.Optional(flag),
+  min_push: Type.Optional(Type.Number()),
+  max_push: Type.Optional(Type.Number()),
 })
 
 export type TrajectoryListQuery = Static<typeof trajectoryListQuery>
@@ -50,6 +52,13 @@ export const trajectoryRowSchema = Type.Object({
   metrics: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Boolean()])),
   tokens: { ...count, description: 'How many were sampled.' },
   flags: Type.Array(flag),
+  push: nullable(
+    Type.Number({
+      description:
+        'How strongly it moved the policy: the sum of the magnitudes of its gradient coefficients, positive when it ' +
+        'was made likelier. Null for what was logged, and until the trainer has told it, shortly after the end.',
+    }),
+  ),
   created_at: Type.String({ format: 'date-time' }),
 })
 

@@ -37,6 +37,8 @@ export async function listModelTrajectories(
     minReward: query.min_reward,
     maxReward: query.max_reward,
     flag: query.flag,
+    minPush: query.min_push,
+    maxPush: query.max_push,
   }
   const page = { after, order: query.order, limit: query.limit + 1 }
   return limit(() => listTrajectories(deps.pool, id, filter, page))

@@ -1,0 +1,19 @@
+import type { ReportedStatistics } from '../../db/queries/token-statistics.ts'
+import { Problem } from './problem.ts'
+
+interface StatisticsBody {
+  uri: string | null
+  digest: string | null
+  bytes: number | null
+  pushes: Record<string, number>
+}
+
+/** A report of token statistics as the database takes it. @throws {Problem} 422 for half a file */
+export function readStatistics({ uri, digest, bytes, pushes }: StatisticsBody): ReportedStatistics {
+  if (uri === null && digest === null && bytes === null) return { file: null, pushes }
+  if (uri === null || digest === null || bytes === null) {
+    throw new Problem(422, 'of uri, digest and bytes all are null, or none')
+  }
+  const checkpointId = uri.slice(uri.lastIndexOf('/') + 1, uri.lastIndexOf('.'))
+  return { file: { checkpointId, digest, bytes }, pushes }
+}
