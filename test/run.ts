@@ -6,9 +6,11 @@ import { readLocalConfig } from '../local/config.ts'
 import { installTrainerEnvironment } from '../local/install/python-environment.ts'
 import { Board } from '../local/terminal/board.ts'
 import { runChecks } from './check.ts'
+import { ensurePeersPython } from './support/client-python.ts'
 import { installS3Server } from './support/s3-build.ts'
 
 const root = path.dirname(import.meta.dirname)
+const trainer = path.join(root, 'trainer')
 
 interface Outcome {
   passed: number
@@ -50,27 +52,40 @@ async function readVitestReport(file: string): Promise<Outcome> {
   }
 }
 
-/** Lints and tests the Python package; counts come from pytest's JUnit report, each lint counts as one. */
+/** Lints and tests the Python package; each lint counts as one. */
 async function runPython(reports: string): Promise<Outcome> {
   const signal = new AbortController().signal
   const { python } = await installTrainerEnvironment({ config: readLocalConfig(), board: new Board(), signal })
-  const folder = path.join(root, 'trainer')
-  const report = path.join(reports, 'pytest.xml')
   const lints = [
-    await runCommand(python, ['-m', 'ruff', 'check', '.'], folder),
-    await runCommand(python, ['-m', 'ruff', 'format', '--check', '.'], folder),
+    await runCommand(python, ['-m', 'ruff', 'check', '.'], trainer),
+    await runCommand(python, ['-m', 'ruff', 'format', '--check', '.'], trainer),
   ]
   // The tests of the artifact store start it.
   const env = { TRAINYARD_TEST_S3_SERVER: await installS3Server() }
-  const code = await runCommand(python, ['-m', 'pytest', '-q', `--junitxml=${report}`], folder, env)
-  const outcome = await readJunit(report).catch(() => crashed('pytest made no report'))
+  const outcome = await runPytest(python, { report: path.join(reports, 'pytest.xml'), env })
   const lintFaults = lints.filter((lint) => lint !== 0).length
-  const failed = outcome.failed + lintFaults
-  return {
-    ...outcome,
-    passed: outcome.passed + lints.length - lintFaults,
-    failed: code !== 0 && failed === 0 ? 1 : failed,
-  }
+  const passed = outcome.passed + lints.length - lintFaults
+  return { ...outcome, passed, failed: outcome.failed + lintFaults }
+}
+
+/** Compares the trainer with other trainers, in an environment that has them; none of them may reach for the network. */
+async function runOracles(reports: string): Promise<Outcome> {
+  const env = { HF_HUB_OFFLINE: '1', LITELLM_LOCAL_MODEL_COST_MAP: 'True', WANDB_API_KEY: undefined }
+  const report = path.join(reports, 'oracles.xml')
+  return runPytest(await ensurePeersPython(), { report, env, folders: ['peers'] })
+}
+
+interface PytestRun {
+  report: string
+  env: NodeJS.ProcessEnv
+  folders?: string[]
+}
+
+/** Runs pytest on folders, or on those that its settings name; counts come from its JUnit report. */
+async function runPytest(python: string, { report, env, folders = [] }: PytestRun): Promise<Outcome> {
+  const code = await runCommand(python, ['-m', 'pytest', '-q', `--junitxml=${report}`, ...folders], trainer, env)
+  const outcome = await readJunit(report).catch(() => crashed('pytest made no report'))
+  return code !== 0 && outcome.failed === 0 ? { ...outcome, failed: 1 } : outcome
 }
 
 async function readJunit(file: string): Promise<Outcome> {
@@ -85,7 +100,7 @@ async function readJunit(file: string): Promise<Outcome> {
   }
 }
 
-function runCommand(command: string, args: string[], cwd: string, env = {}): Promise<number> {
+function runCommand(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
@@ -104,6 +119,7 @@ async function main(): Promise<void> {
     ['unit tests', () => runVitest('unit', reports)],
     ['artifact store tests', () => runVitest('store', reports)],
     ['Python tests', () => runPython(reports)],
+    ['oracle tests', () => runOracles(reports)],
     ['control tests', () => runVitest('control', reports)],
     ['integration and client tests', () => runVitest('integration', reports)],
   ]

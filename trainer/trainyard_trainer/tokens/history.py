@@ -35,13 +35,19 @@ class TokenizedHistory:
         return sum(self.trained)
 
 
-def tokenize_history(history: History, tokenizer: PreTrainedTokenizerBase, where: str) -> TokenizedHistory | None:
-    """Cut after the last Choice with logprobs; None when there is none."""
-    turns = {
-        place: read_turn(item, entries, tokenizer, f"{where}.messages_and_choices[{place}]")
-        for place, item in enumerate(history.messages_and_choices)
-        if is_choice(item) and (entries := read_logprobs(item, f"{where}.messages_and_choices[{place}]"))
-    }
+def tokenize_history(
+    history: History, tokenizer: PreTrainedTokenizerBase, where: str, *, without_logprobs: bool = False
+) -> TokenizedHistory | None:
+    """Cut after the last turn that is trained on; None when there is none. Those are Choices with logprobs, and
+    `without_logprobs` every other answer too."""
+    turns: dict[int, SampledTurn] = {}
+    for place, item in enumerate(history.messages_and_choices):
+        name = f"{where}.messages_and_choices[{place}]"
+        turn = read_turn(item, tokenizer, name)
+        if not turn and without_logprobs and is_answer(item):
+            turn = read_answer(item, tokenizer, name)
+        if turn:
+            turns[place] = turn
     if not turns:
         return None
     items = history.messages_and_choices[: max(turns) + 1]
@@ -49,9 +55,30 @@ def tokenize_history(history: History, tokenizer: PreTrainedTokenizerBase, where
     return join_pieces(pieces, list(turns.values()), tokenizer)
 
 
-def read_turn(choice: dict, entries: list[dict], tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn:
-    ids = read_token_ids(choice, entries, tokenizer, where)
+def read_turn(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn | None:
+    """A Choice as it was sampled; None where that is not told."""
+    entries = read_logprobs(item, where) if is_choice(item) else []
+    if not entries:
+        return None
+    ids = read_token_ids(item, entries, tokenizer, where)
     return SampledTurn(ids, [float(entry["logprob"]) for entry in entries], tokenizer.decode(ids))
+
+
+def is_answer(item: dict) -> bool:
+    return is_choice(item) or item["role"] == "assistant"
+
+
+def read_answer(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn | None:
+    """An answer's text as tokens whose log-probabilities are unknown; None where it says nothing."""
+    message = present_message(item)
+    if message.get("tool_calls"):
+        raise InvalidInput(
+            f"{where} calls tools and has no logprobs, so its tokens are not known. Sample it with logprobs, or leave "
+            "out allow_training_without_logprobs.",
+            "UnknownTokens",
+        )
+    ids = encode(message["content"], tokenizer)["input_ids"]
+    return SampledTurn(ids, [math.nan] * len(ids), message["content"]) if ids else None
 
 
 def render_pieces(

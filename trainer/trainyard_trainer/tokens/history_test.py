@@ -5,6 +5,7 @@ import pytest
 from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.history import tokenize_history
+from trainyard_trainer.tokens.rendering import present_tool
 
 USER = {"role": "user", "content": "Name a colour."}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
@@ -125,3 +126,39 @@ def test_a_choice_that_cannot_be_read_is_named(tokenizer, make_choice, change, m
 def test_half_of_a_surrogate_pair_is_no_text(tokenizer, make_choice):
     with pytest.raises(InvalidInput, match="surrogate"):
         tokenize(tokenizer, {"role": "user", "content": "\ud800"}, make_choice("Red."))
+
+
+def test_answers_without_logprobs_are_trained_on_where_that_is_asked_for(tokenizer, make_choice):
+    plain, silent = {"role": "assistant", "content": "Red."}, make_choice("Blue.") | {"logprobs": None}
+    history = tokenize_history(
+        History([USER, plain, USER, silent, USER], None), tokenizer, "here", without_logprobs=True
+    )
+    shown = render(tokenizer, [USER, plain, USER, silent["message"]])
+    assert history.ids == shown[: len(history.ids)]
+    trained = [token for token, is_trained in zip(history.ids, history.trained, strict=True) if is_trained]
+    # Nobody sampled the end of these answers.
+    assert tokenizer.decode(trained) == "Red.Blue."
+    assert all(math.isnan(value) for value in history.logprobs)
+
+
+def test_an_answer_without_logprobs_that_says_nothing_is_context(tokenizer):
+    items = [USER, {"role": "assistant", "content": None}]
+    assert tokenize_history(History(items, None), tokenizer, "here", without_logprobs=True) is None
+
+
+def test_calls_without_logprobs_are_refused_where_they_would_be_trained_on(tokenizer):
+    call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    items = [USER, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    with pytest.raises(InvalidInput, match=r"here.messages_and_choices\[1\] calls tools"):
+        tokenize_history(History(items, [TOOL]), tokenizer, "here", without_logprobs=True)
+    assert tokenize_history(History(items, [TOOL]), tokenizer, "here") is None
+
+
+def test_tools_are_shown_as_the_engine_shows_them():
+    bare = {"parameters": {"b": 1, "a": 2}, "name": "f", "strict": None, "more": 1}
+    shown = [("name", "f"), ("description", None), ("parameters", {"b": 1, "a": 2})]
+    for tool in (bare, {"function": bare, "type": "function", "more": 2}):
+        presented = present_tool(tool)
+        assert list(presented) == ["type", "function"]
+        assert list(presented["function"].items()) == shown
+    assert present_tool({"type": "function", "function": bare | {"strict": True}})["function"]["strict"] is True

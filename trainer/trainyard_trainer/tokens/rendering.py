@@ -81,4 +81,12 @@ def present_call(call: dict) -> dict:
 
 
 def present_tool(tool: dict) -> dict:
-    return tool if "type" in tool else {"type": "function", "function": tool}
+    """A function as the engine hands it to the template: its fields in the engine's order, null where it has none."""
+    function = tool.get("function") if "type" in tool else tool
+    if not isinstance(function, dict):
+        return tool
+    told = {"name": function.get("name"), "description": None, "parameters": None}
+    told |= {name: function[name] for name in told if name in function}
+    if function.get("strict") is not None:
+        told["strict"] = function["strict"]
+    return {"type": "function", "function": told}

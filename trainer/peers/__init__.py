@@ -1,0 +1,1 @@
+"""The trainer against other implementations of the same mathematics; see requirements.in."""

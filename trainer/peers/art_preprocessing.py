@@ -1,0 +1,94 @@
+"""What ART makes of trajectory groups: per trained history its tokens, and per trained token weight and advantage."""
+
+from dataclasses import dataclass
+
+import torch
+from art.preprocessing.pack import packed_tensors_from_tokenized_results
+from art.preprocessing.tokenize import TokenizedResult, tokenize_trajectory_groups
+from art.trajectories import Trajectory, TrajectoryGroup
+from openai.types.chat.chat_completion import Choice
+from transformers import PreTrainedTokenizerBase
+
+LENGTH = 4096
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One history; `weight` and `advantage` are the same for all its trained tokens."""
+
+    ids: list[int]
+    trained: list[bool]
+    logprobs: list[float]
+    weight: float
+    advantage: float
+
+
+def read_groups(groups: list[dict]) -> list[TrajectoryGroup]:
+    return [TrajectoryGroup([read_trajectory(item) for item in group["trajectories"]]) for group in groups]
+
+
+def read_trajectory(item: dict) -> Trajectory:
+    """As ART's own data classes, in which Choices are objects and messages are not."""
+    additional = [read_history(history) for history in item["additional_histories"]]
+    return Trajectory(**item | read_history(item) | {"additional_histories": additional})
+
+
+def read_history(item: dict) -> dict:
+    items = [Choice.model_validate(entry) if "message" in entry else entry for entry in item["messages_and_choices"]]
+    return {"messages_and_choices": items, "tools": item["tools"]}
+
+
+def preprocess(
+    groups: list[dict],
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    scale_rewards: bool = True,
+    advantage_balance: float = 0.0,
+    allow_training_without_logprobs: bool = False,
+) -> list[Trained]:
+    """In the order of the payload. ART shuffles sequences; each holds one history here, so that the order is found."""
+    results = list(
+        tokenize_trajectory_groups(
+            tokenizer,
+            read_groups(groups),
+            allow_training_without_logprobs,
+            scale_rewards,
+            shuffle_group_trajectories=False,
+            chat_template_tool_schema_format="vllm_openai",
+        )
+    )
+    return unpack(results, advantage_balance) if results else []
+
+
+def unpack(results: list[TokenizedResult], advantage_balance: float) -> list[Trained]:
+    for result in results:
+        # ART leaves out what lies wholly within the prompt that a group shares; nothing that is trained does.
+        result.prompt_length = 0
+    order = {tuple(result.token_ids): place for place, result in enumerate(results)}
+    assert len(order) == len(results), "two histories of the same tokens cannot be told apart"
+    torch.set_default_dtype(torch.float64)
+    try:
+        packed = packed_tensors_from_tokenized_results(
+            results, LENGTH, -1, truncate_long_results=False, advantage_balance=advantage_balance, pack_results=False
+        )
+    finally:
+        torch.set_default_dtype(torch.float32)
+    rows: list[tuple[int, Trained]] = []
+    for row in range(len(results)):
+        ids = tuple(token for token in packed["tokens"][row].tolist() if token >= 0)
+        mask = packed["assistant_mask"][row]
+        if mask.any():
+            history = Trained(
+                list(ids),
+                mask[: len(ids)].tolist(),
+                packed["logprobs"][row, : len(ids)].tolist(),
+                take_one(packed["weights"][row][mask]),
+                take_one(packed["advantages"][row][mask]),
+            )
+            rows.append((order[ids], history))
+    return [history for _, history in sorted(rows, key=lambda item: item[0])]
+
+
+def take_one(values: torch.Tensor) -> float:
+    assert (values == values[0]).all()
+    return values[0].item()
