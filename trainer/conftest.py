@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainyard_trainer.compute.adapter import Base, load_base
+from trainyard_trainer.compute.base import Base, Source, load_base
+
+MODEL = Path(__file__).parent / "models" / "tiny-chat"
 
 pytest_plugins = [
     "trainyard_artifacts.stores_for_tests",
@@ -13,13 +15,11 @@ pytest_plugins = [
     "trainyard_trainer.status_server_for_tests",
 ]
 
-MODEL = Path(__file__).parent / "models" / "tiny-chat"
-
 
 @pytest.fixture(scope="session")
 def base() -> Base:
     torch.set_num_threads(1)  # for a model this small, threads mostly wait for each other
-    return load_base("trainyard/tiny-chat", str(MODEL))
+    return load_base("trainyard/tiny-chat", Source(str(MODEL)))
 
 
 @pytest.fixture(scope="session")

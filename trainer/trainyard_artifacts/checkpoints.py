@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from uuid import uuid4
 
 from trainyard_artifacts.addresses import SCHEME, ArtifactError, ArtifactMissing
 from trainyard_artifacts.files import digest_file
@@ -30,9 +31,13 @@ def locate_checkpoint(checkpoint_id: str) -> str:
     return f"{SCHEME}checkpoints/{checkpoint_id}"
 
 
-def write_checkpoint(store: ArtifactStore, checkpoint_id: str, write_files: Callable[[Path], None]) -> tuple[str, str]:
-    """Writes a checkpoint's files and manifest, complete or not at all. Gives its address and digest."""
-    uri = locate_checkpoint(checkpoint_id)
+def locate_progress(job_id: str) -> str:
+    """A new address for the state of a job that is not finished: a checkpoint of its own form."""
+    return f"{SCHEME}progress/{job_id}/{uuid4()}"
+
+
+def write_checkpoint(store: ArtifactStore, uri: str, write_files: Callable[[Path], None]) -> str:
+    """Writes a checkpoint's files and manifest, complete or not at all. Gives the digest of the manifest."""
     digest = ""
 
     def write(folder: Path) -> None:
@@ -43,7 +48,7 @@ def write_checkpoint(store: ArtifactStore, checkpoint_id: str, write_files: Call
         digest = digest_file(folder / MANIFEST)
 
     store.write_folder(uri, write, last=MANIFEST)
-    return uri, digest
+    return digest
 
 
 def fetch_checkpoint(store: ArtifactStore, uri: str, digest: str | None = None, optional: Iterable[str] = ()) -> Path:

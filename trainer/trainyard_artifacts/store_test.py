@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from trainyard_artifacts.addresses import ArtifactError, ArtifactMissing, StoreUnavailable, parse_key
-from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, is_checkpoint_id, write_checkpoint
+from trainyard_artifacts.checkpoints import (
+    OPTIMIZER_STATE,
+    fetch_checkpoint,
+    is_checkpoint_id,
+    locate_checkpoint,
+    write_checkpoint,
+)
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 from trainyard_artifacts.store import open_store
 
@@ -84,7 +90,7 @@ def test_bytes_are_read_only_with_the_right_digest(store, objects):
 
 
 def test_a_checkpoint_is_written_with_its_manifest(store, objects):
-    uri, digest = write_checkpoint(store, ID, write_files)
+    digest = write_checkpoint(store, uri := locate_checkpoint(ID), write_files)
     names = ("adapter_config.json", "adapter_model.safetensors", "manifest.json", "optimizer.safetensors")
     assert objects.list() == [f"checkpoints/{ID}/{name}" for name in names]
     manifest = store.read(f"{URI}/manifest.json")
@@ -93,7 +99,7 @@ def test_a_checkpoint_is_written_with_its_manifest(store, objects):
 
 
 def test_a_checkpoint_is_fetched_as_it_was_written(store):
-    uri, digest = write_checkpoint(store, ID, write_files)
+    digest = write_checkpoint(store, uri := locate_checkpoint(ID), write_files)
     weights = {"adapter_model.safetensors": b"weights", "adapter_config.json": CONTENT}
     everything = weights | {OPTIMIZER_STATE: b"momentum"}
     served, whole = fetch_checkpoint(store, uri), fetch_checkpoint(store, uri, digest, [OPTIMIZER_STATE])
@@ -102,7 +108,7 @@ def test_a_checkpoint_is_fetched_as_it_was_written(store):
 
 
 def test_optimizer_state_that_has_gone_is_not_missed(store, objects):
-    uri, digest = write_checkpoint(store, ID, write_files)
+    digest = write_checkpoint(store, uri := locate_checkpoint(ID), write_files)
     objects.remove(f"checkpoints/{ID}/{OPTIMIZER_STATE}")
     assert OPTIMIZER_STATE not in read_folder(fetch_checkpoint(store, uri, digest, [OPTIMIZER_STATE]))
 
@@ -113,16 +119,18 @@ def test_a_checkpoint_that_cannot_be_written_leaves_nothing(store, objects):
         raise OSError("no room")
 
     with pytest.raises(OSError, match="no room"):
-        write_checkpoint(store, ID, fail)
+        write_checkpoint(store, locate_checkpoint(ID), fail)
     assert objects.list() == []
     if store.cache:
         assert list(store.cache.root.iterdir()) == []
 
 
 def test_a_checkpoint_is_never_written_twice(store, objects):
-    write_checkpoint(store, ID, write_files)
+    write_checkpoint(store, locate_checkpoint(ID), write_files)
     with pytest.raises((ArtifactError, OSError)):
-        write_checkpoint(store, ID, lambda folder: (folder / "adapter_model.safetensors").write_bytes(b"other"))
+        write_checkpoint(
+            store, locate_checkpoint(ID), lambda folder: (folder / "adapter_model.safetensors").write_bytes(b"other")
+        )
     assert store.read(f"{URI}/adapter_model.safetensors") == b"weights"
     assert len(objects.list()) == 4
 
@@ -137,7 +145,7 @@ def test_a_checkpoint_is_never_written_twice(store, objects):
     ],
 )
 def test_damage_is_noticed(store_settings, store, objects, damage, message):
-    _, digest = write_checkpoint(store, ID, write_files)
+    digest = write_checkpoint(store, locate_checkpoint(ID), write_files)
     damage(objects, f"checkpoints/{ID}")
     if store.cache:  # what was fetched before stays good
         store.cache.max_bytes = 0
@@ -167,7 +175,7 @@ def test_only_lower_case_uuids_name_checkpoints(name, expected):
 
 def test_on_s3_the_writer_needs_no_download_and_a_damaged_one_is_not_kept(s3_settings):
     store = open_store(s3_settings)
-    uri, digest = write_checkpoint(store, ID, write_files)
+    digest = write_checkpoint(store, uri := locate_checkpoint(ID), write_files)
     assert len(store.cache.list_folders()) == 1
     fetch_checkpoint(store, uri, digest, [OPTIMIZER_STATE])
     assert len(store.cache.list_folders()) == 1

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, SERVED_FILES, write_checkpoint
+from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, SERVED_FILES, locate_checkpoint, write_checkpoint
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_artifacts.store import open_store
 
@@ -35,7 +35,7 @@ def write_files(folder):
 
 
 def test_a_checkpoint_is_found_by_its_id(store, resolve):
-    write_checkpoint(store, ID, write_files)
+    write_checkpoint(store, locate_checkpoint(ID), write_files)
     request = resolve(ID)
     assert request.lora_name == ID
     with open(f"{request.lora_path}/{ADAPTER_WEIGHTS}", "rb") as weights:
@@ -44,13 +44,13 @@ def test_a_checkpoint_is_found_by_its_id(store, resolve):
 
 def test_on_a_folder_nothing_is_copied(tmp_path):
     store = open_store(StoreSettings(str(tmp_path)))
-    write_checkpoint(store, ID, write_files)
+    write_checkpoint(store, locate_checkpoint(ID), write_files)
     assert make_resolve(store)(ID).lora_path == str(tmp_path / "checkpoints" / ID)
 
 
 @pytest.mark.parametrize("name", [ID, ID.upper(), "e/p/n", "../checkpoints/" + ID, f"{ID}/", "", ".", "\0"])
 def test_any_other_name_is_unknown(store, resolve, name):
-    write_checkpoint(store, ID.replace("0", "1"), write_files)
+    write_checkpoint(store, locate_checkpoint(ID.replace("0", "1")), write_files)
     assert resolve(name) is None
 
 
@@ -63,7 +63,7 @@ def test_a_checkpoint_without_its_manifest_is_not_there_yet(tmp_path):
 
 def test_a_damaged_checkpoint_is_refused(tmp_path):
     store = open_store(StoreSettings(str(tmp_path)))
-    write_checkpoint(store, ID, write_files)
+    write_checkpoint(store, locate_checkpoint(ID), write_files)
     (tmp_path / "checkpoints" / ID / ADAPTER_WEIGHTS).write_bytes(b"y")
     with pytest.raises(Exception, match="damaged") as caught:
         make_resolve(store)(ID)

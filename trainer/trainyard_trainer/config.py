@@ -15,6 +15,10 @@ DEFAULT_LORA = {
     "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
 }
 DEFAULT_MAX_SEQUENCE_LENGTH = 32_768
+DEFAULT_MAX_JOBS = 4
+# How often what a running job has got is saved, and how long a trainer that must end may take for it.
+DEFAULT_SAVE_SECONDS = 60.0
+DEFAULT_GRACE_SECONDS = 25.0
 
 
 class ConfigError(Exception):
@@ -37,6 +41,13 @@ class Settings:
     artifacts: StoreSettings
     max_sequence_length: int
     lora: LoraSettings
+    model_revision: str | None = None
+    trust_remote_code: bool = False
+    max_batch_tokens: int | None = None
+    max_jobs: int = DEFAULT_MAX_JOBS
+    co_batch: str = "Off"
+    save_seconds: float = DEFAULT_SAVE_SECONDS
+    grace_seconds: float = DEFAULT_GRACE_SECONDS
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
@@ -46,8 +57,15 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         base_model=require(env, "TRAINYARD_BASE_MODEL"),
         model_path=require(env, "TRAINYARD_MODEL"),
         artifacts=read_artifacts(env),
-        max_sequence_length=read_length(env),
+        max_sequence_length=read_count(env, "TRAINYARD_MAX_SEQUENCE_LENGTH") or DEFAULT_MAX_SEQUENCE_LENGTH,
         lora=read_lora(env),
+        model_revision=env.get("TRAINYARD_MODEL_REVISION") or None,
+        trust_remote_code=read_choice(env, "TRAINYARD_TRUST_REMOTE_CODE", ("false", "true")) == "true",
+        max_batch_tokens=read_count(env, "TRAINYARD_MAX_BATCH_TOKENS"),
+        max_jobs=read_count(env, "TRAINYARD_MAX_JOBS") or DEFAULT_MAX_JOBS,
+        co_batch=read_choice(env, "TRAINYARD_CO_BATCH", ("Off", "SameEntity", "Any")),
+        save_seconds=read_seconds(env, "TRAINYARD_SAVE_SECONDS", DEFAULT_SAVE_SECONDS),
+        grace_seconds=read_seconds(env, "TRAINYARD_GRACE_SECONDS", DEFAULT_GRACE_SECONDS),
     )
 
 
@@ -71,11 +89,30 @@ def read_artifacts(env: Mapping[str, str]) -> StoreSettings:
         raise ConfigError(str(cause)) from cause
 
 
-def read_length(env: Mapping[str, str]) -> int:
-    text = env.get("TRAINYARD_MAX_SEQUENCE_LENGTH") or str(DEFAULT_MAX_SEQUENCE_LENGTH)
-    if not text.isdigit() or int(text) < 1:
-        raise ConfigError("TRAINYARD_MAX_SEQUENCE_LENGTH must be a positive number of tokens")
+def read_count(env: Mapping[str, str], name: str) -> int | None:
+    text = env.get(name)
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigError(f"{name} must be a positive whole number")
     return int(text)
+
+
+def read_seconds(env: Mapping[str, str], name: str, default: float) -> float:
+    text = env.get(name)
+    if not text:
+        return default
+    if not text.isdecimal():
+        raise ConfigError(f"{name} must be a number of seconds")
+    return float(text)
+
+
+def read_choice(env: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    """The first choice is what an absent variable means."""
+    text = env.get(name) or choices[0]
+    if text not in choices:
+        raise ConfigError(f"{name} must be one of {', '.join(choices)}")
+    return text
 
 
 def read_lora(env: Mapping[str, str]) -> LoraSettings:

@@ -4,26 +4,42 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from peft import PeftModel
 from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM
 
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS
 from trainyard_artifacts.settings import StoreSettings
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.turns import Policy, Turns
 from trainyard_trainer.config import Settings, read_lora
-from trainyard_trainer.job import Job
-from trainyard_trainer.reports.claims import Artifact, Claim
+from trainyard_trainer.job import Job, Leave
+from trainyard_trainer.reports.claims import Artifact, Claim, Lease
 from trainyard_trainer.worker import run_job
 
 LORA = read_lora({})
+MODEL = Path(__file__).parents[1] / "models" / "tiny-chat"
 
 
 class Reports(list):
     """Keeps what a job reports, in the place of a lease."""
 
+    client = None
+
+    def __init__(self):
+        self.progress = []
+
     def check(self):
         pass
 
+    def report_start(self, num_steps, numbers):
+        Lease.report_start(self, num_steps, numbers)
+
     def post_event(self, seq, kind, data):
         self.append((seq, kind, data))
+
+    def post_progress(self, saved, step):
+        self.progress.append((saved, step))
 
     def post_checkpoint(self, uri, digest, metrics):
         self.checkpoint = Artifact(uri, digest)
@@ -34,24 +50,35 @@ class Reports(list):
         return [data for _, kind, data in self if kind == "gradient_step"]
 
 
+class Recorders(list):
+    """Keeps what jobs recorded of their tokens, in the place of uploads."""
+
+    def start(self, recorder, *_):
+        self.append(recorder)
+
+
 class Jobs:
     """Runs jobs one after the other; the n-th writes the checkpoint n."""
 
-    def __init__(self, root, base):
+    def __init__(self, root, turns):
         self.root = root
-        self.base = base
+        self.turns = turns
         self.count = 0
+        self.recorders = Recorders()
 
-    def run(self, method, content, config, *, start=None, digest=None, max_length=4096):
+    def run(self, method, content, config, *, start=None, digest=None, max_length=4096, reports=None, **claimed):
+        """`claimed` are more fields of the claim; `reports` hears of the job instead of the list that is given."""
         self.count += 1
         found = hashlib.sha256(content).hexdigest()
         (self.root / "payloads").mkdir(exist_ok=True)
         (self.root / "payloads" / found).write_bytes(content)
         data = Artifact(f"artifact:///payloads/{found}", digest or found)
         checkpoint_id = f"00000000-0000-4000-8000-{self.count:012d}"
-        settings = Settings("", Path(), self.base.name, "", StoreSettings(str(self.root)), max_length, LORA)
-        reports = Reports()
-        run_job(Job(Claim("job", 1, method, data, config, checkpoint_id, start, 15.0), reports, self.base, settings))
+        name = self.turns.machine.base.name
+        settings = Settings("", Path(), name, "", StoreSettings(str(self.root)), max_length, LORA)
+        reports = Reports() if reports is None else reports
+        claim = Claim("job", 1, method, data, config, checkpoint_id, start, 15.0, **claimed)
+        run_job(Job(claim, reports, self.turns, settings, Leave(), self.recorders))
         return reports
 
     def locate(self, reports):
@@ -65,6 +92,23 @@ class Jobs:
         return {value.item() for name, value in state.items() if name.endswith(".step")}
 
 
+@pytest.fixture(scope="session")
+def turns(base):
+    with Turns(Machine(base), Policy(4096)) as turns:
+        yield turns
+
+
 @pytest.fixture
-def jobs(tmp_path, base):
-    return Jobs(tmp_path, base)
+def jobs(tmp_path, turns):
+    return Jobs(tmp_path, turns)
+
+
+@pytest.fixture
+def load_model():
+    """The tiny chat model as transformers and PEFT alone load it, with a checkpoint's adapter where one is given."""
+
+    def load(checkpoint=None):
+        model = AutoModelForCausalLM.from_pretrained(MODEL)
+        return (PeftModel.from_pretrained(model, checkpoint) if checkpoint else model).eval()
+
+    return load

@@ -5,21 +5,23 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 
 # Each is given a line's time, level and text.
 Listener = Callable[[str, str, str], None]
-listeners: list[Listener] = []
+# Jobs run side by side, each in its own context; a thread that works for one runs in a copy of its context.
+LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
 def copied_to(listener: Listener) -> Iterator[None]:
-    """Whatever is logged within the block, by any thread, is told to the listener too."""
-    listeners.append(listener)
+    """Whatever is logged within the block, and in copies of its context, is told to the listener too."""
+    token = LISTENER.set(listener)
     try:
         yield
     finally:
-        listeners.remove(listener)
+        LISTENER.reset(token)
 
 
 def write_line(level: str, message: str, fields: dict, error: str = "") -> None:
@@ -28,7 +30,7 @@ def write_line(level: str, message: str, fields: dict, error: str = "") -> None:
     sys.stdout.write(json.dumps(record, default=str) + "\n")
     sys.stdout.flush()
     text = " ".join([message, *(f"{name}={value}" for name, value in fields.items())])
-    for listener in listeners:
+    if listener := LISTENER.get():
         listener(time, level, f"{text}\n{error}".rstrip())
 
 

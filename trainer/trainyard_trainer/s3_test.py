@@ -14,34 +14,25 @@ from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_artifacts.store import open_store
 from trainyard_trainer.config import Settings, read_lora
+from trainyard_trainer.job import Job, Leave
+from trainyard_trainer.jobs_for_tests import Recorders, Reports
 from trainyard_trainer.reports.claims import Artifact, Claim
 from trainyard_trainer.worker import work_on
 
 USER = {"role": "user", "content": "Name a colour."}
 
 
-class Reports:
-    """Keeps what a job reports, in the place of a lease."""
+class Outcome(Reports):
+    """And what a job reports when it fails."""
 
-    def __init__(self):
-        self.failure = None
-        self.checkpoint = None
-
-    def check(self):
-        pass
-
-    def post_event(self, seq, kind, data):
-        pass
-
-    def post_checkpoint(self, uri, digest, metrics):
-        self.checkpoint = Artifact(uri, digest)
+    failure = None
 
     def post_failure(self, report):
         self.failure = report
 
 
 @pytest.fixture
-def train(base, make_choice):
+def train(turns, make_choice):
     """Trains one step on a store, and gives what was reported; the n-th call writes the checkpoint n."""
     count = 0
 
@@ -49,11 +40,12 @@ def train(base, make_choice):
         nonlocal count
         count += 1
         payload = put_payload(artifacts, make_choice, stored)
-        settings = Settings("", Path(), base.name, "", artifacts, 4096, read_lora({}))
+        settings = Settings("", Path(), turns.machine.base.name, "", artifacts, 4096, read_lora({}))
         checkpoint_id = f"00000000-0000-4000-8000-{count:012d}"
         config = {"learning_rate": 1e-3, "epsilon": None}
-        reports = Reports()
-        work_on(Claim("job", 1, "RL", payload, config, checkpoint_id, start, 15.0), reports, base, settings)
+        reports = Outcome()
+        claim = Claim("job", 1, "RL", payload, config, checkpoint_id, start, 15.0)
+        work_on(Job(claim, reports, turns, settings, Leave(), Recorders()))
         return reports
 
     return run

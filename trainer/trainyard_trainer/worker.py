@@ -1,71 +1,117 @@
-"""The loop of a warm trainer: claim, train, report, again; the base model stays loaded."""
+"""A warm trainer: it claims jobs as long as it has room for more, and runs each in a thread of its own."""
 
 import random
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 import torch
 
 from trainyard_artifacts.store import open_store
 from trainyard_trainer import log
-from trainyard_trainer.compute.adapter import Base
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import Fenced, InvalidInput, explain_failure
-from trainyard_trainer.job import Job
+from trainyard_trainer.job import Job, Leave, Leaving
 from trainyard_trainer.reports.claims import Claim, Lease, parse_claim
 from trainyard_trainer.reports.job_log import JobLog
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
 from trainyard_trainer.rl.job import run_rl_job
 from trainyard_trainer.sft.job import run_sft_job
+from trainyard_trainer.statistics.upload import Uploads
 
 LONGEST_PAUSE_SECONDS = 5.0
 METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
 
 
-def serve_jobs(settings: Settings, base: Base) -> None:
-    """Works until the process is told to end."""
-    client = StatusClient(settings.status_url, settings.token_file)
-    process_id = str(uuid4())
-    while True:
-        serve_next_job(client, process_id, base, settings)
-        if cache := open_store(settings.artifacts).cache:
-            cache.trim()  # between jobs nothing of it is in use
+@dataclass
+class Worker:
+    """The jobs of one process; `running` holds their threads by id."""
 
+    client: StatusClient
+    turns: Turns
+    settings: Settings
+    leave: Leave = field(default_factory=Leave)
+    uploads: Uploads = field(default_factory=Uploads)
+    process_id: str = field(default_factory=lambda: str(uuid4()))
+    running: dict[str, threading.Thread] = field(default_factory=dict)
+    changed: threading.Condition = field(default_factory=threading.Condition)
 
-def serve_next_job(client: StatusClient, process_id: str, base: Base, settings: Settings) -> None:
-    claim = wait_for_claim(client, process_id, base)
-    with JobLog(client, claim), Lease(client, claim) as lease:
-        work_on(claim, lease, base, settings)
+    def serve(self) -> None:
+        """Works until the process is told to end, which raises here whatever it raises."""
+        while True:
+            self.wait_for_room()
+            self.start(self.wait_for_claim())
 
+    def wait_for_room(self) -> None:
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.running) < self.settings.max_jobs)
 
-def wait_for_claim(client: StatusClient, process_id: str, base: Base) -> Claim:
-    pause = 0.5
-    while True:
+    def wait_for_claim(self) -> Claim:
+        pause = 0.5
+        base = self.turns.machine.base
+        while True:
+            try:
+                if body := self.client.claim(base.name, self.process_id, base.gpus, list(self.running)):
+                    return parse_claim(body)
+                pause = 0.5
+            except StatusUnavailable as cause:
+                log.warn("cannot claim a job, trying again", error=str(cause))
+                time.sleep(pause * random.uniform(0.5, 1))
+                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+    def start(self, claim: Claim) -> None:
+        thread = threading.Thread(target=self.run, args=(claim,), name=f"job {claim.id}", daemon=True)
+        with self.changed:
+            self.running[claim.id] = thread
+        thread.start()
+
+    def run(self, claim: Claim) -> None:
+        with self.counted(claim), JobLog(self.client, claim), Lease(self.client, claim) as lease:
+            work_on(Job(claim, lease, self.turns, self.settings, self.leave, self.uploads))
+
+    @contextmanager
+    def counted(self, claim: Claim) -> Iterator[None]:
         try:
-            if body := client.claim(base.name, process_id, base.gpus):
-                return parse_claim(body)
-            pause = 0.5
-        except StatusUnavailable as cause:
-            log.warn("cannot claim a job, trying again", error=str(cause))
-            time.sleep(pause * random.uniform(0.5, 1))
-            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+            yield
+        finally:
+            with self.changed:
+                del self.running[claim.id]
+                if not self.running and (cache := open_store(self.settings.artifacts).cache):
+                    cache.trim()  # between jobs nothing of it is in use
+                self.changed.notify_all()
+
+    def end(self) -> None:
+        """Lets jobs finish the step that they are at and save what they have, as far as there is time."""
+        self.leave.ask(self.settings.grace_seconds)
+        with self.changed:
+            done = self.changed.wait_for(lambda: not self.running, timeout=self.settings.grace_seconds)
+        if not done:
+            log.warn("the trainer ends before its jobs could be saved", jobs=len(self.running))
+        self.uploads.join(max(0.0, self.leave.deadline - time.monotonic()))
 
 
-def work_on(claim: Claim, lease: Lease, base: Base, settings: Settings) -> None:
+def work_on(job: Job) -> None:
     """Runs a job and sees to it that the status server hears how it ended, unless it took the job away."""
-    started = time.monotonic()
+    claim, started = job.claim, time.monotonic()
     log.info("job claimed", job=claim.id, attempt=claim.attempt)
     try:
         try:
-            run_job(Job(claim, lease, base, settings))
+            run_job(job)
             log.info("job trained", job=claim.id, attempt=claim.attempt, seconds=time.monotonic() - started)
+        except Leaving as cause:
+            job.lease.post_release()
+            log.info("job given back", job=claim.id, attempt=claim.attempt, reason=str(cause))
         except Fenced:
             raise
         except Exception as cause:
-            report_failure(claim, lease, cause)
+            report_failure(claim, job.lease, cause)
     except Fenced as cause:
         log.warn("job dropped", job=claim.id, attempt=claim.attempt, reason=str(cause))
-    if base.device.type == "cuda":
+    if job.base.device.type == "cuda":
         torch.cuda.empty_cache()
 
 

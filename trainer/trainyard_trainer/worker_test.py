@@ -10,7 +10,7 @@ from trainyard_artifacts.settings import StoreSettings
 from trainyard_trainer.config import Settings
 from trainyard_trainer.jobs_for_tests import LORA
 from trainyard_trainer.reports import claims
-from trainyard_trainer.worker import serve_next_job
+from trainyard_trainer.worker import Worker
 
 ROW = {"messages": [{"role": "user", "content": "Name a colour."}, {"role": "assistant", "content": "Teal. " * 30}]}
 
@@ -67,10 +67,16 @@ def control(server, tmp_path):
 
 
 @pytest.fixture
-def serve(client, base, control):
+def serve(client, turns, control):
+    """Claims one job and runs it to its end."""
+
     def serve():
-        settings = Settings("", Path(), base.name, "", StoreSettings(str(control.root)), 4096, LORA)
-        serve_next_job(client, "process", base, settings)
+        name = turns.machine.base.name
+        settings = Settings("", Path(), name, "", StoreSettings(str(control.root)), 4096, LORA)
+        worker = Worker(client, turns, settings, process_id="process")
+        worker.start(worker.wait_for_claim())
+        with worker.changed:
+            assert worker.changed.wait_for(lambda: not worker.running, timeout=60)
 
     return serve
 
@@ -83,7 +89,7 @@ def test_a_job_is_claimed_trained_and_logged(server, control, serve):
     control.offer("SFT", write_rows(2), {})
     serve()
     assert server.bodies_of("claims") == [
-        {"base_model": "trainyard/tiny-chat", "process_id": "process", "gpus": 0, "wait_seconds": 20}
+        {"base_model": "trainyard/tiny-chat", "process_id": "process", "gpus": 0, "holding": [], "wait_seconds": 20}
     ]
     assert [body["events"][0]["type"] for body in server.bodies_of("events")] == ["training_started", "gradient_step"]
     assert len(server.bodies_of("checkpoint")) == 1

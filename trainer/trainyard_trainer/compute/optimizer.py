@@ -1,20 +1,17 @@
-"""AdamW over an adapter's weights, and its state beside the adapter, so that the next job goes on where this ended."""
+"""AdamW over an adapter's weights, and its state by name, so that the next job goes on where this one ended."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
-from peft import PeftModel
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.optim import AdamW
 
-from trainyard_artifacts.checkpoints import OPTIMIZER_STATE
 from trainyard_trainer.failures import InvalidInput
 
 BETAS = (0.9, 0.99)
 STATE_NAMES = ("exp_avg", "exp_avg_sq", "step")
-METHOD = "method"
 
 
 @dataclass(frozen=True)
@@ -30,62 +27,47 @@ class Recipe:
 RL = Recipe("RL", weight_decay=0.1, max_grad_norm=0.1)
 SFT = Recipe("SFT", weight_decay=0.0, max_grad_norm=1.0)
 
-
-def list_trainable(model: PeftModel) -> dict[str, torch.nn.Parameter]:
-    return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+Parameters = Mapping[str, torch.nn.Parameter]
 
 
-def build_optimizer(model: PeftModel, recipe: Recipe, checkpoint: Path | None) -> torch.optim.AdamW:
-    """With the checkpoint's state where the same method left one: older checkpoints keep only their weights."""
-    parameters = list_trainable(model)
-    optimizer = torch.optim.AdamW(parameters.values(), betas=BETAS, weight_decay=recipe.weight_decay)
-    state = checkpoint / OPTIMIZER_STATE if checkpoint else None
-    if state and state.exists() and read_method(state) == recipe.method:
-        load_state(optimizer, parameters, load_file(state))
-    return optimizer
+def build_optimizer(parameters: Parameters) -> AdamW:
+    """One for the life of a slot; recipe and learning rate are set with each step."""
+    return AdamW(parameters.values(), betas=BETAS, fused=True)
 
 
-def read_method(state: Path) -> str:
-    """The method whose steps made a state. Only RL was there before states told."""
-    with safe_open(state, framework="pt") as file:
-        return (file.metadata() or {}).get(METHOD, RL.method)
-
-
-def load_state(
-    optimizer: torch.optim.AdamW, parameters: dict[str, torch.nn.Parameter], tensors: dict[str, torch.Tensor]
-) -> None:
+def load_state(optimizer: AdamW, parameters: Parameters, tensors: Mapping[str, Tensor]) -> None:
+    """The state of a checkpoint; parameters without one start afresh."""
+    optimizer.state.clear()
     for name, parameter in parameters.items():
         state = {kind: tensors[f"{name}.{kind}"] for kind in STATE_NAMES if f"{name}.{kind}" in tensors}
         if len(state) == len(STATE_NAMES):
-            step = state.pop("step")
-            optimizer.state[parameter] = {kind: value.to(parameter.device) for kind, value in state.items()}
-            optimizer.state[parameter]["step"] = step
+            optimizer.state[parameter] = {kind: value.to(parameter.device).clone() for kind, value in state.items()}
 
 
-def save_optimizer(optimizer: torch.optim.AdamW, model: PeftModel, recipe: Recipe, folder: Path) -> None:
-    tensors = {
-        f"{name}.{kind}": value.detach().to("cpu").contiguous()
-        for name, parameter in list_trainable(model).items()
+def read_state(optimizer: AdamW, parameters: Parameters) -> dict[str, Tensor]:
+    """A copy of the state, by name, on the CPU."""
+    return {
+        f"{name}.{kind}": value.detach().to("cpu", copy=True).contiguous()
+        for name, parameter in parameters.items()
         for kind, value in optimizer.state.get(parameter, {}).items()
     }
-    save_file(tensors, folder / OPTIMIZER_STATE, metadata={METHOD: recipe.method})
 
 
-def take_step(optimizer: torch.optim.AdamW, model: PeftModel, recipe: Recipe, learning_rate: float) -> float:
+def take_step(optimizer: AdamW, parameters: Parameters, recipe: Recipe, learning_rate: float) -> float:
     """Clips, steps and clears the gradients; gives their norm before the clipping."""
-    norm = torch.nn.utils.clip_grad_norm_(list_trainable(model).values(), recipe.max_grad_norm).item()
+    norm = torch.nn.utils.clip_grad_norm_(parameters.values(), recipe.max_grad_norm).item()
     if not math.isfinite(norm):
         raise diverge("gradient")
     for group in optimizer.param_groups:
-        group["lr"] = learning_rate
+        group["lr"], group["weight_decay"] = learning_rate, recipe.weight_decay
     optimizer.step()
     optimizer.zero_grad()
     return norm
 
 
-def require_finite(model: PeftModel) -> None:
+def require_finite(weights: Mapping[str, Tensor]) -> None:
     """Weights that are no numbers would make a checkpoint that answers nothing."""
-    if not all(parameter.isfinite().all() for parameter in list_trainable(model).values()):
+    if not all(tensor.isfinite().all() for tensor in weights.values()):
         raise diverge("adapter")
 
 

@@ -2,11 +2,13 @@
 
 import threading
 import time
+from contextvars import copy_context
 from dataclasses import dataclass
 
 from trainyard_trainer import log
 from trainyard_trainer.failures import Fenced
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.statistics.sampling import OFF
 
 # Often, because it is a heartbeat's answer that tells of a cancelled job.
 HEARTBEAT_SECONDS = 1.0
@@ -32,10 +34,14 @@ class Claim:
     checkpoint_id: str
     from_checkpoint: Artifact | None
     lease_seconds: float
+    entity: str = ""
+    resume: Artifact | None = None
+    reference: Artifact | None = None
+    token_statistics: str = OFF
 
 
 def parse_claim(body: dict) -> Claim:
-    origin = body.get("from_checkpoint")
+    """What status servers of before do not tell has a default."""
     return Claim(
         id=body["id"],
         attempt=body["attempt"],
@@ -43,9 +49,17 @@ def parse_claim(body: dict) -> Claim:
         input=Artifact(body["input"]["uri"], body["input"]["digest"]),
         config=body.get("config") or {},
         checkpoint_id=body["checkpoint_id"],
-        from_checkpoint=Artifact(origin["uri"], origin["digest"]) if origin else None,
+        from_checkpoint=parse_artifact(body.get("from_checkpoint")),
         lease_seconds=float(body["lease_seconds"]),
+        entity=body.get("entity") or "",
+        resume=parse_artifact(body.get("resume")),
+        reference=parse_artifact(body.get("reference")),
+        token_statistics=body.get("token_statistics") or OFF,
     )
+
+
+def parse_artifact(body: dict | None) -> Artifact | None:
+    return Artifact(body["uri"], body["digest"]) if body else None
 
 
 class Lease:
@@ -62,7 +76,7 @@ class Lease:
         self.good_until = time.monotonic() + claim.lease_seconds
         self.ended = threading.Event()
         self.fenced: str | None = None
-        self.thread = threading.Thread(target=self.keep_alive, daemon=True)
+        self.thread = threading.Thread(target=copy_context().run, args=(self.keep_alive,), daemon=True)
 
     def __enter__(self) -> "Lease":
         self.thread.start()
@@ -87,11 +101,23 @@ class Lease:
         if self.fenced is not None:
             raise Fenced(self.fenced)
 
+    def report_start(self, num_steps: int, numbers: dict[str, float]) -> None:
+        # Clients make a progress bar of this length, whatever a step is made of.
+        self.post_event(0, "training_started", numbers | {"num_sequences": num_steps})
+
     def post_event(self, seq: int, kind: str, data: dict) -> None:
         self.post("events", {"events": [{"seq": seq, "type": kind, "data": data}]})
 
     def post_checkpoint(self, uri: str, digest: str, metrics: dict) -> None:
         self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics})
+
+    def post_progress(self, saved: Artifact, step: int) -> None:
+        """From now on another attempt goes on from there."""
+        self.post("progress", {"uri": saved.uri, "digest": saved.digest, "step": step})
+
+    def post_release(self) -> None:
+        """Gives the job back, for whoever comes next."""
+        self.post("release", {})
 
     def post_failure(self, report: dict) -> None:
         self.post("failure", report)

@@ -28,7 +28,7 @@ def test_a_claim_is_taken(server, client):
     server.answers = [(204, None), (200, CLAIM)]
     assert client.claim("base", "process", 1) is None
     assert client.claim("base", "process", 1) == CLAIM
-    sent = {"base_model": "base", "process_id": "process", "gpus": 1, "wait_seconds": 20}
+    sent = {"base_model": "base", "process_id": "process", "gpus": 1, "holding": [], "wait_seconds": 20}
     assert server.requests[0] == ("/v1/claims", "Bearer first", sent)
 
 

@@ -1,5 +1,6 @@
 """HTTP to the status server, the one place that a trainer talks to."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import httpx
@@ -23,12 +24,13 @@ class StatusClient:
         # Proxies are for the outside; the status server is in the same cluster.
         self.http = httpx.Client(base_url=base_url, timeout=REPORT_TIMEOUT_SECONDS, trust_env=False)
 
-    def claim(self, base_model: str, process_id: str, gpus: int) -> dict | None:
-        """The next job, or None when none came up while the server waited."""
+    def claim(self, base_model: str, process_id: str, gpus: int, holding: Collection[str] = ()) -> dict | None:
+        """The next job besides those that are worked on, or None when none came up while the server waited."""
         body = {
             "base_model": base_model,
             "process_id": process_id,
             "gpus": gpus,
+            "holding": sorted(holding),
             "wait_seconds": CLAIM_WAIT_SECONDS,
         }
         response = self.send("/v1/claims", body, timeout=CLAIM_WAIT_SECONDS + REPORT_TIMEOUT_SECONDS)

@@ -1,22 +1,35 @@
 """From rewards to the advantage and the weight of every trained token."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 
-from trainyard_trainer.tokens.history import TokenizedHistory
+import numpy as np
+from numpy.typing import NDArray
+
+from trainyard_trainer.compute.example import Example
 
 # Keeps a division by a spread or a count of zero finite; ART uses the same.
 TINY = 1e-6
+Logprobs = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One tokenized history with what its trained tokens are pushed by; `group` is its place in the payload."""
+@dataclass(frozen=True, eq=False)
+class Sample(Example):
+    """One history with what its n trained tokens are pushed by. `family` is its group's place in the payload,
+    `trajectory` its trajectory's place in the group, and `history` its own place in that.
 
-    tokens: TokenizedHistory
-    group: int
+    `old_logprobs` [n] are those that the tokens were sampled with, NaN where unknown; `original_logprobs` the same
+    where the trainer's own took their place; `reference_logprobs` those of the policy that the penalty refers to.
+    """
+
+    trajectory: int
+    history: int
     advantage: float
     weight: float
+    old_logprobs: Logprobs
+    original_logprobs: Logprobs | None = None
+    reference_logprobs: Logprobs | None = None
 
 
 def compute_advantages(rewards: list[float], *, scale: bool) -> list[float]:
@@ -28,14 +41,14 @@ def compute_advantages(rewards: list[float], *, scale: bool) -> list[float]:
     return [(reward - mean) / spread for reward in rewards]
 
 
-def weigh_trajectory(histories: list[TokenizedHistory]) -> float:
+def weigh_trajectory(num_trained: int) -> float:
     """Trajectories count equally, however long: one over the number of their trained tokens."""
-    return 1.0 / (sum(history.num_trained for history in histories) + TINY)
+    return 1.0 / (num_trained + TINY)
 
 
-def normalize_samples(samples: list[Sample], balance: float) -> list[Sample]:
+def normalize_samples(samples: Sequence[Sample], balance: float) -> list[Sample]:
     """Over all trained tokens of the job: mean weight 1, then the balance, then mean |advantage x weight| 1."""
-    counts = [sample.tokens.num_trained for sample in samples]
+    counts = [sample.num_trained for sample in samples]
     total = sum(counts)
     if not total:
         return []

@@ -1,15 +1,18 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from trainyard_trainer.compute.example import make_example
 from trainyard_trainer.rl.advantages import Sample, compute_advantages, normalize_samples, weigh_trajectory
+from trainyard_trainer.rl.job import build_trajectory
 from trainyard_trainer.tokens.history import TokenizedHistory
 
 
 def make_sample(trained: int, advantage: float, context: int = 2) -> Sample:
-    length = context + trained
-    tokens = TokenizedHistory([5] * length, [False] * context + [True] * trained, [0.0] * length)
-    return Sample(tokens, 0, advantage, weigh_trajectory([tokens]))
+    example = make_example([5] * (context + trained), [False] * context + [True] * trained, 0)
+    old = np.zeros(trained, np.float32)
+    return Sample(example.ids, example.trained, 0, 0, 0, advantage, weigh_trajectory(trained), old)
 
 
 @pytest.mark.parametrize(
@@ -32,21 +35,27 @@ def test_equal_rewards_are_exactly_zero_although_their_mean_is_not_exact():
 
 def test_trajectories_count_equally_however_long():
     samples = normalize_samples([make_sample(1, 1.0), make_sample(9, -1.0)], 0.0)
-    short, long = (sample.weight * sample.tokens.num_trained for sample in samples)
+    short, long = (sample.weight * sample.num_trained for sample in samples)
     assert short == pytest.approx(long, rel=1e-5)
 
 
 def test_all_histories_of_a_trajectory_share_its_weight():
-    histories = [make_sample(3, 1.0).tokens, make_sample(1, 1.0).tokens]
-    assert weigh_trajectory(histories) == pytest.approx(1 / 4)
+    histories = {0: make_history(3), 2: make_history(1)}
+    samples = build_trajectory(histories, 1.0, 5, 7)
+    assert [(sample.family, sample.trajectory, sample.history) for sample in samples] == [(5, 7, 0), (5, 7, 2)]
+    assert [sample.weight for sample in samples] == pytest.approx([1 / 4] * 2)
+
+
+def make_history(trained: int) -> TokenizedHistory:
+    return TokenizedHistory([5] * (trained + 1), [False] + [True] * trained, [0.0] * (trained + 1))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0, 1e-3])
 def test_mean_push_per_token_is_one_whatever_the_reward_scale(scale):
     samples = normalize_samples([make_sample(2, 3.0 * scale), make_sample(6, -1.0 * scale)], 0.0)
-    total = sum(sample.tokens.num_trained for sample in samples)
-    assert sum(s.weight * s.tokens.num_trained for s in samples) / total == pytest.approx(1)
-    assert sum(abs(s.advantage) * s.weight * s.tokens.num_trained for s in samples) / total == pytest.approx(1)
+    total = sum(sample.num_trained for sample in samples)
+    assert sum(s.weight * s.num_trained for s in samples) / total == pytest.approx(1)
+    assert sum(abs(s.advantage) * s.weight * s.num_trained for s in samples) / total == pytest.approx(1)
 
 
 def test_balance_shrinks_one_side_before_the_normalization():

@@ -12,7 +12,10 @@ LEVELS = ("token", "sequence", "average", "geometric_average")
 
 @dataclass(frozen=True)
 class RlConfig:
-    """ART's fields under ART's names. An absent epsilon depends on `ppo`: see `parse_config`."""
+    """ART's fields under ART's names. An absent epsilon depends on `ppo`: see `parse_config`.
+
+    The last four are extras, which the hosted service does not have.
+    """
 
     learning_rate: float = 5e-6
     advantage_balance: float = 0.0
@@ -25,6 +28,10 @@ class RlConfig:
     max_negative_advantage_importance_sampling_weight: float | None = None
     kimi_k2_tau: float | None = None
     precalculate_logprobs: bool = False
+    kl_penalty_coef: float = 0.0
+    kl_penalty_reference_step: int | None = None
+    truncated_importance_sampling: float | None = None
+    allow_training_without_logprobs: bool = False
 
 
 def parse_config(given: dict) -> RlConfig:
@@ -55,4 +62,9 @@ FIELD_CHECKS = {
     "max_negative_advantage_importance_sampling_weight": NOT_NEGATIVE,
     "kimi_k2_tau": NOT_NEGATIVE,
     "precalculate_logprobs": FLAG,
+    "kl_penalty_coef": NOT_NEGATIVE,
+    # Which checkpoint that is stands in the claim.
+    "kl_penalty_reference_step": (lambda value: is_number(value) and value == int(value) >= 0, "a step of the model"),
+    "truncated_importance_sampling": NOT_NEGATIVE,
+    "allow_training_without_logprobs": FLAG,
 }

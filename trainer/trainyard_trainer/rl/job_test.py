@@ -6,17 +6,14 @@ import torch
 from trainyard_artifacts.addresses import ArtifactError
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE, fetch_checkpoint
 from trainyard_artifacts.store import FolderStore
-from trainyard_trainer.compute.adapter import open_adapter
-from trainyard_trainer.compute.forward import build_batch, compute_logprobs
-from trainyard_trainer.compute.optimizer import list_trainable, require_finite
-from trainyard_trainer.config import read_lora
+from trainyard_trainer.compute.adapter_files import read_adapter, read_shape
+from trainyard_trainer.compute.example import make_example
+from trainyard_trainer.compute.optimizer import require_finite
 from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.tokens.history import tokenize_history
 
 USER = {"role": "user", "content": "Name a colour."}
-LORA = read_lora({})
 
 # All that a client's request has beside what is trained on.
 REQUEST = {
@@ -38,12 +35,21 @@ def train(jobs, make_choice):
     return run
 
 
-def measure(base, checkpoint, choice):
-    """The summed log-probability of a sampled answer under a checkpoint, or under the untrained adapter."""
-    tokens = tokenize_history(History([USER, choice], None), base.tokenizer, "here")
-    sample = Sample(tokens, 0, 1.0, 1.0)
-    with open_adapter(base, LORA, checkpoint) as model, torch.no_grad():
-        return compute_logprobs(model, [sample.tokens.ids], build_batch([sample], base.device).mask)[0].sum().item()
+@pytest.fixture
+def measure(turns):
+    """The summed log-probability of a sampled answer under a checkpoint, or under the base model."""
+    machine = turns.machine
+
+    def score(checkpoint, choice):
+        tokens = tokenize_history(History([USER, choice], None), machine.base.tokenizer, "here")
+        example = make_example(tokens.ids, tokens.trained, 0)
+        slot = checkpoint and machine.open(read_shape(checkpoint), read_adapter(checkpoint, "RL"))
+        (logprobs,) = machine.score(slot, [example], lambda: None)
+        if slot:
+            machine.close(slot)
+        return logprobs.sum()
+
+    return lambda *args: turns.call(lambda: score(*args))
 
 
 def test_a_job_from_payload_to_checkpoint(jobs, train):
@@ -76,20 +82,20 @@ def test_a_retry_repeats_the_same_events_and_weights(jobs, train):
 
 
 def without_speed(data):
-    return {name: value for name, value in data.items() if name != "tokens_per_second"}
+    return {name: value for name, value in data.items() if name not in ("tokens_per_second", "memory_bytes")}
 
 
-def test_a_positive_advantage_raises_and_a_negative_one_lowers(jobs, train, base, make_choice):
+def test_a_positive_advantage_raises_and_a_negative_one_lowers(jobs, train, measure, make_choice):
     reports = train([("Red.", 1.0), ("Blue.", 0.0)])
     folder = jobs.locate(reports)
-    assert measure(base, folder, make_choice("Red.")) > measure(base, None, make_choice("Red."))
-    assert measure(base, folder, make_choice("Blue.")) < measure(base, None, make_choice("Blue."))
+    assert measure(folder, make_choice("Red.")) > measure(None, make_choice("Red."))
+    assert measure(folder, make_choice("Blue.")) < measure(None, make_choice("Blue."))
 
 
-def test_a_negative_advantage_alone_lowers(jobs, train, base, make_choice):
+def test_a_negative_advantage_alone_lowers(jobs, train, measure, make_choice):
     # The balance takes the positive side away.
     folder = jobs.locate(train([("Red.", 1.0), ("Blue.", 0.0)], advantage_balance=-1.0))
-    assert measure(base, folder, make_choice("Blue.")) < measure(base, None, make_choice("Blue."))
+    assert measure(folder, make_choice("Blue.")) < measure(None, make_choice("Blue."))
 
 
 def test_equal_rewards_leave_the_adapter_bit_equal(jobs, train):
@@ -104,12 +110,12 @@ def test_equal_rewards_leave_the_adapter_bit_equal(jobs, train):
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
-def test_equal_rewards_on_a_new_model_give_the_untrained_adapter(jobs, train, base, make_choice):
+def test_equal_rewards_on_a_new_model_give_the_untrained_adapter(jobs, train, measure, make_choice):
     reports = train([("Red.", 0.3), ("Blue.", 0.3)])
     weights = jobs.read_weights(reports)
     assert all(not tensor.any() for name, tensor in weights.items() if "lora_B" in name)
     choice = make_choice("Red.")
-    assert measure(base, jobs.locate(reports), choice) == measure(base, None, choice)
+    assert measure(jobs.locate(reports), choice) == measure(None, choice)
 
 
 def test_the_next_job_goes_on_with_the_optimizer_where_the_last_ended(jobs, train):
@@ -179,15 +185,15 @@ def test_nothing_to_train_is_a_job_with_a_checkpoint(jobs, groups):
         "num_groups_submitted": len(groups),
         "num_groups_trainable": 0,
         "num_trajectories": 0,
+        "num_dropped_trajectories": 0,
         "learning_rate": 5e-6,
         "num_trainable_tokens": 0,
     }
     assert jobs.locate(reports).is_dir()
 
 
-def test_weights_that_are_no_numbers_make_no_checkpoint(base):
-    with open_adapter(base, LORA, None) as model:
-        require_finite(model)
-        list(list_trainable(model).values())[-1].data[0, 0] = torch.inf
-        with pytest.raises(InvalidInput, match="adapter is not finite"):
-            require_finite(model)
+def test_weights_that_are_no_numbers_make_no_checkpoint():
+    weights = {"a": torch.zeros(2), "b": torch.tensor([0.0, torch.inf])}
+    require_finite({"a": weights["a"]})
+    with pytest.raises(InvalidInput, match="adapter is not finite"):
+        require_finite(weights)

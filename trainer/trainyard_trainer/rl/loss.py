@@ -1,13 +1,18 @@
-"""The policy-gradient loss on sampled tokens.
+"""The policy-gradient loss on sampled tokens, as ART computes it (`art.loss`, openpipe-art 0.5.18).
 
-With d = log p_new - log p_old per token (0 where p_old is unknown) and r = exp(d):
+With d = log p_new - log p_old per token (0 where p_old is unknown) and r = exp(d), or a sequence's r (see
+`compute_ratio`), and A the advantage:
 
     CISPO (ppo false)   L = -clip(stop(r), 1 - epsilon, 1 + epsilon_high) * A * log p_new
     PPO   (ppo true)    L = -min(r * A, clip(r, 1 - epsilon, 1 + epsilon_high) * A)
 
     loss = sum(L * weight) / (trained tokens of the sequence + 1e-6)
 
-Shapes: B samples of T tokens, all [B, T]; position t holds the log-probability of token t.
+Before it, in this order: r is bounded, r is masked to 0 outside the clip range, kimi_k2_tau * d is taken off A, and A
+gets the penalty kl_penalty_coef * (mean k - k), with k = log p_new - log p_reference. After it, L is multiplied by
+min(r, truncated_importance_sampling).
+
+Shapes: N trained tokens of several samples, one sample after the other.
 """
 
 from dataclasses import dataclass
@@ -21,48 +26,92 @@ from trainyard_trainer.rl.config import RlConfig
 
 @dataclass(frozen=True)
 class TokenBatch:
-    """What the loss needs besides the new log-probabilities; `old_logprobs` is NaN where unknown."""
+    """What the loss needs besides the new log-probabilities; old ones are NaN where unknown.
 
-    mask: Tensor
-    old_logprobs: Tensor
-    advantages: Tensor
-    weights: Tensor
+    `sample_N` says whose token it is, counted from 0; `mean_kl` is the mean of k over the whole sequence.
+    """
+
+    old_logprobs_N: Tensor
+    advantages_N: Tensor
+    weights_N: Tensor
+    sample_N: Tensor
+    original_logprobs_N: Tensor | None = None
+    reference_logprobs_N: Tensor | None = None
+    mean_kl: float = 0.0
 
 
-def sum_loss(new_logprobs: Tensor, batch: TokenBatch, config: RlConfig) -> Tensor:
-    """The sum of L x weight over the trained tokens; the caller divides by `count_divisor`."""
-    old = torch.where(torch.isnan(batch.old_logprobs), new_logprobs.detach(), batch.old_logprobs)
-    difference = torch.where(batch.mask, new_logprobs - old, 0.0)
-    ratio = compute_ratio(difference, batch.mask, config.importance_sampling_level)
+@dataclass(frozen=True)
+class TokenLosses:
+    """Per token: L * weight, with gradient; and, without, the ratio, d, and what became of the ratio."""
+
+    losses_N: Tensor
+    ratios_N: Tensor
+    differences_N: Tensor
+    masked_N: Tensor
+    clipped_low_N: Tensor
+    clipped_high_N: Tensor
+
+
+def compute_losses(new_logprobs_N: Tensor, batch: TokenBatch, config: RlConfig) -> TokenLosses:
+    new, old = new_logprobs_N, fill_unknown(batch.old_logprobs_N, new_logprobs_N)
+    difference = new - old
+    ratio = compute_ratio(difference, batch.sample_N, config.importance_sampling_level)
     if config.max_negative_advantage_importance_sampling_weight:
         # Applied whatever the advantage's sign, as in ART.
         ratio = ratio.clamp(max=config.max_negative_advantage_importance_sampling_weight)
     low, high = 1 - config.epsilon, 1 + config.epsilon_high
+    below, above = ratio < low, ratio > high
+    masked = torch.zeros_like(below)
     if config.mask_prob_ratio:
-        ratio = torch.where((ratio > low) & (ratio < high), ratio, 0.0)
-    advantages = batch.advantages
+        masked = ~((ratio > low) & (ratio < high))
+        ratio = torch.where(masked, 0.0, ratio)
+    advantages = batch.advantages_N
     if config.kimi_k2_tau:
         advantages = advantages - config.kimi_k2_tau * difference.detach()
+    if batch.reference_logprobs_N is not None:
+        kl = (new - batch.reference_logprobs_N).detach()
+        advantages = advantages + config.kl_penalty_coef * (batch.mean_kl - kl)
     clipped = ratio.clamp(low, high)
     if config.ppo:
-        loss = -torch.minimum(ratio * advantages, clipped * advantages)
+        losses = -torch.minimum(ratio * advantages, clipped * advantages)
     else:
-        loss = -clipped.detach() * advantages * new_logprobs
-    return torch.where(batch.mask, loss * batch.weights, 0.0).sum()
+        losses = -clipped.detach() * advantages * new
+    if config.truncated_importance_sampling:
+        losses = losses * truncate_ratio(ratio, old, batch, new).clamp(max=config.truncated_importance_sampling)
+    return TokenLosses(losses * batch.weights_N, ratio.detach(), difference.detach(), masked, below, above)
 
 
-def compute_ratio(difference: Tensor, mask: Tensor, level: str) -> Tensor:
-    """exp(d) per token, per sample (exp of the mean of d), or a mean of both; broadcast to [B, T]."""
-    token = difference.exp()
+def fill_unknown(old_N: Tensor, new_N: Tensor) -> Tensor:
+    """An unknown log-probability counts as the new one, so that its ratio is 1."""
+    return torch.where(old_N.isnan(), new_N.detach(), old_N)
+
+
+def compute_ratio(difference_N: Tensor, sample_N: Tensor, level: str) -> Tensor:
+    """exp(d) per token, per sample (exp of the mean of d), or a mean of both."""
+    token = difference_N.exp()
     if level == "token":
         return token
-    mean = difference.sum(dim=1, keepdim=True) / mask.sum(dim=1, keepdim=True).clamp(min=1)
-    sequence = mean.exp().expand_as(token)
+    mean_N = average_samples(difference_N, sample_N)
     if level == "sequence":
-        return sequence
+        return mean_N.exp()
     if level == "average":
-        return (token + sequence) / 2
-    return ((difference + mean) / 2).exp()  # the square root of token x sequence
+        return (token + mean_N.exp()) / 2
+    return ((difference_N + mean_N) / 2).exp()  # the square root of token x sequence
+
+
+def average_samples(values_N: Tensor, sample_N: Tensor) -> Tensor:
+    """Each token gets the mean over its sample's tokens."""
+    size = int(sample_N.max()) + 1 if len(sample_N) else 0
+    totals = values_N.new_zeros(size).index_add(0, sample_N, values_N)
+    counts = sample_N.bincount(minlength=size)
+    return (totals / counts)[sample_N]
+
+
+def truncate_ratio(ratio_N: Tensor, old_N: Tensor, batch: TokenBatch, new_N: Tensor) -> Tensor:
+    """Where the trainer's own log-probabilities took the place of the sampled ones, theirs over the sampled ones."""
+    if batch.original_logprobs_N is None:
+        return ratio_N.detach()
+    return (old_N - fill_unknown(batch.original_logprobs_N, new_N)).exp().detach()
 
 
 def count_divisor(num_trained: int) -> float:

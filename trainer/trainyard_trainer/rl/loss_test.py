@@ -5,56 +5,71 @@ import pytest
 import torch
 
 from trainyard_trainer.rl.config import LEVELS, RlConfig, parse_config
-from trainyard_trainer.rl.loss import TokenBatch, count_divisor, sum_loss
+from trainyard_trainer.rl.loss import TokenBatch, compute_losses, count_divisor
 
-NEW = [[0.0, -0.5, -1.0, -2.0], [0.0, -0.1, -3.0, 0.0]]
-OLD = [[math.nan, -1.0, -0.2, math.nan], [math.nan, -2.5, -0.4, math.nan]]
-MASK = [[False, True, True, True], [False, True, True, False]]
+# Two samples, of three and of two trained tokens.
+NEW = [[-0.5, -1.0, -2.0], [-0.1, -3.0]]
+OLD = [[-1.0, -0.2, math.nan], [-2.5, -0.4]]
+ORIGINAL = [[-0.9, -0.3, math.nan], [-2.0, -0.5]]
+REFERENCE = [[-0.7, -1.1, -1.5], [-0.3, -2.5]]
 ADVANTAGES = [1.5, -0.7]
 WEIGHTS = [0.5, 2.0]
+SAMPLES = [0, 0, 0, 1, 1]
+MEAN_KL = (sum(map(sum, NEW)) - sum(map(sum, REFERENCE))) / 5
 
 
-def compute(config: RlConfig) -> tuple[float, list[list[float]]]:
-    new = torch.tensor(NEW, dtype=torch.float64, requires_grad=True)
-    rows = torch.ones(2, 4, dtype=torch.float64)
+def flatten(rows: list[list[float]]) -> torch.Tensor:
+    return torch.tensor([value for row in rows for value in row], dtype=torch.float64)
+
+
+def compute(config: RlConfig, *, precalculated: bool = False) -> tuple[float, list[float]]:
+    new = flatten(NEW).requires_grad_()
+    samples = torch.tensor(SAMPLES)
     batch = TokenBatch(
-        torch.tensor(MASK),
-        torch.tensor(OLD, dtype=torch.float64),
-        rows * torch.tensor(ADVANTAGES, dtype=torch.float64)[:, None],
-        rows * torch.tensor(WEIGHTS, dtype=torch.float64)[:, None],
+        flatten(OLD),
+        torch.tensor(ADVANTAGES, dtype=torch.float64)[samples],
+        torch.tensor(WEIGHTS, dtype=torch.float64)[samples],
+        samples,
+        flatten(ORIGINAL) if precalculated else None,
+        flatten(REFERENCE) if config.kl_penalty_coef else None,
+        MEAN_KL,
     )
-    loss = sum_loss(new, batch, config)
+    loss = compute_losses(new, batch, config).losses_N.sum()
     loss.backward()
     return loss.item(), new.grad.tolist()
 
 
-def reckon(config: RlConfig) -> float:
+def reckon(config: RlConfig, *, precalculated: bool = False) -> float:
     """The same by plain arithmetic, token by token."""
     total = 0.0
-    for new, old, mask, advantage, weight in zip(NEW, OLD, MASK, ADVANTAGES, WEIGHTS, strict=True):
-        places = [place for place in range(4) if mask[place]]
-        differences = {t: 0.0 if math.isnan(old[t]) else new[t] - old[t] for t in places}
-        mean = sum(differences.values()) / len(places)
-        for t in places:
-            token, sequence = math.exp(differences[t]), math.exp(mean)
-            ratio = {
-                "token": token,
-                "sequence": sequence,
-                "average": (token + sequence) / 2,
-                "geometric_average": math.sqrt(token * sequence),
-            }[config.importance_sampling_level]
-            if config.max_negative_advantage_importance_sampling_weight:
-                ratio = min(ratio, config.max_negative_advantage_importance_sampling_weight)
-            low, high = 1 - config.epsilon, 1 + config.epsilon_high
-            if config.mask_prob_ratio and not low < ratio < high:
-                ratio = 0.0
-            pushed = advantage - (config.kimi_k2_tau or 0) * differences[t]
-            clipped = min(max(ratio, low), high)
-            if config.ppo:
-                total -= min(ratio * pushed, clipped * pushed) * weight
-            else:
-                total -= clipped * pushed * new[t] * weight
+    for number, (news, olds) in enumerate(zip(NEW, OLD, strict=True)):
+        differences = [0.0 if math.isnan(old) else new - old for new, old in zip(news, olds, strict=True)]
+        mean = sum(differences) / len(differences)
+        for place, (new, difference) in enumerate(zip(news, differences, strict=True)):
+            ratio = reckon_ratio(config, math.exp(difference), math.exp(mean))
+            pushed = ADVANTAGES[number] - (config.kimi_k2_tau or 0) * difference
+            pushed += config.kl_penalty_coef * (MEAN_KL - (new - REFERENCE[number][place]))
+            clipped = min(max(ratio, 1 - config.epsilon), 1 + config.epsilon_high)
+            loss = -min(ratio * pushed, clipped * pushed) if config.ppo else -clipped * pushed * new
+            if config.truncated_importance_sampling:
+                original = ORIGINAL[number][place]
+                own = 1.0 if math.isnan(original) else math.exp(OLD[number][place] - original)
+                loss *= min(own if precalculated else ratio, config.truncated_importance_sampling)
+            total += loss * WEIGHTS[number]
     return total
+
+
+def reckon_ratio(config: RlConfig, token: float, sequence: float) -> float:
+    ratio = {
+        "token": token,
+        "sequence": sequence,
+        "average": (token + sequence) / 2,
+        "geometric_average": math.sqrt(token * sequence),
+    }[config.importance_sampling_level]
+    if config.max_negative_advantage_importance_sampling_weight:
+        ratio = min(ratio, config.max_negative_advantage_importance_sampling_weight)
+    inside = 1 - config.epsilon < ratio < 1 + config.epsilon_high
+    return ratio if inside or not config.mask_prob_ratio else 0.0
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -77,23 +92,39 @@ def test_every_setting_against_plain_arithmetic(level, ppo):
 
 
 def test_the_default_by_hand():
-    # One token each of ratio e^0.5, e^-0.8, 1 (unknown), then e^2.4 clipped to 5, e^-2.6.
+    # Tokens of ratio e^0.5, e^-0.8, 1 (unknown), then e^2.4 clipped to 5, e^-2.6.
     first = -0.5 * 1.5 * (math.exp(0.5) * -0.5 + math.exp(-0.8) * -1.0 + 1.0 * -2.0)
     second = -2.0 * -0.7 * (5.0 * -0.1 + math.exp(-2.6) * -3.0)
     assert compute(RlConfig())[0] == pytest.approx(first + second)
 
 
-def test_the_default_pushes_each_sampled_token_and_no_other():
+@pytest.mark.parametrize("ppo", [False, True])
+@pytest.mark.parametrize("precalculated", [False, True])
+def test_the_extras_against_plain_arithmetic(ppo, precalculated):
+    for coefficient, bound, level in itertools.product([0.0, 0.3], [None, 0.8], LEVELS):
+        config = parse_config(
+            {
+                "ppo": ppo,
+                "kl_penalty_coef": coefficient,
+                "truncated_importance_sampling": bound,
+                "importance_sampling_level": level,
+            }
+        )
+        found = compute(config, precalculated=precalculated)[0]
+        assert found == pytest.approx(reckon(config, precalculated=precalculated)), config
+
+
+def test_the_default_pushes_each_sampled_token():
     _, gradient = compute(RlConfig())
-    assert gradient[0] == pytest.approx([0.0, -0.75 * math.exp(0.5), -0.75 * math.exp(-0.8), -0.75])
-    assert gradient[1] == pytest.approx([0.0, 1.4 * 5.0, 1.4 * math.exp(-2.6), 0.0])
+    assert gradient[:3] == pytest.approx([-0.75 * math.exp(0.5), -0.75 * math.exp(-0.8), -0.75])
+    assert gradient[3:] == pytest.approx([1.4 * 5.0, 1.4 * math.exp(-2.6)])
 
 
 def test_ppo_stops_at_the_edge_of_its_clip():
     _, gradient = compute(parse_config({"ppo": True}))
-    assert gradient[0][1] == 0.0  # ratio e^0.5 above 1.2 with a positive advantage
-    assert gradient[1][2] == 0.0  # ratio e^-2.6 below 0.8 with a negative one
-    assert gradient[1][1] != 0.0
+    assert gradient[0] == 0.0  # ratio e^0.5 above 1.2 with a positive advantage
+    assert gradient[4] == 0.0  # ratio e^-2.6 below 0.8 with a negative one
+    assert gradient[3] != 0.0
 
 
 def test_the_divisor_counts_tokens():

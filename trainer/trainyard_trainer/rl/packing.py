@@ -1,49 +1,43 @@
 """Samples in sequences: all samples of one sequence share one optimizer step."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from random import Random
 
+from trainyard_trainer.compute.example import count_tokens
 from trainyard_trainer.rl.advantages import Sample
 
 # Sequences are as long as the longest sample, rounded up to this, as in ART.
 ROUNDING = 2048
 
 
-def pack_sequences(samples: list[Sample], max_length: int, seed: str) -> list[list[Sample]]:
-    """Fills sequences in the order of the groups, shuffles within groups and among sequences, seeded."""
+def pack_sequences(samples: Sequence[Sample], max_length: int, seed: str) -> list[list[Sample]]:
+    """Fills sequences in the order of the groups, shuffles within groups and among sequences, seeded.
+
+    The common start of a group's samples takes room once in each sequence, as it does where it is computed.
+    """
     if not samples:
         return []
     random = Random(seed)
-    longest = max(len(sample.tokens.ids) for sample in samples)
+    longest = max(sample.num_tokens for sample in samples)
     length = min(-(-longest // ROUNDING) * ROUNDING, max_length)
     sequences: list[list[Sample]] = [[]]
-    filled = 0
-    for sample in shuffle_groups(samples, random):
-        if filled + len(sample.tokens.ids) > length:
-            sequences.append([])
-            filled = 0
-        sequences[-1].append(sample)
-        filled += len(sample.tokens.ids)
+    filled = 0  # by the groups before the one that is being put in
+    for group in shuffle_groups(samples, random):
+        members: list[Sample] = []
+        for sample in group:
+            if sequences[-1] and filled + count_tokens([*members, sample]) > length:
+                sequences.append([])
+                filled, members = 0, []
+            sequences[-1].append(sample)
+            members.append(sample)
+        filled += count_tokens(members)
     random.shuffle(sequences)
     return sequences
 
 
-def shuffle_groups(samples: list[Sample], random: Random) -> list[Sample]:
-    shuffled: list[Sample] = []
-    for _, members in groupby(samples, key=lambda sample: sample.group):
-        group = list(members)
+def shuffle_groups(samples: Sequence[Sample], random: Random) -> list[list[Sample]]:
+    groups = [list(members) for _, members in groupby(samples, key=lambda sample: sample.family)]
+    for group in groups:
         random.shuffle(group)
-        shuffled += group
-    return shuffled
-
-
-def split_sequence(sequence: list[Sample]) -> list[list[Sample]]:
-    """Batches of similar length, none larger, padding counted, than the sequence or its longest sample."""
-    budget = sum(len(sample.tokens.ids) for sample in sequence)
-    batches: list[list[Sample]] = []
-    for sample in sorted(sequence, key=lambda sample: -len(sample.tokens.ids)):
-        longest = len(batches[-1][0].tokens.ids) if batches else 0
-        if not batches or longest * (len(batches[-1]) + 1) > budget:
-            batches.append([])
-        batches[-1].append(sample)
-    return batches
+    return groups

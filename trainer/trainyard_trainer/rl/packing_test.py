@@ -1,17 +1,22 @@
+import numpy as np
+
+from trainyard_trainer.compute.example import make_example
 from trainyard_trainer.rl.advantages import Sample
-from trainyard_trainer.rl.packing import pack_sequences, split_sequence
-from trainyard_trainer.tokens.history import TokenizedHistory
+from trainyard_trainer.rl.packing import pack_sequences
+
+
+def make_sample(ids: list[int], group: int, prompt: int = 1) -> Sample:
+    example = make_example(ids, [place >= prompt for place in range(len(ids))], group)
+    return Sample(example.ids, example.trained, group, 0, 0, 1.0, 1.0, np.zeros(example.num_trained, np.float32))
 
 
 def make_samples(*lengths: int) -> list[Sample]:
-    return [
-        Sample(TokenizedHistory([place] * length, [True] * length, [0.0] * length), place // 8, 1.0, 1.0)
-        for place, length in enumerate(lengths)
-    ]
+    """Groups of eight, whose members have nothing in common."""
+    return [make_sample([place] * length, place // 8) for place, length in enumerate(lengths)]
 
 
-def list_lengths(batches: list[list[Sample]]) -> list[list[int]]:
-    return [[len(sample.tokens.ids) for sample in batch] for batch in batches]
+def list_lengths(sequences: list[list[Sample]]) -> list[list[int]]:
+    return [[sample.num_tokens for sample in sequence] for sequence in sequences]
 
 
 def test_no_samples_make_no_sequences():
@@ -34,12 +39,22 @@ def test_the_limit_holds_where_rounding_would_pass_it():
 def test_the_same_job_packs_the_same_way_and_another_does_not():
     samples = make_samples(*range(100, 900, 20))
     packed = pack_sequences(samples, 4096, "a")
-    assert packed == pack_sequences(samples, 4096, "a")
-    assert packed != pack_sequences(samples, 4096, "b")
-    assert sorted(length for sequence in list_lengths(packed) for length in sequence) == list(range(100, 900, 20))
+    lengths = list_lengths(packed)
+    assert lengths == list_lengths(pack_sequences(samples, 4096, "a"))
+    assert lengths != list_lengths(pack_sequences(samples, 4096, "b"))
+    assert sorted(length for sequence in lengths for length in sequence) == list(range(100, 900, 20))
 
 
-def test_batches_pad_no_more_than_the_sequence_holds():
-    sequence = make_samples(2000, *[10] * 30)
-    batches = list_lengths(split_sequence(sequence))
-    assert batches == [[2000], [10] * 30]
+def test_the_start_that_a_group_shares_takes_room_once():
+    prompt = list(range(1000))
+    group = [make_sample([*prompt, *[2000 + number] * 10], 0, prompt=1000) for number in range(16)]
+    assert len(pack_sequences(group, 4096, "job")) == 1  # 1,160 tokens of 16,160
+    alone = [make_sample(sample.ids.tolist(), place, prompt=1000) for place, sample in enumerate(group)]
+    assert len(pack_sequences(alone, 4096, "job")) == 8  # two by two in 2,048
+
+
+def test_each_sequence_computes_a_shared_start_anew():
+    prompt = list(range(1500))
+    group = [make_sample([*prompt, *[2000 + number] * 300], 0, prompt=1500) for number in range(4)]
+    assert sorted(map(len, pack_sequences(group, 4096, "job"))) == [1, 1, 1, 1]
+    assert sorted(map(len, pack_sequences([*group, make_sample([5] * 2100, 1)], 8192, "job"))) == [1, 4]

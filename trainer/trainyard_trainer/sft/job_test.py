@@ -5,13 +5,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from trainyard_trainer.compute.adapter import open_adapter
-from trainyard_trainer.compute.optimizer import RL, SFT, build_optimizer, read_method
+from trainyard_trainer.compute.adapter_files import read_method
+from trainyard_trainer.compute.optimizer import RL, SFT, build_optimizer, take_step
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.jobs_for_tests import LORA
 
 NUMBERS = {
     "loss",
+    "entropy",
     "learning_rate",
     "grad_norm",
     "num_trajectories",
@@ -19,6 +19,7 @@ NUMBERS = {
     "num_trainable_tokens",
     "num_dropped_trajectories",
     "tokens_per_second",
+    "memory_bytes",
 }
 DIALOGUES = [("Name a colour.", "Teal."), ("Name a bird.", "An owl."), ("Name a day.", "Monday.")]
 
@@ -46,29 +47,27 @@ def tokenize(tokenizer, question, answer):
     return tokenizer.apply_chat_template(messages, return_dict=False), len(prompt)
 
 
-def reckon_loss(base, dialogues, checkpoint=None):
+def reckon_loss(model, tokenizer, dialogues):
     """(summed cross-entropy, number of trained tokens), token by token."""
     total, count = 0.0, 0
-    with open_adapter(base, LORA, checkpoint) as model, torch.no_grad():
-        for dialogue in dialogues:
-            ids, start = tokenize(base.tokenizer, *dialogue)
+    for dialogue in dialogues:
+        ids, start = tokenize(tokenizer, *dialogue)
+        with torch.no_grad():
             logits = model(torch.tensor([ids])).logits[0]
-            for place in range(start, len(ids)):
-                total -= logits[place - 1].log_softmax(-1)[ids[place]].item()
-                count += 1
+        for place in range(start, len(ids)):
+            total -= logits[place - 1].log_softmax(-1)[ids[place]].item()
+            count += 1
     return total, count
 
 
-def answer(base, checkpoint, question):
+def answer(model, tokenizer, question):
     messages = build_messages(question, "")[:1]
-    inputs = base.tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt")
-    with open_adapter(base, LORA, checkpoint) as model:
-        model.eval()
-        output = model.generate(**inputs, max_new_tokens=12, do_sample=False)
-    return base.tokenizer.decode(output[0][inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
+    inputs = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt")
+    output = model.generate(**inputs, max_new_tokens=12, do_sample=False)
+    return tokenizer.decode(output[0][inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
 
 
-def test_a_job_from_its_data_to_its_checkpoint(jobs, train, base):
+def test_a_job_from_its_data_to_its_checkpoint(jobs, train, tokenizer, load_model):
     reports = train(DIALOGUES, learning_rate=[1e-3, 1e-4, 1e-5])
     assert [(seq, kind) for seq, kind, _ in reports] == [
         (0, "training_started"),
@@ -81,10 +80,10 @@ def test_a_job_from_its_data_to_its_checkpoint(jobs, train, base):
     first, second = reports.steps
     assert [first["num_trajectories"], second["num_trajectories"]] == [2, 1]
     assert [first["learning_rate"], second["learning_rate"]] == [1e-3, 1e-4]
-    total, count = reckon_loss(base, DIALOGUES[:2])
+    total, count = reckon_loss(load_model(), tokenizer, DIALOGUES[:2])
     assert first["loss"] == pytest.approx(total / count, rel=1e-4)
     assert first["num_trainable_tokens"] == count
-    assert first["num_tokens"] == sum(len(tokenize(base.tokenizer, *dialogue)[0]) for dialogue in DIALOGUES[:2])
+    assert first["num_tokens"] == sum(len(tokenize(tokenizer, *dialogue)[0]) for dialogue in DIALOGUES[:2])
     assert reports.metrics == {name: (first[name] + second[name]) / 2 for name in NUMBERS}
     assert jobs.count_optimizer_steps(reports) == {2.0}
 
@@ -97,16 +96,16 @@ def test_the_gradient_is_clipped_at_one(train, jobs):
     assert math.sqrt(squares) == pytest.approx(1.0, rel=1e-3)  # the first average is a tenth of the gradient
 
 
-def test_learning_lowers_the_loss_and_changes_the_answer(train, jobs, base):
+def test_learning_lowers_the_loss_and_changes_the_answer(train, jobs, tokenizer, load_model):
     question, wanted = DIALOGUES[0]
-    assert answer(base, None, question) != wanted
+    assert answer(load_model(), tokenizer, question) != wanted
     losses, start = [], None
     for _ in range(3):
         reports = train(DIALOGUES * 5, start=start, batch_size=3, learning_rate=1e-2)
         losses += [step["loss"] for step in reports.steps]
         start = reports.checkpoint
     assert losses[-1] < losses[0] / 10
-    assert answer(base, jobs.locate(reports), question) == wanted
+    assert answer(load_model(jobs.locate(reports)), tokenizer, question) == wanted
 
 
 def test_the_same_data_gives_the_same_weights(train, jobs):
@@ -115,15 +114,16 @@ def test_the_same_data_gives_the_same_weights(train, jobs):
         assert torch.equal(tensor, jobs.read_weights(second)[name]), name
 
 
-def test_rows_that_are_too_long_are_left_out_of_their_batch_and_counted(train, base):
+def test_rows_that_are_too_long_are_left_out_of_their_batch_and_counted(train, tokenizer):
     long = ("Name a colour.", "Red. " * 60)
-    limit = max(len(tokenize(base.tokenizer, *dialogue)[0]) for dialogue in DIALOGUES)
+    limit = max(len(tokenize(tokenizer, *dialogue)[0]) for dialogue in DIALOGUES)
     reports = train([long, long, DIALOGUES[0], long, DIALOGUES[1]], max_length=limit)
     shown = [(step["num_trajectories"], step["num_dropped_trajectories"]) for step in reports.steps]
     assert shown == [(0, 2), (1, 1), (1, 0)]
     assert [set(step) for step in reports.steps] == [NUMBERS] * 3
-    empty = reports.steps[0] | {"tokens_per_second": 0.0}
-    assert empty == dict.fromkeys(NUMBERS, 0) | {"learning_rate": 5e-5, "num_dropped_trajectories": 2}
+    memory = reports.steps[0]["memory_bytes"]
+    empty = dict.fromkeys(NUMBERS, 0) | {"learning_rate": 5e-5, "num_dropped_trajectories": 2, "memory_bytes": memory}
+    assert reports.steps[0] == empty
 
 
 def test_a_batch_without_a_gradient_takes_no_step(train, jobs):
@@ -155,10 +155,14 @@ def test_state_of_before_methods_were_noted_is_that_of_rl(tmp_path):
     assert read_method(tmp_path / "optimizer.safetensors") == "RL"
 
 
-def test_only_rl_decays_weights(base):
-    with open_adapter(base, LORA, None) as model:
-        decays = [build_optimizer(model, recipe, None).defaults["weight_decay"] for recipe in (RL, SFT)]
-    assert decays == [0.1, 0.0]
+def test_only_rl_decays_weights():
+    weights = []
+    for recipe in (RL, SFT):
+        parameter = torch.nn.Parameter(torch.ones(1))
+        parameter.grad = torch.zeros(1)
+        take_step(build_optimizer({"x": parameter}), {"x": parameter}, recipe, 0.5)
+        weights.append(parameter.item())
+    assert weights == pytest.approx([1 - 0.5 * 0.1, 1.0])
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,16 @@ class TokenRecorder:
         """The tokens [N] of a history that was too long to be trained on; its trajectory may have others that were."""
         self.keep(Recorded(None, place, describe_dropped(positions, ids, old_logprobs)))
 
+    def list_sums(self) -> dict[str, list[float]]:
+        """What `restore_sums` takes, as JSON."""
+        return {f"{group}/{trajectory}": sums.tolist() for (group, trajectory), sums in self.sums.items()}
+
+    def restore_sums(self, saved: dict[str, list[float]]) -> None:
+        """What an earlier attempt at the job had counted up to where this one goes on."""
+        for place, sums in saved.items():
+            group, trajectory = map(int, place.split("/"))
+            self.sums[group, trajectory] += sums
+
     def pushes(self) -> dict[str, float]:
         """By "group/trajectory": sum of |coefficient|, positive for what was made likelier."""
         return {

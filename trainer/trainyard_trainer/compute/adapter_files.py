@@ -1,0 +1,55 @@
+"""Adapters in files, in PEFT's own layout, with the optimizer's state beside them."""
+
+import json
+from pathlib import Path
+
+from peft import LoraConfig
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPTIMIZER_STATE
+from trainyard_trainer.compute.optimizer import RL
+from trainyard_trainer.compute.slots import AdapterState, Shape, describe_adapter
+from trainyard_trainer.failures import JobFailure
+
+METHOD = "method"
+
+
+def save_adapter(state: AdapterState, shape: Shape, base_name: str, folder: Path) -> None:
+    """As PEFT and vLLM read it, always in float32; the same weights give the same bytes."""
+    save_file(dict(state.weights), folder / ADAPTER_WEIGHTS, metadata={"format": "pt"})
+    config = describe_adapter(shape).to_dict()
+    config["base_model_name_or_path"] = base_name
+    config["target_modules"] = sorted(config["target_modules"])
+    config["inference_mode"] = True
+    (folder / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2, sort_keys=True, default=str) + "\n")
+
+
+def save_optimizer(state: AdapterState, method: str, folder: Path) -> None:
+    save_file(dict(state.optimizer), folder / OPTIMIZER_STATE, metadata={METHOD: method})
+
+
+def read_shape(folder: Path) -> Shape:
+    config = LoraConfig.from_pretrained(str(folder))
+    if config.use_dora or config.lora_bias or config.bias != "none" or config.rank_pattern or config.alpha_pattern:
+        message = "The checkpoint's adapter is of a kind that is not trained here: only plain LoRA is."
+        raise JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
+    return Shape(config.r, config.lora_alpha, tuple(sorted(config.target_modules)), config.use_rslora)
+
+
+def read_adapter(folder: Path, method: str) -> AdapterState:
+    """With the optimizer's state where the same method left one: older checkpoints keep only their weights."""
+    state = folder / OPTIMIZER_STATE
+    mine = state.exists() and read_method(state) == method
+    return AdapterState(load_file(folder / ADAPTER_WEIGHTS), read_optimizer(state) if mine else {})
+
+
+def read_optimizer(path: Path) -> dict:
+    # Checkpoints of before have PEFT's name of the adapter in their names.
+    return {name.replace(".default.", "."): tensor for name, tensor in load_file(path).items()}
+
+
+def read_method(path: Path) -> str:
+    """The method whose steps made a state. Only RL was there before states told."""
+    with safe_open(path, framework="pt") as file:
+        return (file.metadata() or {}).get(METHOD, RL.method)

@@ -1,0 +1,78 @@
+"""The base model, loaded once; its own weights never change."""
+
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils.logging import disable_progress_bar
+
+from trainyard_trainer.compute.attention import NAME
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a base model comes from: a folder, or a name on the hub with its revision."""
+
+    path: str
+    revision: str | None = None
+    trust_remote_code: bool = False
+
+
+@dataclass(frozen=True)
+class Base:
+    """A loaded base model. `packs` says whether rows without padding give its numbers (see `probe.py`)."""
+
+    name: str
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    device: torch.device
+    packs: bool = True
+    vocabulary: int = field(default=0)
+
+    @property
+    def gpus(self) -> int:
+        """How many GPUs the trainer works with."""
+        return torch.cuda.device_count() if self.device.type == "cuda" else 0
+
+    @property
+    def decoder(self) -> torch.nn.Module:
+        """From tokens to hidden states."""
+        return self.model.get_decoder()
+
+    def head(self, hidden_N_D: Tensor) -> Tensor:
+        """From hidden states to logits [N, V]."""
+        return self.model.get_output_embeddings()(hidden_N_D)
+
+
+def load_base(name: str, source: Source) -> Base:
+    """float32 on the CPU, as the engine serves it there, so that log-probabilities agree; bfloat16 on a GPU.
+
+    Reads safetensors only, and runs no code of the model's repository unless the administrator trusts it.
+    """
+    disable_progress_bar()  # standard error is for what went wrong
+    cuda = torch.cuda.is_available()
+    device = torch.device("cuda", torch.cuda.current_device()) if cuda else torch.device("cpu")
+    options = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
+    model = AutoModelForCausalLM.from_pretrained(
+        source.path, dtype=torch.bfloat16 if cuda else torch.float32, use_safetensors=True, **options
+    )
+    model.requires_grad_(False)
+    model.config.use_cache = False
+    model.to(device).train()
+    tokenizer = AutoTokenizer.from_pretrained(source.path, **options)
+    base = Base(name, model, tokenizer, device, vocabulary=model.get_output_embeddings().weight.shape[0])
+    return prepare(base)
+
+
+def prepare(base: Base) -> Base:
+    """Chooses the fast paths that give the plain path's numbers on this model and device."""
+    from trainyard_trainer.compute.probe import probe_packing
+
+    if base.device.type == "cuda":
+        base.model.gradient_checkpointing_enable({"use_reentrant": False})
+    try:
+        base.model.set_attn_implementation(NAME)
+    except ValueError:  # a model with an attention of its own
+        return replace(base, packs=False)
+    return replace(base, packs=probe_packing(base))

@@ -1,0 +1,38 @@
+"""Log-probabilities and entropies of chosen tokens, chunk by chunk, so that logits [N, V] never exist whole."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+# float32 values of one chunk's logits: half a GiB on a GPU, where large products are fast ones, an eighth of it else.
+CHUNK_VALUES = {"cuda": 1 << 27, "cpu": 1 << 25}
+
+Head = Callable[[Tensor], Tensor]
+
+
+def score_tokens(logits_N_V: Tensor, targets_N: Tensor) -> tuple[Tensor, Tensor]:
+    """(log-probabilities [N], entropies [N]) in float32 at temperature 1; entropies carry no gradient."""
+    logits = logits_N_V.float()
+    total_N = logits.logsumexp(dim=-1)
+    logprobs_N = logits.gather(1, targets_N.unsqueeze(1)).squeeze(1) - total_N
+    with torch.no_grad():
+        share = (logits - total_N.unsqueeze(1)).exp_()
+        entropies_N = total_N - share.mul_(logits).sum(dim=-1)
+    return logprobs_N, entropies_N
+
+
+def score_hidden(head: Head, hidden_N_D: Tensor, targets_N: Tensor, vocabulary: int) -> tuple[Tensor, Tensor]:
+    """As `score_tokens`, of what `head` makes of hidden states; for its gradient a chunk is computed again."""
+    size = max(1, CHUNK_VALUES[hidden_N_D.device.type] // vocabulary)
+
+    def score(hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        return score_tokens(head(hidden), targets)
+
+    if len(targets_N) <= size:
+        return score(hidden_N_D, targets_N)
+    pairs = zip(hidden_N_D.split(size), targets_N.split(size), strict=True)
+    scores = [checkpoint(score, hidden, targets, use_reentrant=False) for hidden, targets in pairs]
+    logprobs, entropies = zip(*scores, strict=True)
+    return torch.cat(logprobs), torch.cat(entropies)

@@ -1,0 +1,138 @@
+"""Slots: places on the base model for the adapters that are trained now.
+
+Putting an adapter on a large model takes a while; a slot stays, and the next job's weights are copied into it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
+from peft.tuners.lora import LoraLayer
+from torch import Tensor
+from torch.nn import Linear
+from torch.optim import AdamW
+
+from trainyard_trainer.compute.base import Base
+from trainyard_trainer.compute.optimizer import build_optimizer, load_state, read_state
+from trainyard_trainer.compute.routing import RoutedLinear
+from trainyard_trainer.failures import JobFailure
+
+# Every untrained adapter of one base model and LoRA setting is the same, so that a repeated job repeats its result.
+INITIAL_SEED = 0
+Tensors = Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What makes a slot fit for an adapter."""
+
+    rank: int
+    alpha: float
+    target_modules: tuple[str, ...]
+    use_rslora: bool = False
+
+
+@dataclass(frozen=True)
+class AdapterState:
+    """An adapter's weights under PEFT's names, and its optimizer's state under these and the kind of state."""
+
+    weights: Tensors
+    optimizer: Tensors
+
+
+@dataclass(eq=False)
+class Slot:
+    """One adapter on the base: `name` for routes, its parameters under PEFT's names, and their optimizer."""
+
+    name: str
+    shape: Shape
+    parameters: dict[str, torch.nn.Parameter]
+    optimizer: AdamW
+    initial: dict[str, Tensor]
+    free: bool = field(default=True)
+
+    @torch.no_grad()
+    def fill(self, state: AdapterState | None) -> None:
+        """With an adapter and its optimizer's state; None is an untrained one."""
+        weights = self.initial if state is None else state.weights
+        if weights.keys() != self.parameters.keys():
+            message = "The checkpoint holds other weights than an adapter of this base model has."
+            raise JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
+        for name, parameter in self.parameters.items():
+            parameter.copy_(weights[name])
+            parameter.grad = None
+        load_state(self.optimizer, self.parameters, {} if state is None else state.optimizer)
+
+    def read(self) -> AdapterState:
+        """A copy of what it holds, in float32 on the CPU."""
+        weights = {
+            name: parameter.detach().to("cpu", torch.float32, copy=True).contiguous()
+            for name, parameter in self.parameters.items()
+        }
+        return AdapterState(weights, read_state(self.optimizer, self.parameters))
+
+    def clear_gradients(self) -> None:
+        self.optimizer.zero_grad()
+
+
+class Slots:
+    """All slots on a base model, in use or free."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.all: list[Slot] = []
+        self.model: PeftModel | None = None
+
+    def take(self, shape: Shape) -> Slot:
+        """A free slot of this shape, or a new one. Its contents are whatever was there."""
+        slot = next((slot for slot in self.all if slot.free and slot.shape == shape), None) or self.add(shape)
+        slot.free = False
+        return slot
+
+    def give_back(self, slot: Slot) -> None:
+        slot.clear_gradients()
+        slot.free = True
+
+    def add(self, shape: Shape) -> Slot:
+        name = f"slot{len(self.all)}"
+        config = describe_adapter(shape)
+        config._register_custom_module({Linear: RoutedLinear})
+        torch.manual_seed(INITIAL_SEED)
+        if self.model is None:
+            self.model = get_peft_model(self.base.model, config, adapter_name=name)
+        else:
+            self.model.add_adapter(name, config)
+        parameters = self.find_parameters(name)
+        initial = {key: parameter.detach().to("cpu", copy=True) for key, parameter in parameters.items()}
+        slot = Slot(name, shape, parameters, build_optimizer(parameters), initial)
+        self.all.append(slot)
+        for other in self.all:  # PEFT lets only its active adapter be trained
+            for parameter in other.parameters.values():
+                parameter.requires_grad_(True)
+        return slot
+
+    def find_parameters(self, name: str) -> dict[str, torch.nn.Parameter]:
+        """The adapter's parameters by the names that PEFT gives them in a checkpoint."""
+        layers = [module for module in self.model.modules() if isinstance(module, LoraLayer)]
+        if not all(isinstance(layer, RoutedLinear) for layer in layers):
+            message = "The base model's lora.targetModules name layers that are not linear ones."
+            raise JobFailure("Internal", "UnsupportedTargetModules", message, retryable=False)
+        marked = {
+            key.replace(f".{name}.", "."): parameter
+            for key, parameter in self.model.named_parameters()
+            if f".{name}." in key
+        }
+        return {key: marked[key] for key in sorted(get_peft_model_state_dict(self.model, adapter_name=name))}
+
+
+def describe_adapter(shape: Shape) -> LoraConfig:
+    return LoraConfig(
+        r=shape.rank,
+        lora_alpha=shape.alpha,
+        target_modules=list(shape.target_modules),
+        use_rslora=shape.use_rslora,
+        lora_dropout=0.0,
+        bias="none",
+        task_type="CAUSAL_LM",
+    )

@@ -1,0 +1,108 @@
+"""Optimizer steps as jobs hand them over, and the parts in which they are computed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from torch import Tensor
+
+from trainyard_trainer.compute.example import Example, count_tokens
+
+# Flat numbers, as clients read them: each value goes through float().
+Numbers = dict[str, float]
+# Per example a column of its n trained tokens.
+Columns = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an objective says of N tokens: the sum of their losses (with gradient), sums to add up over the step, and
+    columns [N] that are kept of each token; empty where none are."""
+
+    loss: Tensor
+    sums: Mapping[str, Tensor]
+    columns: Mapping[str, Tensor]
+
+
+class Objective(Protocol):
+    """What a step's examples are trained for. Goes to other processes, and so holds nothing but values."""
+
+    surveys: bool
+    """Whether `survey` must see the log-probabilities of the whole step before anything is measured."""
+
+    def survey(self, examples: Sequence[Example], logprobs: Sequence[np.ndarray]) -> float: ...
+
+    def measure(
+        self, examples: Sequence[Example], logprobs_N: Tensor, entropies_N: Tensor, surveyed: float
+    ) -> Measured:
+        """Of the trained tokens of the examples, one after the other."""
+        ...
+
+    def describe(self, sums: Numbers, num_trained: int) -> Numbers:
+        """The step's numbers from the sums over all its tokens."""
+        ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """One optimizer step. Its loss is the sum of its tokens' losses over `divisor`."""
+
+    examples: Sequence[Example]
+    objective: Objective
+    learning_rate: float
+    divisor: float
+
+    @property
+    def num_trained(self) -> int:
+        return sum(example.num_trained for example in self.examples)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one model contributes to one pass through the base: some of a step's examples, under its own adapter."""
+
+    slot: str
+    examples: Sequence[Example]
+    objective: Objective
+    divisor: float
+    surveyed: float
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """The loss and the sums of a part, and the columns of each of its examples."""
+
+    loss: float
+    sums: Numbers
+    columns: list[Columns]
+
+
+def split_packed(examples: Sequence[Example], budget: int) -> list[list[int]]:
+    """Places of examples in parts of at most `budget` computed tokens, in order; a longer one is a part by itself."""
+    parts: list[list[int]] = []
+    filled, family = 0, []  # the tokens of the part's earlier families, and the members of its last one
+    for place, example in enumerate(examples):
+        if not example.num_trained:
+            continue
+        if family and family[0].family != example.family:
+            filled, family = filled + count_tokens(family), []
+        if parts and filled + count_tokens([*family, example]) <= budget:
+            parts[-1].append(place)
+        else:
+            parts.append([place])
+            filled, family = 0, []
+        family.append(example)
+    return parts
+
+
+def split_padded(examples: Sequence[Example], budget: int) -> list[list[int]]:
+    """As `split_packed`, for batches whose rows are filled up to the longest: of similar length, longest first."""
+    places = [place for place, example in enumerate(examples) if example.num_trained]
+    parts: list[list[int]] = []
+    for place in sorted(places, key=lambda place: -examples[place].num_tokens):
+        longest = examples[parts[-1][0]].num_tokens if parts else 0
+        if not parts or longest * (len(parts[-1]) + 1) > budget:
+            parts.append([])
+        parts[-1].append(place)
+    return parts

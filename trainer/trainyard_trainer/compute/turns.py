@@ -1,0 +1,265 @@
+"""The thread that owns the device. Jobs take turns on it, a pass through the base at a time, those that have used it
+least first; where the base model allows it, several go through the base together.
+"""
+
+import resource
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+
+from trainyard_trainer import log
+from trainyard_trainer.compute.base import Base
+from trainyard_trainer.compute.example import Example
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.step import split_packed, split_padded
+from trainyard_trainer.compute.work import Work
+from trainyard_trainer.config import Settings
+from trainyard_trainer.failures import Fenced, JobFailure
+
+# Whose jobs may be in one pass.
+OFF, SAME_ENTITY, ANY = "Off", "SameEntity", "Any"
+Result = TypeVar("Result")
+# Tokens of a pass where the administrator says nothing.
+LARGE_PASS, SMALL_PASS = 16_384, 4_096
+
+
+@dataclass(frozen=True)
+class Policy:
+    """`max_batch_tokens` bounds the tokens of one pass; one example may be longer."""
+
+    max_batch_tokens: int
+    co_batch: str = OFF
+
+
+def choose_policy(base: Base, settings: Settings) -> Policy:
+    """A GPU is filled by whole sequences; a processor by what stays in its caches."""
+    default = max(LARGE_PASS, settings.max_sequence_length) if base.device.type == "cuda" else SMALL_PASS
+    return Policy(settings.max_batch_tokens or default, settings.co_batch)
+
+
+class Turns:
+    """Used as a context; `call` and `submit` may be called from any thread."""
+
+    def __init__(self, machine: Machine, policy: Policy) -> None:
+        self.machine = machine
+        self.policy = policy
+        self.changed = threading.Condition()
+        self.works: list[Work] = []
+        self.calls: list[tuple[Callable[[], object], Future]] = []
+        self.closed = False
+        threads = torch.get_num_threads()  # a thread that is started later does not know what was set
+        self.thread = threading.Thread(target=self.run, args=(threads,), name="compute", daemon=True)
+
+    def __enter__(self) -> "Turns":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self.changed:
+            self.closed = True
+            self.changed.notify()
+        self.thread.join()
+
+    def call(self, function: Callable[[], Result]) -> Result:
+        """What `function` gives when the thread that owns the device calls it, between two turns."""
+        future: Future = Future()
+        with self.changed:
+            self.calls.append((function, future))
+            self.changed.notify()
+        return future.result()
+
+    def submit(self, work: Work) -> None:
+        """Its steps are taken from now on; `work.read_reports` tells."""
+        work.budget = self.policy.max_batch_tokens
+        work.on_read = self.wake
+        with self.changed:
+            work.used_seconds = min((other.used_seconds for other in self.works), default=0.0)
+            self.works.append(work)
+            self.changed.notify()
+
+    def split(self, examples: Sequence[Example]) -> list[list[Example]]:
+        """Examples in passes through the base, in order; those without a trained token are in none."""
+        parts = split_packed(examples, self.policy.max_batch_tokens)
+        return [[examples[place] for place in part] for part in parts]
+
+    def split_places(self, examples: Sequence[Example], budget: int) -> list[list[int]]:
+        return (split_packed if self.machine.base.packs else split_padded)(examples, budget)
+
+    def wake(self) -> None:
+        with self.changed:
+            self.changed.notify()
+
+    def run(self, num_threads: int) -> None:
+        torch.set_num_threads(num_threads)
+        while not self.closed:
+            with self.changed:
+                calls, self.calls = self.calls, []
+                works = [work for work in self.works if not work.waits_for_reader]
+                if not calls and not works and not self.closed:
+                    self.changed.wait()
+            for function, future in calls:
+                settle(future, function)
+            if works and not calls:
+                self.serve(min(works, key=lambda work: work.used_seconds), works)
+
+    def serve(self, first: Work, works: list[Work]) -> None:
+        """A turn for `first`, and for those that can go with it."""
+        chosen = [first]
+        started = time.monotonic()
+        try:
+            if self.prepare(first):
+                chosen += self.find_companions(first, works)
+                self.take_turn(chosen)
+        except Exception as cause:  # of whatever kind: the job ends with it, the thread goes on
+            self.recover(chosen, cause)
+        spent = (time.monotonic() - started) / len(chosen)
+        for work in chosen:
+            work.used_seconds += spent
+
+    def prepare(self, work: Work) -> bool:
+        """True where its next part is ready to be computed; ends or saves the work where that is due."""
+        work.check()
+        if work.begun:
+            return True
+        if work.is_finished or work.is_leaving():
+            self.end(work)
+            return False
+        if work.is_save_due():
+            work.save(self.machine.read(work.slot), last=False)
+        self.begin_step(work)
+        return bool(work.parts)
+
+    def begin_step(self, work: Work) -> None:
+        step = work.step
+        parts = self.split_places(step.examples, work.budget)
+        surveyed = self.survey(work, parts) if step.objective.surveys and parts else 0.0
+        work.begin_step(parts, surveyed)
+        if not parts:  # without a gradient there is no step: the optimizer's momentum would take one
+            work.end_step(0.0, measure_memory())
+
+    def survey(self, work: Work, parts: list[list[int]]) -> float:
+        examples = [work.step.examples[place] for part in parts for place in part]
+        scored = [
+            logprobs
+            for part in parts
+            for logprobs in self.machine.score(work.slot, [work.step.examples[place] for place in part], work.check)
+        ]
+        return work.step.objective.survey(examples, scored)
+
+    def find_companions(self, first: Work, works: list[Work]) -> list[Work]:
+        """Others whose next part goes with this one's: allowed to, and within the bound."""
+        if self.policy.co_batch == OFF or first.alone or not self.machine.base.packs:
+            return []
+        room = self.policy.max_batch_tokens - count_next(first)
+        found: list[Work] = []
+        for work in sorted(works, key=lambda work: work.used_seconds):
+            allowed = self.policy.co_batch == ANY or work.entity == first.entity
+            allowed = allowed and work is not first and not work.alone
+            if allowed and self.is_ready(work) and count_next(work) <= room:
+                found.append(work)
+                room -= count_next(work)
+        return found
+
+    def is_ready(self, work: Work) -> bool:
+        """As `prepare`, but what is wrong with it waits for its own turn."""
+        if work.begun:
+            return True
+        if work.is_finished or work.is_leaving() or work.is_save_due() or work.step.objective.surveys:
+            return False
+        self.begin_step(work)
+        return bool(work.parts)
+
+    def take_turn(self, works: list[Work]) -> None:
+        started = time.monotonic()
+
+        def check() -> None:
+            for work in works:
+                work.check()
+
+        results = self.machine.backward([work.next_part() for work in works], check)
+        for work, result in zip(works, results, strict=True):
+            work.record(result)
+        spent = time.monotonic() - started
+        for work in works:
+            work.step_seconds += spent
+            if not work.parts:
+                self.end_step(work)
+
+    def end_step(self, work: Work) -> None:
+        started = time.monotonic()
+        try:
+            norm = self.machine.take_step(work.slot, work.recipe, work.step.learning_rate)
+        except JobFailure as cause:
+            self.drop(work, cause)
+            return
+        work.step_seconds += time.monotonic() - started
+        work.end_step(norm, measure_memory())
+
+    def end(self, work: Work) -> None:
+        self.remove(work)
+        work.save(self.machine.read(work.slot), last=True)
+
+    def recover(self, works: list[Work], cause: Exception) -> None:
+        """Nothing of a pass that failed counts. One job's failure is not another's: they go on by themselves."""
+        for work in works:
+            self.machine.clear(work.slot)
+            work.restart_step()
+        if isinstance(cause, Fenced):
+            self.drop_fenced(works)
+        elif len(works) > 1:
+            for work in works:
+                work.alone = True
+        elif isinstance(cause, torch.OutOfMemoryError):
+            self.shrink(works[0], cause)
+        else:
+            self.drop(works[0], cause)
+
+    def drop_fenced(self, works: list[Work]) -> None:
+        for work in works:
+            try:
+                work.check()
+            except Fenced as cause:
+                self.drop(work, cause)
+
+    def shrink(self, work: Work, cause: torch.OutOfMemoryError) -> None:
+        """One retry of a step with half as many tokens in a pass."""
+        torch.cuda.empty_cache()
+        if work.budget < self.policy.max_batch_tokens:
+            self.drop(work, cause)
+        else:
+            work.budget //= 2
+            message = "out of memory, trying again with smaller batches"
+            work.context.run(log.warn, message, max_batch_tokens=work.budget)
+
+    def drop(self, work: Work, cause: BaseException) -> None:
+        self.remove(work)
+        self.machine.clear(work.slot)
+        work.fail(cause)
+
+    def remove(self, work: Work) -> None:
+        with self.changed:
+            if work in self.works:
+                self.works.remove(work)
+
+
+def settle(future: Future, function: Callable[[], object]) -> None:
+    try:
+        future.set_result(function())
+    except BaseException as cause:  # raised again where `call` was called
+        future.set_exception(cause)
+
+
+def count_next(work: Work) -> int:
+    return sum(work.step.examples[place].num_tokens for place in work.parts[0])
+
+
+def measure_memory() -> int:
+    """Bytes: the most that was allocated on the GPU, or held by the process where there is none."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,154 @@
+"""A model on the device for the time of one job: it takes the job's steps, tells of them, and leaves a checkpoint."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from trainyard_artifacts.addresses import ArtifactError
+from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, locate_checkpoint, locate_progress
+from trainyard_artifacts.checkpoints import write_checkpoint as store_checkpoint
+from trainyard_trainer import log
+from trainyard_trainer.compute.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
+from trainyard_trainer.compute.example import Example
+from trainyard_trainer.compute.optimizer import Recipe, require_finite
+from trainyard_trainer.compute.slots import AdapterState, Shape
+from trainyard_trainer.compute.step import Numbers, Step
+from trainyard_trainer.compute.work import Saved, StepTaken, Work
+from trainyard_trainer.job import Job, Leaving
+from trainyard_trainer.progress import Progress, fetch_progress
+from trainyard_trainer.reports.claims import Artifact
+
+OnStep = Callable[[StepTaken], None]
+
+
+@dataclass
+class OpenedModel:
+    """`take_notes` gives what is to be saved of the job besides the model, as JSON; it comes back as the notes of the
+    progress."""
+
+    job: Job
+    recipe: Recipe
+    shape: Shape
+    slot: str
+    take_notes: Callable[[], dict] = dict
+    progress: Progress = field(default_factory=Progress)
+
+    def score(self, examples: Sequence[Example]) -> list[np.ndarray]:
+        """The log-probabilities of each example's trained tokens under the model as the job found it."""
+        return score_under(self.job, self.slot, examples)
+
+    def resume(self) -> None:
+        """Goes on where an earlier attempt at the job was interrupted, if it left anything usable."""
+        saved = self.job.claim.resume
+        if saved is None:
+            return
+        try:
+            folder, self.progress = fetch_progress(self.job.store, saved, self.job.claim.id)
+            state = read_adapter(folder, self.recipe.method)
+        except (ArtifactError, OSError, ValueError, KeyError) as cause:
+            log.warn("saved progress cannot be used, beginning anew", job=self.job.claim.id, error=str(cause))
+            return
+        self.job.turns.call(lambda: self.job.turns.machine.refill(self.slot, state))
+        log.info("job resumed", job=self.job.claim.id, steps_taken=self.progress.steps_taken)
+
+    def train(self, steps: Sequence[Step], constant: Numbers, on_step: OnStep = lambda _: None) -> AdapterState:
+        """Takes the steps that are not taken yet, one gradient_step event for each, with the `constant` numbers."""
+        job = self.job
+        work = Work(
+            self.slot,
+            self.recipe,
+            steps,
+            job.claim.entity,
+            job.check_step,
+            job.settings.save_seconds,
+            job.leave.asked.is_set,
+            position=self.progress.steps_taken,
+        )
+        job.turns.submit(work)
+        try:
+            for report in work.read_reports():
+                if isinstance(report, Saved):
+                    self.keep(report, finished=work.is_finished)
+                else:
+                    on_step(report)
+                    self.report_step(report, constant)
+            return report.state
+        finally:
+            job.turns.call(lambda: job.turns.remove(work))
+
+    def report_step(self, taken: StepTaken, constant: Numbers) -> None:
+        speed = taken.numbers["num_trainable_tokens"] / max(taken.seconds, 1e-9)
+        numbers = constant | taken.numbers | {"tokens_per_second": speed}
+        self.progress.add(numbers)
+        self.job.lease.post_event(taken.number, "gradient_step", numbers)
+
+    def keep(self, saved: Saved, *, finished: bool) -> None:
+        """Stores and registers the state between two steps; ends the attempt where the process is about to end."""
+        if saved.last and finished:
+            return
+        if saved.steps_taken:
+            self.progress.notes = self.take_notes()
+            uri = locate_progress(self.job.claim.id)
+            digest = self.store(uri, saved.state, lambda folder: self.progress.save(self.job.claim.id, folder))
+            self.job.lease.post_progress(Artifact(uri, digest), saved.steps_taken)
+        if saved.last:
+            raise Leaving(f"the trainer ends after {saved.steps_taken} steps of the job")
+
+    def write_checkpoint(self, state: AdapterState, metrics: Numbers) -> None:
+        """Each job ends with one, also when there was nothing to train."""
+        self.job.lease.check()
+        require_finite(state.weights)
+        uri = locate_checkpoint(self.job.claim.checkpoint_id)
+        digest = self.store(uri, state)
+        self.job.lease.post_checkpoint(uri, digest, metrics)
+
+    def store(self, uri: str, state: AdapterState, add: Callable[[Path], None] = lambda _: None) -> str:
+        """Complete or not at all. Gives its digest."""
+
+        def save(folder: Path) -> None:
+            save_adapter(state, self.shape, self.job.base.name, folder)
+            self.job.lease.check()
+            save_optimizer(state, self.recipe.method, folder)
+            add(folder)
+            self.job.lease.check()
+
+        return store_checkpoint(self.job.store, uri, save)
+
+
+@contextmanager
+def open_model(job: Job, recipe: Recipe) -> Iterator[OpenedModel]:
+    """The model as its last job left it."""
+    shape, state = read_checkpoint(job, job.claim.from_checkpoint, recipe.method)
+    with open_slot(job, shape, state) as slot:
+        yield OpenedModel(job, recipe, shape, slot)
+
+
+def read_checkpoint(job: Job, origin: Artifact | None, method: str) -> tuple[Shape, AdapterState | None]:
+    """Verified; an untrained adapter where there is none yet."""
+    if origin is None:
+        lora = job.settings.lora
+        return Shape(lora.rank, lora.alpha, tuple(sorted(lora.target_modules))), None
+    folder = fetch_checkpoint(job.store, origin.uri, origin.digest, [OPTIMIZER_STATE])
+    return read_shape(folder), read_adapter(folder, method)
+
+
+@contextmanager
+def open_slot(job: Job, shape: Shape, state: AdapterState | None) -> Iterator[str]:
+    machine = job.turns.machine
+    slot = job.turns.call(lambda: machine.open(shape, state))
+    try:
+        yield slot
+    finally:
+        job.turns.call(lambda: machine.close(slot))
+
+
+def score_under(job: Job, slot: str | None, examples: Sequence[Example]) -> list[np.ndarray]:
+    """A pass at a time, so that other jobs have their turns between."""
+    return [
+        logprobs
+        for part in job.turns.split(examples)
+        for logprobs in job.turns.call(lambda part=part: job.turns.machine.score(slot, part, job.check))
+    ]

@@ -1,0 +1,46 @@
+"""What a job that is not finished has got so far, as a checkpoint with a note of how far it is.
+
+Nothing in a job is random but the order of its samples, which is drawn from the job's id; so that the place and the
+seed are the whole of its random state, and a job that goes on from here gives the same weights.
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint
+from trainyard_artifacts.store import ArtifactStore
+from trainyard_trainer.compute.step import Numbers
+from trainyard_trainer.reports.claims import Artifact
+
+PROGRESS = "progress.json"
+
+
+@dataclass
+class Progress:
+    """Steps that are taken, the sums of their numbers, and the job's notes, as the pushes of its trajectories."""
+
+    steps_taken: int = 0
+    sums: Numbers = field(default_factory=dict)
+    notes: dict = field(default_factory=dict)
+
+    def add(self, numbers: Numbers) -> None:
+        self.steps_taken += 1
+        self.sums = {name: self.sums.get(name, 0.0) + value for name, value in numbers.items()}
+
+    def average(self) -> Numbers:
+        """The mean of each number over the steps; empty before the first."""
+        return {name: value / self.steps_taken for name, value in self.sums.items()}
+
+    def save(self, seed: str, folder: Path) -> None:
+        content = {"steps_taken": self.steps_taken, "seed": seed, "sums": self.sums, "notes": self.notes}
+        (folder / PROGRESS).write_text(json.dumps(content))
+
+
+def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str) -> tuple[Path, Progress]:
+    """The folder of a saved state, verified, and how far it is. Raises ArtifactError where it cannot be used."""
+    folder = fetch_checkpoint(store, saved.uri, saved.digest, [OPTIMIZER_STATE, PROGRESS])
+    content = json.loads((folder / PROGRESS).read_text())
+    if content["seed"] != seed:
+        raise ValueError(f"{saved.uri} is of another job")
+    return folder, Progress(content["steps_taken"], content["sums"], content["notes"])

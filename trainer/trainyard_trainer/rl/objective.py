@@ -1,0 +1,94 @@
+"""The policy-gradient loss as the objective of a step, and the step's numbers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from trainyard_trainer.compute.step import Measured, Numbers, Step
+from trainyard_trainer.rl.advantages import Sample
+from trainyard_trainer.rl.config import RlConfig
+from trainyard_trainer.rl.loss import TokenBatch, TokenLosses, compute_losses, count_divisor
+from trainyard_trainer.statistics.tokens import CLIPPED_HIGH, CLIPPED_LOW, MASKED
+
+
+@dataclass(frozen=True)
+class RlObjective:
+    """`has_reference` tells that the samples have log-probabilities of a reference policy."""
+
+    config: RlConfig
+    has_reference: bool
+
+    @property
+    def surveys(self) -> bool:
+        return self.has_reference
+
+    def survey(self, samples: Sequence[Sample], logprobs: Sequence[np.ndarray]) -> float:
+        """The mean of log p_new - log p_reference over the step's tokens."""
+        differences = [new - sample.reference_logprobs for sample, new in zip(samples, logprobs, strict=True)]
+        return float(np.concatenate(differences).mean())
+
+    def measure(self, samples: Sequence[Sample], logprobs_N: Tensor, entropies_N: Tensor, surveyed: float) -> Measured:
+        batch = build_batch(samples, surveyed, logprobs_N.device)
+        found = compute_losses(logprobs_N, batch, self.config)
+        sums = sum_up(found, batch, entropies_N)
+        if self.has_reference:
+            sums["kl_policy_ref"] = (logprobs_N.detach() - batch.reference_logprobs_N).sum()
+        return Measured(found.losses_N.sum(), sums, list_columns(found, logprobs_N, entropies_N))
+
+    def describe(self, sums: Numbers, num_trained: int) -> Numbers:
+        numbers = {name: sums[name] / num_trained for name in ("kl_div", "clip_fraction")}
+        numbers["entropy"] = sums["weighted_entropy"] / sums["weight"]
+        if self.has_reference:
+            numbers["kl_policy_ref"] = sums["kl_policy_ref"] / num_trained
+        return numbers
+
+
+def build_step(samples: Sequence[Sample], config: RlConfig) -> Step:
+    has_reference = bool(samples) and samples[0].reference_logprobs is not None
+    divisor = count_divisor(sum(sample.num_trained for sample in samples))
+    return Step(tuple(samples), RlObjective(config, has_reference), config.learning_rate, divisor)
+
+
+def build_batch(samples: Sequence[Sample], mean_kl: float, device: torch.device) -> TokenBatch:
+    counts = [sample.num_trained for sample in samples]
+
+    def repeat(read: Callable[[Sample], float], dtype: type) -> Tensor:
+        return torch.from_numpy(np.repeat(np.array([read(sample) for sample in samples], dtype), counts)).to(device)
+
+    def join(read: Callable[[Sample], np.ndarray | None]) -> Tensor | None:
+        columns = [read(sample) for sample in samples]
+        return None if columns[0] is None else torch.from_numpy(np.concatenate(columns)).to(device)
+
+    return TokenBatch(
+        old_logprobs_N=join(lambda sample: sample.old_logprobs),
+        advantages_N=repeat(lambda sample: sample.advantage, np.float32),
+        weights_N=repeat(lambda sample: sample.weight, np.float32),
+        sample_N=torch.from_numpy(np.repeat(np.arange(len(samples)), counts)).to(device),
+        original_logprobs_N=join(lambda sample: sample.original_logprobs),
+        reference_logprobs_N=join(lambda sample: sample.reference_logprobs),
+        mean_kl=mean_kl,
+    )
+
+
+def sum_up(found: TokenLosses, batch: TokenBatch, entropies_N: Tensor) -> dict[str, Tensor]:
+    """kl_div is Schulman's estimate of KL(old, new) from samples of old: exp(d) - 1 - d, which is never negative."""
+    clipped = found.clipped_low_N | found.clipped_high_N
+    return {
+        "kl_div": (found.differences_N.exp() - 1 - found.differences_N).sum(),
+        "clip_fraction": clipped.sum().float(),
+        "weighted_entropy": (entropies_N * batch.weights_N).sum(),
+        "weight": batch.weights_N.sum(),
+    }
+
+
+def list_columns(found: TokenLosses, logprobs_N: Tensor, entropies_N: Tensor) -> dict[str, Tensor]:
+    flags = found.masked_N * MASKED + found.clipped_low_N * CLIPPED_LOW + found.clipped_high_N * CLIPPED_HIGH
+    return {
+        "logprob": logprobs_N.detach(),
+        "ratio": found.ratios_N,
+        "entropy": entropies_N,
+        "flags": flags.to(torch.uint8),
+    }
