@@ -3,6 +3,11 @@ import { configFromSpec, configToSpec } from './job-config.ts'
 
 test.each<[string, Record<string, unknown>, object]>([
   ['of RL', { learning_rate: 0.1, kimi_k2_tau: 0.5 }, { learningRate: 0.1, kimiK2Tau: 0.5 }],
+  [
+    'of RL beyond the hosted service',
+    { kl_penalty_coef: 0.1, kl_penalty_reference_step: 3, allow_training_without_logprobs: true },
+    { klPenaltyCoef: 0.1, klPenaltyReferenceStep: 3, allowTrainingWithoutLogprobs: true },
+  ],
   ['of SFT', { learning_rate: 0.1, batch_size: 4 }, { learningRate: 0.1, batchSize: 4 }],
   [
     'of SFT with a rate for each batch',

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sweepDeletions } from '../db/queries/deletions.ts'
 import type { Context } from './context.ts'
 import { eraseAll } from './erasure/erase.ts'
-import { removeOldOptimizers, removeOldPayloads, removeOldStatistics } from './garbage/expired.ts'
+import { removeOldOptimizers, removeOldPayloads, removeOldStatistics, removeSpentProgress } from './garbage/expired.ts'
 import { sweepGarbage } from './garbage/sweep.ts'
 import { purgeCheckpoints } from './purge/checkpoints.ts'
 import { purgeModels } from './purge/models.ts'
@@ -40,6 +40,7 @@ const promptSteps: Steps = {
   eraseAll: (context) => eraseAll(context),
   purgeModels,
   removeOldOptimizers,
+  removeSpentProgress,
   sweepDeletions: ({ pool }) => sweepDeletions(pool),
 }
 

@@ -41,6 +41,18 @@ export async function referToStatistics(pool: Pool, keys: string[]): Promise<Uni
   return rows
 }
 
+/** Looks up what jobs have saved, by `progress/<job>/<id>`. */
+export async function referToProgress(pool: Pool, prefixes: string[]): Promise<UnitReference[]> {
+  const { rows } = await pool.query<UnitReference>(
+    `SELECT prefix, false AS unseen,
+       EXISTS (SELECT FROM training.job_progress p
+               WHERE p.job_id = split_part(prefix, '/', 2)::uuid AND p.id = split_part(prefix, '/', 3)::uuid) AS referenced
+     FROM unnest($1::text[]) AS given (prefix)`,
+    [prefixes],
+  )
+  return rows
+}
+
 /** Looks up payloads by their keys. */
 export async function referToPayloads(pool: Pool, keys: string[]): Promise<UnitReference[]> {
   const { rows } = await pool.query<UnitReference>(

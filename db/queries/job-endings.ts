@@ -1,5 +1,6 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { logLostTrainer } from './job-logs.ts'
+import { logGivenBack, logLostTrainer } from './job-logs.ts'
+import { newestProgressFirst } from './job-progress.ts'
 import { chargeAttempt } from './training-usage.ts'
 
 /** Why a job failed, as it stands in the row and in the resource's status. `message` is a sentence a user can act on. */
@@ -132,22 +133,46 @@ const trainerLost: JobFailure = {
  * queue, where it keeps its place, as long as it has attempts left; every other one fails it.
  */
 export async function releaseJob(connection: Connection, jobId: string, failure: JobFailure): Promise<ReleasedJob> {
-  const { rows } = await connection.query<{ attempt: number; exhausted: boolean }>(
-    'SELECT attempt, attempt >= max_attempts AS exhausted FROM training.jobs WHERE id = $1',
+  const { rows } = await connection.query<{ attempt: number; tries: number; exhausted: boolean }>(
+    `SELECT attempt, attempt - releases AS tries, attempt - releases >= max_attempts AS exhausted
+     FROM training.jobs WHERE id = $1`,
     [jobId],
   )
-  const { attempt = 0, exhausted = true } = rows[0] ?? {}
+  const { attempt = 0, tries = 0, exhausted = true } = rows[0] ?? {}
   if (!failure.retryable || exhausted) {
-    await endFailed(connection, jobId, failure, failure.retryable ? attempt : undefined)
+    await endFailed(connection, jobId, failure, failure.retryable ? tries : undefined)
     return { id: jobId, attempt, state: 'Failed' }
   }
+  await requeueJob(connection, jobId, failure)
+  return { id: jobId, attempt, state: 'Queued' }
+}
+
+/**
+ * Ends an attempt whose trainer is being stopped; the caller has locked the row. The job goes back into the queue, where
+ * it keeps its place, and the attempt counts for nothing.
+ */
+export async function giveJobBack(connection: Connection, jobId: string): Promise<void> {
+  const { rows } = await connection.query<{ attempt: number; saved: number | null }>(
+    `UPDATE training.jobs SET releases = releases + 1 WHERE id = $1 RETURNING attempt,
+       (SELECT p.step FROM training.job_progress p WHERE p.job_id = jobs.id ${newestProgressFirst} LIMIT 1) AS saved`,
+    [jobId],
+  )
+  const { attempt = 0, saved = null } = rows[0] ?? {}
+  const goesOn = saved === null ? 'starts it anew' : `goes on behind gradient step ${saved}`
+  const message = `Its trainer was stopped and gave the job back; the next one ${goesOn}`
+  await requeueJob(connection, jobId, { ...trainerStopped, message })
+  await logGivenBack(connection, { id: jobId, attempt }, message)
+}
+
+const trainerStopped = { category: 'Internal', reason: 'TrainerStopped', retryable: true } as const
+
+async function requeueJob(connection: Connection, jobId: string, failure: JobFailure): Promise<void> {
   await chargeAttempt(connection, jobId, false)
   await connection.query(
     `UPDATE training.jobs SET state = 'Queued', failure = $2, holder_pod = NULL, holder_process = NULL,
        lease_expires_at = NULL, checkpoint_id = NULL, step = NULL WHERE id = $1`,
     [jobId, failure],
   )
-  return { id: jobId, attempt, state: 'Queued' }
 }
 
 async function endFailed(connection: Connection, jobId: string, failure: JobFailure, tries?: number): Promise<void> {

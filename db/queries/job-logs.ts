@@ -72,6 +72,15 @@ export async function logLostTrainer(
   await addOwnLine(connection, { jobId: job.id, attempt: job.attempt }, { seq: lostSeq, level: 'error', text })
 }
 
+/** The same about an attempt whose trainer was stopped and gave the job back. */
+export async function logGivenBack(
+  connection: Connection,
+  job: { id: string; attempt: number },
+  text: string,
+): Promise<void> {
+  await addOwnLine(connection, { jobId: job.id, attempt: job.attempt }, { seq: lostSeq, level: 'info', text })
+}
+
 /**
  * Lines of a job's log, behind `after` in the order that is asked for (ascending): of one attempt, or of all of them. A
  * page is followed by another as long as it holds `limit` lines.
@@ -144,7 +153,7 @@ function sayLeftOut(connection: Connection, attempt: Attempt): Promise<void> {
 async function addOwnLine(
   connection: Connection,
   { jobId, attempt }: { jobId: string; attempt: number },
-  line: { seq: number; level: 'warn' | 'error'; text: string },
+  line: Pick<LogLine, 'seq' | 'level' | 'text'>,
 ): Promise<void> {
   await connection.query(
     `INSERT INTO training.job_logs (job_id, attempt, seq, at, level, text)

@@ -1,6 +1,7 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { leaseSeconds, type Attempt, type ReportOutcome } from './job-attempts.ts'
-import { releaseJob, type JobFailure } from './job-endings.ts'
+import { lockAttempt, type HeldJob } from './held-jobs.ts'
+import { giveJobBack, releaseJob, type JobFailure } from './job-endings.ts'
 import { chargeAttempt } from './training-usage.ts'
 
 /** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */
@@ -15,16 +16,6 @@ export interface ReportedCheckpoint {
   uri: string
   digest: string
   metrics: Record<string, unknown>
-}
-
-interface HeldJob {
-  id: string
-  modelId: string
-  state: string
-  checkpointId: string
-  step: number
-  failure: JobFailure | null
-  holds: boolean
 }
 
 /** Adds the events that the job does not have yet, moves its progress, and renews the lease: a report is a sign of life. */
@@ -68,15 +59,15 @@ export async function recordFailure(pool: Pool, attempt: Attempt, reported: JobF
   })
 }
 
-/** The job in this attempt, its row locked, and whether the attempt still holds it; undefined in any other attempt. */
-async function lockAttempt(connection: Connection, attempt: Attempt): Promise<HeldJob | undefined> {
-  const { rows } = await connection.query<HeldJob>(
-    `SELECT id, model_id AS "modelId", state, checkpoint_id AS "checkpointId", step, failure,
-       coalesce(holder_pod = $3, false) AND state IN ('Starting', 'Running') AS holds
-     FROM training.jobs WHERE id = $1 AND attempt = $2 FOR UPDATE`,
-    [attempt.jobId, attempt.attempt, attempt.podUid],
-  )
-  return rows[0]
+/** Puts the job back into the queue: its trainer is being stopped, which is no fault and no retry. */
+export async function recordRelease(pool: Pool, attempt: Attempt): Promise<ReportOutcome> {
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job) return 'fenced'
+    if (!job.holds) return job.state === 'Queued' ? 'recorded' : 'fenced'
+    await giveJobBack(connection, job.id)
+    return 'recorded'
+  })
 }
 
 async function insertEvents(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<void> {

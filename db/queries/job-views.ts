@@ -10,6 +10,7 @@ export interface JobView {
   method: 'RL' | 'SFT'
   state: JobState
   attempt: number
+  /** those that stopped trainers gave back count for nothing, so each allows one more */
   maxAttempts: number
   /** wire names */
   config: Record<string, unknown>
@@ -47,7 +48,7 @@ export interface JobFilter {
 
 type Row = Omit<JobView, 'queue'>
 
-const select = `SELECT j.id, j.model_id AS "modelId", j.method, j.state, j.attempt, j.max_attempts AS "maxAttempts",
+const select = `SELECT j.id, j.model_id AS "modelId", j.method, j.state, j.attempt, j.max_attempts + j.releases AS "maxAttempts",
     j.config, j.experimental_config AS "experimentalConfig", j.training_data_url AS "trainingDataUrl", j.step,
     j.progress_step AS "progressStep", j.progress_total AS "progressTotal", j.failure,
     (SELECT json_build_object('id', c.id, 'step', c.step)

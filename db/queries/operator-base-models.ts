@@ -53,11 +53,3 @@ export async function listRegisteredBaseModels(pool: Pool, namespace: string): P
   )
   return rows.map((row) => row.crName)
 }
-
-/** uids of the pods that train a job now; their trainers must not be replaced. */
-export async function listBusyPods(pool: Pool): Promise<Set<string>> {
-  const { rows } = await pool.query<{ uid: string }>(
-    `SELECT holder_pod AS uid FROM training.jobs WHERE state IN ('Starting', 'Running') AND holder_pod IS NOT NULL`,
-  )
-  return new Set(rows.map((row) => row.uid))
-}

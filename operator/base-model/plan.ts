@@ -21,37 +21,38 @@ export type TrainerAction =
 // A node that died confirms no deletion; what it held is replaced after this time.
 const lostAfterMs = 60_000
 
+/** What to do about trainers, and which of them get no more jobs (by the uids of their pods). */
+export interface TrainerPlan {
+  actions: TrainerAction[]
+  draining: string[]
+}
+
 /**
  * What to do with the trainer pods: those of an old specification go when they are idle, dead ones go, and new ones come
- * only as far as old ones are really gone, because each may hold a GPU.
+ * only as far as old ones are really gone, because each may hold a GPU. Who is to go gets no more jobs: one that works on
+ * several might never be idle.
  */
-export function planTrainers(facts: TrainerFacts): TrainerAction[] {
-  const doomed = new Map<Pod, string>()
-  for (const pod of facts.pods.filter((each) => !isTerminating(each))) {
-    const reason = findFault(pod, facts)
-    if (reason !== undefined) doomed.set(pod, reason)
-  }
-  const kept = facts.pods.filter((pod) => !isTerminating(pod) && !doomed.has(pod) && isCurrent(pod, facts))
-  for (const pod of pickSurplus(kept, facts)) doomed.set(pod, 'there are more trainers than wanted')
-  return [
-    ...[...doomed].map(([pod, reason]) => ({ do: 'delete' as const, ...identify(pod), reason })),
-    ...planCreations(facts),
-  ]
+export function planTrainers(facts: TrainerFacts): TrainerPlan {
+  const present = facts.pods.filter((pod) => !isTerminating(pod))
+  const kept = pickKept(present, facts)
+  const doomed = present.filter((pod) => !kept.includes(pod) && (isDead(pod) || !isBusy(pod, facts)))
+  const removals = doomed.map((pod) => ({ do: 'delete' as const, ...identify(pod), reason: tellFault(pod, facts) }))
+  const leaving = facts.pods.filter((pod) => !kept.includes(pod))
+  return { actions: [...removals, ...planCreations(facts)], draining: leaving.map((pod) => identify(pod).uid) }
 }
 
-function findFault(pod: Pod, facts: TrainerFacts): string | undefined {
+/** As many as are wanted of those that work by the current specification: the busy ones first. */
+function pickKept(present: Pod[], facts: TrainerFacts): Pod[] {
+  return present
+    .filter((pod) => !isDead(pod) && isCurrent(pod, facts))
+    .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
+    .toSorted((a, b) => Number(isBusy(b, facts)) - Number(isBusy(a, facts)))
+    .slice(0, facts.wanted)
+}
+
+function tellFault(pod: Pod, facts: TrainerFacts): string {
   if (isDead(pod)) return `the pod is ${pod.status?.phase}`
-  if (!isCurrent(pod, facts) && !isBusy(pod, facts)) return 'its specification is not the current one'
-  return undefined
-}
-
-function pickSurplus(kept: Pod[], facts: TrainerFacts): Pod[] {
-  const surplus = kept.length - facts.wanted
-  if (surplus <= 0) return []
-  return kept
-    .filter((pod) => !isBusy(pod, facts))
-    .toSorted((a, b) => compareText(b.metadata.name, a.metadata.name))
-    .slice(0, surplus)
+  return isCurrent(pod, facts) ? 'there are more trainers than wanted' : 'its specification is not the current one'
 }
 
 function planCreations(facts: TrainerFacts): TrainerAction[] {

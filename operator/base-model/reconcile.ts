@@ -1,6 +1,7 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels, reasons } from '../../crds/names.ts'
-import { listBusyPods, registerBaseModel, unregisterBaseModel } from '../../db/queries/operator-base-models.ts'
+import { listBusyPods, noteDraining } from '../../db/queries/busy-trainers.ts'
+import { registerBaseModel, unregisterBaseModel } from '../../db/queries/operator-base-models.ts'
 import type { Context } from '../context.ts'
 import { applyObject, createObject, deleteObject, patchStatus, readObject } from '../kube/apply.ts'
 import { KubeError } from '../kube/kube-error.ts'
@@ -42,6 +43,7 @@ async function makeChildren(context: Context, baseModel: BaseModel): Promise<Err
 
 async function forgetBaseModel({ client, pool, namespace, log }: Context, name: string): Promise<void> {
   if (await readObject(client, customPath('BaseModel', namespace, name))) return
+  await noteDraining(pool, { namespace, name }, [])
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model forgotten')
 }
 
@@ -62,14 +64,16 @@ async function deployEngines(context: Context, baseModel: BaseModel): Promise<vo
 }
 
 async function keepTrainers(context: Context, baseModel: BaseModel): Promise<void> {
-  const actions = planTrainers({
-    baseModelName: baseModel.metadata.name ?? '',
+  const name = baseModel.metadata.name ?? ''
+  const { actions, draining } = planTrainers({
+    baseModelName: name,
     pods: listPods(context, baseModel, 'trainer'),
     busyPods: await listBusyPods(context.pool),
     wanted: baseModel.spec.trainer?.warm?.min ?? 1,
     hash: trainerHash(baseModel, context.podSettings),
     now: new Date(),
   })
+  await noteDraining(context.pool, { namespace: context.namespace, name }, draining)
   for (const action of actions) await executeAction(context, baseModel, action)
 }
 

@@ -8,6 +8,7 @@ import {
   removeLastKeys,
   type RunningErasure,
 } from '../../db/queries/erasing.ts'
+import { listSavingJobs } from '../../db/queries/job-progress.ts'
 import {
   listCheckpointFolders,
   listModelsToErase,
@@ -61,6 +62,9 @@ async function measure({ pool, artifacts }: Context, models: DeletedModelRow[]) 
       for await (const { size } of artifacts.list(`checkpoints/${checkpoint}`)) add(size)
       const statistics = await artifacts.stat(tokenStatisticsKey(checkpoint))
       if (statistics) add(statistics.size)
+    }
+    for (const job of await listSavingJobs(pool, id)) {
+      for await (const { size } of artifacts.list(`progress/${job}`)) add(size)
     }
     for (const uri of await listOwnPayloads(pool, id)) {
       const found = await artifacts.stat(artifactKey(uri) ?? 'none')

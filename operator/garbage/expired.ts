@@ -1,6 +1,7 @@
 import { listOldOptimizers, listOldPayloads, noteOptimizerGone } from '../../db/queries/garbage.ts'
 import { listOldStatistics, noteStatisticsGone } from '../../db/queries/token-statistics.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
+import { forgetProgress, listSpentProgress } from '../../db/queries/job-progress.ts'
 import type { Context } from '../context.ts'
 import { removePayload } from '../purge/files.ts'
 
@@ -27,4 +28,13 @@ export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<vo
 /** Removes the payloads of jobs that were over for as many days as their entity keeps them. */
 export async function removeOldPayloads({ pool, artifacts }: Deps): Promise<void> {
   for (const uri of await listOldPayloads(pool)) await removePayload({ pool, artifacts }, uri)
+}
+
+/** Removes what jobs have saved of their progress when they are trained or over, and what they have saved anew. */
+export async function removeSpentProgress({ pool, artifacts }: Deps): Promise<void> {
+  for (const { jobId, ids, all } of await listSpentProgress(pool)) {
+    const folders = all ? [jobId] : ids.map((id) => `${jobId}/${id}`)
+    for (const folder of folders) await artifacts.removeAll(`progress/${folder}`)
+    await forgetProgress(pool, jobId, ids)
+  }
 }

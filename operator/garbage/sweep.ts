@@ -6,6 +6,7 @@ import {
   referToBlobs,
   referToCheckpoints,
   referToPayloads,
+  referToProgress,
   referToStatistics,
   type StoredUnit,
   type UnitReference,
@@ -16,6 +17,7 @@ import { gatherUnits, type Unit } from './units.ts'
 
 type Deps = Pick<Context, 'pool' | 'artifacts' | 'log'>
 
+const folders: ReadonlySet<Unit['kind']> = new Set(['checkpoint', 'progress', 'upload'])
 // A day until something counts as garbage, and another in quarantine.
 const daySeconds = 24 * 3600
 const unitsAtOnce = 500
@@ -66,14 +68,15 @@ async function findGarbage({ pool, artifacts }: Deps, afterSeconds: number) {
 async function refer(pool: Pool, units: Pick<Unit, 'kind' | 'prefix'>[]): Promise<UnitReference[]> {
   const of = (kind: Unit['kind']) => units.filter((unit) => unit.kind === kind).map(({ prefix }) => prefix)
   const ids = of('checkpoint').map((prefix) => prefix.slice('checkpoints/'.length))
-  const [checkpoints, statistics, payloads, blobs] = await Promise.all([
+  const known = await Promise.all([
     referToCheckpoints(pool, ids),
+    referToProgress(pool, of('progress')),
     referToStatistics(pool, of('statistics')),
     referToPayloads(pool, of('payload')),
     referToBlobs(pool, of('blob')),
   ])
   const uploads = of('upload').map((prefix) => ({ prefix, referenced: false, unseen: false }))
-  return [...checkpoints, ...statistics, ...payloads, ...blobs, ...uploads]
+  return [...known.flat(), ...uploads]
 }
 
 async function removeOld(deps: Deps, garbage: Unit[], afterSeconds: number): Promise<number> {
@@ -95,7 +98,7 @@ async function removeUnit(
 ): Promise<boolean> {
   const [reference] = await refer(pool, [unit])
   if (reference?.referenced) return false
-  if (unit.kind === 'checkpoint' || unit.kind === 'upload') await artifacts.removeAll(unit.prefix)
+  if (folders.has(unit.kind)) await artifacts.removeAll(unit.prefix)
   else {
     const found = await artifacts.stat(unit.prefix)
     if (found && found.modifiedAt.getTime() > Date.now() - afterSeconds * 1000) return false

@@ -1,17 +1,22 @@
 import type { ListedArtifact } from '../../lib/artifact-store/store.ts'
 
-/** What goes together: a checkpoint's folder, its statistics, a payload, a file of a data set, the parts of an upload. */
+/**
+ * What goes together: a checkpoint's folder, its statistics, a job's save, a payload, a file of a data set, and
+ * the parts of an upload.
+ */
 export interface Unit {
-  kind: 'checkpoint' | 'statistics' | 'payload' | 'blob' | 'upload'
+  kind: 'checkpoint' | 'statistics' | 'progress' | 'payload' | 'blob' | 'upload'
   prefix: string
   bytes: number
   /** of its newest object */
   modifiedAt: Date
 }
 
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const places: [Unit['kind'], RegExp][] = [
-  ['checkpoint', /^checkpoints\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\/)/],
-  ['statistics', /^token-statistics\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.parquet$/],
+  ['checkpoint', new RegExp(`^checkpoints/${uuid}(?=/)`)],
+  ['progress', new RegExp(`^progress/${uuid}/${uuid}(?=/)`)],
+  ['statistics', new RegExp(`^token-statistics/${uuid}\\.parquet$`)],
   ['payload', /^payloads\/[^/]+\/[^/]+$/],
   ['blob', /^artifacts\/[^/]+\/[^/]+$/],
   ['upload', /^uploads\/[^/]+\/[^/]+(?=\/)/],

@@ -1,4 +1,5 @@
 import { noteInputGone, listCheckpointFolders, listOwnPayloads } from '../../db/queries/purge.ts'
+import { listSavingJobs } from '../../db/queries/job-progress.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
@@ -17,6 +18,11 @@ export async function removeCheckpoints({ pool, artifacts }: Deps, modelId: stri
 export async function removeCheckpointFiles({ artifacts }: Pick<Deps, 'artifacts'>, id: string): Promise<void> {
   await artifacts.removeAll(`checkpoints/${id}`)
   await artifacts.remove(tokenStatisticsKey(id))
+}
+
+/** Removes what the jobs of a deleted model have saved, registered or not. */
+export async function removeProgress({ pool, artifacts }: Deps, modelId: string): Promise<void> {
+  for (const id of await listSavingJobs(pool, modelId)) await artifacts.removeAll(`progress/${id}`)
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 import { deleteModelRows } from '../../db/queries/model-rows.ts'
 import type { Context } from '../context.ts'
 import { unloadAdapters } from './engines.ts'
-import { removeCheckpoints, removePayloads } from './files.ts'
+import { removeCheckpoints, removePayloads, removeProgress } from './files.ts'
 import { deleteJobResources, deleteModelResource } from './resources.ts'
 
 // So long, whoever watches a job of a deleted model can read how it ended, and a retried request its answer. By then no
@@ -45,6 +45,7 @@ export async function clearModel(context: Context, model: DeletedModelRow): Prom
   await cancelLeftJobs(pool, model.id)
   await deleteJobResources(context, await listModelJobResources(pool, model.id))
   await removeCheckpoints(context, model.id)
+  await removeProgress(context, model.id)
   const { left } = await removePayloads(context, model.id)
   await unloadAdapters(context, model.baseModel, await listCheckpointIds(pool, model.id), model.ageSeconds)
   await noteCleared(pool, model.id)

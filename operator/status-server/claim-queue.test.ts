@@ -54,6 +54,54 @@ test('a wake-up gives one job to the one who waits longest, and asks once more o
   expect((await Promise.all(waits)).filter(Boolean)).toEqual([one])
 })
 
+test('those with the fewest jobs come first, and among equals who waits longest', async () => {
+  const { queue, jobs, asked, settled } = createQueue()
+  const busy = (...holding: string[]) => ({ ...trainer(), holding })
+  const trainers = [busy('a', 'b'), busy('c'), trainer(), busy('d'), busy()]
+  const waits = trainers.map((each) => queue.wait(each, longWaitMs, stays))
+  await settled()
+  asked.length = 0
+  jobs.push(job(), job(), job())
+  queue.wake()
+  await settled()
+  expect(asked.map((each) => trainers.indexOf(each))).toEqual([2, 4, 1, 3])
+  queue.close()
+  const got = await Promise.all(waits)
+  expect(got.map((claim) => claim !== undefined)).toEqual([false, true, true, false, true])
+})
+
+test('a process that asks anew gives up its earlier wait', async () => {
+  const { queue, jobs, asked, settled } = createQueue()
+  const first = trainer()
+  const earlier = queue.wait(first, longWaitMs, stays)
+  await settled()
+  const again = { ...first, holding: ['a'] }
+  const later = queue.wait(again, longWaitMs, stays)
+  expect(await earlier).toBeUndefined()
+  const one = job()
+  jobs.push(one)
+  queue.wake()
+  expect(await later).toBe(one)
+  expect(asked.at(-1)).toBe(again)
+})
+
+test('nothing is asked for a wait that ended while others were asked for', async () => {
+  const answers = [Promise.withResolvers<Claim | undefined>(), Promise.withResolvers<Claim | undefined>()]
+  const asked: Claimant[] = []
+  const queue = new ClaimQueue((claimant) => {
+    asked.push(claimant)
+    return answers[asked.length - 3]?.promise ?? Promise.resolve(undefined)
+  })
+  const waits = [queue.wait(trainer(), longWaitMs, stays), queue.wait(trainer(), 20, stays)]
+  await new Promise((resolve) => setImmediate(resolve))
+  queue.wake()
+  expect(await waits[1]).toBeUndefined()
+  answers[0]!.resolve(job())
+  expect(await waits[0]).toBeDefined()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked).toHaveLength(3)
+})
+
 test('wake-ups while the database is being asked lead to one more question, not to one each', async () => {
   const { queue, asked, settled } = createQueue()
   const wait = queue.wait(trainer(), longWaitMs, stays)

@@ -19,7 +19,8 @@ interface Line {
 }
 
 /**
- * Trainers that wait for a job, in one line per base model.
+ * Trainers that wait for a job, in one line per base model: those that work on the fewest jobs first, and among them who
+ * waits longest.
  *
  * A wake-up asks for one waiter after the other until one gets nothing: however many wait, a change costs one question
  * to the database per base model, and one more per job given out.
@@ -46,7 +47,9 @@ export class ClaimQueue {
       due: false,
     }
     const leave = () => waiter.resolve(undefined)
-    const timer = setTimeout(() => endWait(waiter), waitMs)
+    // A process that asks anew has given its earlier wait up, and may hold more by now than that one says.
+    for (const other of line.waiters) if (isSameProcess(other.claimant, claimant)) endWait(line, other)
+    const timer = setTimeout(() => endWait(line, waiter), waitMs)
     left.addEventListener('abort', leave)
     line.waiters.add(waiter)
     void this.#serve(claimant.baseModel, line)
@@ -70,7 +73,7 @@ export class ClaimQueue {
   /** Ends all waits, and every later one at once. */
   close(): void {
     this.#closed = true
-    for (const line of this.#lines.values()) line.waiters.forEach(endWait)
+    for (const line of this.#lines.values()) line.waiters.forEach((waiter) => endWait(line, waiter))
   }
 
   #lineOf(baseModel: string): Line {
@@ -93,8 +96,9 @@ export class ClaimQueue {
 
   /** Asks for each waiter until there is nothing more, and for the new ones in any case. */
   async #offer(line: Line, dry: boolean): Promise<void> {
-    for (const waiter of Array.from(line.waiters)) {
-      if (waiter.left.aborted || (dry && waiter.tried)) continue
+    for (const waiter of [...line.waiters].toSorted(compareLoad)) {
+      const isGone = waiter.left.aborted || !line.waiters.has(waiter)
+      if (isGone || (dry && waiter.tried)) continue
       if (!(await this.#askFor(waiter, line))) dry = true
     }
   }
@@ -121,9 +125,18 @@ function settle(line: Line, waiter: Waiter, answer: () => void): void {
   answer()
 }
 
-function endWait(waiter: Waiter): void {
+function endWait(line: Line, waiter: Waiter): void {
   waiter.due = true
-  if (waiter.tried && !waiter.asking) waiter.resolve(undefined)
+  if (waiter.tried && !waiter.asking) settle(line, waiter, () => waiter.resolve(undefined))
+}
+
+function isSameProcess(a: Claimant, b: Claimant): boolean {
+  return a.podUid === b.podUid && a.processId === b.processId
+}
+
+/** Sorting is stable: among equals the line's order stays. */
+function compareLoad(a: Waiter, b: Waiter): number {
+  return (a.claimant.holding?.length ?? 0) - (b.claimant.holding?.length ?? 0)
 }
 
 function isNew(waiter: Waiter): boolean {

@@ -6,6 +6,7 @@ export function presentClaim(claim: Claim): Record<string, unknown> {
   return {
     id: claim.id,
     attempt: claim.attempt,
+    entity: claim.entity,
     model_id: claim.modelId,
     base_model: claim.baseModel,
     method: claim.method,
@@ -14,6 +15,9 @@ export function presentClaim(claim: Claim): Record<string, unknown> {
     step: claim.step,
     checkpoint_id: claim.checkpointId,
     from_checkpoint: claim.fromCheckpoint,
+    resume: claim.resume,
+    reference: claim.reference,
+    token_statistics: claim.tokenStatistics,
     lease_seconds: leaseSeconds,
   }
 }

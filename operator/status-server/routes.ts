@@ -1,9 +1,11 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import type { Attempt, ReportOutcome } from '../../db/queries/job-attempts.ts'
-import { renewLease } from '../../db/queries/job-claims.ts'
-import { recordCheckpoint, recordEvents, recordFailure } from '../../db/queries/job-reports.ts'
+import { renewLease, type Claimant } from '../../db/queries/job-claims.ts'
+import { recordProgress, type ReportedProgress } from '../../db/queries/job-progress.ts'
+import { recordCheckpoint, recordEvents, recordFailure, recordRelease } from '../../db/queries/job-reports.ts'
 import { recordLog, type ReportedLine } from '../../db/queries/job-logs.ts'
+import { recordTokenStatistics } from '../../db/queries/token-statistics.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { TrainerPod } from './auth.ts'
@@ -11,8 +13,18 @@ import { readJson } from './body.ts'
 import type { ClaimQueue } from './claim-queue.ts'
 import { presentClaim } from './present.ts'
 import { Problem } from './problem.ts'
-import { parseAttemptPath, parseCheckpoint, parseClaim, parseEvents, parseFailure, parseLog } from './schema.ts'
+import {
+  parseAttemptPath,
+  parseCheckpoint,
+  parseClaim,
+  parseEvents,
+  parseFailure,
+  parseLog,
+  parseProgress,
+  parseStatistics,
+} from './schema.ts'
 import { scrub } from './scrub.ts'
+import { readStatistics } from './token-statistics.ts'
 
 /** What the trainer routes work with; `authenticate` throws a Problem for every caller but a trainer pod. */
 export interface RouteDeps {
@@ -30,6 +42,8 @@ interface TrainerState {
 const longestMessage = 2_000
 /** What one line of a log may hold: a traceback and more. */
 const longestLine = 8_000
+/** A number for each of the hundred thousand trajectories that a job may have. */
+const largestStatisticsBytes = 8 * 1024 * 1024
 const attemptPath = '/v1/jobs/:id/attempts/:attempt'
 
 /** The routes of trainers: all of them need a trainer pod's token. */
@@ -44,8 +58,7 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   router.post('/v1/claims', async (context) => {
     const body = parseClaim(await readJson(context.req))
     const { pod } = context.state
-    const claimant = { baseModel: body.base_model, podUid: pod.uid, processId: body.process_id, gpus: body.gpus ?? 0 }
-    const claim = await queue.wait(claimant, body.wait_seconds * 1000, whenClientLeaves(context))
+    const claim = await queue.wait(readClaimant(body, pod), body.wait_seconds * 1000, whenClientLeaves(context))
     if (claim) log.info({ job: claim.id, attempt: claim.attempt, pod: pod.name }, 'job claimed')
     context.status = claim ? 200 : 204
     if (claim) context.body = presentClaim(claim)
@@ -70,6 +83,19 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
     log.info({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name }, 'checkpoint recorded')
   })
 
+  router.post(`${attemptPath}/progress`, async (context) => {
+    const attempt = readAttempt(context.params, context.state.pod)
+    const progress = readProgress(parseProgress(await readJson(context.req)), attempt.jobId)
+    answer(context, await recordProgress(pool, attempt, progress))
+  })
+
+  router.post(`${attemptPath}/release`, async (context) => {
+    const attempt = readAttempt(context.params, context.state.pod)
+    await readJson(context.req)
+    answer(context, await recordRelease(pool, attempt))
+    log.info({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name }, 'job given back')
+  })
+
   router.post(`${attemptPath}/failure`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
     const { category, reason, message, retryable } = parseFailure(await readJson(context.req))
@@ -84,7 +110,29 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
     answer(context, await recordLog(pool, attempt, lines.map(prepareLine)))
   })
 
+  router.post(`${attemptPath}/token-statistics`, async (context) => {
+    const attempt = readAttempt(context.params, context.state.pod)
+    const statistics = readStatistics(parseStatistics(await readJson(context.req, largestStatisticsBytes)))
+    answer(context, await recordTokenStatistics(pool, attempt, statistics))
+  })
+
   return router
+}
+
+function readClaimant(body: ReturnType<typeof parseClaim>, pod: TrainerPod): Claimant {
+  return {
+    baseModel: body.base_model,
+    podUid: pod.uid,
+    processId: body.process_id,
+    gpus: body.gpus ?? 0,
+    holding: body.holding,
+  }
+}
+
+function readProgress({ uri, digest, step }: ReturnType<typeof parseProgress>, jobId: string): ReportedProgress {
+  const [folder, id = ''] = uri.slice('artifact:///progress/'.length).split('/')
+  if (folder !== jobId.toLowerCase()) throw new Problem(422, `uri must lie below artifact:///progress/${jobId}/`)
+  return { id, digest, step }
 }
 
 function cutMessage(message: string): string {

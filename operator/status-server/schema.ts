@@ -5,6 +5,8 @@ import { Problem } from './problem.ts'
 
 // Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+// As Postgres writes it, so that a folder has one name only.
+const lowerUuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const largestInteger = 2_147_483_646 // Postgres integer; the terminal event takes one more
 const name = '^[A-Za-z0-9_./:@-]{1,100}$'
 const numbers = Type.Record(Type.String({ pattern: name }), Type.Number(), {
@@ -18,6 +20,8 @@ const claimBody = Type.Object({
   wait_seconds: Type.Number({ minimum: 0, maximum: 25 }),
   // Trainers of before did not tell; one that works with none says 0.
   gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  // The jobs that this process works on. Trainers of before did not tell: they worked on one at a time.
+  holding: Type.Optional(Type.Array(Type.String({ pattern: uuidPattern }), { maxItems: 1_000 })),
 })
 
 const startedEvent = Type.Object({
@@ -51,6 +55,12 @@ const checkpointBody = Type.Object({
   metrics: numbers,
 })
 
+const progressBody = Type.Object({
+  uri: Type.String({ pattern: `^artifact:///progress/${lowerUuid}/${lowerUuid}$` }),
+  digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  step: Type.Integer({ minimum: 0, maximum: largestInteger }),
+})
+
 const failureBody = Type.Object({
   category: Type.Enum(['User', 'Capacity', 'Internal']),
   // What Kubernetes takes as the reason of a condition.
@@ -71,6 +81,22 @@ const logBody = Type.Object({
   ),
 })
 
+/** A body has at most one payload's trajectories, of which the apiserver takes 100,000. */
+const mostPushes = 100_000
+
+const statisticsBody = Type.Object({
+  uri: Type.Union([
+    Type.String({ pattern: '^artifact:///token-statistics/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.parquet$' }),
+    Type.Null(),
+  ]),
+  digest: Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()]),
+  bytes: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
+  pushes: Type.Record(Type.String({ pattern: '^[0-9]{1,6}/[0-9]{1,6}$' }), Type.Number(), {
+    maxProperties: mostPushes,
+    additionalProperties: false,
+  }),
+})
+
 const attemptPath = Type.Object({
   id: Type.String({ pattern: uuidPattern }),
   attempt: Type.String({ pattern: '^[1-9][0-9]{0,8}$' }),
@@ -83,8 +109,10 @@ ajv.addFormat('date-time', isTime)
 export const parseClaim = compile(claimBody)
 export const parseEvents = compile(eventsBody)
 export const parseCheckpoint = compile(checkpointBody)
+export const parseProgress = compile(progressBody)
 export const parseFailure = compile(failureBody)
 export const parseLog = compile(logBody)
+export const parseStatistics = compile(statisticsBody)
 
 /** The job and attempt of a path. @throws {Problem} 404 */
 export const parseAttemptPath = compile(attemptPath, () => new Problem(404, 'no such job'))

@@ -89,8 +89,14 @@ function tellOf(job: OperatorJob, around: JobSurroundings): Telling {
   return { reason, message }
 }
 
+/** How the last attempt of a job that waits again ended. A stopped trainer is no failure. */
+export function tellAttemptEnd(attempt: number, { reason = '', message = '' }: Partial<Telling>): string {
+  const ended = reason === reasons.trainerStopped ? 'was given back' : 'failed'
+  return `Attempt ${attempt} ${ended}: ${reason}: ${message}`
+}
+
 function tellQueued(job: OperatorJob, { trainers }: JobSurroundings): Telling {
-  const retried = job.failure ? ` Attempt ${job.attempt} failed: ${job.failure.reason}: ${job.failure.message}` : ''
+  const retried = job.failure ? ` ${tellAttemptEnd(job.attempt, job.failure)}` : ''
   if (job.ahead > 0) {
     const message = `Waits for job ${job.firstAhead} of its model, place ${job.ahead + 1}.${retried}`
     return { reason: reasons.waitingForModel, message }

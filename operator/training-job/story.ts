@@ -1,6 +1,6 @@
 import { conditions, reasons } from '../../crds/names.ts'
 import type { StoryEvent } from '../kube/events.ts'
-import type { JobStatus } from './status.ts'
+import { tellAttemptEnd, type JobStatus } from './status.ts'
 
 /** What happened to a job between two of its statuses, in order; also what passed too fast to be a status of its own. */
 export function tellJobStory(before: JobStatus | undefined, after: JobStatus): StoryEvent[] {
@@ -27,8 +27,9 @@ function tellAttempts(before: JobStatus | undefined, after: JobStatus): StoryEve
   const attempt = after.attempt ?? 0
   if (attempt > (before?.attempt ?? 0)) events.push(say('Started', `A trainer has claimed it, attempt ${attempt}.`))
   if (after.phase === 'Queued' && attempt > 0 && after.failure && before?.phase !== 'Queued') {
-    const { reason, message } = after.failure
-    events.push(say('Retrying', `Attempt ${attempt} failed: ${reason}: ${message}`, 'Warning'))
+    const ended = tellAttemptEnd(attempt, after.failure)
+    const isStopped = after.failure.reason === reasons.trainerStopped
+    events.push(isStopped ? say('GivenBack', ended) : say('Retrying', ended, 'Warning'))
   }
   return events
 }

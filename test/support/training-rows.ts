@@ -46,15 +46,15 @@ export class TrainingRows {
   /** Adds a job, Queued unless told otherwise, over a connection of its own where that has a transaction open. */
   async addJob(
     modelId: string,
-    job: { state?: string; maxAttempts?: number } = {},
+    job: { state?: string; maxAttempts?: number; config?: object } = {},
     connection: Connection = this.pool,
   ): Promise<string> {
     const { rows } = await connection.query<{ id: string }>(
       `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, max_attempts, spec_digest,
          namespace, cr_name)
-       VALUES ($1, 'RL', 'artifact:///payloads/team/0a.json', '0a', '{"learning_rate": 0.001}', $2, $3, '0b',
+       VALUES ($1, 'RL', 'artifact:///payloads/team/0a.json', '0a', $5, $2, $3, '0b',
          'trainyard', $4) RETURNING id`,
-      [modelId, job.state ?? 'Queued', job.maxAttempts ?? 6, randomUUID()],
+      [modelId, job.state ?? 'Queued', job.maxAttempts ?? 6, randomUUID(), job.config ?? { learning_rate: 0.001 }],
     )
     return rows[0]!.id
   }
@@ -89,9 +89,9 @@ export class TrainingRows {
     await this.pool.query(`UPDATE training.jobs SET lease_expires_at = now() - interval '1 s' WHERE id = $1`, [jobId])
   }
 
-  /** A start of a trainer in a pod: a new one, or another process of the same pod. */
-  trainer(podUid: string = randomUUID()): Claimant {
-    return { baseModel: this.baseModel, podUid, processId: randomUUID(), gpus: 0 }
+  /** A start of a trainer in a pod: a new one, or another process of the same pod; with `holding` one of several jobs. */
+  trainer(podUid: string = randomUUID(), holding?: string[]): Claimant {
+    return { baseModel: this.baseModel, podUid, processId: randomUUID(), gpus: 0, holding }
   }
 
   /** Claims with a new trainer; throws when there is nothing to claim. */

@@ -137,6 +137,25 @@ describe('a training job body is refused when', () => {
       [fault([inConfig, '__proto__'], 'extra_forbidden', 'Extra inputs are not permitted')],
     ],
     [
+      'settings of our own have wrong bounds',
+      withConfig({
+        kl_penalty_coef: -1,
+        kl_penalty_reference_step: 1.5,
+        truncated_importance_sampling: 0,
+        allow_training_without_logprobs: 'yes',
+      }),
+      [
+        fault([inConfig, 'allow_training_without_logprobs'], 'bool_type', 'Input should be a valid boolean'),
+        fault([inConfig, 'kl_penalty_coef'], 'greater_than_equal', 'Input should be greater than or equal to 0'),
+        fault(
+          [inConfig, 'kl_penalty_reference_step'],
+          'int_from_float',
+          'Input should be a valid integer, got a number with a fractional part',
+        ),
+        fault([inConfig, 'truncated_importance_sampling'], 'greater_than', 'Input should be greater than 0'),
+      ],
+    ],
+    [
       'settings have wrong types and bounds',
       withConfig({
         learning_rate: -1,
@@ -171,6 +190,11 @@ describe('the given settings', () => {
     ['none', null, {}],
     ['nulls count as absent', { epsilon: null, learning_rate: 5e-6 }, { learning_rate: 5e-6 }],
     ['false and 0 are given', { ppo: false, advantage_balance: 0 }, { ppo: false, advantage_balance: 0 }],
+    [
+      'beyond those of the hosted service',
+      { kl_penalty_coef: 0.1, kl_penalty_reference_step: 0, truncated_importance_sampling: null },
+      { kl_penalty_coef: 0.1, kl_penalty_reference_step: 0 },
+    ],
     ["the interface document's name of a setting", { modelfamily_k2_tau: 0.5 }, { kimi_k2_tau: 0.5 }],
     ["the clients' name goes first", { modelfamily_k2_tau: 0.5, kimi_k2_tau: 0.1 }, { kimi_k2_tau: 0.1 }],
   ])('%s', (_, config, expected) => {

@@ -1,0 +1,22 @@
+import { mayHaveStep } from '../../../db/queries/reference-steps.ts'
+import type { Deps } from '../../deps.ts'
+import { unprocessable } from '../../refusal.ts'
+import type { RlConfig } from './rl-config.ts'
+
+/**
+ * A step that an earlier job of the model may still make is taken; where it then is not made, or is deleted before the
+ * job's turn comes, the job fails.
+ *
+ * @throws {Refusal} 422 for a reference that the model does not have, and cannot come to have in time
+ */
+export async function requireReferenceStep(
+  { pool }: Pick<Deps, 'pool'>,
+  modelId: string,
+  config: RlConfig | null | undefined,
+): Promise<void> {
+  const step = config?.kl_penalty_reference_step
+  if (step == null || (await mayHaveStep(pool, modelId, step))) return
+  const msg = `Value error, the model has no step ${step}`
+  const loc = ['body', 'experimental_config', 'kl_penalty_reference_step']
+  throw unprocessable({ loc, msg, type: 'value_error' })
+}

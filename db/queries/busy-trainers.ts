@@ -1,0 +1,30 @@
+import { withTransaction, type Pool } from '../pool.ts'
+
+/** uids of the pods that train jobs now; their trainers must not be replaced. */
+export async function listBusyPods(pool: Pool): Promise<Set<string>> {
+  const { rows } = await pool.query<{ uid: string }>(
+    `SELECT DISTINCT holder_pod AS uid FROM training.jobs
+     WHERE state IN ('Starting', 'Running') AND holder_pod IS NOT NULL`,
+  )
+  return new Set(rows.map((row) => row.uid))
+}
+
+/** Notes which trainer pods of a base model (by its resource) get no more jobs; the others of it do. */
+export async function noteDraining(
+  pool: Pool,
+  baseModel: { namespace: string; name: string },
+  pods: string[],
+): Promise<void> {
+  const { namespace, name } = baseModel
+  await withTransaction(pool, async (connection) => {
+    await connection.query(
+      'DELETE FROM training.draining_trainers WHERE namespace = $1 AND base_model = $2 AND pod <> ALL ($3)',
+      [namespace, name, pods],
+    )
+    await connection.query(
+      `INSERT INTO training.draining_trainers (pod, namespace, base_model)
+       SELECT pod, $1, $2 FROM unnest($3::uuid[]) AS draining (pod) ON CONFLICT DO NOTHING`,
+      [namespace, name, pods],
+    )
+  })
+}

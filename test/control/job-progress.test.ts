@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Attempt } from '../../db/queries/job-attempts.ts'
+import { renewLease } from '../../db/queries/job-claims.ts'
+import { cancelJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
+import { listJobLog } from '../../db/queries/job-logs.ts'
+import { findJob } from '../../db/queries/job-views.ts'
+import { recordProgress } from '../../db/queries/job-progress.ts'
+import { recordCheckpoint, recordEvents, recordRelease } from '../../db/queries/job-reports.ts'
+import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
+import { removeSpentProgress } from '../../operator/garbage/expired.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useStack } from '../support/stack.ts'
+import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
+import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
+
+const stack = useStack()
+let database: TestDatabase
+let rows: TrainingRows
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+beforeEach(() => {
+  rows = new TrainingRows(database.pool)
+})
+afterAll(() => database?.drop())
+
+const digest = 'ab'.repeat(32)
+const save = async (attempt: Attempt, at: number, id: string = randomUUID()) => {
+  expect(await recordProgress(database.pool, attempt, { id, digest, step: at })).toBe('recorded')
+  return id
+}
+const resumeAt = (jobId: string, id: string, at: number) => ({
+  uri: `artifact:///progress/${jobId}/${id}`,
+  digest,
+  step: at,
+})
+
+async function claimJob(maxAttempts = 6) {
+  const job = await rows.addJob(await rows.addModel(), { maxAttempts })
+  return { job, ...(await rows.claim()) }
+}
+
+describe('saved progress', () => {
+  test('goes to the next attempt: the newest save, with the steps that are done', async () => {
+    const { job, claim, attempt } = await claimJob()
+    expect(claim).toMatchObject({ resume: null, reference: null, entity: 'team' })
+    await recordEvents(database.pool, attempt, [started, step(1), step(2)])
+    await save(attempt, 1)
+    const newest = await save(attempt, 2)
+    await rows.expireLease(job)
+    await sweepExpiredLeases(database.pool)
+    const again = await rows.claim()
+    expect(again.claim).toMatchObject({ id: job, attempt: 2, resume: resumeAt(job, newest, 2) })
+    expect(await rows.readJob(job)).toMatchObject({ state: 'Starting', progress_step: 2, progress_total: 2 })
+    expect(await recordEvents(database.pool, again.attempt, [started, step(1), step(2), step(3)])).toBe('recorded')
+    expect(await rows.listEvents(job)).toHaveLength(4)
+  })
+
+  test('of a later attempt wins, also when it is behind; a report that comes late, or again, is never the newest', async () => {
+    const { job, attempt } = await claimJob()
+    const first = await save(attempt, 7)
+    await save(attempt, 9)
+    await save(attempt, 7, first)
+    await rows.expireLease(job)
+    await sweepExpiredLeases(database.pool)
+    const second = await rows.claim()
+    const anew = await save(second.attempt, 1)
+    expect(await recordProgress(database.pool, attempt, { id: randomUUID(), digest, step: 10 })).toBe('fenced')
+    await rows.expireLease(job)
+    await sweepExpiredLeases(database.pool)
+    expect((await rows.claim()).claim.resume).toEqual(resumeAt(job, anew, 1))
+  })
+
+  test('is a sign of life', async () => {
+    const { job, attempt } = await claimJob()
+    await rows.expireLease(job)
+    await save(attempt, 1)
+    expect(await sweepExpiredLeases(database.pool)).toEqual([])
+  })
+
+  test('is fenced for another pod, and when the job is trained or over', async () => {
+    const { job, claim, attempt } = await claimJob()
+    const progress = { id: randomUUID(), digest, step: 1 }
+    const elsewhere = { ...attempt, podUid: randomUUID() }
+    expect(await recordProgress(database.pool, elsewhere, progress)).toBe('fenced')
+    await recordCheckpoint(database.pool, attempt, checkpointOf(claim))
+    expect(await recordProgress(database.pool, attempt, progress)).toBe('fenced')
+    const cancelled = await claimJob()
+    await cancelJob(database.pool, cancelled.job)
+    expect(await recordProgress(database.pool, cancelled.attempt, progress)).toBe('fenced')
+    expect((await rows.readJob(job)).state).toBe('Publishing')
+  })
+})
+
+describe('files of saved progress', () => {
+  let root: string
+  beforeEach(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'progress-'))
+    return () => rm(root, { recursive: true })
+  })
+  const folderOf = (...names: string[]) => path.join(root, 'progress', ...names)
+  const clean = () => removeSpentProgress({ pool: database.pool, artifacts: createArtifactStore(root) })
+  const saveFiles = async (attempt: Attempt, at: number) => {
+    const id = randomUUID()
+    await mkdir(folderOf(attempt.jobId, id), { recursive: true })
+    await writeFile(path.join(folderOf(attempt.jobId, id), 'manifest.json'), '{}')
+    return save(attempt, at, id)
+  }
+
+  test('go when there is a newer save, and all of them when the job is over', async () => {
+    const { job, attempt } = await claimJob()
+    const saved = [await saveFiles(attempt, 1), await saveFiles(attempt, 2)]
+    const other = await claimJob()
+    const kept = await saveFiles(other.attempt, 1)
+    const there = () => saved.map((id) => existsSync(folderOf(job, id)))
+    await clean()
+    expect(there()).toEqual([false, true])
+    const unregistered = folderOf(job, randomUUID())
+    await mkdir(unregistered)
+    await writeFile(path.join(unregistered, 'manifest.json'), '{}')
+    await cancelJob(database.pool, job)
+    await clean()
+    expect([...there(), existsSync(unregistered)]).toEqual([false, false, false])
+    expect(existsSync(folderOf(other.job, kept))).toBe(true)
+    const { rows: left } = await database.pool.query('SELECT id FROM training.job_progress WHERE job_id = $1', [job])
+    expect(left).toEqual([])
+  })
+})
+
+describe('a job that its trainer gives back', () => {
+  test('waits again at once, in its place, and says why', async () => {
+    const { job, attempt } = await claimJob()
+    await recordEvents(database.pool, attempt, [started, step(1)])
+    await save(attempt, 1)
+    for (let times = 0; times < 2; times++) expect(await recordRelease(database.pool, attempt)).toBe('recorded')
+    const message = 'Its trainer was stopped and gave the job back; the next one goes on behind gradient step 1'
+    const failure = { category: 'Internal', reason: 'TrainerStopped', message, retryable: true }
+    expect(await rows.readJob(job)).toMatchObject({ state: 'Queued', attempt: 1, failure })
+    const log = await listJobLog(database.pool, job, { limit: 10 })
+    expect(log).toMatchObject([{ attempt: 1, level: 'info', text: message }])
+    expect(await renewLease(database.pool, attempt)).toBe(false)
+    expect(await recordEvents(database.pool, attempt, [step(2)])).toBe('fenced')
+    expect((await rows.claim()).claim).toMatchObject({ id: job, attempt: 2, resume: { step: 1 } })
+    expect(await recordRelease(database.pool, attempt)).toBe('fenced')
+  })
+
+  test('has as many attempts left as before', async () => {
+    const { job, attempt } = await claimJob(2)
+    await recordRelease(database.pool, attempt)
+    await recordRelease(database.pool, (await rows.claim()).attempt)
+    expect(await findJob(database.pool, 'team', job)).toMatchObject({ attempt: 2, maxAttempts: 4 })
+    const states = []
+    for (let tries = 0; tries < 2; tries++) {
+      await rows.claim()
+      await rows.expireLease(job)
+      await sweepExpiredLeases(database.pool)
+      states.push((await rows.readJob(job)).state)
+    }
+    expect(states).toEqual(['Queued', 'Failed'])
+    expect(await rows.readErrorMessage(job)).toMatch(/\(tried 2 times\)$/)
+  })
+
+  test('starts anew where nothing was saved', async () => {
+    const { job, attempt } = await claimJob()
+    await recordRelease(database.pool, attempt)
+    const { failure } = await rows.readJob(job)
+    expect(failure?.message).toBe('Its trainer was stopped and gave the job back; the next one starts it anew')
+  })
+})
+
+describe('the reference of a job', () => {
+  const addReferring = async (at: number, steps = 2) => {
+    const model = await rows.addModel()
+    for (let made = 0; made < steps; made++) await rows.train(await rows.addJob(model)).then(finish)
+    const job = await rows.addJob(model, { config: { kl_penalty_coef: 0.1, kl_penalty_reference_step: at } })
+    return { model, job }
+  }
+  const finish = ({ claim }: { claim: { id: string } }) =>
+    database.pool.query(`UPDATE training.jobs SET state = 'Succeeded', finished_at = now() WHERE id = $1`, [claim.id])
+
+  test('is the checkpoint of that step', async () => {
+    const { model } = await addReferring(1)
+    const { claim } = await rows.claim()
+    const { rows: checkpoints } = await database.pool.query(
+      'SELECT uri, digest FROM training.checkpoints WHERE model_id = $1 AND step = 1',
+      [model],
+    )
+    expect(claim.reference).toEqual(checkpoints[0])
+    expect(claim.fromCheckpoint?.step).toBe(2)
+  })
+
+  test('is the base model for step 0', async () => {
+    await addReferring(0)
+    expect((await rows.claim()).claim.reference).toBeNull()
+  })
+
+  test('that is not there, or deleted, fails the job before it is tried, and the next is given out', async () => {
+    const missing = await addReferring(7)
+    const deleted = await addReferring(1)
+    await database.pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE model_id = $1 AND step = 1', [
+      deleted.model,
+    ])
+    const next = await rows.addJob(await rows.addModel())
+    expect((await rows.claim()).claim.id).toBe(next)
+    const message = (at: number) =>
+      `Its model has no step ${at}, which kl_penalty_reference_step names; or that was deleted`
+    for (const [job, at] of [[missing.job, 7] as const, [deleted.job, 1] as const]) {
+      const failure = { category: 'User', reason: 'StepNotFound', message: message(at), retryable: false }
+      expect(await rows.readJob(job)).toMatchObject({ state: 'Failed', attempt: 0, failure })
+      expect(await rows.readErrorMessage(job)).toBe(message(at))
+    }
+  })
+})
+
+test('a trainer claims a second job, saves, and gives back; what is not its own is refused with a sentence', async () => {
+  const server = await startStatusServer(stack, database.databaseUrl)
+  try {
+    const token = await makeTrainerToken(stack, server.namespace)
+    const post = async (url: string, body: unknown) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const response = await fetch(server.url + url, { method: 'POST', headers, body: JSON.stringify(body) })
+      const text = await response.text()
+      return { status: response.status, body: text && (JSON.parse(text) as Record<string, unknown>) }
+    }
+    const [first, second] = [await rows.addJob(await rows.addModel()), await rows.addJob(await rows.addModel())]
+    const asking = { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0 }
+    expect((await post('/v1/claims', { ...asking, holding: [] })).body).toMatchObject({ id: first, resume: null })
+    expect((await post('/v1/claims', { ...asking, holding: [first] })).body).toMatchObject({ id: second })
+    expect((await post('/v1/claims', { ...asking, holding: [first, second] })).status).toBe(204)
+    expect((await post('/v1/claims', { ...asking, holding: ['x'] })).status).toBe(422)
+
+    const attempt = `/v1/jobs/${first}/attempts/1`
+    const saved = { uri: `artifact:///progress/${first}/${randomUUID()}`, digest, step: 3 }
+    expect(await post(`${attempt}/progress`, saved)).toEqual({ status: 200, body: {} })
+    const refused: [object, number][] = [
+      [{ ...saved, uri: `artifact:///progress/${second}/${randomUUID()}` }, 422],
+      [{ ...saved, uri: `artifact:///checkpoints/${randomUUID()}` }, 422],
+      [{ ...saved, uri: `${saved.uri}/../x` }, 422],
+      [{ ...saved, uri: saved.uri.toUpperCase() }, 422],
+      [{ ...saved, step: -1 }, 422],
+      [{ ...saved, step: 2_147_483_648 }, 422],
+      [{ ...saved, digest: 'x' }, 422],
+      [{}, 422],
+    ]
+    for (const [body, status] of refused) {
+      expect(await post(`${attempt}/progress`, body)).toEqual({ status, body: { detail: expect.any(String) } })
+    }
+    expect(await post(`${attempt}/release`, {})).toEqual({ status: 200, body: {} })
+    expect((await post(`${attempt}/progress`, saved)).status).toBe(409)
+    expect((await post(`/v1/jobs/${second}/attempts/2/release`, {})).status).toBe(409)
+    const again = await post('/v1/claims', { ...asking, holding: [second] })
+    const resume = { uri: saved.uri, digest, step: 3 }
+    expect(again.body).toMatchObject({ id: first, attempt: 2, entity: 'team', reference: null, resume })
+  } finally {
+    await server.remove()
+  }
+})

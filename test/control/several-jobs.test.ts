@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { listBusyPods, noteDraining } from '../../db/queries/busy-trainers.ts'
+import { claimJob, renewLease, type Claimant } from '../../db/queries/job-claims.ts'
+import { finishJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
+import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
+
+let database: TestDatabase
+let rows: TrainingRows
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+beforeEach(() => {
+  rows = new TrainingRows(database.pool)
+})
+afterAll(() => database?.drop())
+
+const claim = (trainer: Claimant, holding?: string[]) => claimJob(database.pool, { ...trainer, holding })
+const addJobs = async (count: number) => {
+  const jobs: string[] = []
+  for (let place = 0; place < count; place++) jobs.push(await rows.addJob(await rows.addModel()))
+  return jobs
+}
+const stateOf = async (id: string) => {
+  const { state, attempt } = await rows.readJob(id)
+  return `${state} ${attempt}`
+}
+const begin = (jobId: string, attempt: number, { podUid }: Claimant) =>
+  recordEvents(database.pool, { jobId, attempt, podUid }, [started])
+
+describe('a trainer of several jobs', () => {
+  test('claims one after the other, each of another model, in order of arrival', async () => {
+    const trainer = rows.trainer()
+    const model = await rows.addModel()
+    const [first, behind] = [await rows.addJob(model), await rows.addJob(model)]
+    const [second] = await addJobs(1)
+    expect((await claim(trainer, []))?.id).toBe(first)
+    expect((await claim(trainer, [first]))?.id).toBe(second)
+    expect(await claim(trainer, [first, second!])).toBeUndefined()
+    expect(await Promise.all([first, second!, behind].map(stateOf))).toEqual(['Starting 1', 'Starting 1', 'Queued 0'])
+  })
+
+  test('gets a job again whose answer it lost, in the same attempt, whatever else it works on', async () => {
+    const trainer = rows.trainer()
+    const [first, second] = await addJobs(2)
+    await claim(trainer, [])
+    await begin(first!, 1, trainer)
+    await claim(trainer, [first!])
+    await rows.expireLease(second!)
+    expect(await claim(trainer, [first!])).toMatchObject({ id: second, attempt: 1 })
+    expect(await renewLease(database.pool, { jobId: second!, attempt: 1, podUid: trainer.podUid })).toBe(true)
+    expect(await sweepExpiredLeases(database.pool)).toEqual([])
+    expect(await claim(trainer, [first!, second!])).toBeUndefined()
+  })
+
+  test('keeps a running job that it no longer names, until its lease is over: its end may be on the way', async () => {
+    const trainer = rows.trainer()
+    const [first, second] = await addJobs(2)
+    const claimed = await claim(trainer, [])
+    const attempt = { jobId: first!, attempt: 1, podUid: trainer.podUid }
+    await begin(first!, 1, trainer)
+    expect((await claim(trainer, []))?.id).toBe(second)
+    expect(await recordCheckpoint(database.pool, attempt, checkpointOf(claimed!))).toBe('recorded')
+    expect(await finishJob(database.pool, first!)).toBe(true)
+  })
+
+  test('that started anew gives up all that its pod held before', async () => {
+    const trainer = rows.trainer()
+    const [first, second] = await addJobs(2)
+    await claim(trainer, [])
+    await begin(first!, 1, trainer)
+    await claim(trainer, [first!])
+    const anew = rows.trainer(trainer.podUid)
+    expect(await claim(anew, [])).toMatchObject({ id: first, attempt: 2 })
+    expect(await stateOf(second!)).toBe('Queued 1')
+    expect(await claim(anew, [first!])).toMatchObject({ id: second, attempt: 2 })
+  })
+
+  test('that falls silent loses all of its jobs', async () => {
+    const trainer = rows.trainer()
+    const jobs = await addJobs(3)
+    for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
+    for (const job of jobs) await rows.expireLease(job)
+    expect((await sweepExpiredLeases(database.pool)).map(({ state }) => state)).toEqual(['Queued', 'Queued', 'Queued'])
+    expect(await listBusyPods(database.pool)).not.toContain(trainer.podUid)
+  })
+
+  test('is asked about two jobs at once by two requests of one process: each gets its own', async () => {
+    const trainer = rows.trainer()
+    const jobs = await addJobs(2)
+    const got = await Promise.all([claim(trainer, []), claim(trainer, [])])
+    // The second finds the first one's answer lost, as far as it can tell.
+    expect(got.map((each) => each?.id)).toEqual([jobs[0], jobs[0]])
+  })
+})
+
+test('a trainer of before, which tells nothing, works on one job at a time', async () => {
+  const trainer = rows.trainer()
+  const [first, second] = await addJobs(2)
+  expect(await claim(trainer)).toMatchObject({ id: first, attempt: 1 })
+  expect(await claim(trainer)).toMatchObject({ id: first, attempt: 1 })
+  await begin(first!, 1, trainer)
+  expect(await claim(trainer)).toMatchObject({ id: first, attempt: 2 })
+  expect(await stateOf(second!)).toBe('Queued 0')
+})
+
+test('a trainer that is to be replaced keeps its jobs and gets no more', async () => {
+  const [trainer, other] = [rows.trainer(), rows.trainer()]
+  const [first, second] = await addJobs(2)
+  const baseModel = { namespace: 'trainyard', name: randomUUID() }
+  await claim(trainer, [])
+  await noteDraining(database.pool, baseModel, [trainer.podUid])
+  await noteDraining(database.pool, baseModel, [trainer.podUid, other.podUid])
+  expect(await claim(trainer, [first!])).toBeUndefined()
+  expect(await claim(trainer, [])).toMatchObject({ id: first, attempt: 1 })
+  expect(await claim(other, [])).toBeUndefined()
+  expect(await renewLease(database.pool, { jobId: first!, attempt: 1, podUid: trainer.podUid })).toBe(true)
+  await noteDraining(database.pool, { ...baseModel, name: 'another' }, [])
+  expect(await claim(other, [])).toBeUndefined()
+  await noteDraining(database.pool, baseModel, [])
+  expect((await claim(other, []))?.id).toBe(second)
+})
+
+test('jobs that share a trainer share its GPUs in what they are charged', async () => {
+  const trainer = { ...rows.trainer(), gpus: 4 }
+  const [first, second] = await addJobs(2)
+  const claimed = [await claim(trainer, []), await claim(trainer, [first!])]
+  // The first began 100 seconds ago, the second 60: they share 60 seconds.
+  for (const [job, seconds] of [[first, 100] as const, [second, 60] as const]) {
+    for (const [table, column] of [['jobs', 'id'] as const, ['job_attempts', 'job_id'] as const]) {
+      await database.pool.query(
+        `UPDATE training.${table} SET claimed_at = claimed_at - make_interval(secs => $2) WHERE ${column} = $1`,
+        [job, seconds],
+      )
+    }
+  }
+  for (const each of claimed) {
+    const attempt = { jobId: each!.id, attempt: 1, podUid: trainer.podUid }
+    await recordCheckpoint(database.pool, attempt, checkpointOf(each!))
+  }
+  const { rows: used } = await database.pool.query<{ seconds: number; gpus: number }>(
+    `SELECT training_seconds AS seconds, gpu_seconds AS gpus FROM training.usage
+     WHERE base_model = $1 ORDER BY training_seconds DESC`,
+    [rows.baseModel],
+  )
+  expect(used.map(({ seconds, gpus }) => [Math.round(seconds), Math.round(gpus / 4)])).toEqual([
+    [100, 70],
+    [60, 30],
+  ])
+})
