@@ -1,4 +1,4 @@
--- Whose tokens' statistics are kept; null: the installation's default, which is `sampled`.
+-- Whose trained tokens' statistics are kept; null: those of some (`sampled`).
 ALTER TABLE auth.entities
   ADD COLUMN token_statistics text CHECK (token_statistics IN ('off', 'sampled', 'all'));
 

@@ -56,6 +56,7 @@ const countRows = async (table: string, column: string, value: string) =>
 test('a project is erased everywhere, and the report tells how much it was', async () => {
   const { admin, member, entity } = await makeEntity()
   const [gone, kept] = [await fill(admin, 'gone'), await fill(admin, 'kept')]
+  const statistics = await rows.addStatistics(gone.checkpoint)
   const fork = await admin.call<{ id: string }>('POST', `/v1/preview/models/${gone.id}/fork`, { project: 'kept' })
   await pool.query(`UPDATE training.models SET created_at = created_at - interval '2 minutes' WHERE entity = $1`, [
     entity,
@@ -73,8 +74,9 @@ test('a project is erased everywhere, and the report tells how much it was', asy
     expect(read.state).toBe('done')
     return read
   })
-  // Four small files of the checkpoint; the outbox has what happened to model and job.
-  expect(done.report).toMatchObject({ models: 1, checkpoints: 1, jobs: 1, events: 1, objects: 4 })
+  // Four small files of the checkpoint, and its token statistics; the outbox has what happened to model and job.
+  expect(done.report).toMatchObject({ models: 1, checkpoints: 1, jobs: 1, events: 1, objects: 5 })
+  expect(existsSync(statistics)).toBe(false)
   expect(done.report['bytes']).toBeGreaterThan(100)
   expect(existsSync(rows.folderOf(gone.checkpoint))).toBe(false)
   expect(await countRows('training.models', 'id', gone.id)).toBe(0)

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLogger } from '../../lib/log.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
-import { removeOldOptimizers, removeOldPayloads } from '../../operator/garbage/expired.ts'
+import { removeOldOptimizers, removeOldPayloads, removeOldStatistics } from '../../operator/garbage/expired.ts'
 import { sweepGarbage } from '../../operator/garbage/sweep.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { ModelRows } from '../support/model-rows.ts'
@@ -122,6 +122,35 @@ test('only the newest step keeps its optimizer state', async () => {
   await removeOldOptimizers(deps)
   expect(kept()).toEqual([false, true])
   expect(existsSync(path.join(rows.folderOf(ids[0]!), 'adapter_model.safetensors'))).toBe(true)
+})
+
+test('the ten newest steps keep their token statistics', async () => {
+  const model = await addModel()
+  const files: string[] = []
+  for (let step = 1; step <= 13; step++) files.push(await rows.addStatistics(await rows.addCheckpoint(model, step)))
+  const deps = { pool: database.pool, artifacts: createArtifactStore(root) }
+  await removeOldStatistics(deps)
+  await removeOldStatistics(deps)
+  expect(files.map((file) => existsSync(file))).toEqual([...Array(3).fill(false), ...Array(10).fill(true)])
+  const { rows: kept } = await database.pool.query<{ step: number }>(
+    'SELECT step FROM training.checkpoints WHERE statistics_digest IS NOT NULL ORDER BY step',
+  )
+  expect(kept.map(({ step }) => step)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
+})
+
+test('token statistics that were never reported are garbage, those that were are not', async () => {
+  const [told, untold] = [await rows.addCheckpoint(await addModel(), 1), await rows.addCheckpoint(await addModel(), 1)]
+  const kept = await rows.addStatistics(told)
+  await rows.makeOld(kept)
+  const files = [
+    kept,
+    await putOld(`token-statistics/${untold}.parquet`),
+    await putOld(`token-statistics/${randomUUID()}.parquet`),
+  ]
+  expect(await sweep()).toEqual({ found: 2, removed: 0, stopped: false })
+  await waitADay()
+  expect(await sweep()).toEqual({ found: 2, removed: 2, stopped: false })
+  expect(files.map((file) => existsSync(file))).toEqual([true, false, false])
 })
 
 test('payloads go as many days after their jobs as the entity keeps them', async () => {

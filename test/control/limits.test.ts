@@ -18,6 +18,7 @@ const unlimited = {
   queued_jobs: null,
   stored_bytes: null,
   payload_days: null,
+  token_statistics: 'sampled',
 }
 let entity: string
 
@@ -117,7 +118,15 @@ describe('requests and chats, on two processes', () => {
   })
 
   test('the command shows what is set, and an entity reads what holds for it', async () => {
-    const first = await setLimits(database.databaseUrl, '--queued-jobs', '3', '--payload-days', '14')
+    const first = await setLimits(
+      database.databaseUrl,
+      '--queued-jobs',
+      '3',
+      '--payload-days',
+      '14',
+      '--token-statistics',
+      'all',
+    )
     const second = await setLimits(
       database.databaseUrl,
       '--stored-bytes',
@@ -126,13 +135,16 @@ describe('requests and chats, on two processes', () => {
       'default',
     )
     expect(first.stdout).toMatch(/^queued-jobs +3$/m)
-    expect(second.stdout).toMatch(/^queued-jobs +default\nstored-bytes +9007199254740991\npayload-days +14$/m)
+    expect(second.stdout).toMatch(
+      /^queued-jobs +default\nstored-bytes +9007199254740991\npayload-days +14\ntoken-statistics +all$/m,
+    )
     const reader = createRest({ ...stack, url: servers[0]!.url }, await addKey(database.pool, entity, 'read'))
     expect(await reader.call('GET', '/v1/preview/limits')).toEqual({
       ...unlimited,
       entity,
       stored_bytes: Number.MAX_SAFE_INTEGER,
       payload_days: 14,
+      token_statistics: 'all',
       in_use: { queued_jobs: 0, stored_bytes: 0 },
     })
   })

@@ -38,6 +38,19 @@ export class ModelRows {
     return id
   }
 
+  /** The file of a checkpoint's token statistics, as its trainer stores and reports it; gives its path. */
+  async addStatistics(checkpointId: string, text = `statistics of ${checkpointId}`): Promise<string> {
+    const file = path.join(this.artifacts, 'token-statistics', `${checkpointId}.parquet`)
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, text)
+    await this.pool.query(
+      `UPDATE training.checkpoints SET statistics_at = now(), statistics_digest = $2, statistics_bytes = $3
+       WHERE id = $1`,
+      [checkpointId, sha256(text), Buffer.byteLength(text)],
+    )
+    return file
+  }
+
   /** The files of a checkpoint, optimizer state included; gives the digest of the manifest. */
   async writeFiles(checkpointId: string): Promise<string> {
     const contents: Record<string, string> = {
