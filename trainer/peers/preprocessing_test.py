@@ -8,20 +8,24 @@ Where ours differ, ART's are not what was sampled, or not what the engine was sh
   are; ours are objects and joined text, as the engine hands them over.
 - ART finds rewards of equal numbers to differ in the last bit, and trains on that; ours are equal.
 - ART shares a prompt within a group up to and into trained tokens where no log-probability is known; ours ends before.
+- Where answers without log-probabilities may be trained on, ART passes over such Choices, or fails; ours does not.
 - A Choice whose list of log-probabilities is empty trains nothing in ours; ART takes a token out.
 """
 
+import copy
 import math
+from collections.abc import Callable
 from random import Random
 
 import pytest
 from transformers import PreTrainedTokenizerBase
 
 from peers.art_preprocessing import Trained, preprocess
-from peers.trajectories import Maker, write_payload
+from peers.trajectories import TOOL, Maker, write_payload
 from trainyard_trainer.data.payload import parse_payload
 from trainyard_trainer.rl.advantages import Sample, compute_advantages, normalize_samples, weigh_trajectory
 from trainyard_trainer.tokens.history import tokenize_history
+from trainyard_trainer.tokens.sampled import map_bytes
 from trainyard_trainer.tokens.styles_for_tests import dress
 
 # The styles' end tokens, and what their templates have a place for.
@@ -40,14 +44,22 @@ TEMPLATES = {
 
 
 def train_on(
-    groups: list[dict], tokenizer: PreTrainedTokenizerBase, *, scale_rewards: bool, advantage_balance: float
+    groups: list[dict],
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    scale_rewards: bool = True,
+    advantage_balance: float = 0.0,
+    allow_training_without_logprobs: bool = False,
 ) -> list[Trained]:
     """What ours makes of the groups, in the form in which ART's is told."""
     samples: list[Sample] = []
     for place, group in enumerate(parse_payload(write_payload(groups))):
         advantages = compute_advantages([item.reward for item in group.trajectories], scale=scale_rewards)
         for trajectory, advantage in zip(group.trajectories, advantages, strict=True):
-            found = [tokenize_history(history, tokenizer, "here") for history in trajectory.histories]
+            found = [
+                tokenize_history(history, tokenizer, "here", without_logprobs=allow_training_without_logprobs)
+                for history in trajectory.histories
+            ]
             histories = [history for history in found if history] if advantage else []
             samples += [Sample(history, place, advantage, weigh_trajectory(histories)) for history in histories]
     return [
@@ -77,3 +89,109 @@ def test_tokens_weights_and_advantages_are_those_of_art(tokenizer, style, seed):
         assert train_on(groups, dressed, **options) == []  # the balance took away whatever there was
     else:
         assert_same(train_on(groups, dressed, **options), theirs)
+
+
+@pytest.mark.parametrize("form", ["token_ids", "bytes"])
+@pytest.mark.parametrize("seed", range(4))
+def test_each_way_to_tell_sampled_ids_gives_what_art_reads_from_token_ids(tokenizer, form, seed):
+    groups = Maker(Random(f"{form} {seed}"), tokenizer, **TEMPLATES["tiny-chat"]).make_groups()
+    assert_same(train_on(retell(groups, tokenizer, form), tokenizer), preprocess(groups, tokenizer))
+
+
+def retell(groups: list[dict], tokenizer: PreTrainedTokenizerBase, form: str) -> list[dict]:
+    """The same Choices, which no longer name ids in their tokens; ART would look the tokens' text up instead."""
+    told = copy.deepcopy(groups)
+    spell = {number: list(text) for text, number in map_bytes(tokenizer).items()}
+    for choice in list_choices(told):
+        for entry, token in zip((choice["logprobs"] or {}).get("content", []), choice["token_ids"], strict=False):
+            entry |= {"token": tokenizer.decode([token]), "bytes": spell[token]}
+        if form == "bytes":
+            del choice["token_ids"]
+    return told
+
+
+def list_choices(groups: list[dict]) -> list[dict]:
+    trajectories = [trajectory for group in groups for trajectory in group["trajectories"]]
+    histories = [history for item in trajectories for history in (item, *item["additional_histories"])]
+    return [item for history in histories for item in history["messages_and_choices"] if "message" in item]
+
+
+@pytest.mark.parametrize("style", [style for style, options in TEMPLATES.items() if options.get("tools", True)])
+def test_calls_that_were_sampled_stand_in_the_sampled_tokens_only(tokenizer, style):
+    dressed = tokenizer if style == "tiny-chat" else dress(tokenizer, style)
+    maker = Maker(Random(style), dressed, **TEMPLATES[style])
+    groups = [make_pair(maker, lambda: make_calling(maker)) for _ in range(3)]
+    silent = copy.deepcopy(groups)
+    for choice in list_choices(silent):
+        choice["message"].pop("tool_calls", None)
+    # ART leaves out the calls of the last turn by itself, and of the others where it is not told of them.
+    assert_same(train_on(groups, dressed), preprocess(silent, dressed))
+    last = [make_pair(maker, lambda: make_calling(maker)[-2:]) for _ in range(3)]
+    assert_same(train_on(last, dressed), preprocess(last, dressed))
+
+
+def make_pair(maker: Maker, make_items: Callable[[], list[dict]]) -> dict:
+    return {
+        "trajectories": [
+            {"messages_and_choices": make_items(), "tools": [TOOL], "additional_histories": [], "reward": reward}
+            for reward in (0.0, 1.0)
+        ]
+    }
+
+
+def make_calling(maker: Maker) -> list[dict]:
+    """A sampled call, its result, a question and another sampled call."""
+    items: list[dict] = []
+    for _ in range(2):
+        call, result = maker.make_call()
+        choice = maker.make_choice(maker.make_text())
+        choice["message"] = {"role": "assistant", "content": None, "tool_calls": call["tool_calls"]}
+        items += [{"role": "user", "content": maker.make_text()}, choice, result]
+    return items[:-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sampled_thought_takes_the_place_of_the_templates_empty_one(tokenizer, seed):
+    dressed = dress(tokenizer, "qwen3")
+    # ART steps back by four tokens, which is what an empty thought has where two line breaks are one token.
+    dressed.add_tokens(["\n\n"])
+    maker = Maker(Random(seed), dressed, **TEMPLATES["qwen3"])
+    groups = [make_pair(maker, lambda: make_thoughts(maker)) for _ in range(3)]
+    ours = train_on(groups, dressed)
+    assert_same(ours, preprocess(groups, dressed))
+    for history in ours:
+        first = history.trained.index(True)
+        assert dressed.decode(history.ids[first:]).startswith("<think>\n")
+        assert dressed.decode(history.ids[:first]).endswith("<|im_start|>assistant\n")
+
+
+def make_thoughts(maker: Maker) -> list[dict]:
+    items: list[dict] = []
+    for _ in range(maker.random.randint(1, 3)):
+        thought = f"<think>\n{maker.make_text()}\n</think>\n\n{maker.make_text()}"
+        items += [{"role": "user", "content": maker.make_text()}, maker.make_choice(thought, split=False)]
+    return items
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_answers_without_logprobs_are_trained_on_as_in_art(tokenizer, seed):
+    maker = Maker(Random(seed), tokenizer, end="<|im_end|>", tools=False, silent_choices=False)
+    groups = maker.make_groups()
+    options = {"allow_training_without_logprobs": True}
+    assert_same(train_on(groups, tokenizer, **options), preprocess(groups, tokenizer, **options))
+
+
+def test_shuffling_groups_and_trajectories_changes_no_advantage_and_no_weight(tokenizer):
+    for seed in range(20):
+        random = Random(seed)
+        groups = Maker(random, tokenizer, **TEMPLATES["tiny-chat"]).make_groups()
+        shuffled = [
+            group | {"trajectories": random.sample(group["trajectories"], len(group["trajectories"]))}
+            for group in groups
+        ]
+        random.shuffle(shuffled)
+        before, after = (
+            sorted(train_on(each, tokenizer), key=lambda item: (item.ids, item.advantage))
+            for each in (groups, shuffled)
+        )
+        assert_same(before, after)

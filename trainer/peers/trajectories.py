@@ -17,14 +17,15 @@ NUM_MARKS = 24
 
 @dataclass(frozen=True)
 class Maker:
-    """`tools` and `systems` say whether the template has a place for these, `end` which token ends an answer."""
+    """`tools` and `systems` say whether the template has a place for these, `end` which token ends an answer, and
+    `silent_choices` whether some Choices come without log-probabilities."""
 
     random: Random
     tokenizer: PreTrainedTokenizerBase
     end: str
     tools: bool = True
     systems: bool = True
-    plain_answers: bool = True
+    silent_choices: bool = True
 
     def make_groups(self) -> list[dict]:
         return [self.make_group() for _ in range(self.random.randint(1, 4))]
@@ -59,9 +60,9 @@ class Maker:
         """A question and its answer, which was sampled, or was not, or called a tool first."""
         question = {"role": "user", "content": self.make_text()}
         kind = self.random.randrange(5)
-        if kind == 0 and self.plain_answers:
+        if kind == 0:
             return [question, {"role": "assistant", "content": self.make_text()}]
-        if kind == 1:
+        if kind == 1 and self.silent_choices:
             return [question, self.make_choice(self.make_text()) | {"logprobs": None}]
         if kind == 2 and self.tools:
             return [question, *self.make_call(), self.make_choice(self.make_text())]
@@ -73,9 +74,9 @@ class Maker:
         message = {"role": "assistant", "content": self.random.choice(["", None]), "tool_calls": [call]}
         return [message, {"role": "tool", "tool_call_id": "c1", "content": self.make_text()}]
 
-    def make_choice(self, text: str) -> dict:
+    def make_choice(self, text: str, *, split: bool = True) -> dict:
         """Sampled as the tokenizer would encode it, or otherwise, or cut off before its end."""
-        ids = self.encode(text) if self.flip() else [token for part in text for token in self.encode(part)]
+        ids = self.encode(text) if not split or self.flip() else [token for part in text for token in self.encode(part)]
         finished = self.flip(0.8)
         if finished:
             ids.append(self.tokenizer.convert_tokens_to_ids(self.end))
