@@ -1,5 +1,6 @@
 import errno
 import io
+import json
 import math
 
 import numpy as np
@@ -105,6 +106,16 @@ def test_what_is_added_without_its_tokens_counts_alike():
     push_only.add_push(Place(0, 0, 0), tokens.coefficients)
     assert whole.pushes() == push_only.pushes()
     assert push_only.finish() is None
+
+
+def test_an_attempt_that_goes_on_counts_what_was_pushed_before():
+    whole, first, second = (TokenRecorder(JOB, "off") for _ in range(3))
+    for step, recorder in ((1, first), (2, second)):
+        for target in (whole, recorder):
+            target.add(step, Place(0, step % 2, 0), make_tokens([-0.5, 0.25]))
+            target.add(step, Place(0, 0, 1), make_tokens([2.0]))
+    second.restore_sums(json.loads(json.dumps(first.list_sums())))
+    assert second.pushes() == whole.pushes()
 
 
 def test_dropped_tokens_push_nothing():

@@ -36,7 +36,7 @@ class TokenStatistics:
     """When they were sampled; NaN where nobody knows."""
     new_logprobs: NDArray[np.float32]
     ratios: NDArray[np.float32]
-    """As the loss used them, at the job's importance sampling level, before they were clipped."""
+    """At the job's importance sampling level, before they were clipped; 0 where masked."""
     coefficients: NDArray[np.float32]
     """d loss / d log-probability, as it entered the gradient: with weights and divisor. Negative makes likelier."""
     entropies: NDArray[np.float32]
