@@ -1,17 +1,20 @@
 """Where the assistant's turns lie in a rendered conversation, found by rendering it again in part and in altered form.
 
 A turn begins behind what the template writes before an answer (`<|im_start|>assistant\\n`) and ends where the next
-message begins, so that its end token and what the template writes behind that belong to it. Nothing is known of any
-family of templates; a rendering in which the turns cannot be told is an InvalidInput.
+message begins, so that its end token and what the template writes behind that belong to it. This asks nothing of a
+template but to be rendered; a rendering in which the turns cannot be told is an InvalidInput. Under the templates whose
+markers ART knows, turns go on as far as ART's do.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from transformers import PreTrainedTokenizerBase
 
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.tokens.rendering import choose_mark, render
+from trainyard_trainer.tokens.families import find_family, widen_turns
+from trainyard_trainer.tokens.rendering import choose_mark, encode, render
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,10 @@ class Conversation:
         return self.render(self.messages)
 
     @cached_property
+    def template(self) -> str:
+        return self.tokenizer.get_chat_template(tools=self.tools)
+
+    @cached_property
     def mark(self) -> str:
         return choose_mark(self.messages)
 
@@ -36,24 +43,47 @@ class Conversation:
     def is_assistant(self, place: int) -> bool:
         return self.messages[place]["role"] == "assistant"
 
-    def mark_content(self, place: int) -> dict:
-        return self.messages[place] | {"content": self.mark}
+    def split_at_mark(self, messages: list[dict], **options: bool) -> tuple[str, str] | None:
+        """The text before and behind the mark that one of the messages holds; None where the template leaves it out."""
+        head, found, tail = self.render(messages, **options).partition(self.mark)
+        return (head, tail) if found else None
 
-    def mark_place(self, place: int) -> str:
-        """The whole conversation with a mark for the content of one message."""
-        return self.render([*self.messages[:place], self.mark_content(place), *self.messages[place + 1 :]])
+    def list_marked(self, place: int) -> Iterator[dict]:
+        """The message with a mark in it: for its content or, since templates may write only its calls, for its call."""
+        message = self.messages[place]
+        yield message | {"content": self.mark}
+        if message.get("tool_calls"):
+            call = message["tool_calls"][0]
+            yield message | {"tool_calls": [call | {"function": call["function"] | {"name": self.mark}}]}
+
+    def put(self, place: int, message: dict) -> list[dict]:
+        return [*self.messages[:place], message, *self.messages[place + 1 :]]
+
+    def find_token_start(self, text: str, place: int) -> int:
+        """The place, or where the token begins within which it lies."""
+        offsets = encode(text, self.tokenizer, return_offsets_mapping=True)["offset_mapping"]
+        return next((start for start, end in offsets if start <= place < end), place)
 
 
 def find_turns(conversation: Conversation) -> list[range]:
     """The characters of each assistant turn in the conversation's text, in order."""
-    turns = [
-        range(find_start(conversation, first), find_end(conversation, last))
-        for first, last in group_messages(conversation)
-    ]
+    turns = [turn for first, last in group_messages(conversation) for turn in find_group(conversation, first, last)]
     edges = [edge for turn in turns for edge in (turn.start, turn.stop)]
     if edges != sorted(edges):
         raise refuse_template()
-    return turns
+    family = find_family(conversation.template)
+    return widen_turns(turns, conversation.text, family) if family else turns
+
+
+def find_group(conversation: Conversation, first: int, last: int) -> list[range]:
+    """The turns of the assistant's messages from the first to the last, or one of them all where they hang together."""
+    places = [place for place in range(first, last + 1) if conversation.is_assistant(place)]
+    try:
+        return [range(find_start(conversation, place), find_end(conversation, place)) for place in places]
+    except InvalidInput:
+        if len(places) == 1:
+            raise
+        return [range(find_start(conversation, first), find_end(conversation, last))]
 
 
 def group_messages(conversation: Conversation) -> list[tuple[int, int]]:
@@ -85,23 +115,27 @@ def opens_answer(conversation: Conversation, place: int) -> bool:
 def find_start(conversation: Conversation, place: int) -> int:
     """Behind the start of the answer, as far as that is the same whether or not the answer begins with a thought."""
     before = conversation.messages[:place]
-    probe = conversation.render([*before, {"role": "assistant", "content": conversation.mark}])
-    head, found, _ = probe.partition(conversation.mark)
-    if not found:
+    probe = conversation.split_at_mark([*before, {"role": "assistant", "content": conversation.mark}])
+    if not probe:
         raise refuse_template()
-    heads = [head]
+    heads = [probe[0]]
     if before:  # many templates cannot be given an empty conversation
         heads += [conversation.render(before, answering=True, thinking=thinking) for thinking in (False, True)]
     start = find_common_start(heads)
     if before and not start:  # an answer is not written behind what it answers
         raise refuse_template()
-    if conversation.text.startswith(start):
-        return len(start)
-    # The template writes what comes before in another way once more follows: look for the answer in its place.
-    head, found, _ = conversation.mark_place(place).partition(conversation.mark)
-    if not found or not conversation.text.startswith(head):
-        raise refuse_template()
-    return len(head.removesuffix(heads[0][len(start) :]))
+    return len(start) if conversation.text.startswith(start) else find_start_in_place(conversation, place, len(start))
+
+
+def find_start_in_place(conversation: Conversation, place: int, length: int) -> int:
+    """For templates that write what comes before in another way once more follows; there, it has the length."""
+    before = conversation.messages[:place]
+    for marked in conversation.list_marked(place):
+        alone = conversation.split_at_mark([*before, marked])
+        whole = conversation.split_at_mark(conversation.put(place, marked))
+        if alone and whole and conversation.text.startswith(whole[0]) and whole[0].endswith(alone[0][length:]):
+            return len(whole[0]) - len(alone[0]) + length
+    raise refuse_template()
 
 
 def find_end(conversation: Conversation, place: int) -> int:
@@ -112,13 +146,36 @@ def find_end(conversation: Conversation, place: int) -> int:
     upto = conversation.render(messages[: place + 1])
     if text.startswith(upto):
         return len(upto)
-    # The template writes an answer in another way once more follows: look for the end of its content in its place.
-    ending = conversation.render([*messages[:place], conversation.mark_content(place)]).partition(conversation.mark)[2]
-    same = find_common_start([text[::-1], conversation.mark_place(place)[::-1]])
-    end = len(text) - len(same)
-    if not ending or end == 0 or not text.startswith(ending, end):
-        raise refuse_template()
-    return end + len(ending)
+    opening = find_opening(conversation, place)
+    upto = conversation.render(messages[: place + 1], answering=True).removesuffix(opening)
+    return len(upto) if text.startswith(upto) else find_end_in_place(conversation, place, opening)
+
+
+def find_end_in_place(conversation: Conversation, place: int, opening: str) -> int:
+    """For templates that write an answer, or what comes before it, in another way once more follows."""
+    text = conversation.text
+    for marked in conversation.list_marked(place):
+        whole = conversation.split_at_mark(conversation.put(place, marked))
+        upto = [*conversation.messages[:place], marked]
+        endings = (conversation.split_at_mark(upto), conversation.split_at_mark(upto, answering=True))
+        if not whole or not all(endings):
+            continue
+        start = len(text) - len(find_common_start([text[::-1], whole[1][::-1]]))
+        tails = [endings[0][1], endings[1][1].removesuffix(opening)]
+        for tail in tails:
+            if tail and start and text.startswith(tail, start):
+                return start + len(tail)
+    raise refuse_template()
+
+
+def find_opening(conversation: Conversation, place: int) -> str:
+    """What the template writes before an answer; it may leave out there what closes a conversation."""
+    before = conversation.messages[:place]
+    if not before:
+        return ""
+    opened = conversation.render(before, answering=True)
+    same = find_common_start([opened, conversation.render(before)])
+    return opened[conversation.find_token_start(opened, len(same)) :]
 
 
 def find_common_start(texts: list[str]) -> str:

@@ -122,7 +122,12 @@ def describe(role, content, call=None):
             id="all answers, their end and the line break behind it",
         ),
         pytest.param(None, [RED, ASK, BLUE], ["Red.<|im_end|>\n", "Blue.<|im_end|>\n"], id="an answer to nothing"),
-        pytest.param(None, [ASK, RED, BLUE], ["Red.<|im_end|>\n", "Blue.<|im_end|>\n"], id="two answers in a row"),
+        pytest.param(
+            None,
+            [ASK, RED, BLUE],
+            ["Red.<|im_end|>\n<|im_start|>assistant\nBlue.<|im_end|>\n"],
+            id="two answers in a row are one, as in ART",
+        ),
         pytest.param(None, [ASK, RED, MORE], ["Red.<|im_end|>\n"], id="a question at the end"),
         pytest.param(None, [ASK, SYSTEM], [], id="no answer"),
         pytest.param(
@@ -144,8 +149,12 @@ def describe(role, content, call=None):
         pytest.param(
             HEADERS,
             [ASK, CALLED, RESULT, OWLS],
-            ['{"name": "search", "parameters": {"query": "owls"}}<|eot_id|>', "They hoot.<|eot_id|>"],
-            id="headers: results have their own",
+            [
+                '{"name": "search", "parameters": {"query": "owls"}}<|eot_id|>'
+                "<|start_header_id|>ipython<|end_header_id|>\n\nOwls hoot.<|eot_id|>"
+                "<|start_header_id|>assistant<|end_header_id|>\n\nThey hoot.<|eot_id|>"
+            ],
+            id="headers: up to the next question, as in ART",
         ),
         pytest.param(HEADERS, [ASK, ("assistant", "\n Red. \n"), MORE, RED], ["Red.<|eot_id|>"] * 2, id="trimmed"),
         pytest.param(
@@ -158,8 +167,8 @@ def describe(role, content, call=None):
         pytest.param(
             INSTRUCTIONS,
             [ASK, CALLED, RESULT, OWLS],
-            ["[TOOL_CALLS] search</s>", " They hoot.</s>"],
-            id="instructions: results have their own",
+            ["[TOOL_CALLS] search</s>[TOOL_RESULTS] Owls hoot.[/TOOL_RESULTS] They hoot.</s>"],
+            id="instructions: up to the next question, as in ART",
         ),
         pytest.param(
             THOUGHTS,
@@ -197,7 +206,12 @@ def test_the_turns_of_the_assistant(show, template, messages, turns):
 
 
 def test_tools_that_move_to_the_last_question(show):
-    assert show(INSTRUCTIONS, ASK, RED, MORE, BLUE, tools=[TOOL]) == [" Red.</s>", " Blue.</s>"]
+    tools = "[AVAILABLE_TOOLS] search[/AVAILABLE_TOOLS]"
+    assert show(INSTRUCTIONS, ASK, RED, MORE, BLUE, tools=[TOOL]) == [f" Red.</s>{tools}", " Blue.</s>"]
+    unknown = INSTRUCTIONS.replace("INST]", "ASK]")
+    assert show(unknown, ASK, RED, MORE, BLUE, tools=[TOOL]) == [" Red.</s>", " Blue.</s>"]
+    turns = show(unknown, ASK, CALLED, RESULT, OWLS, MORE, BLUE, tools=[TOOL])
+    assert turns == ["[TOOL_CALLS] search</s>", " They hoot.</s>", " Blue.</s>"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,45 @@
+"""The four families of chat templates for which ART knows the markers of questions and answers.
+
+ART trains on everything between a marker of answers and the next marker of questions. So what no marker of questions
+opens, such as a tool's result under Llama 3, belongs to the answer before it, and so that both train alike, here too.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    question: str
+    answer: str
+
+
+# A template belongs to the first whose sign it holds, as in ART.
+FAMILIES = {
+    "<|im_start|>": Family("<|im_start|>user\n", "<|im_start|>assistant\n"),
+    "<|start_header_id|>": Family(
+        "<|start_header_id|>user<|end_header_id|>\n\n", "<|start_header_id|>assistant<|end_header_id|>\n\n"
+    ),
+    "<start_of_turn>": Family("<start_of_turn>user\n", "<start_of_turn>model\n"),
+    "[INST]": Family("[INST]", "[/INST]"),
+}
+
+
+def find_family(template: str) -> Family | None:
+    return next((family for sign, family in FAMILIES.items() if sign in template), None)
+
+
+def widen_turns(turns: list[range], text: str, family: Family) -> list[range]:
+    """Each turn up to the next question; those that then lie within another are part of it."""
+    widened: list[range] = []
+    for turn in turns:
+        if widened and turn.start < widened[-1].stop:
+            continue
+        widened.append(widen_turn(turn, text, family))
+    return widened
+
+
+def widen_turn(turn: range, text: str, family: Family) -> range:
+    if not text.endswith(family.answer, 0, turn.start):
+        return turn  # the template only looks like one of the family
+    stop = text.find(family.question, turn.stop)
+    return range(turn.start, len(text) if stop < 0 else stop)
