@@ -21,6 +21,7 @@ const summarize = ({ conditions }: JobStatus) =>
   conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)
 
 const lost = { category: 'Internal' as const, reason: 'TrainerLost', message: 'gone', retryable: true }
+const stopped = { category: 'Internal' as const, reason: 'TrainerStopped', message: 'stopped', retryable: true }
 const checkpoint = { id: 'c', step: 4, uri: 'artifact:///checkpoints/c', digest: 'd' }
 const span = { startedAt: new Date('2026-01-01T00:00:01.5Z'), finishedAt: new Date('2026-01-01T00:00:09Z') }
 
@@ -54,6 +55,17 @@ const said: [
       phase: 'Queued',
       reason: 'WaitingForTrainer',
       message: 'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 failed: TrainerLost: gone',
+    },
+  ],
+  [
+    'it waits again because its trainer was stopped: no failure',
+    { attempt: 1, failure: stopped },
+    {},
+    {
+      phase: 'Queued',
+      reason: 'WaitingForTrainer',
+      message:
+        'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 was given back: TrainerStopped: stopped',
     },
   ],
   [
@@ -180,6 +192,14 @@ test('the story: an attempt that failed is a warning', () => {
   const queued = describe({ state: 'Queued', attempt: 1, failure: lost })
   expect(tellJobStory(running, queued)).toEqual([
     { type: 'Warning', reason: 'Retrying', message: 'Attempt 1 failed: TrainerLost: gone' },
+  ])
+})
+
+test('the story: an attempt that a stopped trainer gave back is none', () => {
+  const running = describe({ state: 'Running', attempt: 1 })
+  const queued = describe({ state: 'Queued', attempt: 1, failure: stopped })
+  expect(tellJobStory(running, queued)).toEqual([
+    { type: 'Normal', reason: 'GivenBack', message: 'Attempt 1 was given back: TrainerStopped: stopped' },
   ])
 })
 

@@ -48,9 +48,17 @@ describe('the API server takes the chart', () => {
           'tiny-chat': null,
           qwen: {
             names: ['Qwen/Qwen3-0.6B', 'qwen'],
-            source: { hub: { id: 'Qwen/Qwen3-0.6B', revision: 'main' } },
+            source: { hub: { id: 'Qwen/Qwen3-0.6B', revision: 'main' }, trustRemoteCode: true },
             engine: { replicas: 2, args: ['--dtype=bfloat16'], env: [{ name: 'A', value: 'b' }], maxLoras: 8 },
-            trainer: { warm: { min: 2 }, maxSequenceLength: 4096 },
+            trainer: {
+              warm: { min: 2 },
+              maxSequenceLength: 4096,
+              gpus: 2,
+              maxJobs: 8,
+              coBatch: 'SameEntity',
+              saveSeconds: 30,
+              maxBatchTokens: 8192,
+            },
             lora: { rank: 8, alpha: 16, targetModules: ['q_proj'] },
           },
         },
@@ -79,6 +87,11 @@ describe('values that cannot work are refused with the place', () => {
     ['a bucket that cannot be', { artifacts: { s3: { bucket: 'My_Bucket' } } }, "at '/artifacts/s3/bucket'"],
     ['an endpoint without its scheme', { artifacts: { s3: { endpoint: 's3:9000' } } }, "at '/artifacts/s3/endpoint'"],
     ['a base model without names', { baseModels: { a: { source: { path: 'a' } } } }, "missing property 'names'"],
+    [
+      'a base model of two sources',
+      { baseModels: { a: { names: ['a'], source: { path: 'a', hub: { id: 'a', revision: 'b' } } } } },
+      "at '/baseModels/a/source'",
+    ],
     ['an unknown pull policy', { images: { pullPolicy: 'Sometimes' } }, "at '/images/pullPolicy'"],
     ['a port beyond all ports', { apiserver: { service: { nodePort: 70_000 } } }, "at '/apiserver/service/nodePort'"],
   ])('%s', async (_name, values, sentence) => {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createPool } from '../../db/pool.ts'
 import type { Attempt } from '../../db/queries/job-attempts.ts'
 import { renewLease } from '../../db/queries/job-claims.ts'
 import { cancelJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
@@ -12,8 +13,13 @@ import { findJob } from '../../db/queries/job-views.ts'
 import { recordProgress } from '../../db/queries/job-progress.ts'
 import { recordCheckpoint, recordEvents, recordRelease } from '../../db/queries/job-reports.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
+import { createLogger } from '../../lib/log.ts'
 import { removeSpentProgress } from '../../operator/garbage/expired.ts'
+import { sweepGarbage } from '../../operator/garbage/sweep.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { ModelRows } from '../support/model-rows.ts'
+import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
@@ -131,6 +137,54 @@ describe('files of saved progress', () => {
     const { rows: left } = await database.pool.query('SELECT id FROM training.job_progress WHERE job_id = $1', [job])
     expect(left).toEqual([])
   })
+})
+
+test('saves that nobody has registered are garbage after a while', async () => {
+  const root = await mkdtemp(path.join(tmpdir(), 'progress-'))
+  try {
+    const { job, attempt } = await claimJob()
+    const known = await save(attempt, 1)
+    const names = [known, randomUUID()].map((id) => `progress/${job}/${id}/manifest.json`)
+    names.push(`progress/${randomUUID()}/${randomUUID()}/manifest.json`)
+    for (const name of names) {
+      await mkdir(path.dirname(path.join(root, name)), { recursive: true })
+      await writeFile(path.join(root, name), '{}')
+      await utimes(path.join(root, name), 0, 0)
+    }
+    const deps = { pool: database.pool, artifacts: createArtifactStore(root), log: createLogger('test', 'silent') }
+    expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 0, stopped: false })
+    await database.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '25 hours'`)
+    expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 2, stopped: false })
+    expect(names.map((name) => existsSync(path.join(root, name)))).toEqual([true, false, false])
+  } finally {
+    await rm(root, { recursive: true })
+  }
+})
+
+test.each<[string, (path: string, project: string) => [string, string]]>([
+  ['a model is deleted', (model) => ['DELETE', model]],
+  ['its project is erased', (_, project) => ['DELETE', `/v1/preview/projects/${project}`]],
+])('what its jobs have saved goes, registered or not, when %s', async (_, request) => {
+  const rest = createRest(stack)
+  const pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+  try {
+    const project = `progress-${randomUUID().slice(0, 8)}`
+    const body = { project, base_model: stack.baseModel }
+    const model = await rest.call<{ id: string }>('POST', '/v1/preview/models', body)
+    // What came in the last seconds may still be on its way, and is not erased.
+    await pool.query(`UPDATE training.models SET created_at = created_at - interval '2 minutes' WHERE id = $1`, [
+      model.id,
+    ])
+    const job = await new ModelRows(pool, stack.artifacts).addJob(model.id, 'Running')
+    await pool.query('UPDATE training.jobs SET claimed_at = now() WHERE id = $1', [job])
+    const folder = path.join(stack.artifacts, 'progress', job, randomUUID())
+    await mkdir(folder, { recursive: true })
+    await writeFile(path.join(folder, 'manifest.json'), '{}')
+    await rest.call(...request(`/v1/preview/models/${model.id}`, project))
+    await eventually(() => expect(existsSync(folder)).toBe(false), 20_000)
+  } finally {
+    await pool.end()
+  }
 })
 
 describe('a job that its trainer gives back', () => {

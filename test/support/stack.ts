@@ -15,8 +15,8 @@ declare module 'vitest' {
 export interface Stack extends StackHandle {
   /** Runs kubectl; answers its standard output. @throws when it exits non-zero, with its standard error */
   kubectl: (...args: string[]) => Promise<string>
-  /** `kubectl apply -f -` of one object. */
-  apply: (object: object) => Promise<string>
+  /** `kubectl apply -f -` of one object, with more options. */
+  apply: (object: object, ...options: string[]) => Promise<string>
 }
 
 /** The stack that the run's global setup brought up; call it in a test file. */
@@ -27,9 +27,9 @@ export function useStack(): Stack {
     const { stdout } = await run(handle.kubectlPath, args, { env, maxBuffer: 16 * 1024 * 1024 })
     return stdout
   }
-  const apply = (object: object) =>
+  const apply = (object: object, ...options: string[]) =>
     new Promise<string>((resolve, reject) => {
-      const child = execFile(handle.kubectlPath, ['apply', '-f', '-'], { env }, (error, stdout, stderr) =>
+      const child = execFile(handle.kubectlPath, ['apply', '-f', '-', ...options], { env }, (error, stdout, stderr) =>
         error ? reject(new Error(stderr.trim(), { cause: error })) : resolve(stdout),
       )
       child.stdin?.end(JSON.stringify(object))

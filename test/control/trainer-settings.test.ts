@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { eventually } from '../support/eventually.ts'
+import { ModelRows } from '../support/model-rows.ts'
+import { createRest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const rest = createRest(stack)
+let pool: Pool
+let rows: ModelRows
+beforeAll(() => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+  rows = new ModelRows(pool, stack.artifacts)
+})
+afterAll(() => pool.end())
+
+/** What the API server makes of an object: it is checked and gets its defaults, and is not stored. */
+async function check<T>(object: { kind: string; metadata?: object; spec: object }): Promise<T> {
+  const whole = { apiVersion: 'trainyard.dev/v1alpha1', ...object, metadata: { name: 'x', namespace: 'trainyard' } }
+  return JSON.parse(await stack.apply(whole, '--dry-run=server', '-ojson')) as T
+}
+
+describe('a base model', () => {
+  const spec = { names: ['x/x'], source: { path: 'models/x' } }
+  const checkModel = (change: object) =>
+    check<{ spec: { source: object; trainer: object } }>({ kind: 'BaseModel', spec: { ...spec, ...change } })
+
+  test('has careful defaults', async () => {
+    const { source, trainer } = (await checkModel({})).spec
+    expect(source).toEqual({ path: 'models/x', trustRemoteCode: false })
+    expect(trainer).toEqual({
+      warm: { min: 1 },
+      maxSequenceLength: 2048,
+      maxJobs: 4,
+      coBatch: 'Off',
+      saveSeconds: 60,
+    })
+  })
+
+  const hub = { id: 'a/b', revision: 'main' }
+  test.each<[string, object, string]>([
+    ['no source', { source: {} }, 'exactly one of path and hub must be given'],
+    ['only trust', { source: { trustRemoteCode: true } }, 'exactly one of path and hub must be given'],
+    ['two sources', { source: { path: 'a', hub } }, 'exactly one of path and hub must be given'],
+    ['no GPU', { trainer: { gpus: 0 } }, 'spec.trainer.gpus'],
+    ['too many jobs', { trainer: { maxJobs: 65 } }, 'spec.trainer.maxJobs'],
+    ['a week between saves', { trainer: { saveSeconds: 86_401 } }, 'spec.trainer.saveSeconds'],
+    ['another way to share batches', { trainer: { coBatch: 'On' } }, 'spec.trainer.coBatch'],
+    ['hardly a token at once', { trainer: { maxBatchTokens: 1 } }, 'spec.trainer.maxBatchTokens'],
+  ])('with %s is refused', async (_, change, sentence) => {
+    await expect(checkModel(change)).rejects.toThrow(sentence)
+  })
+
+  test('is not trusted later: its source is immutable', async () => {
+    const [name, resource] = ['settings-source', 'basemodels.trainyard.dev/settings-source']
+    const quiet = { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } }
+    await stack.apply({
+      apiVersion: 'trainyard.dev/v1alpha1',
+      kind: 'BaseModel',
+      metadata: { name, namespace: 'trainyard' },
+      spec: { names: ['settings/source'], source: { path: 'models/x' }, ...quiet },
+    })
+    try {
+      const patch = (source: object) =>
+        stack.kubectl('-ntrainyard', 'patch', resource, '--type=merge', '-p', JSON.stringify({ spec: { source } }))
+      await expect(patch({ trustRemoteCode: true })).rejects.toThrow('source is immutable')
+      await patch({ trustRemoteCode: false })
+    } finally {
+      await stack.kubectl('-ntrainyard', 'delete', resource)
+    }
+  })
+})
+
+describe('a training job in Kubernetes', () => {
+  const inputRef = { uri: 'artifact:///payloads/a/b.json', digest: '0'.repeat(64) }
+  const checkJob = (method: string, config: object) =>
+    check({ kind: 'TrainingJob', spec: { modelRef: { name: 'x' }, method, inputRef, config } })
+  const extras = {
+    klPenaltyCoef: 0.1,
+    klPenaltyReferenceStep: 3,
+    truncatedImportanceSampling: 2,
+    allowTrainingWithoutLogprobs: true,
+  }
+
+  test('takes all settings of RL', async () => {
+    expect(await checkJob('RL', extras)).toMatchObject({ spec: { config: extras } })
+  })
+
+  test.each(Object.entries(extras))('of SFT is refused with %s', async (name, value) => {
+    await expect(checkJob('SFT', { [name]: value })).rejects.toThrow('config has settings of RL')
+  })
+
+  test.each<[string, object]>([
+    ['klPenaltyCoef', { klPenaltyCoef: -1 }],
+    ['klPenaltyReferenceStep', { klPenaltyReferenceStep: -1 }],
+    ['klPenaltyReferenceStep', { klPenaltyReferenceStep: 2 ** 31 }],
+    ['truncatedImportanceSampling', { truncatedImportanceSampling: 0 }],
+  ])('of RL is refused with a wrong %s', async (name, config) => {
+    await expect(checkJob('RL', config)).rejects.toThrow(`spec.config.${name}`)
+  })
+})
+
+describe('a training job over REST', () => {
+  let modelId: string
+  beforeEach(async () => {
+    modelId = (await rest.createModel()).id
+  })
+  const post = (config: object) =>
+    rest.send('POST', '/v1/preview/training-jobs', {
+      model_id: modelId,
+      trajectory_groups: [],
+      experimental_config: config,
+    })
+  const postId = async (config: object) => ((await (await post(config)).json()) as { id: string }).id
+  const refusal = (at: number) => ({
+    detail: [
+      {
+        type: 'value_error',
+        loc: ['body', 'experimental_config', 'kl_penalty_reference_step'],
+        msg: `Value error, the model has no step ${at}`,
+      },
+    ],
+  })
+
+  test('takes settings beyond those of the hosted service, and its resource has them', async () => {
+    await rows.addCheckpoint(modelId, 1)
+    const config = {
+      kl_penalty_coef: 0.1,
+      kl_penalty_reference_step: 1,
+      truncated_importance_sampling: 2,
+      allow_training_without_logprobs: false,
+    }
+    const id = await postId(config)
+    const job = await rest.call('GET', `/v1/preview/training-jobs/${id}`)
+    expect(job).toMatchObject({ experimental_config: config })
+    const spec = await eventually(() =>
+      stack.kubectl(
+        'get',
+        'tj',
+        '-ntrainyard',
+        '-l',
+        `trainyard.dev/id=${id}`,
+        '-o',
+        'jsonpath={.items[0].spec.config}',
+      ),
+    )
+    expect(JSON.parse(spec)).toEqual({
+      klPenaltyCoef: 0.1,
+      klPenaltyReferenceStep: 1,
+      truncatedImportanceSampling: 2,
+      allowTrainingWithoutLogprobs: false,
+    })
+  })
+
+  test('names a reference that is there, or that an earlier job may still make', async () => {
+    expect((await post({ kl_penalty_reference_step: 0 })).status).toBe(200)
+    expect((await post({ kl_penalty_reference_step: 1 })).status).toBe(200)
+    expect((await post({ kl_penalty_reference_step: 3 })).status).toBe(422)
+  })
+
+  test('that names a reference which is not there is refused with the place', async () => {
+    await rows.addCheckpoint(modelId, 1)
+    await rows.addCheckpoint(modelId, 2)
+    await rest.call('DELETE', `/v1/preview/models/${modelId}/checkpoints?steps=1`)
+    for (const step of [1, 3, 2_147_483_647]) {
+      const answer = await post({ kl_penalty_reference_step: step })
+      expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status: 422, body: refusal(step) })
+    }
+    expect((await post({ kl_penalty_reference_step: 2 })).status).toBe(200)
+  })
+})
