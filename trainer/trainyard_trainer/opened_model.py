@@ -26,8 +26,7 @@ OnStep = Callable[[StepTaken], None]
 
 @dataclass
 class OpenedModel:
-    """`take_notes` gives what is to be saved of the job besides the model, as JSON; it comes back as the notes of the
-    progress."""
+    """`progress` counts what the job has done on it, in earlier attempts too."""
 
     job: Job
     recipe: Recipe
@@ -40,8 +39,12 @@ class OpenedModel:
         """The log-probabilities of each example's trained tokens under the model as the job found it."""
         return score_under(self.job, self.slot, examples)
 
-    def resume(self) -> None:
-        """Goes on where an earlier attempt at the job was interrupted, if it left anything usable."""
+    def resume(self, use_notes: Callable[[dict], None] = lambda _: None, take_notes: Callable[[], dict] = dict) -> None:
+        """Goes on where an earlier attempt at the job was interrupted, if it left anything usable.
+
+        `use_notes` is given what `take_notes` gave there: what is to be saved of the job besides the model, as JSON.
+        """
+        self.take_notes = take_notes
         saved = self.job.claim.resume
         if saved is None:
             return
@@ -52,6 +55,7 @@ class OpenedModel:
             log.warn("saved progress cannot be used, beginning anew", job=self.job.claim.id, error=str(cause))
             return
         self.job.turns.call(lambda: self.job.turns.machine.refill(self.slot, state))
+        use_notes(self.progress.notes)
         log.info("job resumed", job=self.job.claim.id, steps_taken=self.progress.steps_taken)
 
     def train(self, steps: Sequence[Step], constant: Numbers, on_step: OnStep = lambda _: None) -> AdapterState:

@@ -59,10 +59,20 @@ def load_base(name: str, source: Source) -> Base:
     )
     model.requires_grad_(False)
     model.config.use_cache = False
-    model.to(device).train()
+    model.to(device).train()  # checkpointing of gradients asks for it
+    forbid_dropout(model)
     tokenizer = AutoTokenizer.from_pretrained(source.path, **options)
     base = Base(name, model, tokenizer, device, vocabulary=model.get_output_embeddings().weight.shape[0])
     return prepare(base)
+
+
+def forbid_dropout(model: torch.nn.Module) -> None:
+    """A policy is trained as it was sampled from, and a job that is repeated gives the same weights."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+        if hasattr(module, "attention_dropout"):
+            module.attention_dropout = 0.0
 
 
 def prepare(base: Base) -> Base:

@@ -5,7 +5,7 @@ import pytest
 
 from trainyard_trainer.compute.example import make_example
 from trainyard_trainer.rl.advantages import Sample, compute_advantages, normalize_samples, weigh_trajectory
-from trainyard_trainer.rl.job import build_trajectory
+from trainyard_trainer.rl.samples import build_trajectory
 from trainyard_trainer.tokens.history import TokenizedHistory
 
 

@@ -1,0 +1,67 @@
+"""From trajectory groups to samples: tokens with the advantage and the weight that they are pushed by."""
+
+import numpy as np
+
+from trainyard_trainer import log
+from trainyard_trainer.compute.example import make_example
+from trainyard_trainer.data.payload import Group, Trajectory
+from trainyard_trainer.job import Job
+from trainyard_trainer.rl.advantages import Sample, compute_advantages, weigh_trajectory
+from trainyard_trainer.rl.config import RlConfig
+from trainyard_trainer.tokens.history import TokenizedHistory, tokenize_history
+
+
+def build_samples(groups: list[Group], config: RlConfig, job: Job) -> list[Sample]:
+    """What can be trained on; groups of equal rewards give nothing."""
+    samples: list[Sample] = []
+    for place, group in enumerate(groups):
+        rewards = [trajectory.reward for trajectory in group.trajectories]
+        advantages = compute_advantages(rewards, scale=config.scale_rewards)
+        for number, (trajectory, advantage) in enumerate(zip(group.trajectories, advantages, strict=True)):
+            job.check()
+            if advantage != 0:
+                where = f"trajectory_groups[{place}].trajectories[{number}]"
+                histories = tokenize_trajectory(trajectory, config, job, where)
+                samples += build_trajectory(histories, advantage, place, number)
+    return samples
+
+
+def tokenize_trajectory(trajectory: Trajectory, config: RlConfig, job: Job, where: str) -> dict[int, TokenizedHistory]:
+    """By the place of each history that has something to train on."""
+    found = {
+        place: tokenize_history(
+            history, job.base.tokenizer, where, without_logprobs=config.allow_training_without_logprobs
+        )
+        for place, history in enumerate(trajectory.histories)
+    }
+    return {place: history for place, history in found.items() if history is not None}
+
+
+def build_trajectory(
+    histories: dict[int, TokenizedHistory], advantage: float, group: int, trajectory: int
+) -> list[Sample]:
+    """All histories of a trajectory share its advantage and its weight."""
+    examples = {place: make_example(history.ids, history.trained, group) for place, history in histories.items()}
+    weight = weigh_trajectory(sum(example.num_trained for example in examples.values()))
+    return [
+        Sample(
+            example.ids,
+            example.trained,
+            group,
+            trajectory,
+            place,
+            advantage,
+            weight,
+            np.asarray(histories[place].logprobs, np.float32)[example.trained],
+        )
+        for place, example in examples.items()
+        if example.num_trained
+    ]
+
+
+def separate_long(samples: list[Sample], max_length: int) -> tuple[list[Sample], list[Sample]]:
+    """Those that are trained on, and those that are too long for it; nothing is cut."""
+    long = [sample for sample in samples if sample.num_tokens > max_length]
+    if long:
+        log.warn("dropped histories that are too long", dropped=len(long), limit=max_length)
+    return [sample for sample in samples if sample.num_tokens <= max_length], long

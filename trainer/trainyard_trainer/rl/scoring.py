@@ -1,0 +1,36 @@
+"""Log-probabilities that a job needs besides the sampled ones: the model's own, and those of a reference policy."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from trainyard_trainer.compute.optimizer import RL
+from trainyard_trainer.job import Job
+from trainyard_trainer.opened_model import OpenedModel, open_slot, read_checkpoint, score_under
+from trainyard_trainer.rl.advantages import Sample
+from trainyard_trainer.rl.config import RlConfig
+
+
+def score_samples(model: OpenedModel, samples: list[Sample], config: RlConfig) -> list[Sample]:
+    """With the log-probabilities that the configuration wants besides the sampled ones."""
+    if config.precalculate_logprobs:
+        own = model.score(samples)
+        samples = [
+            replace(sample, old_logprobs=logprobs, original_logprobs=sample.old_logprobs)
+            for sample, logprobs in zip(samples, own, strict=True)
+        ]
+    if config.kl_penalty_coef > 0:
+        reference = score_reference(model.job, samples)
+        samples = [
+            replace(sample, reference_logprobs=logprobs) for sample, logprobs in zip(samples, reference, strict=True)
+        ]
+    return samples
+
+
+def score_reference(job: Job, samples: list[Sample]) -> list[np.ndarray]:
+    """Under the checkpoint that the penalty refers to; the base model where none is named."""
+    if job.claim.reference is None:
+        return score_under(job, None, samples)
+    shape, state = read_checkpoint(job, job.claim.reference, RL.method)
+    with open_slot(job, shape, state) as slot:
+        return score_under(job, slot, samples)
