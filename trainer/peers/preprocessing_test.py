@@ -16,15 +16,18 @@ import copy
 import math
 from collections.abc import Callable
 from random import Random
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from transformers import PreTrainedTokenizerBase
 
 from peers.art_preprocessing import Trained, preprocess
 from peers.trajectories import TOOL, Maker, write_payload
 from trainyard_trainer.data.payload import parse_payload
-from trainyard_trainer.rl.advantages import Sample, compute_advantages, normalize_samples, weigh_trajectory
-from trainyard_trainer.tokens.history import tokenize_history
+from trainyard_trainer.rl.advantages import Sample, normalize_samples
+from trainyard_trainer.rl.config import parse_config
+from trainyard_trainer.rl.samples import build_samples
 from trainyard_trainer.tokens.sampled import map_bytes
 from trainyard_trainer.tokens.styles_for_tests import dress
 
@@ -43,29 +46,19 @@ TEMPLATES = {
 }
 
 
-def train_on(
-    groups: list[dict],
-    tokenizer: PreTrainedTokenizerBase,
-    *,
-    scale_rewards: bool = True,
-    advantage_balance: float = 0.0,
-    allow_training_without_logprobs: bool = False,
-) -> list[Trained]:
+def train_on(groups: list[dict], tokenizer: PreTrainedTokenizerBase, **options: object) -> list[Trained]:
     """What ours makes of the groups, in the form in which ART's is told."""
-    samples: list[Sample] = []
-    for place, group in enumerate(parse_payload(write_payload(groups))):
-        advantages = compute_advantages([item.reward for item in group.trajectories], scale=scale_rewards)
-        for trajectory, advantage in zip(group.trajectories, advantages, strict=True):
-            found = [
-                tokenize_history(history, tokenizer, "here", without_logprobs=allow_training_without_logprobs)
-                for history in trajectory.histories
-            ]
-            histories = [history for history in found if history] if advantage else []
-            samples += [Sample(history, place, advantage, weigh_trajectory(histories)) for history in histories]
-    return [
-        Trained(list(s.tokens.ids), list(s.tokens.trained), list(s.tokens.logprobs), s.weight, s.advantage)
-        for s in normalize_samples(samples, advantage_balance)
-    ]
+    config = parse_config(options)
+    job = SimpleNamespace(check=lambda: None, base=SimpleNamespace(tokenizer=tokenizer))
+    samples = build_samples(parse_payload(write_payload(groups)), config, job)
+    return [describe(sample) for sample in normalize_samples(samples, config.advantage_balance)]
+
+
+def describe(sample: Sample) -> Trained:
+    logprobs = np.full(sample.num_tokens, math.nan)
+    logprobs[sample.trained] = sample.old_logprobs
+    ids, trained = sample.ids.tolist(), sample.trained.tolist()
+    return Trained(ids, trained, logprobs.tolist(), sample.weight, sample.advantage)
 
 
 def assert_same(ours: list[Trained], theirs: list[Trained]) -> None:
