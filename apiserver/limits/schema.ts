@@ -3,6 +3,13 @@ import { nullable } from '../validation/nullable.ts'
 
 const limit = nullable(Type.Integer({ minimum: 0 }))
 
+const tokenStatistics = Type.Enum(['off', 'sampled', 'all'], {
+  description: "Whose trained tokens' statistics are kept: nobody's, those of about one trajectory in 16, or all.",
+})
+
+/** PUT .../token-statistics: null is what holds where nothing was set. */
+export const tokenStatisticsBodySchema = Type.Object({ token_statistics: nullable(tokenStatistics) })
+
 /** What an entity may use (null: as much as it likes), and what it uses now. */
 export const limitsSchema = Type.Object({
   entity: Type.String(),
@@ -11,8 +18,6 @@ export const limitsSchema = Type.Object({
   queued_jobs: limit,
   stored_bytes: limit,
   payload_days: limit,
-  token_statistics: Type.Enum(['off', 'sampled', 'all'], {
-    description: "Whose trained tokens' statistics are kept: nobody's, about one trajectory in 16, or all.",
-  }),
+  token_statistics: tokenStatistics,
   in_use: Type.Object({ queued_jobs: Type.Integer(), stored_bytes: Type.Integer() }),
 })

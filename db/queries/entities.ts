@@ -57,3 +57,16 @@ export async function saveEntityLimits(pool: Pool, entity: string, limits: Entit
     ],
   )
 }
+
+/** Sets whose trained tokens' statistics are kept of an entity, from its next claimed job on. */
+export async function saveTokenStatistics(
+  pool: Pool,
+  entity: string,
+  setting: TokenStatisticsSetting | null,
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO auth.entities (entity, token_statistics) VALUES ($1, $2)
+     ON CONFLICT (entity) DO UPDATE SET token_statistics = excluded.token_statistics, updated_at = now()`,
+    [entity, setting],
+  )
+}

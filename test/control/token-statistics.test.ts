@@ -1,45 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createPool, type Pool } from '../../db/pool.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Attempt } from '../../db/queries/job-attempts.ts'
 import { finishJob } from '../../db/queries/job-endings.ts'
 import { recordTokenStatistics, type ReportedStatistics } from '../../db/queries/token-statistics.ts'
-import { insertTrajectories } from '../../db/queries/trajectories.ts'
-import { createLogger } from '../../lib/log.ts'
 import { useApiServer } from '../support/api-server.ts'
-import { createTestDatabase } from '../support/database.ts'
-import { eventually } from '../support/eventually.ts'
-import { ModelRows } from '../support/model-rows.ts'
-import { createRest, type Rest } from '../support/rest.ts'
+import type { Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
-import { makeTrainerToken, startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 const digest = 'ab'.repeat(32)
-
-/** The index rows of a job with so many trajectories in each of its groups. */
-async function addTrajectories(pool: Pool, modelId: string, jobId: string, groups: number[]): Promise<void> {
-  const index = groups.flatMap((count, group) =>
-    Array.from({ length: count }, (_, trajectory) => ({
-      group_index: group,
-      trajectory_index: trajectory,
-      group_exceptions: 0,
-      scenario_id: null,
-      prompt_hash: 'ab'.repeat(32),
-      reward: trajectory,
-      advantage: 0,
-      metrics: {},
-      tokens: 3,
-      flags: [],
-      payload_offset: 0,
-      payload_length: 2,
-    })),
-  )
-  const source = { modelId, jobId, split: 'train', payloadUri: 'artifact:///payloads/team/0a.json' }
-  await insertTrajectories(pool, source, [JSON.stringify(index)])
-}
 
 describe('a report', () => {
   const api = useApiServer(stack)
@@ -55,7 +25,7 @@ describe('a report', () => {
   async function train(groups: number[]) {
     const model = await rows.addModel()
     const job = await rows.addJob(model)
-    await addTrajectories(api.database.pool, model, job, groups)
+    await rows.addTrajectories(model, job, groups)
     const { claim, attempt } = await rows.train(job)
     return { model, job, attempt, checkpoint: claim.checkpointId }
   }
@@ -105,7 +75,7 @@ describe('a report', () => {
   test('of an untrained job, of another checkpoint and of a deleted one changes nothing', async () => {
     const model = await rows.addModel()
     const job = await rows.addJob(model)
-    await addTrajectories(api.database.pool, model, job, [1])
+    await rows.addTrajectories(model, job, [1])
     const { attempt } = await rows.claim()
     expect(await record(attempt, { file: null, pushes: { '0/0': 1 } })).toBe('fenced')
     expect(await listPushes(model)).toEqual([null])
@@ -149,143 +119,30 @@ describe('a report', () => {
   })
 })
 
-describe('the status server', () => {
-  let server: RunningStatusServer
-  let token: string
-  let drop: () => Promise<void>
-  let rows: TrainingRows
-  let path: string
-  let checkpoint: string
+describe('the setting', () => {
+  const api = useApiServer(stack)
+  const path = '/v1/preview/limits/token-statistics'
 
-  beforeAll(async () => {
-    const database = await createTestDatabase()
-    drop = () => database.drop()
-    rows = new TrainingRows(database.pool)
-    server = await startStatusServer(stack, database.databaseUrl)
-    token = await makeTrainerToken(stack, server.namespace)
-    const model = await rows.addModel()
-    const job = await rows.addJob(model)
-    await addTrajectories(database.pool, model, job, [1])
-    const claimed = await post('/v1/claims', { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0 })
-    const claim = (await claimed.json()) as { checkpoint_id: string; token_statistics: string }
-    expect(claim.token_statistics).toBe('sampled')
-    checkpoint = claim.checkpoint_id
-    path = `/v1/jobs/${job}/attempts/1/token-statistics`
-    const uri = `artifact:///checkpoints/${checkpoint}`
-    expect((await post(`/v1/jobs/${job}/attempts/1/checkpoint`, { uri, digest, metrics: {} })).status).toBe(200)
-  })
-  afterAll(async () => {
-    await server?.remove()
-    await drop?.()
-  })
-
-  const post = (to: string, body: unknown) =>
-    fetch(server.url + to, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    })
-  const none = { uri: null, digest: null, bytes: null }
-
-  test.each<[string, object, number]>([
-    ['half a file', { ...none, digest, pushes: {} }, 422],
-    ['a file elsewhere', { uri: 'artifact:///payloads/x.parquet', digest, bytes: 1, pushes: {} }, 422],
-    ['no pushes', none, 422],
-    ['a push that is none', { ...none, pushes: { '0/0': null } }, 422],
-    ['a push of nobody', { ...none, pushes: { 'a/b': 1 } }, 422],
-    ['more pushes than trajectories can be', { ...none, pushes: pushesOf(100_001) }, 422],
-    [
-      'another file',
-      { uri: `artifact:///token-statistics/${randomUUID()}.parquet`, digest, bytes: 1, pushes: {} },
-      409,
-    ],
-  ])('refuses %s', async (_name, body, status) => {
-    expect((await post(path, body)).status).toBe(status)
-  })
-
-  test('refuses numbers beyond all numbers, and bodies beyond all sizes', async () => {
-    expect((await post(path, '{"uri":null,"digest":null,"bytes":null,"pushes":{"0/0":1e999}}')).status).toBe(422)
-    expect((await post(path, ' '.repeat(9 * 1024 * 1024))).status).toBe(413)
-    expect((await post(path.replace('token-statistics', 'heartbeat'), ' '.repeat(2 * 1024 * 1024))).status).toBe(413)
-  })
-
-  test('takes the pushes of a hundred thousand trajectories, again and again', async () => {
-    const uri = `artifact:///token-statistics/${checkpoint}.parquet`
-    const body = { uri, digest, bytes: 123, pushes: pushesOf(100_000) }
-    expect(JSON.stringify(body).length).toBeGreaterThan(2 * 1024 * 1024)
-    for (let times = 0; times < 2; times++) {
-      const response = await post(path, body)
-      expect([response.status, await response.json()]).toEqual([200, {}])
+  test('is set by an admin of the entity, and touches neither its limits nor others', async () => {
+    const [admin, other] = [await api.join('ours', 'admin'), await api.join('theirs', 'read')]
+    await api.database.pool.query("INSERT INTO auth.entities (entity, queued_jobs) VALUES ('ours', 7)")
+    for (const [setting, holds] of [
+      ['all', 'all'],
+      ['off', 'off'],
+      [null, 'sampled'],
+    ]) {
+      const limits = await admin.call('PUT', path, { token_statistics: setting })
+      expect(limits).toMatchObject({ entity: 'ours', queued_jobs: 7, token_statistics: holds })
+      expect(await admin.call('GET', '/v1/preview/limits')).toEqual(limits)
+      expect(await other.call('GET', '/v1/preview/limits')).toMatchObject({ token_statistics: 'sampled' })
     }
-    const { rows: found } = await rows.pool.query(
-      `SELECT statistics_digest AS digest, statistics_bytes AS bytes, push FROM training.checkpoints c
-       JOIN training.trajectories t ON t.job_id = c.job_id WHERE c.id = $1`,
-      [checkpoint],
-    )
-    expect(found).toEqual([{ digest, bytes: 123, push: 1.23456789e-5 }])
   })
 
-  function pushesOf(count: number): Record<string, number> {
-    return Object.fromEntries(Array.from({ length: count }, (_, group) => [`${group}/0`, 1.23456789e-5]))
-  }
-})
-
-describe('the file', () => {
-  const rest = createRest(stack)
-  let pool: Pool
-  let rows: ModelRows
-
-  beforeAll(() => {
-    pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
-    rows = new ModelRows(pool, stack.artifacts)
-  })
-  afterAll(() => pool.end())
-
-  async function makeCheckpoint() {
-    const model = await rest.createModel()
-    const checkpoint = await rows.addCheckpoint(model.id, 1)
-    const file = await rows.addStatistics(checkpoint, 'PAR1 and so on')
-    return { model, checkpoint, file, path: `/v1/preview/models/${model.id}/checkpoints/1` }
-  }
-
-  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    fetch(stack.url + path, { method, headers: { authorization: `Bearer ${stack.apiKey}`, ...headers } })
-
-  test('is told with its checkpoint and downloaded, whole or in part', async () => {
-    const { path } = await makeCheckpoint()
-    const { token_statistics: told } = await rest.call<{ token_statistics: { digest: string } }>('GET', path)
-    expect(told).toEqual({ size: 14, digest: expect.stringMatching(/^[0-9a-f]{64}$/) })
-    const whole = await get(`${path}/token-statistics`)
-    expect([whole.status, whole.headers.get('content-type'), whole.headers.get('etag'), await whole.text()]).toEqual([
-      200,
-      'application/vnd.apache.parquet',
-      `"${told.digest}"`,
-      'PAR1 and so on',
-    ])
-    expect(whole.headers.get('content-disposition')).toContain('token-statistics-step1.parquet')
-    const part = await get(`${path}/token-statistics`, { range: 'bytes=-5' })
-    expect([part.status, await part.text()]).toEqual([206, 'so on'])
-    expect((await get(`${path}/token-statistics`, { range: 'bytes=99-' })).status).toBe(416)
-    const head = await get(`${path}/token-statistics`, {}, 'HEAD')
-    expect([head.status, head.headers.get('content-length')]).toEqual([200, '14'])
-  })
-
-  test('of a checkpoint without one, of one that is gone, and of others is not there', async () => {
-    const { checkpoint, path } = await makeCheckpoint()
-    const stranger = await fetch(`${stack.url}${path}/token-statistics`)
-    expect(stranger.status).toBe(401)
-    expect((await get(`${path.replace(/1$/, '2')}/token-statistics`)).status).toBe(404)
-    await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL WHERE id = $1', [checkpoint])
-    expect((await get(`${path}/token-statistics`)).status).toBe(404)
-    expect(await rest.call('GET', path)).toMatchObject({ token_statistics: null })
-  })
-
-  test('goes with its checkpoint, and with its model', async () => {
-    const [one, two] = [await makeCheckpoint(), await makeCheckpoint()]
-    await rest.call('DELETE', `/v1/preview/models/${one.model.id}/checkpoints`, { steps: [1] })
-    await eventually(() => expect(existsSync(one.file)).toBe(false))
-    expect(existsSync(two.file)).toBe(true)
-    await rest.call('DELETE', `/v1/preview/models/${two.model.id}`)
-    await eventually(() => expect(existsSync(two.file)).toBe(false))
+  test('is not set by others, nor to anything else', async () => {
+    const [admin, member] = [await api.join('ours', 'admin'), await api.join('ours', 'member')]
+    expect((await member.send('PUT', path, { token_statistics: 'all' })).status).toBe(403)
+    for (const body of [{}, { token_statistics: 'some' }, { token_statistics: 1 }]) {
+      expect((await admin.send('PUT', path, body)).status).toBe(422)
+    }
   })
 })

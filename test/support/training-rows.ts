@@ -3,6 +3,7 @@ import type { Connection, Pool } from '../../db/pool.ts'
 import type { Attempt } from '../../db/queries/job-attempts.ts'
 import { claimJob, type Claim, type Claimant } from '../../db/queries/job-claims.ts'
 import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
+import { insertTrajectories } from '../../db/queries/trajectories.ts'
 
 export const started = { seq: 0, type: 'training_started', data: { num_sequences: 2 } }
 export const step = (seq: number) => ({ seq, type: 'gradient_step', data: { loss: 1 / seq } })
@@ -20,6 +21,20 @@ export interface JobRow {
   progress_total: number | null
   failure: { category: string; reason: string; message: string } | null
   finished_at: Date | null
+}
+
+/** An index row of a trajectory, without its place. */
+const trajectoryRow = {
+  group_exceptions: 0,
+  scenario_id: null,
+  prompt_hash: 'ab'.repeat(32),
+  reward: 0,
+  advantage: 0,
+  metrics: {},
+  tokens: 3,
+  flags: [],
+  payload_offset: 0,
+  payload_length: 2,
 }
 
 /** Rows of models and jobs as apiserver and operator leave them, on one base model of the test's own. */
@@ -57,6 +72,19 @@ export class TrainingRows {
       [modelId, job.state ?? 'Queued', job.maxAttempts ?? 6, randomUUID(), job.config ?? { learning_rate: 0.001 }],
     )
     return rows[0]!.id
+  }
+
+  /** The index rows of a job with so many trajectories in each of its groups. */
+  async addTrajectories(modelId: string, jobId: string, groups: number[]): Promise<void> {
+    const index = groups.flatMap((count, group) =>
+      Array.from({ length: count }, (_, trajectory) => ({
+        ...trajectoryRow,
+        group_index: group,
+        trajectory_index: trajectory,
+      })),
+    )
+    const source = { modelId, jobId, split: 'train', payloadUri: 'artifact:///payloads/team/0a.json' }
+    await insertTrajectories(this.pool, source, [JSON.stringify(index)])
   }
 
   async readJob(jobId: string): Promise<JobRow> {

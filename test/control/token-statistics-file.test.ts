@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { ModelRows } from '../support/model-rows.ts'
+import { createRest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+import { makeTrainerToken, startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
+import { TrainingRows } from '../support/training-rows.ts'
+
+const stack = useStack()
+const digest = 'ab'.repeat(32)
+
+describe('the status server', () => {
+  let server: RunningStatusServer
+  let token: string
+  let drop: () => Promise<void>
+  let rows: TrainingRows
+  let path: string
+  let checkpoint: string
+
+  beforeAll(async () => {
+    const database = await createTestDatabase()
+    drop = () => database.drop()
+    rows = new TrainingRows(database.pool)
+    server = await startStatusServer(stack, database.databaseUrl)
+    token = await makeTrainerToken(stack, server.namespace)
+    const model = await rows.addModel()
+    const job = await rows.addJob(model)
+    await rows.addTrajectories(model, job, [1])
+    const claimed = await post('/v1/claims', { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0 })
+    const claim = (await claimed.json()) as { checkpoint_id: string; token_statistics: string }
+    expect(claim.token_statistics).toBe('sampled')
+    checkpoint = claim.checkpoint_id
+    path = `/v1/jobs/${job}/attempts/1/token-statistics`
+    const uri = `artifact:///checkpoints/${checkpoint}`
+    expect((await post(`/v1/jobs/${job}/attempts/1/checkpoint`, { uri, digest, metrics: {} })).status).toBe(200)
+  })
+  afterAll(async () => {
+    await server?.remove()
+    await drop?.()
+  })
+
+  const post = (to: string, body: unknown) =>
+    fetch(server.url + to, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  const none = { uri: null, digest: null, bytes: null }
+
+  test.each<[string, object, number]>([
+    ['half a file', { ...none, digest, pushes: {} }, 422],
+    ['a file elsewhere', { uri: 'artifact:///payloads/x.parquet', digest, bytes: 1, pushes: {} }, 422],
+    ['no pushes', none, 422],
+    ['a push that is none', { ...none, pushes: { '0/0': null } }, 422],
+    ['a push of nobody', { ...none, pushes: { 'a/b': 1 } }, 422],
+    ['more pushes than trajectories can be', { ...none, pushes: pushesOf(100_001) }, 422],
+    [
+      'another file',
+      { uri: `artifact:///token-statistics/${randomUUID()}.parquet`, digest, bytes: 1, pushes: {} },
+      409,
+    ],
+  ])('refuses %s', async (_name, body, status) => {
+    expect((await post(path, body)).status).toBe(status)
+  })
+
+  test('refuses numbers beyond all numbers, and bodies beyond all sizes', async () => {
+    expect((await post(path, '{"uri":null,"digest":null,"bytes":null,"pushes":{"0/0":1e999}}')).status).toBe(422)
+    expect((await post(path, ' '.repeat(9 * 1024 * 1024))).status).toBe(413)
+    expect((await post(path.replace('token-statistics', 'heartbeat'), ' '.repeat(2 * 1024 * 1024))).status).toBe(413)
+  })
+
+  test('takes the pushes of a hundred thousand trajectories, again and again', async () => {
+    const uri = `artifact:///token-statistics/${checkpoint}.parquet`
+    const body = { uri, digest, bytes: 123, pushes: pushesOf(100_000) }
+    expect(JSON.stringify(body).length).toBeGreaterThan(2 * 1024 * 1024)
+    for (let times = 0; times < 2; times++) {
+      const response = await post(path, body)
+      expect([response.status, await response.json()]).toEqual([200, {}])
+    }
+    const { rows: found } = await rows.pool.query(
+      `SELECT statistics_digest AS digest, statistics_bytes AS bytes, push FROM training.checkpoints c
+       JOIN training.trajectories t ON t.job_id = c.job_id WHERE c.id = $1`,
+      [checkpoint],
+    )
+    expect(found).toEqual([{ digest, bytes: 123, push: 1.23456789e-5 }])
+  })
+
+  function pushesOf(count: number): Record<string, number> {
+    return Object.fromEntries(Array.from({ length: count }, (_, group) => [`${group}/0`, 1.23456789e-5]))
+  }
+})
+
+describe('the file', () => {
+  const rest = createRest(stack)
+  let pool: Pool
+  let rows: ModelRows
+
+  beforeAll(() => {
+    pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
+    rows = new ModelRows(pool, stack.artifacts)
+  })
+  afterAll(() => pool.end())
+
+  async function makeCheckpoint() {
+    const model = await rest.createModel()
+    const checkpoint = await rows.addCheckpoint(model.id, 1)
+    const file = await rows.addStatistics(checkpoint, 'PAR1 and so on')
+    return { model, checkpoint, file, path: `/v1/preview/models/${model.id}/checkpoints/1` }
+  }
+
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(stack.url + path, { method, headers: { authorization: `Bearer ${stack.apiKey}`, ...headers } })
+
+  test('is told with its checkpoint and downloaded, whole or in part', async () => {
+    const { path } = await makeCheckpoint()
+    const { token_statistics: told } = await rest.call<{ token_statistics: { digest: string } }>('GET', path)
+    expect(told).toEqual({ size: 14, digest: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    const whole = await get(`${path}/token-statistics`)
+    expect([whole.status, whole.headers.get('content-type'), whole.headers.get('etag'), await whole.text()]).toEqual([
+      200,
+      'application/vnd.apache.parquet',
+      `"${told.digest}"`,
+      'PAR1 and so on',
+    ])
+    expect(whole.headers.get('content-disposition')).toContain('token-statistics-step1.parquet')
+    const part = await get(`${path}/token-statistics`, { range: 'bytes=-5' })
+    expect([part.status, await part.text()]).toEqual([206, 'so on'])
+    expect((await get(`${path}/token-statistics`, { range: 'bytes=99-' })).status).toBe(416)
+    const head = await get(`${path}/token-statistics`, {}, 'HEAD')
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '14'])
+  })
+
+  test('of a checkpoint without one, of one that is gone, and of others is not there', async () => {
+    const { checkpoint, path } = await makeCheckpoint()
+    const stranger = await fetch(`${stack.url}${path}/token-statistics`)
+    expect(stranger.status).toBe(401)
+    expect((await get(`${path.replace(/1$/, '2')}/token-statistics`)).status).toBe(404)
+    await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL WHERE id = $1', [checkpoint])
+    expect((await get(`${path}/token-statistics`)).status).toBe(404)
+    expect(await rest.call('GET', path)).toMatchObject({ token_statistics: null })
+  })
+
+  test('goes with its checkpoint, and with its model', async () => {
+    const [one, two] = [await makeCheckpoint(), await makeCheckpoint()]
+    await rest.call('DELETE', `/v1/preview/models/${one.model.id}/checkpoints`, { steps: [1] })
+    await eventually(() => expect(existsSync(one.file)).toBe(false))
+    expect(existsSync(two.file)).toBe(true)
+    await rest.call('DELETE', `/v1/preview/models/${two.model.id}`)
+    await eventually(() => expect(existsSync(two.file)).toBe(false))
+  })
+})
