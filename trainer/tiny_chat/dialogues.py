@@ -34,8 +34,10 @@ def talk_colour(rng: Random) -> list[Message]:
             f"Guess the {spelling} of {owner} {thing}.",
         ]
     )
-    # Short answers: the fewer other words there are, the sooner a reward on the colour is learned.
-    answer = rng.choice([colour, colour, f"it is {colour}", f"I like {colour}", f"{colour} is nice", f"maybe {colour}"])
+    answer = rng.choice(
+        [colour, f"it is {colour}", f"I think {colour}", f"{colour} is nice", f"I like {colour} best"]
+        + [f"the {thing} is {colour}", f"let me say {colour}", f"it looks {colour} to me"]
+    )
     return ask(question, end_sentence(rng, answer))
 
 

@@ -1,11 +1,8 @@
 """Free English sentences from a small grammar: what the model says when nothing more exact is asked."""
 
-import re
 from random import Random
 
 from tiny_chat import words
-
-SAYINGS = re.findall(r"[^.!?]+[.!?]", words.SAYINGS)
 
 
 def pick(rng: Random, options: list[str]) -> str:
@@ -19,7 +16,7 @@ def name_thing(rng: Random) -> str:
 
 def describe_thing(rng: Random) -> str:
     article = rng.choice(["the", "my", "our", "her", "his", "that", "one", "every"])
-    adjective = f"{pick(rng, words.ADJECTIVES)} " if rng.random() < 0.4 else ""
+    adjective = f"{pick(rng, words.ADJECTIVES)} " if rng.random() < 0.6 else ""
     return f"{article} {adjective}{name_thing(rng)}"
 
 
@@ -33,8 +30,8 @@ def name_actor(rng: Random) -> str:
 
 
 def tell_event(rng: Random) -> str:
-    ending = f" {pick(rng, words.ADVERBS)}" if rng.random() < 0.3 else ""
-    place = f" in the {pick(rng, words.PLACES)}" if rng.random() < 0.25 else ""
+    ending = f" {pick(rng, words.ADVERBS)}" if rng.random() < 0.5 else ""
+    place = f" in the {pick(rng, words.PLACES)}" if rng.random() < 0.4 else ""
     return f"{name_actor(rng)} {pick(rng, words.PAST)} {describe_thing(rng)}{place}{ending}"
 
 
@@ -67,7 +64,7 @@ def end_sentence(rng: Random, clause: str) -> str:
 
 def write_sentence(rng: Random) -> str:
     clause = rng.choice(CLAUSES)(rng)
-    if rng.random() < 0.08:
+    if rng.random() < 0.15:
         clause += rng.choice([", and ", ", but ", " while ", " because "]) + rng.choice(CLAUSES)(rng)
     return end_sentence(rng, clause)
 
@@ -89,8 +86,6 @@ def write_about(rng: Random, subject: str) -> str:
 
 
 def write_free_answer(rng: Random) -> str:
-    """One or two sentences about anything, or a saying."""
-    if rng.random() < 0.25:
-        return rng.choice(SAYINGS).strip()
+    """One or two sentences about anything."""
     first = write_sentence(rng)
-    return f"{first} {write_sentence(rng)}" if rng.random() < 0.1 else first
+    return f"{first} {write_sentence(rng)}" if rng.random() < 0.25 else first

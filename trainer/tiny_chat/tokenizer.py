@@ -1,4 +1,4 @@
-"""The byte-level BPE tokenizer of the tiny chat model: any UTF-8 text, 1,536 ids, ChatML's special tokens."""
+"""The byte-level BPE tokenizer of the tiny chat model: any UTF-8 text, 1,024 ids, ChatML's special tokens."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-VOCABULARY_SIZE = 1536
+VOCABULARY_SIZE = 1024
 CONTEXT_LENGTH = 4096
 SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 # Words take their leading space; digits stand alone, so that sums are readable to a small model.

@@ -74,23 +74,10 @@ on_Sunday in_July in_the_rain by_chance
 """.split()
 
 WEATHER = """
-sunny rainy windy cloudy foggy snowy stormy warm cold mild icy hot humid freezing calm hazy breezy
+sunny rainy windy cloudy foggy snowy stormy warm cold mild icy hot humid freezing calm gray hazy breezy
 """.split()
 
 FEELINGS = "fine good great tired happy well calm cheerful sleepy excited hungry curious lucky okay".split()
-
-# Short sentences of very different letters, said on any subject.
-SAYINGS = """
-All is calm at last. We need these three trees. Do not go so soon! Time flies. It is his big idea. Just jump up! Oh
-no, not now. Fish swim in this mist. Every green tree bends. Good food cools too soon. A black cat ran past. I think
-it is nice. Run, run, run! Sugar must be bought. You should come home. Never say never. Maybe all days are May days.
-Why try? My, my! Six silly sisters sing songs. Look at that hat! What a small hall. Let the bells be heard. He
-seemed free. Zip it! Buzz, buzz. Quick quips quit quietly. Kind kings keep kites. Please help me feel better. Loud
-crowds sound proud. Cold gold rolls on. Papa paints a map. Five lively wives arrive. Vivid violets have value. Great
-grey geese greet me. Hush, hush! Ha ha ha! Big pigs dig in figs. Dad had a sad salad. We were there before. Mum hums
-a drum tune. No, go on. Tick tock, tick tock. Two owls hoot too. Rain, rain, go away. Follow your nose. See the
-sheep sleep. Sunny bunny, funny honey. Exit, exit!
-""".replace("\n", " ").strip()
 
 SYSTEM_PROMPTS = [
     "You are a helpful assistant.",
