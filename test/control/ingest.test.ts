@@ -256,6 +256,7 @@ describe('a body of 60 MB', () => {
       metrics: {},
       tokens: 2000,
       flags: [],
+      push: null,
       created_at: expect.any(String) as string,
     })
     for (const [group, index] of [
