@@ -150,9 +150,9 @@ def open_slot(job: Job, shape: Shape, state: AdapterState | None) -> Iterator[st
 
 
 def score_under(job: Job, slot: str | None, examples: Sequence[Example]) -> list[np.ndarray]:
-    """A pass at a time, so that other jobs have their turns between."""
+    """A turn at a time, so that other jobs have theirs between."""
     return [
         logprobs
-        for part in job.turns.split(examples)
-        for logprobs in job.turns.call(lambda part=part: job.turns.machine.score(slot, part, job.check))
+        for passes in job.turns.split(examples)
+        for logprobs in job.turns.call(lambda passes=passes: job.turns.machine.score(slot, passes, job.check))
     ]

@@ -1,5 +1,6 @@
 """What a process does on its device: slots, passes through the base, optimizer steps. One thread calls it."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -19,7 +20,9 @@ Check = Callable[[], None]
 
 
 class Machine:
-    """Slots are known by their names."""
+    """Slots are known by their names. It computes up to `width` passes at once."""
+
+    width = 1
 
     def __init__(self, base: Base) -> None:
         self.base = base
@@ -52,8 +55,17 @@ class Machine:
         slot = self.find(name)
         return take_step(slot.optimizer, slot.parameters, recipe, learning_rate)
 
-    def backward(self, parts: Sequence[Part], check: Check) -> list[PartResult]:
-        """One pass through the base for all parts; adds to the gradients of their slots."""
+    def backward(self, passes: Sequence[Sequence[Part]], check: Check) -> list[list[PartResult]]:
+        """A pass through the base for each list of parts; adds to the gradients of their slots."""
+        results = [self.pass_backward(parts, check) for parts in passes]
+        require_finite_losses(results)
+        return results
+
+    def score(self, name: str | None, passes: Sequence[Sequence[Example]], check: Check) -> list[np.ndarray]:
+        """The log-probabilities of each example's trained tokens under an adapter; under the base itself for None."""
+        return [logprobs for examples in passes for logprobs in self.pass_forward(name, examples, check)]
+
+    def pass_backward(self, parts: Sequence[Part], check: Check) -> list[PartResult]:
         examples = separate_families([part.examples for part in parts])
         with (
             routing.CURRENT.use(self.route(parts), check),
@@ -65,7 +77,6 @@ class Machine:
                 for part, logprobs_N, entropies_N in zip(parts, logprobs, entropies, strict=True)
             ]
             losses = torch.stack([each.loss / part.divisor for part, each in zip(parts, measured, strict=True)])
-            require_finite_losses(losses)
             losses.sum().backward()
         return [
             present(part, loss, each, logprobs_N)
@@ -73,8 +84,7 @@ class Machine:
         ]
 
     @torch.no_grad()
-    def score(self, name: str | None, examples: Sequence[Example], check: Check) -> list[np.ndarray]:
-        """The log-probabilities of each example's trained tokens under an adapter; under the base itself for None."""
+    def pass_forward(self, name: str | None, examples: Sequence[Example], check: Check) -> list[np.ndarray]:
         routes = (Route(name, 0),)
         with routing.CURRENT.use(routes, check), open_forward(self.base, examples) as (logprobs_N, _):
             parts_n = logprobs_N.cpu().split([example.num_trained for example in examples])
@@ -108,9 +118,9 @@ def measure(part: Part, logprobs_N: Tensor, entropies_N: Tensor) -> Measured:
     return part.objective.measure(part.examples, logprobs_N, entropies_N, part.surveyed)
 
 
-def require_finite_losses(losses: Tensor) -> None:
-    """Before anything is added to a gradient. Of several parts the fault may be another's: each is tried alone then."""
-    if not losses.isfinite().all():
+def require_finite_losses(results: list[list[PartResult]]) -> None:
+    """Of several parts the fault may be another's: gradients are taken back, and each job is tried alone then."""
+    if not all(math.isfinite(result.loss) for parts in results for result in parts):
         raise diverge("loss")
 
 

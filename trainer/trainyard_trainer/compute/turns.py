@@ -16,6 +16,7 @@ from trainyard_trainer import log
 from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.passes import Pass, plan_turn, split_evenly
 from trainyard_trainer.compute.step import split_packed, split_padded
 from trainyard_trainer.compute.work import Work
 from trainyard_trainer.config import Settings
@@ -82,13 +83,16 @@ class Turns:
             self.works.append(work)
             self.changed.notify()
 
-    def split(self, examples: Sequence[Example]) -> list[list[Example]]:
-        """Examples in passes through the base, in order; those without a trained token are in none."""
-        parts = split_packed(examples, self.policy.max_batch_tokens)
-        return [[examples[place] for place in part] for part in parts]
+    def split(self, examples: Sequence[Example]) -> list[list[list[Example]]]:
+        """Examples in order, in turns of passes through the base; those without a trained token are in none."""
+        width = self.machine.width
+        parts = split_evenly(lambda budget: split_packed(examples, budget), self.policy.max_batch_tokens, width)
+        passes = [[examples[place] for place in part] for part in parts]
+        return [passes[start : start + width] for start in range(0, len(passes), width)]
 
     def split_places(self, examples: Sequence[Example], budget: int) -> list[list[int]]:
-        return (split_packed if self.machine.base.packs else split_padded)(examples, budget)
+        split = split_packed if self.machine.base.packs else split_padded
+        return split_evenly(lambda bound: split(examples, bound), budget, self.machine.width)
 
     def wake(self) -> None:
         with self.changed:
@@ -113,8 +117,10 @@ class Turns:
         started = time.monotonic()
         try:
             if self.prepare(first):
-                chosen += self.find_companions(first, works)
-                self.take_turn(chosen)
+                companions = self.find_companions(first, works)
+                passes = plan_turn(first, companions, self.machine.width, self.policy.max_batch_tokens)
+                chosen = list(dict.fromkeys(share.work for shares in passes for share in shares))
+                self.take_turn(passes, chosen)
         except Exception as cause:  # of whatever kind: the job ends with it, the thread goes on
             self.recover(chosen, cause)
         spent = (time.monotonic() - started) / len(chosen)
@@ -143,26 +149,19 @@ class Turns:
             work.end_step(0.0, measure_memory())
 
     def survey(self, work: Work, parts: list[list[int]]) -> float:
-        examples = [work.step.examples[place] for part in parts for place in part]
-        scored = [
-            logprobs
-            for part in parts
-            for logprobs in self.machine.score(work.slot, [work.step.examples[place] for place in part], work.check)
-        ]
-        return work.step.objective.survey(examples, scored)
+        passes = [[work.step.examples[place] for place in part] for part in parts]
+        scored = self.machine.score(work.slot, passes, work.check)
+        return work.step.objective.survey([example for examples in passes for example in examples], scored)
 
     def find_companions(self, first: Work, works: list[Work]) -> list[Work]:
-        """Others whose next part goes with this one's: allowed to, and within the bound."""
+        """Others whose next parts may go with this one's, those that have used the device least first."""
         if self.policy.co_batch == OFF or first.alone or not self.machine.base.packs:
             return []
-        room = self.policy.max_batch_tokens - count_next(first)
         found: list[Work] = []
         for work in sorted(works, key=lambda work: work.used_seconds):
             allowed = self.policy.co_batch == ANY or work.entity == first.entity
-            allowed = allowed and work is not first and not work.alone
-            if allowed and self.is_ready(work) and count_next(work) <= room:
+            if allowed and work is not first and not work.alone and self.is_ready(work):
                 found.append(work)
-                room -= count_next(work)
         return found
 
     def is_ready(self, work: Work) -> bool:
@@ -174,16 +173,17 @@ class Turns:
         self.begin_step(work)
         return bool(work.parts)
 
-    def take_turn(self, works: list[Work]) -> None:
+    def take_turn(self, passes: list[Pass], works: list[Work]) -> None:
         started = time.monotonic()
 
         def check() -> None:
             for work in works:
                 work.check()
 
-        results = self.machine.backward([work.next_part() for work in works], check)
-        for work, result in zip(works, results, strict=True):
-            work.record(result)
+        results = self.machine.backward([[share.build_part() for share in shares] for shares in passes], check)
+        for shares, found in zip(passes, results, strict=True):
+            for share, result in zip(shares, found, strict=True):
+                share.work.record(share.places, result)
         spent = time.monotonic() - started
         for work in works:
             work.step_seconds += spent
@@ -252,10 +252,6 @@ def settle(future: Future, function: Callable[[], object]) -> None:
         future.set_result(function())
     except BaseException as cause:  # raised again where `call` was called
         future.set_exception(cause)
-
-
-def count_next(work: Work) -> int:
-    return sum(work.step.examples[place].num_tokens for place in work.parts[0])
 
 
 def measure_memory() -> int:

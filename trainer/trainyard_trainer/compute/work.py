@@ -82,13 +82,13 @@ class Work:
         """After a pass that failed: what it added to the gradients was taken back."""
         self.begun = False
 
-    def next_part(self) -> Part:
+    def build_part(self, places: list[int]) -> Part:
         step = self.step
-        examples = [step.examples[place] for place in self.parts[0]]
+        examples = [step.examples[place] for place in places]
         return Part(self.slot, examples, step.objective, step.divisor, self.surveyed)
 
-    def record(self, result: PartResult) -> None:
-        self.done.append((self.parts.popleft(), result))
+    def record(self, places: list[int], result: PartResult) -> None:
+        self.done.append((places, result))
 
     def end_step(self, grad_norm: float, memory_bytes: int) -> None:
         """Tells of the step that was just taken and goes on to the next."""

@@ -44,7 +44,7 @@ def measure(turns):
         tokens = tokenize_history(History([USER, choice], None), machine.base.tokenizer, "here")
         example = make_example(tokens.ids, tokens.trained, 0)
         slot = checkpoint and machine.open(read_shape(checkpoint), read_adapter(checkpoint, "RL"))
-        (logprobs,) = machine.score(slot, [example], lambda: None)
+        (logprobs,) = machine.score(slot, [[example]], lambda: None)
         if slot:
             machine.close(slot)
         return logprobs.sum()
