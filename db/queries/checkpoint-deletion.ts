@@ -1,4 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { unfinished } from './job-queue.ts'
 
 /** A step that cannot be deleted, because an alias names it. */
 export interface AliasedStep {
@@ -32,14 +33,19 @@ export async function deleteCheckpoints(
   })
 }
 
-/** Deletes those of the steps that nothing needs: neither an alias nor an active job, and never the newest. */
+/**
+ * Deletes those of the steps that nothing needs: no alias, no active job, no job that names it as its reference; and
+ * never the newest.
+ */
 export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps: number[]): Promise<number[]> {
   return withTransaction(pool, async (connection) => {
     const found = await lockCheckpoints(connection, modelId, steps)
     const { rows } = await connection.query<{ step: number }>(
       `SELECT step FROM training.aliases WHERE model_id = $1
        UNION SELECT max(step) FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL
-       UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state IN ('Starting', 'Running', 'Publishing')`,
+       UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state IN ('Starting', 'Running', 'Publishing')
+       UNION SELECT (config->>'kl_penalty_reference_step')::integer FROM training.jobs
+       WHERE model_id = $1 AND state ${unfinished}`,
       [modelId],
     )
     const needed = new Set(rows.map(({ step }) => step))

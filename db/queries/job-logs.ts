@@ -116,6 +116,8 @@ export async function hasLogLine(pool: Pool, jobId: string, { attempt, seq }: Li
 }
 
 async function lockLog(connection: Connection, attempt: Attempt): Promise<KeptLog | undefined> {
+  // A line's reference to its job locks that, too: always before the attempt, as those do that end it.
+  await connection.query('SELECT FROM training.jobs WHERE id = $1 FOR KEY SHARE', [attempt.jobId])
   const { rows } = await connection.query<KeptLog>(
     `SELECT log_seq AS seq, log_lines AS lines, log_bytes AS bytes FROM training.job_attempts
      WHERE job_id = $1 AND attempt = $2 AND pod = $3 FOR UPDATE`,

@@ -67,13 +67,16 @@ test('retention keeps the newest, the best, those of aliases, and those that a j
   const { id } = await makeModel(1, 2, 3, 4, 5, 6)
   await rest.call('PUT', `${pathOf(id)}/aliases/prod`, { step: 3 })
   const jobId = await rows.addJob(id, 'Running')
-  await pool.query('UPDATE training.jobs SET step = 4 WHERE id = $1', [jobId])
+  await pool.query('UPDATE training.jobs SET step = 4, config = $2 WHERE id = $1', [
+    jobId,
+    { kl_penalty_reference_step: 2 },
+  ])
   const retention = { keep_last: 1, keep_best: { metric: 'reward', mode: 'max', count: 1 } }
   expect(await rest.call('PUT', `${pathOf(id)}/retention`, retention)).toMatchObject({ retention })
-  await eventually(async () => expect(await stepsOf(id)).toEqual([1, 3, 4, 6]))
+  await eventually(async () => expect(await stepsOf(id)).toEqual([1, 2, 3, 4, 6]))
   // After each new checkpoint it is looked at again.
   await rows.addCheckpoint(id, 7, { metrics: { reward: 9 } })
-  await eventually(async () => expect(await stepsOf(id)).toEqual([3, 4, 7]))
+  await eventually(async () => expect(await stepsOf(id)).toEqual([2, 3, 4, 7]))
 })
 
 test('retention can be given with the model, and cleared', async () => {

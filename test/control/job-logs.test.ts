@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Attempt } from '../../db/queries/job-attempts.ts'
 import { cancelJob, failJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
 import { largestSeq, listJobLog, recordLog, type ReportedLine } from '../../db/queries/job-logs.ts'
-import { recordEvents } from '../../db/queries/job-reports.ts'
+import { recordEvents, recordRelease } from '../../db/queries/job-reports.ts'
 import { deleteModelRows } from '../../db/queries/model-rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { useStack } from '../support/stack.ts'
@@ -69,6 +69,15 @@ describe('a log', () => {
       level: 'warn',
       text: "The rest of this attempt's log was left out: 1000 lines or 256 KiB are kept",
     })
+  })
+
+  test('may come while the attempt ends', async () => {
+    for (let times = 0; times < 100; times++) {
+      const { id, attempt } = await claimJob()
+      const ends = [record(attempt, [line(0)]), recordRelease(database.pool, attempt), record(attempt, [line(1)])]
+      expect(await Promise.all(ends)).toEqual(['recorded', 'recorded', 'recorded'])
+      await cancelJob(database.pool, id)
+    }
   })
 
   test('of more than 256 KiB ends before the line that is too much, and takes no smaller one behind it', async () => {

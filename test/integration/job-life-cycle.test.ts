@@ -43,6 +43,7 @@ describe('claiming', () => {
     expect(claim).toEqual({
       id: first,
       attempt: 1,
+      entity: 'team',
       modelId: model,
       baseModel: rows.baseModel,
       method: 'RL',
@@ -51,6 +52,9 @@ describe('claiming', () => {
       step: 1,
       checkpointId: expect.any(String),
       fromCheckpoint: null,
+      resume: null,
+      reference: null,
+      tokenStatistics: 'sampled',
     })
     await finishJob(database.pool, first)
     const next = (await rows.claim()).claim

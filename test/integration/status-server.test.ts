@@ -74,6 +74,7 @@ test('a trainer claims a job, reports on it, and hands in its checkpoint', async
     body: {
       id: job,
       attempt: 1,
+      entity: 'team',
       model_id: expect.any(String),
       base_model: rows.baseModel,
       method: 'RL',
@@ -82,6 +83,9 @@ test('a trainer claims a job, reports on it, and hands in its checkpoint', async
       step: 1,
       checkpoint_id: expect.any(String),
       from_checkpoint: null,
+      resume: null,
+      reference: null,
+      token_statistics: 'sampled',
       lease_seconds: 15,
     },
   })
