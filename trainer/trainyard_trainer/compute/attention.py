@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.attention.flex_attention import BlockMask
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
@@ -51,9 +53,12 @@ class RowAttention:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.by_window: dict[int | None, list[Bucket]] = {}
+        self.masks: set[int | None] = set()
+        self.windows: set[int | None] = set()
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, scaling: float | None, window: int | None) -> Tensor:
         """[1, H, T, D] queries and [1, G, T, D] keys and values (G divides H) to [1, T, H, D]."""
+        self.windows.add(window)
         if query.device.type == "cuda":
             return attend_by_flex(query, key, value, scaling, self.block_mask(window))
         groups = query.shape[1] // key.shape[1]
@@ -79,13 +84,13 @@ class RowAttention:
 
     _order: Tensor | None = None
 
-    def block_mask(self, window: int | None) -> object:
+    def block_mask(self, window: int | None) -> BlockMask:
         if window not in self._block_masks:
             self._block_masks[window] = build_block_mask(self.layout, window)
         return self._block_masks[window]
 
     @cached_property
-    def _block_masks(self) -> dict[int | None, object]:
+    def _block_masks(self) -> dict[int | None, BlockMask]:
         return {}
 
 
@@ -168,6 +173,12 @@ class CurrentRow:
         finally:
             self.attention = None
 
+    def require_known_masks(self) -> None:
+        """After a forward pass: what a model puts only into its masks, as chunks of its attention, would be lost."""
+        row = self.attention
+        if row and (lost := row.masks - row.windows - {None}):
+            raise UnsupportedAttention(f"a mask of {lost} tokens")
+
 
 # transformers finds attention functions by name, so that the one that it finds must know the row from here.
 CURRENT = CurrentRow()
@@ -182,7 +193,7 @@ def attend(
     scaling: float | None = None,
     dropout: float = 0.0,
     sliding_window: int | None = None,
-    **options: object,
+    **options: Any,
 ) -> tuple[Tensor, None]:
     """The form in which transformers calls attention functions: [1, H, T, D] to [1, T, H, D]."""
     if CURRENT.attention is None:
@@ -194,8 +205,12 @@ def attend(
     return CURRENT.attention.attend(query, key, value, scaling, sliding_window), None
 
 
-def build_attention_mask(*args: object, **options: object) -> Tensor | None:
-    return None if CURRENT.attention else sdpa_mask(*args, **options)
+def build_attention_mask(*args: Any, local_size: int | None = None, **options: Any) -> Tensor | None:
+    """The form in which transformers calls for masks; a row has none, as its attention knows who sees whom."""
+    if CURRENT.attention is None:
+        return sdpa_mask(*args, local_size=local_size, **options)
+    CURRENT.attention.masks.add(local_size)
+    return None
 
 
 AttentionInterface.register(NAME, attend)

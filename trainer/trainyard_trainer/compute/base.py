@@ -1,13 +1,20 @@
 """The base model, loaded once; its own weights never change."""
 
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import torch
 from torch import Tensor
+from torch.distributed.device_mesh import DeviceMesh
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils.logging import disable_progress_bar
 
-from trainyard_trainer.compute.attention import NAME
+from trainyard_trainer import log
+from trainyard_trainer.compute.attention import NAME, UnsupportedAttention
+from trainyard_trainer.compute.sharding import shard_base
+
+# transformers' only attention that does all that a model may ask for: others pass over a soft cap without a word.
+EAGER = "eager"
 
 
 @dataclass(frozen=True)
@@ -42,13 +49,18 @@ class Base:
 
     def head(self, hidden_N_D: Tensor) -> Tensor:
         """From hidden states to logits [N, V]."""
-        return self.model.get_output_embeddings()(hidden_N_D)
+        return get_head(self.model).forward(hidden_N_D)  # no hooks: FSDP would gather it for each chunk of tokens
 
 
-def load_base(name: str, source: Source) -> Base:
+def get_head(model: PreTrainedModel) -> torch.nn.Linear:
+    return cast(torch.nn.Linear, model.get_output_embeddings())
+
+
+def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base:
     """float32 on the CPU, as the engine serves it there, so that log-probabilities agree; bfloat16 on a GPU.
 
-    Reads safetensors only, and runs no code of the model's repository unless the administrator trusts it.
+    Reads safetensors only, and runs no code of the model's repository unless the administrator trusts it. The processes
+    of a mesh share the weights.
     """
     disable_progress_bar()  # standard error is for what went wrong
     cuda = torch.cuda.is_available()
@@ -59,10 +71,12 @@ def load_base(name: str, source: Source) -> Base:
     )
     model.requires_grad_(False)
     model.config.use_cache = False
+    if mesh:
+        shard_base(model, mesh)
     model.to(device).train()  # checkpointing of gradients asks for it
     forbid_dropout(model)
     tokenizer = AutoTokenizer.from_pretrained(source.path, **options)
-    base = Base(name, model, tokenizer, device, vocabulary=model.get_output_embeddings().weight.shape[0])
+    base = Base(name, model, tokenizer, device, vocabulary=get_head(model).out_features)
     return prepare(base)
 
 
@@ -71,8 +85,8 @@ def forbid_dropout(model: torch.nn.Module) -> None:
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
-        if hasattr(module, "attention_dropout"):
-            module.attention_dropout = 0.0
+        for name in [name for name, value in vars(module).items() if "drop" in name and isinstance(value, float)]:
+            setattr(module, name, 0.0)
 
 
 def prepare(base: Base) -> Base:
@@ -81,8 +95,16 @@ def prepare(base: Base) -> Base:
 
     if base.device.type == "cuda":
         base.model.gradient_checkpointing_enable({"use_reentrant": False})
+    own = base.model.config._attn_implementation
     try:
         base.model.set_attn_implementation(NAME)
     except ValueError:  # a model with an attention of its own
         return replace(base, packs=False)
-    return replace(base, packs=probe_packing(base))
+    try:
+        packs = probe_packing(base)
+    except UnsupportedAttention as cause:
+        log.warn("rows are padded: the model's attention is another than that of rows", error=str(cause))
+        packs, own = False, EAGER
+    if not packs:
+        base.model.set_attn_implementation(own)
+    return replace(base, packs=packs)

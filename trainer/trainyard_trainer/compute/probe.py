@@ -1,9 +1,12 @@
 """Whether a fast path gives the plain path's numbers on a model, tried on a few random tokens when it is loaded."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
 from trainyard_trainer import log
+from trainyard_trainer.compute.attention import CURRENT, UnsupportedAttention
 from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.forward import open_forward
@@ -14,15 +17,18 @@ PREFIX, LENGTHS = 9, (5, 30, 17)
 
 
 def probe_packing(base: Base) -> bool:
-    """False, with a line in the log, where a row without padding differs, as on models with a recurrent state."""
-    from dataclasses import replace
+    """False, with a line in the log, where a row without padding differs, as on models with a recurrent state.
 
+    Raises UnsupportedAttention where the model's attention is another.
+    """
     examples = make_examples(base.vocabulary)
     try:
         with torch.no_grad(), open_forward(replace(base, packs=True), examples) as (packed_N, _):
-            pass
+            CURRENT.require_known_masks()
         with torch.no_grad(), open_forward(replace(base, packs=False), examples) as (plain_N, _):
             pass
+    except UnsupportedAttention:
+        raise
     except Exception as cause:  # whatever an unknown model raises on an unusual call
         log.warn("rows are padded: the model cannot be given several examples in one", error=str(cause))
         return False

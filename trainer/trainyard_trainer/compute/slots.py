@@ -3,14 +3,13 @@
 Putting an adapter on a large model takes a while; a slot stays, and the next job's weights are copied into it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
-from peft.tuners.lora import LoraLayer
 from torch import Tensor
-from torch.nn import Linear
+from torch.nn import Linear, Module
 from torch.optim import AdamW
 
 from trainyard_trainer.compute.base import Base
@@ -95,6 +94,7 @@ class Slots:
         slot.free = True
 
     def add(self, shape: Shape) -> Slot:
+        require_linear(self.base.model, shape.target_modules)
         name = f"slot{len(self.all)}"
         config = describe_adapter(shape)
         config._register_custom_module({Linear: RoutedLinear})
@@ -114,22 +114,29 @@ class Slots:
 
     def find_parameters(self, name: str) -> dict[str, torch.nn.Parameter]:
         """The adapter's parameters by the names that PEFT gives them in a checkpoint."""
-        layers = [module for module in self.model.modules() if isinstance(module, LoraLayer)]
-        if not all(isinstance(layer, RoutedLinear) for layer in layers):
-            message = "The base model's lora.targetModules name layers that are not linear ones."
-            raise JobFailure("Internal", "UnsupportedTargetModules", message, retryable=False)
+        assert self.model
         marked = {
             key.replace(f".{name}.", "."): parameter
             for key, parameter in self.model.named_parameters()
             if f".{name}." in key
         }
-        return {key: marked[key] for key in sorted(get_peft_model_state_dict(self.model, adapter_name=name))}
+        saved = get_peft_model_state_dict(self.model, adapter_name=name, save_embedding_layers=False)
+        return {key: marked[key] for key in sorted(saved)}
+
+
+def require_linear(model: Module, target_modules: Sequence[str]) -> None:
+    """Before PEFT changes anything in the model."""
+    named = [module for name, module in model.named_modules() if name.split(".")[-1] in target_modules]
+    if not named or not all(isinstance(module, Linear | RoutedLinear) for module in named):
+        fault = "layers that are not linear ones" if named else "no layer of it"
+        message = f"The base model's lora.targetModules name {fault}: {', '.join(target_modules)}."
+        raise JobFailure("Internal", "UnsupportedTargetModules", message[:1000], retryable=False)
 
 
 def describe_adapter(shape: Shape) -> LoraConfig:
     return LoraConfig(
         r=shape.rank,
-        lora_alpha=shape.alpha,
+        lora_alpha=shape.alpha,  # pyright: ignore[reportArgumentType]  # PEFT takes fractions, too
         target_modules=list(shape.target_modules),
         use_rslora=shape.use_rslora,
         lora_dropout=0.0,
