@@ -1,0 +1,150 @@
+"""The loss of a sequence of samples, and its gradient, against ART's, over random samples for every setting."""
+
+import math
+import warnings
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+import torch
+from art.loss import loss_fn
+
+from trainyard_trainer.rl.advantages import Sample
+from trainyard_trainer.rl.config import LEVELS, parse_config
+from trainyard_trainer.rl.objective import build_step
+
+SPREADS = {"epsilon": [0.1, 0.3, 0.9], "epsilon_high": [0.2, 0.5, 3.0]}
+CHOICES = {
+    "ppo": [True, False],
+    "importance_sampling_level": list(LEVELS),
+    "mask_prob_ratio": [True, False],
+    "max_negative_advantage_importance_sampling_weight": [0.8, 1.5],
+    "kimi_k2_tau": [0.05, 1.0],
+    "kl_penalty_coef": [0.1, 1.0],
+    "truncated_importance_sampling": [0.7, 2.0],
+}
+EACH = [
+    {},
+    {"ppo": True},
+    *({name: value} for name, values in (SPREADS | CHOICES).items() for value in values),
+    *({name: value, "ppo": True} for name, values in SPREADS.items() for value in values),
+    *({"importance_sampling_level": level, "ppo": True} for level in LEVELS),
+]
+
+
+def choose_settings(seed: int) -> dict:
+    """Each setting with even odds."""
+    random = Random(seed)
+    return {name: random.choice(values) for name, values in (SPREADS | CHOICES).items() if random.random() < 0.5}
+
+
+class Sequence:
+    """Random samples in one sequence as both sides are given them: theirs as rows [1, S], ours as samples.
+
+    Their row of new log-probabilities holds at each place that of the token behind it.
+    """
+
+    def __init__(self, seed: int, *, precalculated: bool, unknown: float):
+        self.random = np.random.default_rng(seed)
+        self.samples = [self.make_sample(place, precalculated, unknown) for place in range(self.draw(1, 6))]
+        self.new = self.random.normal(-1.0, 0.7, (1, sum(sample.num_tokens for sample in self.samples)))
+
+    def draw(self, low: int, high: int) -> int:
+        return int(self.random.integers(low, high))
+
+    def make_sample(self, place: int, precalculated: bool, unknown: float) -> Sample:
+        trained = self.random.random(self.draw(3, 40)) < 0.6
+        trained[0], trained[-1] = False, True
+        size = int(trained.sum())
+
+        def draw_logprobs() -> np.ndarray:
+            return self.random.normal(-1.0, 0.7, size).astype(np.float32)
+
+        old = draw_logprobs()
+        original = np.where(self.random.random(size) < unknown, math.nan, old).astype(np.float32)
+        return Sample(
+            np.zeros(len(trained), np.int64),
+            trained,
+            family=0,
+            trajectory=place,
+            history=0,
+            advantage=self.random.normal(),
+            weight=self.random.uniform(0.2, 3.0),
+            old_logprobs=draw_logprobs() if precalculated else original,
+            original_logprobs=original if precalculated else None,
+            reference_logprobs=draw_logprobs(),
+        )
+
+    def spread(self, values: list[np.ndarray], fill: float) -> torch.Tensor:
+        """[1, S]: values [n] of each sample's trained tokens at their places."""
+        row = np.full(self.new.shape, fill, np.float32)
+        row[0, np.concatenate([sample.trained for sample in self.samples])] = np.concatenate(values)
+        return torch.from_numpy(row)
+
+    def describe_to_art(self) -> dict[str, torch.Tensor]:
+        ones = [np.ones(sample.num_trained) for sample in self.samples]
+        groups = np.repeat(self.random.integers(-(2**63), 2**63 - 1, len(ones)), [s.num_tokens for s in self.samples])
+        weights = [one * sample.weight for one, sample in zip(ones, self.samples, strict=True)]
+        advantages = [one * sample.advantage for one, sample in zip(ones, self.samples, strict=True)]
+        inputs = {
+            "logprobs": self.spread([sample.old_logprobs for sample in self.samples], math.nan),
+            "assistant_mask": self.spread(ones, 0.0).bool(),
+            "weights": self.spread(weights, 0.0),
+            "advantages": self.spread(advantages, 0.0),
+            "group_ids": torch.from_numpy(groups[None]),
+        }
+        if self.samples[0].original_logprobs is not None:
+            inputs["original_logprobs"] = self.spread([s.original_logprobs for s in self.samples], math.nan)
+        return inputs
+
+
+def compute_theirs(sequence: Sequence, settings: dict) -> tuple[float, torch.Tensor]:
+    new = torch.tensor(sequence.new, dtype=torch.float32, requires_grad=True)
+    reference = sequence.spread([sample.reference_logprobs for sample in sequence.samples], 0.0).roll(-1, 1)
+    with warnings.catch_warnings(action="ignore"):  # a correlation of too few tokens, which nobody reads here
+        loss = loss_fn(sequence.describe_to_art(), new, reference, None, settings).policy_loss
+    loss.backward()
+    return loss.item(), new.grad
+
+
+def compute_ours(sequence: Sequence, settings: dict) -> tuple[float, torch.Tensor]:
+    new = torch.tensor(sequence.new, dtype=torch.float32, requires_grad=True)
+    places = np.flatnonzero(np.concatenate([sample.trained for sample in sequence.samples])) - 1
+    config = parse_config(settings)
+    # The trainer computes a reference where there is a penalty only.
+    unreferred = [replace(sample, reference_logprobs=None) for sample in sequence.samples]
+    samples = sequence.samples if config.kl_penalty_coef else unreferred
+    step = build_step(samples, config)
+    logprobs_N = new[0, torch.from_numpy(places)]
+    counts = np.cumsum([sample.num_trained for sample in samples])[:-1]
+    rows = np.split(logprobs_N.detach().numpy(), counts)
+    surveyed = step.objective.survey(samples, rows) if step.objective.surveys else 0.0
+    loss = step.objective.measure(samples, logprobs_N, torch.zeros_like(logprobs_N), surveyed).loss / step.divisor
+    loss.backward()
+    return loss.item(), new.grad
+
+
+def assert_same(seed: int, settings: dict, **shape: float) -> None:
+    sequence = Sequence(seed, **shape)
+    (ours, our_gradient), (theirs, their_gradient) = (
+        compute_ours(sequence, settings),
+        compute_theirs(sequence, settings),
+    )
+    # Losses of tokens are of the size of one, and can cancel out down to the last bit of that.
+    assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-7), settings
+    assert (our_gradient - their_gradient).norm() <= 1e-4 * their_gradient.norm(), settings
+
+
+@pytest.mark.parametrize("settings", EACH, ids=str)
+@pytest.mark.parametrize("precalculated", [False, True])
+@pytest.mark.parametrize("unknown", [0.0, 0.3, 1.0])
+def test_each_setting_by_itself(settings, precalculated, unknown):
+    for seed in range(4):
+        assert_same(seed, settings, precalculated=precalculated, unknown=unknown)
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_settings_together(first):
+    for seed in range(first, first + 50):
+        assert_same(seed, choose_settings(seed), precalculated=seed % 3 == 0, unknown=(seed % 4) / 4)
