@@ -6,6 +6,8 @@ from itertools import islice
 import torch
 from transformers import PreTrainedTokenizerFast
 
+from tiny_chat.tokenizer import PAD_ID
+
 IGNORED = -100
 # Dialogues are sorted by length within a pool of this many, so that little of a batch is padding.
 POOL = 512
@@ -66,4 +68,4 @@ def generate_batches(
             batch.append(row)
         batches.append(batch)
         for place in torch.randperm(len(batches), generator=generator).tolist():
-            yield pad_batch(batches[place], tokenizer.pad_token_id)
+            yield pad_batch(batches[place], PAD_ID)

@@ -16,7 +16,7 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 
 from tiny_chat.batches import generate_batches
 from tiny_chat.corpus import generate_dialogues
-from tiny_chat.tokenizer import CONTEXT_LENGTH, VOCABULARY_SIZE, train_tokenizer
+from tiny_chat.tokenizer import CONTEXT_LENGTH, END_ID, PAD_ID, VOCABULARY_SIZE, train_tokenizer
 
 SEED = 20260
 TOKENIZER_DIALOGUES = 20_000
@@ -26,7 +26,7 @@ BATCH_TOKENS = 4_096
 PEAK_LEARNING_RATE = 4e-3
 
 
-def build_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
+def build_model() -> LlamaForCausalLM:
     """0.7M parameters; a head size of 32 is the smallest that vLLM's CPU attention takes."""
     config = LlamaConfig(
         vocab_size=VOCABULARY_SIZE,
@@ -39,8 +39,8 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
         max_position_embeddings=CONTEXT_LENGTH,
         tie_word_embeddings=True,
         bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=END_ID,
+        pad_token_id=PAD_ID,
         dtype="float32",
     )
     return LlamaForCausalLM(config)
@@ -94,7 +94,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(SEED)
     tokenizer = train_tokenizer(list_texts())
-    model = build_model(tokenizer)
+    model = build_model()
     print(f"{model.num_parameters():,} parameters", flush=True)
     train_model(model, tokenizer)
     save_model(model, tokenizer, arguments.out)

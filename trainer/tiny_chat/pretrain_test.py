@@ -14,7 +14,7 @@ def made(tmp_path_factory):
     """What the script writes, but for the training of the weights, which takes minutes."""
     folder = tmp_path_factory.mktemp("tiny-chat")
     tokenizer = train_tokenizer(list_texts())
-    save_model(build_model(tokenizer), tokenizer, folder)
+    save_model(build_model(), tokenizer, folder)
     return folder
 
 

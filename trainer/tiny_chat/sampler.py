@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import PeftModel
@@ -19,7 +20,7 @@ class Sampler:
         self.tokenizer = AutoTokenizer.from_pretrained(model_path, padding_side="left")
 
     @contextmanager
-    def open_model(self, checkpoint: Path | None) -> Iterator[torch.nn.Module]:
+    def open_model(self, checkpoint: Path | None) -> Iterator[Any]:
         if checkpoint is None:
             yield self.model
             return

@@ -1,11 +1,12 @@
 """Free English sentences from a small grammar: what the model says when nothing more exact is asked."""
 
+from collections.abc import Sequence
 from random import Random
 
 from tiny_chat import words
 
 
-def pick(rng: Random, options: list[str]) -> str:
+def pick(rng: Random, options: Sequence[str]) -> str:
     return words.spell(rng.choice(options))
 
 

@@ -9,6 +9,7 @@ from transformers import PreTrainedTokenizerFast
 VOCABULARY_SIZE = 1024
 CONTEXT_LENGTH = 4096
 SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+PAD_ID, _, END_ID = range(3)  # the trainer of the vocabulary puts special tokens first
 # Words take their leading space; digits stand alone, so that sums are readable to a small model.
 PIECES = Regex(r" ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
