@@ -22,10 +22,16 @@ def digest_bytes(content: bytes) -> str:
 
 def digest_file(path: Path) -> str:
     """The sha256 of a file, in hex."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
+        return digest_stream(file)
+
+
+def digest_stream(file: BinaryIO) -> str:
+    """The sha256 of what an open file gives from its start on, in hex."""
+    file.seek(0)
+    digest = hashlib.sha256()
+    while chunk := file.read(CHUNK_BYTES):
+        digest.update(chunk)
     return digest.hexdigest()
 
 

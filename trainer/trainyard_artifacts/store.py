@@ -22,8 +22,10 @@ from trainyard_artifacts.settings import StoreSettings
 class ArtifactStore(Protocol):
     """Objects never change once they are there; `uri` is an `artifact:///KEY` address, a digest is sha256 in hex."""
 
-    cache: FolderCache | None
-    """Where fetched files lie, if they do not lie in the store itself."""
+    @property
+    def cache(self) -> FolderCache | None:
+        """Where fetched files lie, if they do not lie in the store itself."""
+        ...
 
     def read(self, uri: str, digest: str | None = None) -> bytes:
         """The bytes of an object, which must have the digest where one is given. Raises ArtifactMissing."""

@@ -51,7 +51,7 @@ class TokenFile:
             file,
             SCHEMA.with_metadata(about),
             compression="zstd",
-            use_dictionary=[*INDEXES, "token_id"],
+            use_dictionary=[*INDEXES, "token_id"],  # pyright: ignore[reportArgumentType] - takes names, too
             column_encoding={"position": "DELTA_BINARY_PACKED"} | dict.fromkeys(NUMBERS, "BYTE_STREAM_SPLIT"),
         )
 

@@ -1,6 +1,5 @@
 """Stores and reports token statistics behind the back of the next job; what is lost with the process is lost."""
 
-import hashlib
 import os
 import threading
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from trainyard_artifacts.addresses import SCHEME
+from trainyard_artifacts.files import digest_stream
 from trainyard_artifacts.store import ArtifactStore
 from trainyard_trainer import log
 from trainyard_trainer.failures import Fenced
@@ -70,11 +70,9 @@ def store_file(store: ArtifactStore, claim: Claim, file: BinaryIO | None) -> dic
     if file is None:
         return {"uri": None, "digest": None, "bytes": None}
     uri = f"{SCHEME}token-statistics/{claim.checkpoint_id}.parquet"
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    digest = hashlib.file_digest(file, "sha256").hexdigest()
-    store.write_file(uri, file)
-    return {"uri": uri, "digest": digest, "bytes": size}
+    about = {"uri": uri, "digest": digest_stream(file), "bytes": file.seek(0, os.SEEK_END)}
+    store.write_file(uri, file)  # S3's client closes it
+    return about
 
 
 def repeat(send: Callable[[], None]) -> None:
