@@ -46,7 +46,7 @@ class ArtifactStore(Protocol):
         ...
 
     def write_file(self, uri: str, file: BinaryIO) -> None:
-        """Stores what an open file gives from its start on, complete or not at all."""
+        """Stores what an open file gives from its start on, complete or not at all; may close the file."""
         ...
 
 
