@@ -118,13 +118,24 @@ def find_start(conversation: Conversation, place: int) -> int:
     probe = conversation.split_at_mark([*before, {"role": "assistant", "content": conversation.mark}])
     if not probe:
         raise refuse_template()
-    heads = [probe[0]]
-    if before:  # many templates cannot be given an empty conversation
-        heads += [conversation.render(before, answering=True, thinking=thinking) for thinking in (False, True)]
-    start = find_common_start(heads)
+    start = find_common_start([probe[0], *list_heads(conversation, place, probe[0])])
     if before and not start:  # an answer is not written behind what it answers
         raise refuse_template()
     return len(start) if conversation.text.startswith(start) else find_start_in_place(conversation, place, len(start))
+
+
+def list_heads(conversation: Conversation, place: int, head: str) -> list[str]:
+    """What stands before an answer that is still to be given, with a thought and without; `head` is what stands before
+    one that is there. Answers in a row start alike, whatever becomes of a thought in those before."""
+    before = conversation.messages[:place]
+    if not before:  # many templates cannot be given an empty conversation
+        return []
+    first = next(number for number in range(place, -1, -1) if number == 0 or not conversation.is_assistant(number - 1))
+    openings = [find_opening(conversation, first, thinking=thinking) for thinking in (False, True)]
+    opening = find_common_start(openings)
+    if first < place and opening and opening in head:
+        return [head[: head.rindex(opening) + len(opening)]]
+    return [conversation.render(before, answering=True, thinking=thinking) for thinking in (False, True)]
 
 
 def find_start_in_place(conversation: Conversation, place: int, length: int) -> int:
@@ -168,12 +179,12 @@ def find_end_in_place(conversation: Conversation, place: int, opening: str) -> i
     raise refuse_template()
 
 
-def find_opening(conversation: Conversation, place: int) -> str:
+def find_opening(conversation: Conversation, place: int, *, thinking: bool = False) -> str:
     """What the template writes before an answer; it may leave out there what closes a conversation."""
     before = conversation.messages[:place]
     if not before:
         return ""
-    opened = conversation.render(before, answering=True)
+    opened = conversation.render(before, answering=True, thinking=thinking)
     same = find_common_start([opened, conversation.render(before)])
     return opened[conversation.find_token_start(opened, len(same)) :]
 
