@@ -1,0 +1,251 @@
+"""`kill -9` at points all over a job; whoever takes over ends it as if nothing had been."""
+
+import json
+import random
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, MANIFEST, OPTIMIZER_STATE, fetch_checkpoint
+from trainyard_artifacts.store import FolderStore
+from trainyard_trainer.control_for_tests import UNSTEADY, write_rows
+
+USER = {"role": "user", "content": "Name a colour."}
+COLOURS = ("Red.", "Blue.", "Teal.", "Dark green.", "Light grey.", "Pink, I think.")
+STEPS = 5
+
+
+@pytest.fixture
+def offer(control, make_choice):
+    """Puts a job into the queue: RL's with all that it computes before its steps, SFT's with five steps. Its id decides
+    on the order of its samples, and so is always the same."""
+    claimed_id = {"id": "c0ffee00-0000-4000-8000-000000000001"}
+
+    def make_rl(**claimed):
+        groups = []
+        for place in range(9):
+            answers = [(" ".join([colour] * 3), (place + number) % 3) for number, colour in enumerate(COLOURS[:4])]
+            choices = [(make_choice(text), float(reward)) for text, reward in answers]
+            groups.append(
+                {"trajectories": [{"messages_and_choices": [USER, choice], "reward": r} for choice, r in choices]}
+            )
+        config = {"learning_rate": 1e-3, "precalculate_logprobs": True, "kl_penalty_coef": 0.1}
+        content = json.dumps({"trajectory_groups": groups}).encode()
+        return control.add("RL", content, config, token_statistics="all", **claimed_id, **claimed)
+
+    def make_sft(**claimed):
+        rows = [("Name a colour.", f"{COLOURS[place % 6]} " * (1 + place % 3)) for place in range(STEPS * 8)]
+        rows[7] = ("Name all colours.", "Many. " * 200)  # too long to be trained on
+        return control.add("SFT", write_rows(rows), {"batch_size": 8, "learning_rate": 1e-3}, **claimed_id, **claimed)
+
+    return lambda method, **claimed: {"RL": make_rl, "SFT": make_sft}[method](**claimed)
+
+
+@pytest.fixture
+def finish(control, start_trainer):
+    """Runs a trainer until the job is trained, and lets it leave. Gives when the claim and the start were answered."""
+
+    def run(job, **env):
+        moments = {}
+        control.trap = lambda name, *_: moments.setdefault(name, time.monotonic()) and False
+        trainer = start_trainer(**env)
+        control.wait_for(lambda: job.state == "Trained" and (job.statistics or job.claim["method"] == "SFT"))
+        moments["end"] = time.monotonic()
+        trainer.send(15)
+        assert trainer.wait() == 0, trainer.log.read_text()
+        control.lose_trainers()
+        control.trap = lambda *_: False
+        return moments
+
+    return run
+
+
+@pytest.fixture
+def undisturbed(offer, finish):
+    """A job of each method that was left alone, saving once in a while or never, and how long its parts took."""
+
+    def run(method, **claimed):
+        job = offer(method, **claimed)
+        moments = finish(job, TRAINYARD_SAVE_SECONDS="60")
+        assert len(job.events) > STEPS
+        assert job.progress == []
+        return job, moments
+
+    return run
+
+
+class Killer:
+    """Kills trainers at points of their work. Points are asked for one at a time."""
+
+    def __init__(self, control, start_trainer, job):
+        self.control = control
+        self.start_trainer = start_trainer
+        self.job = job
+        self.kills = []
+        self.left = set()  # by earlier kills: nobody sees it, and the operator sweeps it away
+
+    def at_report(self, name, moment, seq=None, **env):
+        """When a report comes in, before or after it is kept; its answer is lost. Of steps: of this one, or a later."""
+        shot = threading.Event()
+
+        def trap(told, when, body):
+            if (told, when) != (name, moment) or (seq is not None and body["events"][0]["seq"] < seq):
+                return False
+            trainer.kill()
+            shot.set()
+            return True
+
+        self.control.trap = trap
+        trainer = self.start_trainer(**env)
+        assert shot.wait(60), (trainer.log.read_text(), vars(self.job))
+        self.bury(trainer, f"{moment} {name} {seq}")
+
+    def while_writing(self, what, after=None):
+        """While a folder is being written into the store: its progress, or its checkpoint. On a machine that is too
+        busy to see it in time, it is killed a little later."""
+        late = threading.Event()
+
+        def trap(told, when, body):
+            is_step = told == "gradient_step" and after is not None and body["events"][0]["seq"] > after + 1
+            if when == "before" and (told == "checkpoint" or is_step):
+                trainer.kill()
+                late.set()
+            return late.is_set()
+
+        self.control.trap = trap
+        trainer = self.start_trainer()
+        deadline = time.monotonic() + 60
+        while not self.is_writing(what, after) and not late.is_set():
+            assert time.monotonic() < deadline, trainer.log.read_text()
+            time.sleep(0.0002)
+        trainer.kill()
+        self.bury(trainer, f"while writing {what}")
+
+    def is_writing(self, what, after):
+        if after is not None and after not in self.job.events:
+            return False
+        is_wanted = what == "checkpoint"
+        return any(name.startswith(f"{self.job.checkpoint_id}.") == is_wanted for name in self.list_spool() - self.left)
+
+    def list_spool(self):
+        spool = self.control.root / ".spool"
+        return {path.name for path in spool.iterdir()} if spool.is_dir() else set()
+
+    def after(self, seconds, **env):
+        """Some time after the claim was answered, or when the first step is reported."""
+        claimed, stepped = threading.Event(), threading.Event()
+
+        def trap(told, when, _):
+            if (told, when) == ("claims", "after"):
+                claimed.set()
+            if (told, when) == ("gradient_step", "after"):
+                trainer.kill()
+                stepped.set()
+            return stepped.is_set()
+
+        self.control.trap = trap
+        trainer = self.start_trainer(**env)
+        assert claimed.wait(60)
+        stepped.wait(seconds)
+        trainer.kill()
+        self.bury(trainer, f"after {seconds:.3f} s")
+
+    def bury(self, trainer, point):
+        assert trainer.wait() == -9, (point, trainer.log.read_text())
+        self.kills.append(point)
+        self.control.trap = lambda *_: False
+        self.control.lose_trainers()
+        self.left = self.list_spool()
+        check_store(self.control.root)
+
+
+def check_store(root: Path):
+    """All that is visible is whole."""
+    for folder in [*root.glob("checkpoints/*"), *root.glob("progress/*/*")]:
+        files = json.loads((folder / MANIFEST).read_text())["files"]
+        assert sorted([*files, MANIFEST]) == sorted(path.name for path in folder.iterdir())
+        fetch_checkpoint(FolderStore(root), f"artifact:///{folder.relative_to(root)}", None, list(files))
+
+
+def read_checkpoint(control, job):
+    (checkpoint,) = job.checkpoints
+    folder = control.root / checkpoint["uri"].removeprefix("artifact:///")
+    return {name: (folder / name).read_bytes() for name in (ADAPTER_WEIGHTS, OPTIMIZER_STATE)}
+
+
+def check_same(control, job, undisturbed):
+    assert job.violations == []
+    assert job.failures == []
+    assert job.events == undisturbed.events
+    assert read_checkpoint(control, job) == read_checkpoint(control, undisturbed)
+    metrics = [
+        {name: number for name, number in each.checkpoints[0]["metrics"].items() if name not in UNSTEADY}
+        for each in (job, undisturbed)
+    ]
+    assert metrics[0] == metrics[1]
+
+
+def test_a_job_of_rl_is_killed_at_every_point_and_ends_as_if_it_had_not(
+    control, start_trainer, offer, undisturbed, finish
+):
+    expected, moments = undisturbed("RL")
+    job = offer("RL")
+    killer = Killer(control, start_trainer, job)
+    before_start = moments["training_started"] - moments["claims"]
+    killer.at_report("claims", "after")
+    killer.after(0.2 * before_start)
+    killer.after(0.7 * before_start)
+    killer.at_report("training_started", "before")
+    killer.at_report("training_started", "after")
+    killer.at_report("gradient_step", "before", 1)
+    killer.at_report("gradient_step", "after", 1)
+    killer.while_writing("progress")
+    killer.at_report("progress", "before")
+    killer.at_report("progress", "after")
+    killer.at_report("gradient_step", "before", 3)
+    killer.at_report("gradient_step", "after", 3)
+    killer.while_writing("progress", after=3)
+    killer.at_report("gradient_step", "before", len(expected.events) - 1)
+    killer.at_report("gradient_step", "after", len(expected.events) - 1)
+    killer.while_writing("checkpoint")
+    killer.at_report("checkpoint", "before")
+    assert len(killer.kills) == 17
+    finish(job)
+    assert job.attempt == 18
+    check_same(control, job, expected)
+    assert job.statistics[0]["pushes"] == pytest.approx(expected.statistics[0]["pushes"], rel=1e-12)
+
+
+def test_a_job_of_sft_is_killed_at_every_step_and_after_its_end(control, start_trainer, offer, undisturbed):
+    before, _ = undisturbed("SFT")
+    start = {name: before.checkpoints[0][name] for name in ("uri", "digest")}
+    expected, _ = undisturbed("SFT", from_checkpoint=start)
+    job = offer("SFT", from_checkpoint=start)
+    killer = Killer(control, start_trainer, job)
+    for step in range(1, STEPS + 1):
+        killer.at_report("gradient_step", "before" if step % 2 else "after", step)
+        if step < STEPS:
+            killer.while_writing("progress", after=step)
+    killer.while_writing("checkpoint")
+    killer.at_report("checkpoint", "after")
+    assert job.state == "Trained"
+    assert job.attempt == len(killer.kills) == 11
+    check_same(control, job, expected)
+
+
+def test_a_job_that_saved_nothing_yet_begins_anew(control, start_trainer, offer, undisturbed, finish):
+    expected, moments = undisturbed("RL")
+    before_start = moments["training_started"] - moments["claims"]
+    job = offer("RL")
+    killer = Killer(control, start_trainer, job)
+    rarely = {"TRAINYARD_SAVE_SECONDS": "60"}
+    moment = random.Random(7)
+    for _ in range(3):
+        killer.after(moment.uniform(0, 2 * before_start), **rarely)
+    killer.at_report("gradient_step", "after", 3, **rarely)
+    killer.at_report("checkpoint", "before", **rarely)
+    finish(job, **rarely)
+    assert job.progress == []
+    check_same(control, job, expected)
