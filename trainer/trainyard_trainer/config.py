@@ -48,6 +48,9 @@ class Settings:
     co_batch: str = "Off"
     save_seconds: float = DEFAULT_SAVE_SECONDS
     grace_seconds: float = DEFAULT_GRACE_SECONDS
+    # As torchrun tells them: which process this is, and of how many.
+    rank: int = 0
+    num_processes: int = 1
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
@@ -66,6 +69,8 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         co_batch=read_choice(env, "TRAINYARD_CO_BATCH", ("Off", "SameEntity", "Any")),
         save_seconds=read_seconds(env, "TRAINYARD_SAVE_SECONDS", DEFAULT_SAVE_SECONDS),
         grace_seconds=read_seconds(env, "TRAINYARD_GRACE_SECONDS", DEFAULT_GRACE_SECONDS),
+        rank=int(env.get("RANK", "0")),
+        num_processes=read_count(env, "WORLD_SIZE") or 1,
     )
 
 

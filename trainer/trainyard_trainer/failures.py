@@ -25,6 +25,14 @@ class InvalidInput(JobFailure):
         super().__init__("User", reason, message, retryable=False)
 
 
+class DeviceLost(Exception):
+    """Nothing can be computed any more: a process that others compute with failed or ended. All of them end."""
+
+
+class Leaving(Exception):
+    """The process is about to end; another trainer goes on with the job."""
+
+
 class Fenced(Exception):
     """The attempt is over for this process: cancelled, lost its lease, or given to another. Nothing is reported."""
 

@@ -11,14 +11,10 @@ from trainyard_artifacts.store import ArtifactStore, open_store
 from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.config import Settings
-from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.failures import InvalidInput, Leaving
 from trainyard_trainer.reports.claims import Claim, Lease
 from trainyard_trainer.statistics.recorder import TokenRecorder
 from trainyard_trainer.statistics.upload import Uploads
-
-
-class Leaving(Exception):
-    """The process is about to end; another trainer goes on with the job."""
 
 
 @dataclass

@@ -17,7 +17,8 @@ from trainyard_trainer.compute.optimizer import Recipe, require_finite
 from trainyard_trainer.compute.slots import AdapterState, Shape
 from trainyard_trainer.compute.step import Numbers, Step
 from trainyard_trainer.compute.work import Saved, StepTaken, Work
-from trainyard_trainer.job import Job, Leaving
+from trainyard_trainer.failures import Leaving
+from trainyard_trainer.job import Job
 from trainyard_trainer.progress import Progress, fetch_progress
 from trainyard_trainer.reports.claims import Artifact
 
@@ -81,7 +82,7 @@ class OpenedModel:
                     self.report_step(report, constant)
             return report.state
         finally:
-            job.turns.call(lambda: job.turns.remove(work))
+            job.turns.tidy(lambda: job.turns.remove(work))
 
     def report_step(self, taken: StepTaken, constant: Numbers) -> None:
         speed = taken.numbers["num_trainable_tokens"] / max(taken.seconds, 1e-9)
@@ -146,7 +147,7 @@ def open_slot(job: Job, shape: Shape, state: AdapterState | None) -> Iterator[st
     try:
         yield slot
     finally:
-        job.turns.call(lambda: machine.close(slot))
+        job.turns.tidy(lambda: machine.close(slot))
 
 
 def score_under(job: Job, slot: str | None, examples: Sequence[Example]) -> list[np.ndarray]:

@@ -14,8 +14,8 @@ from trainyard_artifacts.store import open_store
 from trainyard_trainer import log
 from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.config import Settings
-from trainyard_trainer.failures import Fenced, InvalidInput, explain_failure
-from trainyard_trainer.job import Job, Leave, Leaving
+from trainyard_trainer.failures import Fenced, InvalidInput, Leaving, explain_failure
+from trainyard_trainer.job import Job, Leave
 from trainyard_trainer.reports.claims import Claim, Lease, parse_claim
 from trainyard_trainer.reports.job_log import JobLog
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
@@ -111,7 +111,7 @@ def work_on(job: Job) -> None:
             report_failure(claim, job.lease, cause)
     except Fenced as cause:
         log.warn("job dropped", job=claim.id, attempt=claim.attempt, reason=str(cause))
-    if job.base.device.type == "cuda":
+    if job.base.device.type == "cuda" and not job.turns.closed:
         torch.cuda.empty_cache()
 
 

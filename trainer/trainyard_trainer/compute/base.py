@@ -1,7 +1,6 @@
 """The base model, loaded once; its own weights never change."""
 
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -11,7 +10,7 @@ from transformers.utils.logging import disable_progress_bar
 
 from trainyard_trainer import log
 from trainyard_trainer.compute.attention import NAME, UnsupportedAttention
-from trainyard_trainer.compute.sharding import shard_base
+from trainyard_trainer.compute.sharding import get_head, shard_base
 
 # transformers' only attention that does all that a model may ask for: others pass over a soft cap without a word.
 EAGER = "eager"
@@ -50,10 +49,6 @@ class Base:
     def head(self, hidden_N_D: Tensor) -> Tensor:
         """From hidden states to logits [N, V]."""
         return get_head(self.model).forward(hidden_N_D)  # no hooks: FSDP would gather it for each chunk of tokens
-
-
-def get_head(model: PreTrainedModel) -> torch.nn.Linear:
-    return cast(torch.nn.Linear, model.get_output_embeddings())
 
 
 def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base:

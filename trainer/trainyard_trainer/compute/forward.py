@@ -4,7 +4,7 @@ Both give the same numbers in the same order: example by example, token by token
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -15,21 +15,23 @@ from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.layout import build_layout
 from trainyard_trainer.compute.logprobs import score_hidden, score_tokens
+from trainyard_trainer.compute.sharding import gather_head
 
 
 @contextmanager
 def open_forward(base: Base, examples: Sequence[Example]) -> Iterator[tuple[Tensor, Tensor]]:
     """(logprobs_N, entropies_N) of the trained tokens of the examples; their gradients are taken within the context."""
-    row = base.packs
-    with autocast(base), CURRENT.use(layout := build_layout(examples, base.device)) if row else nullcontext():
-        if row:
+    with autocast(base), gather_head(base.model):
+        if not base.packs:
+            yield score_padded(base, examples)
+            return
+        layout = build_layout(examples, base.device)
+        with CURRENT.use(layout):
             hidden_T_D = base.decoder(
                 input_ids=layout.tokens_T[None], position_ids=layout.positions_T[None], use_cache=False
             ).last_hidden_state[0]
             chosen_N_D = hidden_T_D[layout.predictors_N]
             yield score_hidden(base.head, chosen_N_D, layout.targets_N, base.vocabulary)
-        else:
-            yield score_padded(base, examples)
 
 
 def autocast(base: Base) -> torch.autocast:

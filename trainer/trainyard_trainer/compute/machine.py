@@ -15,8 +15,10 @@ from trainyard_trainer.compute.optimizer import Recipe, diverge, take_step
 from trainyard_trainer.compute.routing import Route
 from trainyard_trainer.compute.slots import AdapterState, Shape, Slot, Slots
 from trainyard_trainer.compute.step import Columns, Measured, Part, PartResult
+from trainyard_trainer.failures import JobFailure
 
 Check = Callable[[], None]
+OnLoss = Callable[[JobFailure], None]
 
 
 class Machine:
@@ -27,6 +29,9 @@ class Machine:
     def __init__(self, base: Base) -> None:
         self.base = base
         self.slots = Slots(base)
+
+    def on_loss(self, tell: OnLoss) -> None:
+        """`tell` is called, from any thread, when the machine can compute no more; one of one process always can."""
 
     def open(self, shape: Shape, state: AdapterState | None) -> str:
         """The name of a slot that holds an adapter, None an untrained one."""

@@ -1,30 +1,27 @@
-"""The thread that owns the device. Jobs take turns on it, a pass through the base at a time, those that have used it
-least first; where the base model allows it, several go through the base together.
+"""Jobs take turns on the device, a pass through the base at a time, those that have used it least first; where the base
+model allows it, several go through the base together.
 """
 
 import resource
-import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import torch
 
 from trainyard_trainer import log
 from trainyard_trainer.compute.base import Base
+from trainyard_trainer.compute.device_thread import DeviceThread
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.passes import Pass, plan_turn, split_evenly
 from trainyard_trainer.compute.step import split_packed, split_padded
 from trainyard_trainer.compute.work import Work
 from trainyard_trainer.config import Settings
-from trainyard_trainer.failures import Fenced, JobFailure
+from trainyard_trainer.failures import DeviceLost, Fenced, JobFailure
 
 # Whose jobs may be in one pass.
 OFF, SAME_ENTITY, ANY = "Off", "SameEntity", "Any"
-Result = TypeVar("Result")
 # Tokens of a pass where the administrator says nothing.
 LARGE_PASS, SMALL_PASS = 16_384, 4_096
 
@@ -43,42 +40,20 @@ def choose_policy(base: Base, settings: Settings) -> Policy:
     return Policy(settings.max_batch_tokens or default, settings.co_batch)
 
 
-class Turns:
-    """Used as a context; `call` and `submit` may be called from any thread."""
+class Turns(DeviceThread):
+    """What jobs do in their turns."""
 
     def __init__(self, machine: Machine, policy: Policy) -> None:
+        super().__init__()
         self.machine = machine
         self.policy = policy
-        self.changed = threading.Condition()
-        self.works: list[Work] = []
-        self.calls: list[tuple[Callable[[], object], Future]] = []
-        self.closed = False
-        threads = torch.get_num_threads()  # a thread that is started later does not know what was set
-        self.thread = threading.Thread(target=self.run, args=(threads,), name="compute", daemon=True)
-
-    def __enter__(self) -> "Turns":
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self.changed:
-            self.closed = True
-            self.changed.notify()
-        self.thread.join()
-
-    def call(self, function: Callable[[], Result]) -> Result:
-        """What `function` gives when the thread that owns the device calls it, between two turns."""
-        future: Future = Future()
-        with self.changed:
-            self.calls.append((function, future))
-            self.changed.notify()
-        return future.result()
 
     def submit(self, work: Work) -> None:
         """Its steps are taken from now on; `work.read_reports` tells."""
         work.budget = self.policy.max_batch_tokens
         work.on_read = self.wake
         with self.changed:
+            self.require_open()
             work.used_seconds = min((other.used_seconds for other in self.works), default=0.0)
             self.works.append(work)
             self.changed.notify()
@@ -94,33 +69,18 @@ class Turns:
         split = split_packed if self.machine.base.packs else split_padded
         return split_evenly(lambda bound: split(examples, bound), budget, self.machine.width)
 
-    def wake(self) -> None:
-        with self.changed:
-            self.changed.notify()
-
-    def run(self, num_threads: int) -> None:
-        torch.set_num_threads(num_threads)
-        while not self.closed:
-            with self.changed:
-                calls, self.calls = self.calls, []
-                works = [work for work in self.works if not work.waits_for_reader]
-                if not calls and not works and not self.closed:
-                    self.changed.wait()
-            for function, future in calls:
-                settle(future, function)
-            if works and not calls:
-                self.serve(min(works, key=lambda work: work.used_seconds), works)
-
     def serve(self, first: Work, works: list[Work]) -> None:
         """A turn for `first`, and for those that can go with it."""
-        chosen = [first]
+        self.served = chosen = [first]
         started = time.monotonic()
         try:
             if self.prepare(first):
                 companions = self.find_companions(first, works)
                 passes = plan_turn(first, companions, self.machine.width, self.policy.max_batch_tokens)
-                chosen = list(dict.fromkeys(share.work for shares in passes for share in shares))
+                self.served = chosen = list(dict.fromkeys(share.work for shares in passes for share in shares))
                 self.take_turn(passes, chosen)
+        except DeviceLost:
+            raise
         except Exception as cause:  # of whatever kind: the job ends with it, the thread goes on
             self.recover(chosen, cause)
         spent = (time.monotonic() - started) / len(chosen)
@@ -245,13 +205,6 @@ class Turns:
         with self.changed:
             if work in self.works:
                 self.works.remove(work)
-
-
-def settle(future: Future, function: Callable[[], object]) -> None:
-    try:
-        future.set_result(function())
-    except BaseException as cause:  # raised again where `call` was called
-        future.set_exception(cause)
 
 
 def measure_memory() -> int:

@@ -1,0 +1,117 @@
+"""The thread that owns the device: it does what jobs' threads call it for, and gives jobs their turns between."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import torch
+
+from trainyard_trainer.compute.work import Work
+from trainyard_trainer.failures import DeviceLost, JobFailure, Leaving
+
+Result = TypeVar("Result")
+
+
+@dataclass(eq=False)
+class Call(Generic[Result]):
+    """A function that another thread waits for."""
+
+    function: Callable[[], Result]
+    future: "Future[Result]" = field(default_factory=Future)
+
+    def run(self) -> None:
+        try:
+            result = self.function()
+        except BaseException as cause:  # raised again where the thread was called
+            self.fail(cause)
+            if isinstance(cause, DeviceLost):
+                raise
+        else:
+            self.future.set_result(result)
+
+    def fail(self, cause: BaseException) -> None:
+        if not self.future.done():
+            self.future.set_exception(cause)
+
+
+class DeviceThread:
+    """Used as a context, within which it runs. May be called from any thread."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.works: list[Work] = []
+        self.calls: list[Call] = []
+        self.served: Sequence[Work | Call] = []  # whose turn it is
+        self.closed = False
+        threads = torch.get_num_threads()  # a thread that is started later does not know what was set
+        self.thread = threading.Thread(target=self.run, args=(threads,), name="compute", daemon=True)
+
+    def serve(self, first: Work, works: list[Work]) -> None:
+        """A turn for `first`, which is one of the works that can go on."""
+        raise NotImplementedError
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self.changed:
+            lost, self.closed = self.closed, True
+            self.changed.notify()
+        if not lost:  # or the thread may wait for ever
+            self.thread.join()
+
+    def call(self, function: Callable[[], Result]) -> Result:
+        """What `function` gives when the thread that owns the device calls it, between two turns."""
+        call = Call(function)
+        with self.changed:
+            self.require_open()
+            self.calls.append(call)
+            self.changed.notify()
+        return call.future.result()
+
+    def tidy(self, function: Callable[[], object]) -> None:
+        """As `call`, for what need not be done where the device is gone."""
+        with suppress(Leaving):
+            self.call(function)
+
+    def wake(self) -> None:
+        with self.changed:
+            self.changed.notify()
+
+    def require_open(self) -> None:
+        if self.closed:
+            raise Leaving("the trainer ends")
+
+    def give_up(self, failure: JobFailure) -> None:
+        """The device is lost: whose turn it is fails with it, all others are given back. From any thread."""
+        with self.changed:
+            self.closed = True
+            for waiting in (*self.works, *self.calls):
+                if waiting not in self.served:
+                    waiting.fail(Leaving("the trainer ends, because another job's turn failed"))
+            for served in self.served:
+                served.fail(failure)
+            self.changed.notify()
+
+    def run(self, num_threads: int) -> None:
+        torch.set_num_threads(num_threads)
+        with suppress(DeviceLost):  # whoever lost it has told
+            while not self.closed:
+                self.take_next()
+
+    def take_next(self) -> None:
+        """A call, or else a turn of a job, or waits for either."""
+        with self.changed:
+            call = self.calls.pop(0) if self.calls else None
+            self.served = [call] if call else []
+            works = [work for work in self.works if not work.waits_for_reader]
+            if not call and not works and not self.closed:
+                self.changed.wait()
+        if call:
+            call.run()
+        elif works:
+            self.serve(min(works, key=lambda work: work.used_seconds), works)

@@ -1,0 +1,48 @@
+"""What a process of the trainer does: it is the only one, or where torchrun started several, it leads or follows."""
+
+import os
+import signal
+import time
+
+from trainyard_trainer import log
+from trainyard_trainer.compute.base import Source, load_base
+from trainyard_trainer.compute.crew import Crew
+from trainyard_trainer.compute.fleet import Leader, Member
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.turns import Turns, choose_policy
+from trainyard_trainer.config import Settings
+from trainyard_trainer.failures import JobFailure
+from trainyard_trainer.reports.status_client import StatusClient
+from trainyard_trainer.worker import Worker
+
+
+def run(settings: Settings) -> None:
+    """Until SIGTERM, or until the leader ends."""
+    started = time.monotonic()
+    crew = Crew() if settings.num_processes > 1 else None
+    source = Source(settings.model_path, settings.model_revision, settings.trust_remote_code)
+    base = load_base(settings.base_model, source, crew.mesh if crew else None)
+    log.info("base model loaded", base_model=base.name, device=str(base.device), seconds=time.monotonic() - started)
+    if crew is None:
+        serve(settings, Machine(base))
+    elif crew.rank == 0:
+        with Leader(base, crew) as leader:
+            serve(settings, leader)
+    else:
+        Member(base, crew).follow()
+
+
+def serve(settings: Settings, machine: Machine) -> None:
+    with Turns(machine, choose_policy(machine.base, settings)) as turns:
+        machine.on_loss(lambda failure: give_up(turns, failure))
+        worker = Worker(StatusClient(settings.status_url, settings.token_file), turns, settings)
+        try:
+            worker.serve()
+        finally:
+            worker.end()
+
+
+def give_up(turns: Turns, failure: JobFailure) -> None:
+    """Jobs end at once; so does the process, which cannot work on any."""
+    turns.give_up(failure)
+    os.kill(os.getpid(), signal.SIGTERM)
