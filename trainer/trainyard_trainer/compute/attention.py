@@ -120,7 +120,7 @@ def build_buckets(layout: Layout, window: int | None) -> list[Bucket]:
 
 
 def round_length(length: int) -> int:
-    """Up to an eighth more, so that lengths are few and padding is little."""
+    """Up to a quarter more, so that lengths are few and padding is little."""
     step = max(8, 1 << max(0, length.bit_length() - 3))
     return -(-length // step) * step
 

@@ -85,6 +85,7 @@ SFT = SftObjective(0, 0, 0)
 
 def make_base(name: str = "Llama", **changes: object) -> Base:
     """As the trainer prepares a loaded model; the same weights each time. `changes` are to its configuration."""
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     config = CONFIGS[name].__class__.from_dict(CONFIGS[name].to_dict() | changes)
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)

@@ -126,7 +126,8 @@ class Slots:
 
 def require_linear(model: Module, target_modules: Sequence[str]) -> None:
     """Before PEFT changes anything in the model."""
-    named = [module for name, module in model.named_modules() if name.split(".")[-1] in target_modules]
+    ends = tuple(f".{target}" for target in target_modules)
+    named = [module for name, module in model.named_modules() if f".{name}".endswith(ends)]
     if not named or not all(isinstance(module, Linear | RoutedLinear) for module in named):
         fault = "layers that are not linear ones" if named else "no layer of it"
         message = f"The base model's lora.targetModules name {fault}: {', '.join(target_modules)}."
