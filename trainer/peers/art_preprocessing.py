@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import torch
-from art.preprocessing.pack import packed_tensors_from_tokenized_results
+from art.preprocessing.pack import PackedTensors, packed_tensors_from_tokenized_results
 from art.preprocessing.tokenize import TokenizedResult, tokenize_trajectory_groups
 from art.trajectories import Trajectory, TrajectoryGroup
 from openai.types.chat.chat_completion import Choice
 from transformers import PreTrainedTokenizerBase
 
-LENGTH = 4096
+PADDING = -1
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,30 @@ def preprocess(
     advantage_balance: float = 0.0,
     allow_training_without_logprobs: bool = False,
 ) -> list[Trained]:
-    """In the order of the payload. ART shuffles sequences; each holds one history here, so that the order is found."""
-    results = list(
+    """In the order of the payload, and in double precision."""
+    results = tokenize(groups, tokenizer, scale_rewards, allow_training_without_logprobs)
+    if not results:
+        return []
+    # ART shuffles its sequences; each holds one history here, so that the order is found.
+    order = {tuple(result.token_ids): place for place, result in enumerate(results)}
+    assert len(order) == len(results), "two histories of the same tokens cannot be told apart"
+    torch.set_default_dtype(torch.float64)
+    try:
+        packed = pack(results, advantage_balance)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    rows = [unpack_row(packed, row) for row in range(len(results)) if packed["assistant_mask"][row].any()]
+    return sorted(rows, key=lambda history: order[tuple(history.ids)])
+
+
+def tokenize(
+    groups: list[dict],
+    tokenizer: PreTrainedTokenizerBase,
+    scale_rewards: bool = True,
+    allow_training_without_logprobs: bool = False,
+) -> list[TokenizedResult]:
+    """In the order of the payload."""
+    return list(
         tokenize_trajectory_groups(
             tokenizer,
             read_groups(groups),
@@ -57,36 +79,29 @@ def preprocess(
             chat_template_tool_schema_format="vllm_openai",
         )
     )
-    return unpack(results, advantage_balance) if results else []
 
 
-def unpack(results: list[TokenizedResult], advantage_balance: float) -> list[Trained]:
+def pack(results: list[TokenizedResult], advantage_balance: float = 0.0) -> PackedTensors:
+    """One history in each row [B, S], as long as the longest."""
     for result in results:
         # ART leaves out what lies wholly within the prompt that a group shares; nothing that is trained does.
         result.prompt_length = 0
-    order = {tuple(result.token_ids): place for place, result in enumerate(results)}
-    assert len(order) == len(results), "two histories of the same tokens cannot be told apart"
-    torch.set_default_dtype(torch.float64)
-    try:
-        packed = packed_tensors_from_tokenized_results(
-            results, LENGTH, -1, truncate_long_results=False, advantage_balance=advantage_balance, pack_results=False
-        )
-    finally:
-        torch.set_default_dtype(torch.float32)
-    rows: list[tuple[int, Trained]] = []
-    for row in range(len(results)):
-        ids = tuple(token for token in packed["tokens"][row].tolist() if token >= 0)
-        mask = packed["assistant_mask"][row]
-        if mask.any():
-            history = Trained(
-                list(ids),
-                mask[: len(ids)].tolist(),
-                packed["logprobs"][row, : len(ids)].tolist(),
-                take_one(packed["weights"][row][mask]),
-                take_one(packed["advantages"][row][mask]),
-            )
-            rows.append((order[ids], history))
-    return [history for _, history in sorted(rows, key=lambda item: item[0])]
+    length = max(len(result.token_ids) for result in results)
+    return packed_tensors_from_tokenized_results(
+        results, length, PADDING, truncate_long_results=False, advantage_balance=advantage_balance, pack_results=False
+    )
+
+
+def unpack_row(packed: PackedTensors, row: int) -> Trained:
+    ids = [token for token in packed["tokens"][row].tolist() if token != PADDING]
+    mask = packed["assistant_mask"][row]
+    return Trained(
+        ids,
+        mask[: len(ids)].tolist(),
+        packed["logprobs"][row, : len(ids)].tolist(),
+        take_one(packed["weights"][row][mask]),
+        take_one(packed["advantages"][row][mask]),
+    )
 
 
 def take_one(values: torch.Tensor) -> float:

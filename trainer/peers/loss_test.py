@@ -11,8 +11,9 @@ import torch
 from art.loss import loss_fn
 
 from trainyard_trainer.rl.advantages import Sample
-from trainyard_trainer.rl.config import LEVELS, parse_config
-from trainyard_trainer.rl.objective import build_step
+from trainyard_trainer.rl.config import LEVELS, RlConfig, parse_config
+from trainyard_trainer.rl.loss import compute_losses
+from trainyard_trainer.rl.objective import build_batch, build_step
 
 SPREADS = {"epsilon": [0.1, 0.3, 0.9], "epsilon_high": [0.2, 0.5, 3.0]}
 CHOICES = {
@@ -148,3 +149,26 @@ def test_each_setting_by_itself(settings, precalculated, unknown):
 def test_settings_together(first):
     for seed in range(first, first + 50):
         assert_same(seed, choose_settings(seed), precalculated=seed % 3 == 0, unknown=(seed % 4) / 4)
+
+
+@pytest.mark.parametrize("first", range(0, 100, 50))
+def test_shuffling_samples_changes_no_tokens_loss(first):
+    for seed in range(first, first + 50):
+        sequence = Sequence(seed, precalculated=seed % 3 == 0, unknown=(seed % 4) / 4)
+        config = parse_config(choose_settings(seed))
+        counts = np.cumsum([sample.num_tokens for sample in sequence.samples])[:-1]
+        rows = [row[1:] for row in np.split(sequence.new[0], counts)]
+        order = Random(seed).sample(range(len(rows)), len(rows))
+        before = measure_tokens(sequence.samples, rows, config)
+        after = measure_tokens([sequence.samples[place] for place in order], [rows[place] for place in order], config)
+        for place, losses in zip(order, after, strict=True):
+            assert losses == pytest.approx(before[place], rel=1e-5, abs=1e-7)
+
+
+def measure_tokens(samples: list[Sample], rows: list[np.ndarray], config: RlConfig) -> list[list[float]]:
+    """The losses of each sample's trained tokens; `rows` hold the log-probabilities of all tokens but the first."""
+    new = [row[sample.trained[1:]].astype(np.float32) for sample, row in zip(samples, rows, strict=True)]
+    surveyed = build_step(samples, config).objective.survey(samples, new)
+    batch = build_batch(samples, surveyed, torch.device("cpu"))
+    losses_N = compute_losses(torch.from_numpy(np.concatenate(new)), batch, config).losses_N
+    return [part.tolist() for part in losses_N.split([sample.num_trained for sample in samples])]

@@ -1,0 +1,95 @@
+"""A gradient step of a whole RL job against ART's: from the payload to the gradient of the adapter, with ART's tokens,
+weights, advantages and loss on a model that transformers and PEFT alone run, row by row."""
+
+import math
+import warnings
+from random import Random
+
+import pytest
+import torch
+from art.loss import loss_fn
+from peft import PeftModel
+from safetensors.torch import load_file
+
+from peers.art_preprocessing import pack, tokenize
+from peers.preprocessing_test import list_choices
+from peers.trajectories import Maker, write_payload
+from trainyard_trainer.compute.optimizer import RL
+
+MOMENTUM = 0.9  # the share of the average of gradients that a step keeps
+
+
+def make_payload(tokenizer, seed: int) -> list[dict]:
+    """Few enough histories for one step."""
+    maker = Maker(Random(seed), tokenizer, end="<|im_end|>", silent_choices=False)
+    trajectories = [maker.make_history() | {"additional_histories": [], "reward": number / 4} for number in range(5)]
+    groups = [{"trajectories": trajectories[:2]}, {"trajectories": trajectories[2:]}]
+    for choice in list_choices(groups):
+        for entry in choice["logprobs"]["content"]:
+            # The model gives tokens of random texts about one in six hundred.
+            entry["logprob"] = -6.5 + maker.random.random()
+    return groups
+
+
+def score(model: PeftModel, tokens: torch.Tensor) -> torch.Tensor:
+    """[B, S]: at each place the log-probability of the token behind it."""
+    logprobs = model(tokens.clamp(min=0)).logits[:, :-1].log_softmax(-1)
+    found = logprobs.gather(2, tokens[:, 1:, None].clamp(min=0))[..., 0]
+    return torch.nn.functional.pad(found, (0, 1))
+
+
+def compute_theirs(model: PeftModel, packed: dict, settings: dict) -> float:
+    """The loss, whose gradient lies in the adapter then."""
+    model.requires_grad_(False)
+    adapter = [parameter for name, parameter in model.named_parameters() if "lora_" in name]
+    for parameter in adapter:
+        parameter.requires_grad_()
+    new = score(model, packed["tokens"])
+    with torch.no_grad(), model.disable_adapter():
+        reference = score(model, packed["tokens"])
+    if settings.get("precalculate_logprobs"):
+        own = new.detach().roll(1, 1)
+        packed |= {"original_logprobs": packed["logprobs"], "logprobs": own.where(packed["assistant_mask"], math.nan)}
+    with warnings.catch_warnings(action="ignore"):  # of a correlation that nobody reads here
+        loss = loss_fn(packed, new, reference, None, settings).policy_loss
+    loss.backward()
+    return loss.item()
+
+
+def read_averages(jobs, reports) -> dict[str, torch.Tensor]:
+    state = load_file(jobs.locate(reports) / "optimizer.safetensors")
+    return {name.removesuffix(".exp_avg"): value for name, value in state.items() if name.endswith(".exp_avg")}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"ppo": True, "epsilon": 0.3},
+        {"importance_sampling_level": "sequence", "kimi_k2_tau": 0.1},
+        {"precalculate_logprobs": True, "truncated_importance_sampling": 2.0},
+        {"kl_penalty_coef": 0.2},
+        {"advantage_balance": 0.5, "scale_rewards": False, "mask_prob_ratio": True, "epsilon_high": 1.0},
+    ],
+    ids=str,
+)
+def test_a_step_of_a_job_has_the_loss_and_the_gradient_of_art(jobs, load_model, tokenizer, settings, seed):
+    groups = make_payload(tokenizer, seed)
+    first = jobs.run("RL", write_payload(groups), {"learning_rate": 1e-2})
+    second = jobs.run("RL", write_payload(groups), settings, start=first.checkpoint)
+    assert len(second.steps) == 1
+    (step,) = second.steps
+    model = load_model(jobs.locate(first))
+    results = tokenize(groups, tokenizer, settings.get("scale_rewards", True))
+    loss = compute_theirs(model, pack(results, settings.get("advantage_balance", 0.0)), settings)
+    assert step["loss"] == pytest.approx(loss, rel=1e-5)
+    gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
+    norm = math.hypot(*(value.norm().item() for value in gradients.values()))
+    assert step["grad_norm"] == pytest.approx(norm, rel=1e-4)
+    before, after = read_averages(jobs, first), read_averages(jobs, second)
+    clip = min(1.0, RL.max_grad_norm / norm)
+    for name, gradient in gradients.items():
+        name = name.replace(".default", "")  # the adapter's name
+        ours = (after[name] - MOMENTUM * before[name]) / (1 - MOMENTUM) / clip
+        assert (ours - gradient).norm() <= 1e-4 * norm, name
