@@ -1,6 +1,7 @@
 """Histories as token ids: what was sampled exactly as it was sampled, the context as the chat template renders it."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from transformers import PreTrainedTokenizerBase
@@ -91,11 +92,25 @@ def render_pieces(
         {"role": "assistant", "content": mark} if place in sampled else present_message(item)
         for place, item in enumerate(items)
     ]
-    text = render(messages, tools, tokenizer)
-    pieces = text.split(mark)[:-1]
+    pieces = render(messages, tools, tokenizer).split(mark)[:-1]
     if len(pieces) != len(sampled):
         raise InvalidInput("The chat template of the base model leaves out or repeats an assistant turn.")
-    return pieces
+    return [
+        cut_space(piece, mark, lambda place=place: render(messages[:place], tools, tokenizer, answering=True))
+        for piece, place in zip(pieces, sorted(sampled), strict=True)
+    ]
+
+
+def cut_space(piece: str, mark: str, render_prompt: Callable[[], str]) -> str:
+    """Without spaces that the template writes before an answer that is there, but not before one to be sampled: where
+    there is one, it was sampled."""
+    if not piece.endswith(" "):
+        return piece
+    try:
+        prompt = render_prompt().rpartition(mark)[2]
+    except InvalidInput:  # not every template can be given the start of a conversation
+        return piece
+    return prompt if piece.rstrip(" ") == prompt else piece
 
 
 def join_pieces(pieces: list[str], turns: list[SampledTurn], tokenizer: PreTrainedTokenizerBase) -> TokenizedHistory:
@@ -106,10 +121,19 @@ def join_pieces(pieces: list[str], turns: list[SampledTurn], tokenizer: PreTrain
         if turn.text.startswith("<think>"):
             piece = piece.removesuffix(EMPTY_THOUGHT)
         context = encode(piece, tokenizer)["input_ids"]
-        # The end token was sampled already where the turn ended by itself.
-        if ids and context and context[0] == ids[-1]:
-            context = context[1:]
+        if ids:
+            context = drop_end(context, ids[-1], tokenizer)
         ids += context + turn.ids
         trained += [False] * len(context) + [True] * len(turn.ids)
         logprobs += [math.nan] * len(context) + turn.logprobs
     return TokenizedHistory(ids, trained, logprobs)
+
+
+def drop_end(context: list[int], last: int, tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """What follows a turn without its end token, which was sampled already where the turn ended by itself. A template
+    may write a space before it."""
+    if context[:1] == [last]:
+        return context[1:]
+    if context[1:2] == [last] and last in tokenizer.added_tokens_decoder and not tokenizer.decode(context[:1]).strip():
+        return context[2:]
+    return context

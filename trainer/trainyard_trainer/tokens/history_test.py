@@ -6,6 +6,7 @@ from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.history import tokenize_history
 from trainyard_trainer.tokens.rendering import present_tool
+from trainyard_trainer.tokens.styles_for_tests import dress
 
 USER = {"role": "user", "content": "Name a colour."}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
@@ -162,3 +163,22 @@ def test_tools_are_shown_as_the_engine_shows_them():
         assert list(presented) == ["type", "function"]
         assert list(presented["function"].items()) == shown
     assert present_tool({"type": "function", "function": bare | {"strict": True}})["function"]["strict"] is True
+
+
+@pytest.mark.parametrize(("style", "end"), [("llama2", "</s>"), ("vicuna", "</s>"), ("falcon", None)])
+def test_spaces_around_an_answer_are_there_once(tokenizer, make_choice, style, end):
+    dressed = dress(tokenizer, style)
+    # Behind `[/INST]` or `ASSISTANT:`, models begin with a space of their own.
+    answers = [sample(dressed, make_choice, f" {text}", end) for text in ("Red.", "Blue.")]
+    history = tokenize(dressed, USER, answers[0], USER, answers[1])
+    messages = [USER, {"role": "assistant", "content": "Red."}, USER]
+    prompt = dressed.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    assert dressed.decode(history.ids) == prompt.replace("Red. </s>", "Red.</s>") + f" Blue.{end or ''}"
+    trained = [token for token, is_trained in zip(history.ids, history.trained, strict=True) if is_trained]
+    assert trained == answers[0]["token_ids"] + answers[1]["token_ids"]
+
+
+def sample(tokenizer, make_choice, text, end):
+    ids = tokenizer.encode(f"{text}{end or ''}", add_special_tokens=False)
+    entries = [{"token": "?", "logprob": -0.5}] * len(ids)
+    return make_choice(text) | {"token_ids": ids, "logprobs": {"content": entries}}
