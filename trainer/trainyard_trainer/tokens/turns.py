@@ -155,16 +155,12 @@ def find_end(conversation: Conversation, place: int) -> int:
     if place == len(messages) - 1:
         return len(text)
     upto = conversation.render(messages[: place + 1])
-    if text.startswith(upto):
-        return len(upto)
-    opening = find_opening(conversation, place)
-    upto = conversation.render(messages[: place + 1], answering=True).removesuffix(opening)
-    return len(upto) if text.startswith(upto) else find_end_in_place(conversation, place, opening)
+    return len(upto) if text.startswith(upto) else find_end_in_place(conversation, place)
 
 
-def find_end_in_place(conversation: Conversation, place: int, opening: str) -> int:
+def find_end_in_place(conversation: Conversation, place: int) -> int:
     """For templates that write an answer, or what comes before it, in another way once more follows."""
-    text = conversation.text
+    text, opening = conversation.text, find_opening(conversation, place)
     for marked in conversation.list_marked(place):
         whole = conversation.split_at_mark(conversation.put(place, marked))
         upto = [*conversation.messages[:place], marked]

@@ -145,7 +145,6 @@ def describe(role, content, call=None):
             ["Red.<|im_end|>\n", "Red.<|im_end|>\n"],
             id="markers within a question",
         ),
-        pytest.param(HEADERS, [SYSTEM, ASK, RED, MORE, BLUE], ["Red.<|eot_id|>", "Blue.<|eot_id|>"], id="headers"),
         pytest.param(
             HEADERS,
             [ASK, CALLED, RESULT, OWLS],
@@ -163,7 +162,6 @@ def describe(role, content, call=None):
             ["Red.<end_of_turn>\n", "Blue.<end_of_turn>\n"],
             id="model turns",
         ),
-        pytest.param(INSTRUCTIONS, [ASK, RED, MORE, BLUE], [" Red.</s>", " Blue.</s>"], id="instructions"),
         pytest.param(
             INSTRUCTIONS,
             [ASK, CALLED, RESULT, OWLS],
@@ -192,6 +190,12 @@ def describe(role, content, call=None):
             ],
             ["Red.<|im_end|>\n", "<think>\nOh\n</think>\n\nBlue.<|im_end|>\n"],
             id="thoughts: those that are written are learnt",
+        ),
+        pytest.param(
+            THOUGHTS.replace("im_start", "begin"),
+            [ASK, RED, BLUE],
+            ["Red.<|im_end|>\n", "<think>\n\n</think>\n\nBlue.<|im_end|>\n"],
+            id="thoughts: two answers in a row",
         ),
         pytest.param(
             RESULTS_WITHIN,
