@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from trainyard_trainer.compute.example import count_row
 from trainyard_trainer.compute.step import Part
 from trainyard_trainer.compute.work import Work
 
@@ -46,7 +47,8 @@ def has_room(shares: Pass, work: Work, budget: int) -> bool:
 
 
 def count_tokens(work: Work, places: list[int]) -> int:
-    return sum(work.step.examples[place].num_tokens for place in places)
+    """As they are computed: what a family's examples begin with counts once."""
+    return count_row([work.step.examples[place] for place in places])
 
 
 def split_evenly(split: Split, budget: int, width: int) -> list[list[int]]:

@@ -48,8 +48,8 @@ def score_alone(model: torch.nn.Module, examples: list[Example]) -> list[float]:
 def test_models_compute_rows_where_these_give_their_numbers_and_are_padded_else(name, capfd):
     base = make_base(name)
     assert base.packs == (name in PACKED)
-    warnings = [json.loads(line)["message"] for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
-    assert [text.split(":")[0] for text in warnings] == [] if base.packs else ["rows are padded"]
+    warnings = [json.loads(line)["message"] for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert [text.split(":")[0] for text in warnings] == ([] if base.packs else ["rows are padded"])
     examples = make_families(1, 3)
     scores = Machine(base).score(None, [examples], lambda: None)
     plain = copy.deepcopy(base.model).eval()

@@ -71,6 +71,7 @@ class Turns(DeviceThread):
 
     def serve(self, first: Work, works: list[Work]) -> None:
         """A turn for `first`, and for those that can go with it."""
+        self.forget_waiting(first)
         self.served = chosen = [first]
         started = time.monotonic()
         try:
@@ -86,6 +87,13 @@ class Turns(DeviceThread):
         spent = (time.monotonic() - started) / len(chosen)
         for work in chosen:
             work.used_seconds += spent
+
+    def forget_waiting(self, first: Work) -> None:
+        """Who waits for its reader saves up no time: it would have the device for itself afterwards."""
+        with self.changed:
+            for work in self.works:
+                if work.waits_for_reader:
+                    work.used_seconds = max(work.used_seconds, first.used_seconds)
 
     def prepare(self, work: Work) -> bool:
         """True where its next part is ready to be computed; ends or saves the work where that is due."""
@@ -183,7 +191,7 @@ class Turns(DeviceThread):
         for work in works:
             try:
                 work.check()
-            except Fenced as cause:
+            except Exception as cause:  # of whatever kind: another's may be here before its turn
                 self.drop(work, cause)
 
     def shrink(self, work: Work, cause: torch.OutOfMemoryError) -> None:
