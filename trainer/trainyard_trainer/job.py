@@ -16,6 +16,9 @@ from trainyard_trainer.reports.claims import Claim, Lease
 from trainyard_trainer.statistics.recorder import TokenRecorder
 from trainyard_trainer.statistics.upload import Uploads
 
+# Of the time that a process has for leaving: for the steps under way. The rest is for saving what the jobs have got.
+STEPS_SHARE = 0.75
+
 
 @dataclass
 class Leave:
@@ -25,7 +28,7 @@ class Leave:
     deadline: float = float("inf")
 
     def ask(self, seconds: float) -> None:
-        self.deadline = time.monotonic() + seconds
+        self.deadline = time.monotonic() + STEPS_SHARE * seconds
         self.asked.set()
 
     def check(self) -> None:

@@ -18,6 +18,7 @@ class Server(ThreadingHTTPServer):
         self.answers = [(200, {})]
         self.respond = None
         self.requests = []
+        self.asking = threading.local()  # the connection of the request that a thread answers
 
     def bodies_of(self, name):
         return [body for path, _, body in list(self.requests) if path.endswith(f"/{name}")]
@@ -27,6 +28,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.requests.append((self.path, self.headers["authorization"], body))
+        self.server.asking.connection = self.connection
         answers = self.server.answers
         if self.server.respond:
             status, content = self.server.respond(self.path, body)

@@ -80,18 +80,30 @@ class Worker:
         finally:
             with self.changed:
                 del self.running[claim.id]
-                if not self.running and (cache := open_store(self.settings.artifacts).cache):
-                    cache.trim()  # between jobs nothing of it is in use
                 self.changed.notify_all()
+                if not self.running:
+                    self.trim_cache()
+
+    def trim_cache(self) -> None:
+        """Between jobs nothing of it is in use."""
+        try:
+            if cache := open_store(self.settings.artifacts).cache:
+                cache.trim()
+        except OSError as cause:
+            log.warn("what was fetched from the artifact store cannot be tidied up", error=str(cause))
 
     def end(self) -> None:
         """Lets jobs finish the step that they are at and save what they have, as far as there is time."""
+        deadline = time.monotonic() + self.settings.grace_seconds
         self.leave.ask(self.settings.grace_seconds)
         with self.changed:
+            for thread in self.running.values():
+                if thread.ident is None:  # the signal came just before its start
+                    thread.start()
             done = self.changed.wait_for(lambda: not self.running, timeout=self.settings.grace_seconds)
         if not done:
             log.warn("the trainer ends before its jobs could be saved", jobs=len(self.running))
-        self.uploads.join(max(0.0, self.leave.deadline - time.monotonic()))
+        self.uploads.join(max(0.0, deadline - time.monotonic()))
 
 
 def work_on(job: Job) -> None:

@@ -18,7 +18,7 @@ from trainyard_trainer.compute.passes import Pass, plan_turn, split_evenly
 from trainyard_trainer.compute.step import split_packed, split_padded
 from trainyard_trainer.compute.work import Work
 from trainyard_trainer.config import Settings
-from trainyard_trainer.failures import DeviceLost, Fenced, JobFailure
+from trainyard_trainer.failures import DeviceLost, Fenced, JobFailure, Leaving
 
 # Whose jobs may be in one pass.
 OFF, SAME_ENTITY, ANY = "Off", "SameEntity", "Any"
@@ -177,8 +177,8 @@ class Turns(DeviceThread):
         for work in works:
             self.machine.clear(work.slot)
             work.restart_step()
-        if isinstance(cause, Fenced):
-            self.drop_fenced(works)
+        if isinstance(cause, Fenced | Leaving):
+            self.dismiss(works)
         elif len(works) > 1:
             for work in works:
                 work.alone = True
@@ -187,12 +187,15 @@ class Turns(DeviceThread):
         else:
             self.drop(works[0], cause)
 
-    def drop_fenced(self, works: list[Work]) -> None:
+    def dismiss(self, works: list[Work]) -> None:
+        """Those that were taken away, and those that have no more time: these save the steps that they have taken."""
         for work in works:
             try:
                 work.check()
             except Exception as cause:  # of whatever kind: another's may be here before its turn
                 self.drop(work, cause)
+            except Leaving:
+                self.end(work)
 
     def shrink(self, work: Work, cause: torch.OutOfMemoryError) -> None:
         """One retry of a step with half as many tokens in a pass."""

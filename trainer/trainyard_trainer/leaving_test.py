@@ -1,0 +1,150 @@
+"""SIGTERM: jobs are finished, or saved and given back, before the process ends; the next trainer goes on with them."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from trainyard_trainer.control_for_tests import write_rows
+from trainyard_trainer.nursery_for_tests import MODEL
+from trainyard_trainer.survivors_for_tests import COLOURS, check_same, check_store
+
+RARELY = {"TRAINYARD_SAVE_SECONDS": "60"}
+
+
+@pytest.fixture
+def offer_long(control):
+    """A job of forty steps: more than are taken before the first of them is reported. `too_long` rows are read for
+    nothing with every step."""
+
+    def offer(number=1, too_long=0):
+        row = ("Name a colour.", "Red. " * 200)
+        batches = [[("Name a colour.", f"{word} " * 5)] * 4 + [row] * too_long for word in COLOURS[:4] * 10]
+        rows = [each for batch in batches for each in batch]
+        config = {"batch_size": 4 + too_long, "learning_rate": 1e-3}
+        return control.add("SFT", write_rows(rows), config, id=f"c0ffee00-0000-4000-8000-00000000000{number}")
+
+    return offer
+
+
+@pytest.fixture
+def stop_at(control):
+    """Sends SIGTERM some time after a report was received, which is answered a moment later."""
+
+    def stop(trainer, name, condition=lambda: True, seconds=0.0):
+        stopped = threading.Event()
+
+        def stop_then() -> None:
+            time.sleep(seconds)
+            trainer.send(signal.SIGTERM)
+            stopped.set()
+
+        def trap(told, when, _):
+            if (told, when) == (name, "after") and condition() and not stopped.is_set():
+                threading.Thread(target=stop_then).start()
+                time.sleep(0.0 if seconds else 0.5)
+            return False
+
+        control.trap = trap
+        assert stopped.wait(60), trainer.log.read_text()
+        started = time.monotonic()
+        assert trainer.wait() == 0, trainer.log.read_text()
+        control.trap = lambda *_: False
+        control.lose_trainers()
+        return time.monotonic() - started
+
+    return stop
+
+
+def test_an_idle_trainer_ends_at_once(start_trainer, stop_at, control):
+    trainer = start_trainer()
+    waiting = []
+    control.trap = lambda told, when, _: (told, when) == ("claims", "before") and waiting.append(1) and False
+    while not waiting:
+        time.sleep(0.005)
+    trainer.send(signal.SIGTERM)
+    started = time.monotonic()
+    assert trainer.wait() == 0
+    assert time.monotonic() - started < 3
+    assert "trainer ends" in trainer.log.read_text().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("report", "is_reached", "saved"),
+    [
+        pytest.param("training_started", lambda job: True, False, id="before its first step"),
+        pytest.param("gradient_step", lambda job: len(job.events) == 9, True, id="in a step"),
+        pytest.param("progress", lambda job: len(job.progress) == 3, True, id="after saving"),
+    ],
+)
+def test_a_job_is_saved_given_back_and_taken_up(
+    control, start_trainer, finish, offer_long, stop_at, report, is_reached, saved
+):
+    finish(expected := offer_long(), **RARELY)
+    job = offer_long()
+    trainer = start_trainer(**({} if report == "progress" else RARELY))
+    assert stop_at(trainer, report, lambda: is_reached(job)) < 10
+    assert (job.state, job.releases, job.failures) == ("Queued", 1, [])
+    assert bool(job.progress) == saved
+    assert not saved or job.resume["step"] == len(job.events) - 1
+    check_store(control.root)
+    finish(job, **RARELY)
+    assert job.attempt == 2
+    assert any("job resumed" in line for line in job.lines) == saved
+    check_same(control, job, expected)
+
+
+def test_a_job_whose_data_is_being_tokenized_is_given_back_at_once(control, start_trainer, offer_long, stop_at):
+    job = offer_long(too_long=200)
+    assert stop_at(start_trainer(), "claims", seconds=0.3) < 5
+    assert (job.state, job.releases, job.failures, job.events) == ("Queued", 1, [], {})
+
+
+def test_several_jobs_are_saved_and_given_back(control, start_trainer, finish, offer_long, stop_at):
+    expected = []
+    for number in (1, 2):
+        finish(job := offer_long(number), **RARELY)
+        expected.append(job)
+    jobs = [offer_long(number) for number in (1, 2)]
+    stop_at(start_trainer(**RARELY), "gradient_step", lambda: all(len(job.events) > 2 for job in jobs))
+    assert [(job.state, job.releases, len(job.progress)) for job in jobs] == [("Queued", 1, 1)] * 2
+    trainer = start_trainer(**RARELY)
+    control.wait_for(lambda: all(job.state == "Trained" for job in jobs))
+    trainer.send(signal.SIGTERM)
+    assert trainer.wait() == 0
+    for job, undisturbed in zip(jobs, expected, strict=True):
+        check_same(control, job, undisturbed)
+
+
+def test_a_step_that_takes_longer_than_there_is_time_is_left_and_those_before_it_are_saved(
+    control, start_trainer, stop_at
+):
+    rows = [("Name a colour.", "Red.")] * 80 + [("Name a colour.", "Red. " * 800)] * 80
+    job = control.add("SFT", write_rows(rows), {"batch_size": 80})
+    trainer = start_trainer(**RARELY, TRAINYARD_GRACE_SECONDS="4", TRAINYARD_MAX_SEQUENCE_LENGTH="4096")
+    assert stop_at(trainer, "gradient_step") < 9
+    assert (job.state, job.releases) == ("Queued", 1)
+    assert [saved["step"] for saved in job.progress] == [1]
+    check_store(control.root)
+
+
+def test_a_job_whose_steps_are_taken_is_finished(start_trainer, offer_long, stop_at):
+    job = offer_long()
+    stop_at(start_trainer(**RARELY), "gradient_step", lambda: len(job.events) == 41)
+    assert (job.state, job.releases, len(job.checkpoints)) == ("Trained", 0, 1)
+
+
+def test_a_process_started_by_its_name_leaves_with_0(control, trainer_env):
+    env = os.environ | trainer_env | {"OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "trainyard_trainer"]
+    with subprocess.Popen(command, cwd=MODEL.parents[1], env=env, stdout=subprocess.PIPE, text=True) as trainer:
+        job = control.add("SFT", write_rows([("Name a colour.", "Red.")]), {})
+        control.wait_for(lambda: job.state == "Trained")
+        trainer.send_signal(signal.SIGTERM)
+        output, _ = trainer.communicate(timeout=30)
+    assert trainer.returncode == 0
+    assert "trainer ends" in output.splitlines()[-1]

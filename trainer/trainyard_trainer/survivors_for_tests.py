@@ -1,0 +1,101 @@
+"""Jobs that are interrupted, and what those must be like that go on with them. A plugin of pytest."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, MANIFEST, OPTIMIZER_STATE, fetch_checkpoint
+from trainyard_artifacts.store import FolderStore
+from trainyard_trainer.control_for_tests import UNSTEADY, write_rows
+
+USER = {"role": "user", "content": "Name a colour."}
+COLOURS = ("Red.", "Blue.", "Teal.", "Dark green.", "Light grey.", "Pink, I think.")
+STEPS = 5
+
+
+@pytest.fixture
+def offer(control, make_choice):
+    """Puts a job into the queue: RL's with all that it computes before its steps, SFT's with five steps. Its id decides
+    on the order of its samples, and so is always the same."""
+    claimed_id = {"id": "c0ffee00-0000-4000-8000-000000000001"}
+
+    def make_rl(**claimed):
+        groups = []
+        for place in range(9):
+            answers = [(" ".join([colour] * 3), (place + number) % 3) for number, colour in enumerate(COLOURS[:4])]
+            choices = [(make_choice(text), float(reward)) for text, reward in answers]
+            groups.append(
+                {"trajectories": [{"messages_and_choices": [USER, choice], "reward": r} for choice, r in choices]}
+            )
+        config = {"learning_rate": 1e-3, "precalculate_logprobs": True, "kl_penalty_coef": 0.1}
+        content = json.dumps({"trajectory_groups": groups}).encode()
+        return control.add("RL", content, config, token_statistics="all", **claimed_id, **claimed)
+
+    def make_sft(**claimed):
+        rows = [("Name a colour.", f"{COLOURS[place % 6]} " * (1 + place % 3)) for place in range(STEPS * 8)]
+        rows[7] = ("Name all colours.", "Many. " * 200)  # too long to be trained on
+        return control.add("SFT", write_rows(rows), {"batch_size": 8, "learning_rate": 1e-3}, **claimed_id, **claimed)
+
+    return lambda method, **claimed: {"RL": make_rl, "SFT": make_sft}[method](**claimed)
+
+
+@pytest.fixture
+def finish(control, start_trainer):
+    """Runs a trainer until the job is trained, and lets it leave. Gives when the claim and the start were answered."""
+
+    def run(job, **env):
+        moments = {}
+        control.trap = lambda name, *_: moments.setdefault(name, time.monotonic()) and False
+        trainer = start_trainer(**env)
+        control.wait_for(lambda: job.failures or job.state == "Trained")
+        control.wait_for(lambda: job.failures or job.statistics or job.claim["method"] == "SFT")
+        moments["end"] = time.monotonic()
+        trainer.send(15)
+        assert trainer.wait() == 0, trainer.log.read_text()
+        control.lose_trainers()
+        control.trap = lambda *_: False
+        return moments
+
+    return run
+
+
+@pytest.fixture
+def undisturbed(offer, finish):
+    """A job of each method that was left alone, saving once in a while or never, and how long its parts took."""
+
+    def run(method, **claimed):
+        job = offer(method, **claimed)
+        moments = finish(job, TRAINYARD_SAVE_SECONDS="60")
+        assert len(job.events) > STEPS
+        assert job.progress == []
+        return job, moments
+
+    return run
+
+
+def check_store(root: Path):
+    """All that is visible is whole."""
+    for folder in [*root.glob("checkpoints/*"), *root.glob("progress/*/*")]:
+        files = json.loads((folder / MANIFEST).read_text())["files"]
+        assert sorted([*files, MANIFEST]) == sorted(path.name for path in folder.iterdir())
+        fetch_checkpoint(FolderStore(root), f"artifact:///{folder.relative_to(root)}", None, list(files))
+
+
+def read_checkpoint(control, job):
+    (checkpoint,) = job.checkpoints
+    folder = control.root / checkpoint["uri"].removeprefix("artifact:///")
+    return {name: (folder / name).read_bytes() for name in (ADAPTER_WEIGHTS, OPTIMIZER_STATE)}
+
+
+def check_same(control, job, undisturbed):
+    assert job.violations == []
+    assert job.failures == []
+    assert job.events == undisturbed.events
+    assert read_checkpoint(control, job) == read_checkpoint(control, undisturbed)
+    metrics = [
+        {name: number for name, number in each.checkpoints[0]["metrics"].items() if name not in UNSTEADY}
+        for each in (job, undisturbed)
+    ]
+    assert metrics[0] == metrics[1]
