@@ -2,7 +2,7 @@
 
 Registered with transformers under NAME. Where no row is being computed it is transformers' own scaled dot product
 attention, so that the same model serves padded batches, too. On a GPU rows go through flex attention (`flex.py`); on
-the CPU through scaled dot product attention, once for all blocks of about the same length.
+the CPU, and where that fails, through scaled dot product attention, once for all blocks of about the same length.
 """
 
 from collections import defaultdict
@@ -15,9 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import embedding, scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
-from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from trainyard_trainer.compute.flex import attend_by_flex, build_block_mask
@@ -34,17 +34,27 @@ class UnsupportedAttention(Exception):
 
 @dataclass(frozen=True)
 class Bucket:
-    """Blocks whose lengths are about the same: [B, Q] queries and [B, K] keys as places in the row, padded with 0.
+    """B blocks whose lengths are about the same, each filled up to Q queries and K keys.
 
-    `mask_B_1_Q_K` is None where plain causality does; `places_M` are the places in the row of the queries that are no
-    padding, `valid_M` where they lie in [B * Q].
+    `mask_B_1_Q_K` is None where plain causality does.
     """
 
     queries_B_Q: Tensor
     keys_B_K: Tensor
     mask_B_1_Q_K: Tensor | None
-    places_M: Tensor
-    valid_M: Tensor
+    is_query_B_Q: Tensor
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A row's buckets, one after the other: the places in the row of all their P queries and R keys (padding is a place
+    of the same block), and where each of the row's T places lies among the queries. Tokens are gathered once for all
+    buckets."""
+
+    buckets: list[Bucket]
+    queries_P: Tensor
+    keys_R: Tensor
+    order_T: Tensor
 
 
 class RowAttention:
@@ -52,37 +62,28 @@ class RowAttention:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.by_window: dict[int | None, list[Bucket]] = {}
+        self.plans: dict[int | None, Plan] = {}
         self.masks: set[int | None] = set()
         self.windows: set[int | None] = set()
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, scaling: float | None, window: int | None) -> Tensor:
         """[1, H, T, D] queries and [1, G, T, D] keys and values (G divides H) to [1, T, H, D]."""
         self.windows.add(window)
-        if query.device.type == "cuda":
+        if CURRENT.uses_flex:
             return attend_by_flex(query, key, value, scaling, self.block_mask(window))
-        groups = query.shape[1] // key.shape[1]
-        query_T_H_D, key_T_H_D, value_T_H_D = (
-            tensor[0].transpose(0, 1) for tensor in (query, repeat_kv(key, groups), repeat_kv(value, groups))
+        plan = self.plan(window)
+        queries = gather(query, plan.queries_P).split([bucket.queries_B_Q.numel() for bucket in plan.buckets])
+        keys, values = (
+            gather(tensor, plan.keys_R).split([bucket.keys_B_K.numel() for bucket in plan.buckets])
+            for tensor in (key, value)
         )
-        found, places = [], []
-        for bucket in self.buckets(window):
-            found.append(attend_in_bucket(bucket, query_T_H_D, key_T_H_D, value_T_H_D, scaling))
-            places.append(bucket.places_M)
-        return torch.cat(found)[self.order(places)].unsqueeze(0)
+        found = [attend_in_bucket(*each, scaling) for each in zip(plan.buckets, queries, keys, values, strict=True)]
+        return torch.cat(found)[plan.order_T].unsqueeze(0)
 
-    def buckets(self, window: int | None) -> list[Bucket]:
-        if window not in self.by_window:
-            self.by_window[window] = build_buckets(self.layout, window)
-        return self.by_window[window]
-
-    def order(self, places: list[Tensor]) -> Tensor:
-        """Where each place of the row lies behind each other; the same for every layer and window."""
-        if self._order is None:
-            self._order = torch.cat(places).argsort()
-        return self._order
-
-    _order: Tensor | None = None
+    def plan(self, window: int | None) -> Plan:
+        if window not in self.plans:
+            self.plans[window] = build_plan(self.layout, window)
+        return self.plans[window]
 
     def block_mask(self, window: int | None) -> BlockMask:
         if window not in self._block_masks:
@@ -94,21 +95,33 @@ class RowAttention:
         return {}
 
 
+def gather(tensor_1_H_T_D: Tensor, places_P: Tensor) -> Tensor:
+    """[P, H, D]. Rows of a matrix are what embeddings take, faster than indexing, and so is their gradient."""
+    table_T_HD = tensor_1_H_T_D[0].transpose(0, 1).flatten(1)
+    return embedding(places_P, table_T_HD).unflatten(1, (tensor_1_H_T_D.shape[1], -1))
+
+
 def attend_in_bucket(
-    bucket: Bucket, query_T_H_D: Tensor, key_T_H_D: Tensor, value_T_H_D: Tensor, scaling: float | None
+    bucket: Bucket, query_P_H_D: Tensor, key_R_G_D: Tensor, value_R_G_D: Tensor, scaling: float | None
 ) -> Tensor:
-    """[M, H, D] of the bucket's queries."""
+    """[P, H, D] of the bucket's P = B * Q queries."""
+    blocks, mask = len(bucket.queries_B_Q), bucket.mask_B_1_Q_K
     query, key, value = (
-        tensor[index].transpose(1, 2)
-        for tensor, index in (
-            (query_T_H_D, bucket.queries_B_Q),
-            (key_T_H_D, bucket.keys_B_K),
-            (value_T_H_D, bucket.keys_B_K),
-        )
+        tensor.unflatten(0, (blocks, -1)).transpose(1, 2) for tensor in (query_P_H_D, key_R_G_D, value_R_G_D)
     )
-    mask = bucket.mask_B_1_Q_K
-    found_B_H_Q_D = scaled_dot_product_attention(query, key, value, mask, is_causal=mask is None, scale=scaling)
-    return found_B_H_Q_D.transpose(1, 2).flatten(0, 1)[bucket.valid_M]
+    found_B_H_Q_D = scaled_dot_product_attention(
+        query, key, value, mask, is_causal=mask is None, scale=scaling, enable_gqa=True
+    )
+    return found_B_H_Q_D.transpose(1, 2).flatten(0, 1)
+
+
+def build_plan(layout: Layout, window: int | None) -> Plan:
+    buckets = build_buckets(layout, window)
+    queries_P = torch.cat([bucket.queries_B_Q.flatten() for bucket in buckets])
+    valid_T = torch.cat([bucket.is_query_B_Q.flatten() for bucket in buckets]).nonzero().squeeze(1)
+    order_T = torch.empty_like(valid_T)
+    order_T[queries_P[valid_T]] = valid_T
+    return Plan(buckets, queries_P, torch.cat([bucket.keys_B_K.flatten() for bucket in buckets]), order_T)
 
 
 def build_buckets(layout: Layout, window: int | None) -> list[Bucket]:
@@ -126,16 +139,13 @@ def round_length(length: int) -> int:
 
 
 def build_bucket(blocks: list[Block], device: torch.device, window: int | None) -> Bucket:
-    own = [list(block.own) for block in blocks]
-    shared = [list(block.shared) for block in blocks]
-    queries, is_query = pad(own, device)
-    keys, is_key = pad([before + after for before, after in zip(shared, own, strict=True)], device)
-    valid = is_query.flatten().nonzero().squeeze(1)
+    queries_B_Q, is_query_B_Q = join([(range(0), block.own) for block in blocks], device)
+    keys_B_K, is_key_B_K = join([(block.shared, block.own) for block in blocks], device)
+    num_shared_B = torch.tensor([len(block.shared) for block in blocks], device=device)
     mask = None
-    if any(shared) or (window is not None and keys.shape[1] > window):
-        starts = torch.tensor([len(each) for each in shared], device=device)
-        mask = build_mask(starts, queries.shape[1], is_key, window)
-    return Bucket(queries, keys, mask, queries.flatten()[valid], valid)
+    if num_shared_B.any() or (window is not None and keys_B_K.shape[1] > window):
+        mask = build_mask(num_shared_B, queries_B_Q.shape[1], is_key_B_K, window)
+    return Bucket(queries_B_Q, keys_B_K, mask, is_query_B_Q)
 
 
 def build_mask(starts_B: Tensor, num_queries: int, is_key_B_K: Tensor, window: int | None) -> Tensor:
@@ -151,18 +161,28 @@ def build_mask(starts_B: Tensor, num_queries: int, is_key_B_K: Tensor, window: i
     return seen[:, None]
 
 
-def pad(rows: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Places [B, L], filled up with 0, and which of them are meant."""
-    longest = max(map(len, rows))
-    places = torch.tensor([row + [0] * (longest - len(row)) for row in rows], device=device)
-    lengths = torch.tensor([len(row) for row in rows], device=device)
-    return places, torch.arange(longest, device=device) < lengths[:, None]
+def join(pairs: list[tuple[range, range]], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Places [B, L] of one range and then the other, filled up with the last, and which of them are meant.
+
+    Padding is a block's own, so that numbers of one job that are none get into no other: 0 * NaN is NaN.
+    """
+    first, second = (
+        torch.tensor([(each.start, len(each)) for each in ranges], device=device)[:, :, None]
+        for ranges in zip(*pairs, strict=True)
+    )
+    split_B_1, end_B_1 = first[:, 1], first[:, 1] + second[:, 1]
+    step_L = torch.arange(int(end_B_1.max()), device=device)
+    step_B_L = step_L.minimum(end_B_1 - 1)
+    places_B_L = torch.where(step_B_L < split_B_1, first[:, 0] + step_B_L, second[:, 0] + step_B_L - split_B_1)
+    return places_B_L, step_L < end_B_1
 
 
 class CurrentRow:
-    """The row that the model computes now; None for a padded batch. One thread of the process computes."""
+    """The row that the model computes now; None for a padded batch. One thread of the process computes, and on a GPU
+    those of torch that go backward for it: nothing here may be of a thread."""
 
     attention: RowAttention | None = None
+    uses_flex: bool = False
 
     @contextmanager
     def use(self, layout: Layout) -> Iterator[None]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn.functional import log_softmax
 from torch.utils.checkpoint import checkpoint
 
 # float32 values of one chunk's logits: half a GiB on a GPU, where large products are fast ones, an eighth of it else.
@@ -14,13 +15,10 @@ Head = Callable[[Tensor], Tensor]
 
 def score_tokens(logits_N_V: Tensor, targets_N: Tensor) -> tuple[Tensor, Tensor]:
     """(log-probabilities [N], entropies [N]) in float32 at temperature 1; entropies carry no gradient."""
-    logits = logits_N_V.float()
-    total_N = logits.logsumexp(dim=-1)
-    logprobs_N = logits.gather(1, targets_N.unsqueeze(1)).squeeze(1) - total_N
+    logprobs_N_V = log_softmax(logits_N_V, dim=-1, dtype=torch.float32)
     with torch.no_grad():
-        share = (logits - total_N.unsqueeze(1)).exp_()
-        entropies_N = total_N - share.mul_(logits).sum(dim=-1)
-    return logprobs_N, entropies_N
+        entropies_N = -logprobs_N_V.exp().mul_(logprobs_N_V).sum(dim=-1)
+    return logprobs_N_V.gather(1, targets_N.unsqueeze(1)).squeeze(1), entropies_N
 
 
 def score_hidden(head: Head, hidden_N_D: Tensor, targets_N: Tensor, vocabulary: int) -> tuple[Tensor, Tensor]:
