@@ -86,7 +86,8 @@ def forbid_dropout(model: torch.nn.Module) -> None:
 
 def prepare(base: Base) -> Base:
     """Chooses the fast paths that give the plain path's numbers on this model and device."""
-    from trainyard_trainer.compute.probe import probe_packing
+    from trainyard_trainer.compute.kernels import apply_liger, fuse
+    from trainyard_trainer.compute.probe import choose_packing
 
     if base.device.type == "cuda":
         base.model.gradient_checkpointing_enable({"use_reentrant": False})
@@ -96,10 +97,13 @@ def prepare(base: Base) -> Base:
     except ValueError:  # a model with an attention of its own
         return replace(base, packs=False)
     try:
-        packs = probe_packing(base)
+        packs = choose_packing(base)
     except UnsupportedAttention as cause:
         log.warn("rows are padded: the model's attention is another than that of rows", error=str(cause))
         packs, own = False, EAGER
     if not packs:
         base.model.set_attn_implementation(own)
-    return replace(base, packs=packs)
+    base = replace(base, packs=packs)
+    if base.device.type == "cuda":
+        fuse(base, apply_liger)
+    return base
