@@ -35,7 +35,7 @@ def open_forward(base: Base, examples: Sequence[Example]) -> Iterator[tuple[Tens
 
 
 def autocast(base: Base) -> torch.autocast:
-    return torch.autocast(base.device.type, torch.bfloat16, enabled=base.device.type == "cuda")
+    return torch.autocast(base.device.type, torch.bfloat16, enabled=base.model.dtype == torch.bfloat16)
 
 
 def score_padded(base: Base, examples: Sequence[Example]) -> tuple[Tensor, Tensor]:

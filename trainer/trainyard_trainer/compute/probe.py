@@ -1,9 +1,12 @@
 """Whether a fast path gives the plain path's numbers on a model, tried on a few random tokens when it is loaded."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from trainyard_trainer import log
 from trainyard_trainer.compute.attention import CURRENT, UnsupportedAttention
@@ -11,32 +14,78 @@ from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.forward import open_forward
 
-# Of a log-probability. float32 sums in another order differ by far less, bfloat16 by about this much on average.
+# Of a log-probability, and of a gradient relative to its length. float32 sums in another order differ by far less,
+# bfloat16 by about this much on average; what is wrong, as a mask or a kernel, is off by far more.
 LARGEST_MEAN_DIFFERENCE = {torch.float32: 1e-4, torch.bfloat16: 0.05}
+LARGEST_GRADIENT_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.3}
+LONGEST_REASON = 1000  # compilers tell at length
 PREFIX, LENGTHS = 9, (5, 30, 17)
 
 
-def probe_packing(base: Base) -> bool:
-    """False, with a line in the log, where a row without padding differs, as on models with a recurrent state.
+@dataclass(frozen=True)
+class Probed:
+    """The log-probabilities of the probe's tokens, and the gradient of their mean by what is added to all embeddings:
+    it went backward through all that a training goes through."""
+
+    logprobs_N: Tensor
+    gradient_D: Tensor
+
+    def differs_from(self, plain: "Probed", dtype: torch.dtype) -> str | None:
+        """In words; None where it does not."""
+        apart = (self.logprobs_N - plain.logprobs_N).abs().mean().item()
+        if not apart <= LARGEST_MEAN_DIFFERENCE[dtype]:
+            return f"log-probabilities differ by {apart:.2g}"
+        turned = ((self.gradient_D - plain.gradient_D).norm() / plain.gradient_D.norm().clamp(min=1e-9)).item()
+        if not turned <= LARGEST_GRADIENT_DIFFERENCE[dtype]:
+            return f"gradients differ by {turned:.2g}"
+        return None
+
+
+def probe(base: Base) -> Probed:
+    """By the path that `base.packs` names."""
+    with push_embeddings(base) as push_D, open_forward(base, make_examples(base.vocabulary)) as (logprobs_N, _):
+        if base.packs:
+            CURRENT.require_known_masks()
+        logprobs_N.mean().backward()
+    assert push_D.grad is not None
+    return Probed(logprobs_N.detach(), push_D.grad)
+
+
+@contextmanager
+def push_embeddings(base: Base) -> Iterator[Tensor]:
+    """Something to take a gradient by, as nothing of the model itself changes: zeros that each embedding gets added."""
+    embedding = base.model.get_input_embeddings()
+    push_D = torch.zeros(embedding.weight.shape[-1], device=base.device, requires_grad=True)
+    handle = embedding.register_forward_hook(lambda _module, _inputs, output: output + push_D.to(output.dtype))
+    try:
+        yield push_D
+    finally:
+        handle.remove()
+
+
+def choose_packing(base: Base) -> bool:
+    """False where rows without padding differ by all ways to attend in them, as on models with a recurrent state.
 
     Raises UnsupportedAttention where the model's attention is another.
     """
-    examples = make_examples(base.vocabulary)
+    for CURRENT.uses_flex in (True, False) if base.device.type == "cuda" else (False,):
+        fault = find_fault(base)
+        if fault is None:
+            return True
+        instead = "rows go without flex attention" if CURRENT.uses_flex else "rows are padded"
+        log.warn(f"{instead}: several examples in one give other numbers", reason=fault[:LONGEST_REASON])
+    return False
+
+
+def find_fault(base: Base) -> str | None:
+    """Why rows are not to be computed without padding; None where they may be."""
     try:
-        with torch.no_grad(), open_forward(replace(base, packs=True), examples) as (packed_N, _):
-            CURRENT.require_known_masks()
-        with torch.no_grad(), open_forward(replace(base, packs=False), examples) as (plain_N, _):
-            pass
+        packed, plain = probe(replace(base, packs=True)), probe(replace(base, packs=False))
     except UnsupportedAttention:
         raise
-    except Exception as cause:  # whatever an unknown model raises on an unusual call
-        log.warn("rows are padded: the model cannot be given several examples in one", error=str(cause))
-        return False
-    difference = (packed_N - plain_N).abs().mean().item()
-    if difference > LARGEST_MEAN_DIFFERENCE[base.model.dtype]:
-        log.warn("rows are padded: several examples in one give other numbers", difference=difference)
-        return False
-    return True
+    except Exception as cause:  # whatever an unknown model, or a compiler, raises on an unusual call
+        return f"{type(cause).__name__}: {cause}"
+    return packed.differs_from(plain, base.model.dtype)
 
 
 def make_examples(vocabulary: int) -> list[Example]:
