@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 
@@ -70,7 +71,10 @@ def require(env: Mapping[str, str], name: str) -> str:
     raise ConfigError(f"{name} must be set")
 
 
-def read_number(env: Mapping[str, str], name: str, default: int | None) -> int | None:
+Default = TypeVar("Default", int, None)
+
+
+def read_number(env: Mapping[str, str], name: str, default: Default) -> int | Default:
     text = env.get(name)
     if not text:
         return default

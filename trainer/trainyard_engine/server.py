@@ -2,6 +2,7 @@
 
 import signal
 from argparse import Namespace
+from typing import cast
 
 import uvloop
 from vllm.entrypoints.launchers.api_server.entry import build_and_serve, build_async_engine_client
@@ -19,7 +20,8 @@ from trainyard_engine.warm_up import warm_up
 
 def run_server(arguments: list[str], store: ArtifactStore, key: str | None) -> None:
     """Serves until SIGTERM. `key` is what clients of vLLM's interface must show."""
-    parsed = make_arg_parser(FlexibleArgumentParser(prog="trainyard_engine")).parse_args(arguments)
+    parser = make_arg_parser(FlexibleArgumentParser(prog="trainyard_engine"))
+    parsed = cast(Namespace, parser.parse_args(arguments))
     unload = unload_over_http(parsed.host, parsed.port, key)
     LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(store, unload))
     configure_logging_from_args(parsed)

@@ -35,7 +35,7 @@ async def warm_up(engine: EngineClient, model: str) -> None:
                 *(sample(engine, f"warm-up-{requests}-{number}", adapter) for number in range(requests))
             )
         await sample(engine, "warm-up-base", None)
-        await engine.remove_lora(ADAPTER_NUMBER)
+        await engine.remove_lora(ADAPTER_NUMBER)  # pyright: ignore[reportAttributeAccessIssue]  # the one that serves can
 
 
 async def sample(engine: EngineClient, request_id: str, adapter: LoRARequest | None) -> None:

@@ -75,12 +75,14 @@ class OpenedModel:
         job.turns.submit(work)
         try:
             for report in work.read_reports():
-                if isinstance(report, Saved):
-                    self.keep(report, finished=work.is_finished)
-                else:
+                if isinstance(report, StepTaken):
                     on_step(report)
                     self.report_step(report, constant)
-            return report.state
+                    continue
+                self.keep(report, finished=work.is_finished)
+                if report.last:
+                    return report.state
+            raise RuntimeError("a work ended without its last state")
         finally:
             job.turns.tidy(lambda: job.turns.remove(work))
 

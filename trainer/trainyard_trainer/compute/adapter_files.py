@@ -31,10 +31,15 @@ def save_optimizer(state: AdapterState, method: str, folder: Path) -> None:
 
 def read_shape(folder: Path) -> Shape:
     config = LoraConfig.from_pretrained(str(folder))
-    if config.use_dora or config.lora_bias or config.bias != "none" or config.rank_pattern or config.alpha_pattern:
+    if not isinstance(config, LoraConfig) or has_extras(config):
         message = "The checkpoint's adapter is of a kind that is not trained here: only plain LoRA is."
         raise JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
-    return Shape(config.r, config.lora_alpha, tuple(sorted(config.target_modules)), config.use_rslora)
+    return Shape(config.r, config.lora_alpha, tuple(sorted(config.target_modules or ())), config.use_rslora)
+
+
+def has_extras(config: LoraConfig) -> bool:
+    patterns = config.rank_pattern or config.alpha_pattern
+    return bool(config.use_dora or config.lora_bias or config.bias != "none" or patterns)
 
 
 def read_adapter(folder: Path, method: str) -> AdapterState:

@@ -1,7 +1,7 @@
 """What a process does on its device: slots, passes through the base, optimizer steps. One thread calls it."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -136,9 +136,9 @@ def present(part: Part, loss: float, measured: Measured, logprobs_N: Tensor) -> 
     )
 
 
-def split_columns(part: Part, columns: dict[str, Tensor], coefficient_N: Tensor | None) -> list[Columns]:
+def split_columns(part: Part, columns: Mapping[str, Tensor], coefficient_N: Tensor | None) -> list[Columns]:
     """Per example; none where the objective keeps none."""
-    if not columns:
+    if not columns or coefficient_N is None:
         return []
     ends = np.cumsum([example.num_trained for example in part.examples])[:-1]
     arrays = {name: column.detach().cpu().numpy() for name, column in columns.items()}

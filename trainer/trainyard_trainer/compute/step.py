@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from torch import Tensor
@@ -28,15 +28,15 @@ class Measured:
 class Objective(Protocol):
     """What a step's examples are trained for. Goes to other processes, and so holds nothing but values."""
 
-    surveys: bool
-    """Whether `survey` must see the log-probabilities of the whole step before anything is measured."""
+    @property
+    def surveys(self) -> bool:
+        """Whether `survey` must see the log-probabilities of the whole step before anything is measured."""
+        ...
 
-    def survey(self, examples: Sequence[Example], logprobs: Sequence[np.ndarray]) -> float: ...
+    def survey(self, examples: Sequence[Any], logprobs: Sequence[np.ndarray], /) -> float: ...
 
-    def measure(
-        self, examples: Sequence[Example], logprobs_N: Tensor, entropies_N: Tensor, surveyed: float
-    ) -> Measured:
-        """Of the trained tokens of the examples, one after the other."""
+    def measure(self, examples: Sequence[Any], logprobs_N: Tensor, entropies_N: Tensor, surveyed: float, /) -> Measured:
+        """Of the trained tokens of the examples, one after the other. They are of the kind that its steps have."""
         ...
 
     def describe(self, sums: Numbers, num_trained: int) -> Numbers:

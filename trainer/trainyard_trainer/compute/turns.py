@@ -192,10 +192,10 @@ class Turns(DeviceThread):
         for work in works:
             try:
                 work.check()
-            except Exception as cause:  # of whatever kind: another's may be here before its turn
-                self.drop(work, cause)
             except Leaving:
                 self.end(work)
+            except Exception as cause:  # of whatever kind: another's may be here before its turn
+                self.drop(work, cause)
 
     def shrink(self, work: Work, cause: torch.OutOfMemoryError) -> None:
         """One retry of a step with half as many tokens in a pass."""

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeGuard
 
 from trainyard_trainer.failures import InvalidInput
 
@@ -28,7 +29,7 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
     """A finite number that a float can hold; true and false are none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False

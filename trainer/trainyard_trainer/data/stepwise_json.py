@@ -85,7 +85,8 @@ class StepwiseReader:
         return place
 
     def skip_space(self, place: int) -> int:
-        return SPACE.match(self.text, place).end()
+        space = SPACE.match(self.text, place)
+        return space.end() if space else place
 
     def is_at(self, place: int, character: str) -> bool:
         return self.text.startswith(character, place)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -40,7 +41,7 @@ class StatusClient:
             raise StatusUnavailable(describe_answer(response))
         return response.json()
 
-    def post(self, path: str, body: dict, **options: object) -> None:
+    def post(self, path: str, body: dict, **options: Any) -> None:
         """Fenced on 409 and 404; StatusUnavailable where trying again may help; else a JobFailure."""
         response = self.send(path, body, **options)
         if response.status_code < 300:
@@ -51,7 +52,7 @@ class StatusClient:
             raise StatusUnavailable(describe_answer(response))
         raise JobFailure("Internal", "ReportRefused", describe_answer(response), retryable=False)
 
-    def send(self, path: str, body: dict, **options: object) -> httpx.Response:
+    def send(self, path: str, body: dict, **options: Any) -> httpx.Response:
         try:
             headers = {"authorization": f"Bearer {self.token_file.read_text().strip()}"}
             return self.http.post(path, json=body, headers=headers, **options)

@@ -27,14 +27,14 @@ class RlObjective:
 
     def survey(self, samples: Sequence[Sample], logprobs: Sequence[np.ndarray]) -> float:
         """The mean of log p_new - log p_reference over the step's tokens."""
-        differences = [new - sample.reference_logprobs for sample, new in zip(samples, logprobs, strict=True)]
-        return float(np.concatenate(differences).mean())
+        reference = join([sample.reference_logprobs for sample in samples])
+        return 0.0 if reference is None else float((np.concatenate(logprobs) - reference).mean())
 
     def measure(self, samples: Sequence[Sample], logprobs_N: Tensor, entropies_N: Tensor, surveyed: float) -> Measured:
         batch = build_batch(samples, surveyed, logprobs_N.device)
         found = compute_losses(logprobs_N, batch, self.config)
         sums = sum_up(found, batch, entropies_N)
-        if self.has_reference:
+        if batch.reference_logprobs_N is not None:
             sums["kl_policy_ref"] = (logprobs_N.detach() - batch.reference_logprobs_N).sum()
         return Measured(found.losses_N.sum(), sums, list_columns(found, logprobs_N, entropies_N))
 
@@ -58,19 +58,24 @@ def build_batch(samples: Sequence[Sample], mean_kl: float, device: torch.device)
     def repeat(read: Callable[[Sample], float], dtype: type) -> Tensor:
         return torch.from_numpy(np.repeat(np.array([read(sample) for sample in samples], dtype), counts)).to(device)
 
-    def join(read: Callable[[Sample], np.ndarray | None]) -> Tensor | None:
-        columns = [read(sample) for sample in samples]
-        return None if columns[0] is None else torch.from_numpy(np.concatenate(columns)).to(device)
+    def move(column: np.ndarray | None) -> Tensor | None:
+        return None if column is None else torch.from_numpy(column).to(device)
 
     return TokenBatch(
-        old_logprobs_N=join(lambda sample: sample.old_logprobs),
+        old_logprobs_N=torch.from_numpy(np.concatenate([sample.old_logprobs for sample in samples])).to(device),
         advantages_N=repeat(lambda sample: sample.advantage, np.float32),
         weights_N=repeat(lambda sample: sample.weight, np.float32),
         sample_N=torch.from_numpy(np.repeat(np.arange(len(samples)), counts)).to(device),
-        original_logprobs_N=join(lambda sample: sample.original_logprobs),
-        reference_logprobs_N=join(lambda sample: sample.reference_logprobs),
+        original_logprobs_N=move(join([sample.original_logprobs for sample in samples])),
+        reference_logprobs_N=move(join([sample.reference_logprobs for sample in samples])),
         mean_kl=mean_kl,
     )
+
+
+def join(columns: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """All samples of a step have a column, or none has."""
+    known = [column for column in columns if column is not None]
+    return np.concatenate(known) if known else None
 
 
 def sum_up(found: TokenLosses, batch: TokenBatch, entropies_N: Tensor) -> dict[str, Tensor]:

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerBase
 from trainyard_trainer.data.json_input import is_choice
 from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.tokens.rendering import choose_mark, encode, present_message, render
+from trainyard_trainer.tokens.rendering import choose_mark, decode, encode, present_message, render
 from trainyard_trainer.tokens.sampled import read_logprobs, read_token_ids
 
 # Templates of thinking models put this before an answer that does not think.
@@ -62,7 +62,7 @@ def read_turn(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> Sam
     if not entries:
         return None
     ids = read_token_ids(item, entries, tokenizer, where)
-    return SampledTurn(ids, [float(entry["logprob"]) for entry in entries], tokenizer.decode(ids))
+    return SampledTurn(ids, [float(entry["logprob"]) for entry in entries], decode(ids, tokenizer))
 
 
 def is_answer(item: dict) -> bool:
@@ -134,6 +134,6 @@ def drop_end(context: list[int], last: int, tokenizer: PreTrainedTokenizerBase) 
     may write a space before it."""
     if context[:1] == [last]:
         return context[1:]
-    if context[1:2] == [last] and last in tokenizer.added_tokens_decoder and not tokenizer.decode(context[:1]).strip():
+    if context[1:2] == [last] and last in tokenizer.added_tokens_decoder and not decode(context[:1], tokenizer).strip():
         return context[2:]
     return context

@@ -1,8 +1,9 @@
 """Conversations as the base model's chat template writes them: the same messages and settings for RL and SFT."""
 
 import json
+from typing import Any, cast
 
-from transformers import PreTrainedTokenizerBase
+from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from trainyard_trainer.data.json_input import is_choice
 from trainyard_trainer.failures import InvalidInput
@@ -23,24 +24,30 @@ def render(
     options = {"enable_thinking": thinking, "preserve_thinking": True}
     try:
         template = tokenizer.get_chat_template(tools=tools)
-        return tokenizer.apply_chat_template(
+        chosen: dict[str, Any] = {name: value for name, value in options.items() if name in template}
+        text = tokenizer.apply_chat_template(
             messages,
             tools=[present_tool(tool) for tool in tools] if tools else None,
             tokenize=False,
             add_generation_prompt=answering,
-            **{name: value for name, value in options.items() if name in template},
+            **chosen,
         )
+        return cast(str, text)
     except Exception as cause:  # templates raise what they like, and jinja its own
         reason = f"{cause}".rstrip(".") or type(cause).__name__
         raise InvalidInput(f"The chat template of the base model refuses this conversation: {reason}.") from cause
 
 
-def encode(text: str, tokenizer: PreTrainedTokenizerBase, **options: bool) -> dict:
+def encode(text: str, tokenizer: PreTrainedTokenizerBase, **options: Any) -> BatchEncoding:
     """A text's tokens, special ones only where it names them."""
     try:
         return tokenizer(text, add_special_tokens=False, **options)
     except TypeError as cause:
         raise InvalidInput("The conversation holds half of a surrogate pair, which is no text.") from cause
+
+
+def decode(ids: list[int], tokenizer: PreTrainedTokenizerBase) -> str:
+    return cast(str, tokenizer.decode(ids))
 
 
 def choose_mark(items: list[dict]) -> str:

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from itertools import chain
+from typing import cast
 
 from transformers import PreTrainedTokenizerBase
 
@@ -35,7 +36,7 @@ def read_token_ids(choice: dict, entries: list[dict], tokenizer: PreTrainedToken
             "return_token_ids or return_tokens_as_token_ids, from the model that is trained.",
             "UnknownTokens",
         )
-    return ids
+    return cast(list[int], ids)
 
 
 def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None:
@@ -55,14 +56,14 @@ def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None
 @lru_cache(maxsize=1)
 def map_bytes(tokenizer: PreTrainedTokenizerBase) -> dict[bytes, int]:
     """From the bytes that each id of a byte-level vocabulary stands for to the lowest such id."""
-    decode = invert_byte_alphabet()
-    special = set(tokenizer.get_added_vocab())
+    alphabet = invert_byte_alphabet()
+    special = {str(token) for token in tokenizer.added_tokens_decoder.values()}
     found: dict[bytes, int] = {}
     for token, number in sorted(tokenizer.get_vocab().items(), key=lambda item: -item[1]):
         if token in special:
             found[token.encode()] = number
-        elif all(character in decode for character in token):
-            found[bytes(decode[character] for character in token)] = number
+        elif all(character in alphabet for character in token):
+            found[bytes(alphabet[character] for character in token)] = number
     return found
 
 

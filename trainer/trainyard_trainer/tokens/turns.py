@@ -164,11 +164,11 @@ def find_end_in_place(conversation: Conversation, place: int) -> int:
     for marked in conversation.list_marked(place):
         whole = conversation.split_at_mark(conversation.put(place, marked))
         upto = [*conversation.messages[:place], marked]
-        endings = (conversation.split_at_mark(upto), conversation.split_at_mark(upto, answering=True))
-        if not whole or not all(endings):
+        closed, answering = conversation.split_at_mark(upto), conversation.split_at_mark(upto, answering=True)
+        if not (whole and closed and answering):
             continue
         start = len(text) - len(find_common_start([text[::-1], whole[1][::-1]]))
-        tails = [endings[0][1], endings[1][1].removesuffix(opening)]
+        tails = [closed[1], answering[1].removesuffix(opening)]
         for tail in tails:
             if tail and start and text.startswith(tail, start):
                 return start + len(tail)
