@@ -22,8 +22,8 @@ from trainyard_trainer.failures import DeviceLost, JobFailure, explain_failure
 # Between orders nothing is sent: a trainer may be idle for long.
 LONGEST_IDLE = timedelta(days=365)
 # Who fails because another process ended sees its connection break a moment before it sees the end itself.
-PATIENCE_MS = 1000
-FAILURE = "failure"
+PATIENCE_SECONDS = 1.0
+FAILURE = "trainyard/failure"
 ENDED = JobFailure(
     "Internal", "TrainerProcessLost", "One of the trainer's processes ended unexpectedly.", retryable=True
 )
@@ -44,8 +44,8 @@ class Crew:
         self.on_loss: OnLoss = lambda _: os._exit(1)
         self.ending = self.lost = False
         self.lock = threading.Lock()
-        self.ends = self.open_ends()
-        threading.Thread(target=self.watch, name="crew", daemon=True).start()
+        self.ended = threading.Event()  # one of the others
+        threading.Thread(target=self.watch, args=(self.open_ends(),), name="crew", daemon=True).start()
 
     def open_ends(self) -> select.poll:
         """Becomes readable when one of the other processes ends, however it does."""
@@ -57,8 +57,9 @@ class Crew:
                 ends.register(os.pidfd_open(pid), select.POLLIN)
         return ends
 
-    def watch(self) -> None:
-        self.ends.poll()
+    def watch(self, ends: select.poll) -> None:
+        ends.poll()
+        self.ended.set()
         if not self.ending:
             self.lose(ENDED)
 
@@ -80,20 +81,27 @@ class Crew:
     def explain(self, cause: Exception) -> DeviceLost:
         """For an exception that this process met: what it or the end of another means for all."""
         log.error("a process of the trainer failed", cause, rank=self.rank)
-        ended = self.ends.poll(PATIENCE_MS)
+        ended = self.ended.wait(PATIENCE_SECONDS)
         return self.lose(ENDED if ended else explain_failure(cause))
 
     def lose(self, failure: JobFailure) -> DeviceLost:
         """The processes cannot go on. The first failure that one of them notes is the one that counts."""
-        mine = [failure.category, failure.reason, failure.message, failure.retryable]
-        noted = json.loads(self.store.compare_set(FAILURE, "", json.dumps(mine)))
-        first = JobFailure(*noted[:3], retryable=noted[3])
+        first = self.note(failure)
         with self.lock:
             already, self.lost = self.lost, True
         if not already:
             log.warn("the trainer's processes cannot go on", rank=self.rank, reason=first.reason)
             self.on_loss(first)
         return DeviceLost(first.message)
+
+    def note(self, failure: JobFailure) -> JobFailure:
+        """What was noted first; the store is torchrun's, and may be gone with it."""
+        mine = json.dumps([failure.category, failure.reason, failure.message, failure.retryable])
+        try:
+            *told, retryable = json.loads(self.store.compare_set(FAILURE, "", mine))
+        except dist.DistError:
+            return failure
+        return JobFailure(*told, retryable=retryable)
 
     def leave(self) -> None:
         """All processes do it, when the leader's last order is done."""

@@ -3,11 +3,14 @@
 import hashlib
 import json
 import pickle
+import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+import torch.distributed as dist
 from torch.distributed.tensor import DTensor
 
 from trainyard_trainer.compute.base import Source, load_base
@@ -19,6 +22,7 @@ from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Step
 from trainyard_trainer.compute.turns import Policy, Turns
 from trainyard_trainer.compute.work import StepTaken, Work
+from trainyard_trainer.failures import JobFailure
 from trainyard_trainer.jobs_for_tests import MODEL, Jobs
 from trainyard_trainer.sft.objective import SftObjective
 
@@ -130,7 +134,44 @@ def describe_process(member: Member):
     return member.crew.gather((kept, whole, hashlib.sha256(b"".join(adapters)).hexdigest()))
 
 
+@dataclass(frozen=True)
+class FailsAtOne(SftObjective):
+    """An objective that one process has no memory for."""
+
+    rank: int = 1
+
+    def measure(self, examples, logprobs_N, entropies_N, surveyed):
+        if dist.get_rank() == self.rank:
+            raise torch.OutOfMemoryError("no memory for this")
+        return super().measure(examples, logprobs_N, entropies_N, surveyed)
+
+
+def do_and_fail(leader):
+    """What ends a job whose pass fails in one process, and one that waits for its turn meanwhile."""
+    turns = Turns(leader, Policy(64))
+    leader.on_loss(turns.give_up)
+    failing = Step(build_steps(0)[1].examples, FailsAtOne(5, 1, 0), 1e-3, 1.0)
+    works = [
+        Work(leader.open(Shape(8, 16, EVERYWHERE), None), SFT, steps, "", lambda: None, float("inf"))
+        for steps in ([failing], build_steps(1))
+    ]
+    for work in works:
+        turns.submit(work)
+    with turns:
+        return [catch(lambda work=work: list(work.read_reports())) for work in works] + [catch(lambda: turns.call(int))]
+
+
+def catch(function):
+    try:
+        function()
+    except JobFailure as cause:
+        return cause.reason
+    except Exception as cause:
+        return type(cause).__name__
+
+
 def main(root: Path) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's, when a process has failed
     torch.set_num_threads(1)
     crew = Crew()
     base = load_base(NAME, Source(str(MODEL)), crew.mesh)
@@ -140,7 +181,8 @@ def main(root: Path) -> None:
     with Leader(base, crew) as leader:
         found = do_jobs(leader, root)
         processes = leader.order(describe_process)
-        (root / "found.pickle").write_bytes(pickle.dumps((found, processes)))
+        ends = do_and_fail(leader)
+        (root / "found.pickle").write_bytes(pickle.dumps((found, processes, ends)))
 
 
 if __name__ == "__main__":
