@@ -16,7 +16,7 @@ from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Part, PartResult, Step
 from trainyard_trainer.compute.turns import ANY, OFF, SAME_ENTITY, Policy, Turns
 from trainyard_trainer.compute.work import LARGEST_LEAD, Saved, StepTaken, Work
-from trainyard_trainer.failures import Fenced, InvalidInput
+from trainyard_trainer.failures import Fenced, InvalidInput, Leaving
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step
@@ -314,11 +314,12 @@ class TestFailures:
 
             return check
 
-        causes = [Fenced("cancelled"), RuntimeError("the time is up"), Fenced("another has it")]
+        causes = [Fenced("cancelled"), RuntimeError("no reason"), Fenced("another has it"), Leaving("the time is up")]
         works = [make_work(machine, make_steps(1, 4), check=make_check(cause)) for cause in causes]
         good = make_work(machine, make_steps(2, 4))
-        *failed, told = run(machine, [*works, good], ANY)
-        assert failed == causes
+        *failed, left, told = run(machine, [*works, good], ANY)
+        assert failed == causes[:3]
+        assert left == []  # it saved what it had, which was nothing
         assert len(list_losses(told)) == 4
 
     def test_memory_that_is_out_is_tried_again_with_half_as_much_and_once(self, machine, monkeypatch, capfd):

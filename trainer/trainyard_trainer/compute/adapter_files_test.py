@@ -1,0 +1,124 @@
+import json
+
+import pytest
+import torch
+from peft import PeftModel
+from safetensors.torch import load_file, save_file
+
+from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPTIMIZER_STATE
+from trainyard_trainer.compute.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.models_for_tests import LLAMA_TARGETS, backward, make_base, make_families, open_random
+from trainyard_trainer.compute.optimizer import SFT
+from trainyard_trainer.compute.slots import Shape
+from trainyard_trainer.failures import JobFailure
+
+SHAPE = Shape(4, 16, LLAMA_TARGETS)
+
+
+@pytest.fixture(scope="module")
+def machine() -> Machine:
+    return Machine(make_base())
+
+
+@pytest.fixture
+def trained(machine, tmp_path):
+    """A slot that has taken a step, and the folder that it was saved to."""
+    slot = open_random(machine, SHAPE)
+    backward(machine, slot, make_families(1, 2))
+    machine.take_step(slot, SFT, 1e-2)
+    state = machine.read(slot)
+    save_adapter(state, SHAPE, "trainyard/tiny", tmp_path)
+    save_optimizer(state, SFT.method, tmp_path)
+    yield slot, tmp_path
+    machine.close(slot)
+
+
+def test_what_was_saved_is_read_again_to_the_bit(machine, trained):
+    slot, folder = trained
+    state = machine.read(slot)
+    assert read_shape(folder) == Shape(4, 16, tuple(sorted(LLAMA_TARGETS)))
+    for one, other in (
+        (read_adapter(folder, "SFT").weights, state.weights),
+        (read_adapter(folder, "SFT").optimizer, state.optimizer),
+    ):
+        assert one.keys() == other.keys()
+        assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_peft_loads_it_and_computes_what_the_trainer_does(machine, trained):
+    slot, folder = trained
+    examples = make_families(2, 2)
+    found = machine.score(slot, [examples], lambda: None)
+    model = PeftModel.from_pretrained(make_base().model, str(folder)).eval()
+    for example, column in zip(examples, found, strict=True):
+        with torch.no_grad():
+            logprobs = model(torch.from_numpy(example.ids)[None]).logits[0].log_softmax(-1)
+        places = example.trained.nonzero()[0]
+        wanted = [logprobs[place - 1, example.ids[place]].item() for place in places]
+        assert column.tolist() == pytest.approx(wanted, abs=1e-4)
+
+
+def test_the_optimizers_state_of_older_checkpoints_goes_on(machine, trained):
+    """They have PEFT's name of the adapter in their names, and tell no method: all of them were of RL."""
+    slot, folder = trained
+    state = machine.read(slot)
+    old = {
+        name.replace(".lora_A.", ".lora_A.default.").replace(".lora_B.", ".lora_B.default."): tensor
+        for name, tensor in state.optimizer.items()
+    }
+    assert old.keys() != state.optimizer.keys()
+    save_file(old, folder / OPTIMIZER_STATE)
+    assert read_adapter(folder, "SFT").optimizer == {}
+    machine.refill(slot, read_adapter(folder, "RL"))
+    again = machine.read(slot).optimizer
+    assert again.keys() == state.optimizer.keys()
+    assert all(torch.equal(again[name], state.optimizer[name]) for name in again)
+    assert {tensor.item() for name, tensor in again.items() if name.endswith(".step")} == {1.0}
+
+
+def test_a_slot_keeps_nothing_of_the_adapter_before(machine, trained):
+    slot, _ = trained
+    fresh = Machine(make_base())
+    machine.refill(slot, None)
+    untrained = machine.read(slot)
+    assert untrained.optimizer == {}
+    other = fresh.read(fresh.open(SHAPE, None)).weights
+    assert all(torch.equal(untrained.weights[name], other[name]) for name in other)
+    assert not any(tensor.any() for name, tensor in untrained.weights.items() if "lora_B" in name)
+
+
+def test_a_slot_that_is_given_back_is_used_again_by_its_like_only(machine):
+    one = machine.open(SHAPE, None)
+    two = machine.open(SHAPE, None)
+    assert one != two
+    machine.close(one)
+    other = machine.open(Shape(5, 16, LLAMA_TARGETS), None)
+    assert other not in (one, two)
+    assert machine.open(SHAPE, None) == one
+    for slot in (one, two, other):
+        machine.close(slot)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"use_dora": True}, {"bias": "all"}, {"rank_pattern": {"q_proj": 2}}, {"alpha_pattern": {"q_proj": 2}}],
+    ids=lambda change: next(iter(change)),
+)
+def test_adapters_of_other_kinds_are_not_trained(trained, change):
+    _, folder = trained
+    path = folder / ADAPTER_CONFIG
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(JobFailure, match="only plain LoRA") as caught:
+        read_shape(folder)
+    assert (caught.value.reason, caught.value.retryable) == ("CheckpointMismatch", False)
+
+
+def test_weights_of_another_model_are_refused_and_their_slot_is_free(machine, trained):
+    slot, folder = trained
+    weights = load_file(folder / ADAPTER_WEIGHTS)
+    weights.pop(next(iter(weights)))
+    save_file(weights, folder / ADAPTER_WEIGHTS)
+    with pytest.raises(JobFailure, match="other weights"):
+        machine.open(read_shape(folder), read_adapter(folder, "SFT"))
+    assert [each.name for each in machine.slots.all if not each.free] == [slot]
