@@ -1,5 +1,8 @@
 import os from 'node:os'
 import path from 'node:path'
+import { Problem } from './problem.ts'
+
+export type Accelerator = 'cpu' | 'cuda'
 
 /** Where the local commands read and write, and what the user asked for; read once from the environment. */
 export interface LocalConfig {
@@ -18,6 +21,8 @@ export interface LocalConfig {
   outbound: { dataHosts: string[]; webhookHosts: string[]; privateNetworks: string[] }
   /** Whether base models get their engines and trainers; some tests do without. */
   withPods: boolean
+  /** What engines and trainers compute on. A GPU is used where it is asked for: its packages take much longer to install. */
+  accelerator: Accelerator
 }
 
 export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConfig {
@@ -35,7 +40,13 @@ export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConf
       privateNetworks: splitList(env['TRAINYARD_PRIVATE_NETWORKS']),
     },
     withPods: true,
+    accelerator: readAccelerator(env['TRAINYARD_ACCELERATOR'] || 'cpu'),
   }
+}
+
+function readAccelerator(name: string): Accelerator {
+  if (name === 'cpu' || name === 'cuda') return name
+  throw new Problem('TRAINYARD_ACCELERATOR must be cpu or cuda (an NVIDIA GPU).')
 }
 
 function splitList(text = ''): string[] {

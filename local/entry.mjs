@@ -15,11 +15,12 @@ const commands = {
   limits: 'local/limits.ts',
   put: 'local/put.ts',
   test: 'test/run.ts',
+  'test:gpu': 'test/gpu.ts',
   check: 'test/check.ts',
   bench: 'test/bench/run.ts',
   gen: 'crds/generate.ts',
 }
-const startsAStack = new Set(['demo', 'up', 'test', 'bench'])
+const startsAStack = new Set(['demo', 'up', 'test', 'test:gpu', 'bench'])
 
 function runCommand(file, args) {
   const bin = path.join(repository, 'node_modules', '.bin')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { childEnvironment } from '../config.ts'
+import { childEnvironment, type LocalConfig } from '../config.ts'
 import { withLock } from '../entry/lock.mjs'
 import { Problem } from '../problem.ts'
 import type { Phase } from '../terminal/board.ts'
@@ -26,12 +26,22 @@ export interface PythonSource {
 
 /** Makes the environment that trainer and engine run in, or finds it in the cache. */
 export function installTrainerEnvironment(context: InstallContext): Promise<PythonEnvironment> {
-  const folder = path.join(context.config.repository, 'trainer')
-  return installPythonEnvironment(context, {
+  return installPythonEnvironment(context, describeTrainer(context.config))
+}
+
+/** vLLM is another package for GPUs than for processors. */
+export function describeTrainer({ repository, accelerator }: LocalConfig): PythonSource {
+  const folder = path.join(repository, 'trainer')
+  if (accelerator === 'cuda')
+    return {
+      title: 'making the Python environment for GPUs',
+      requirements: path.join(folder, 'requirements-gpu.txt'),
+    }
+  return {
     title: 'making the Python environment',
     requirements: path.join(folder, 'requirements.txt'),
     overrides: path.join(folder, 'overrides.txt'),
-  })
+  }
 }
 
 /** Makes an environment of pinned packages, or finds it in the cache. */

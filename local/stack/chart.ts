@@ -19,6 +19,7 @@ export interface ChartRequest {
   settings: StackSettings
   withPods: boolean
   outbound: LocalConfig['outbound']
+  accelerator: LocalConfig['accelerator']
   signal: AbortSignal
 }
 
@@ -56,14 +57,20 @@ async function renderChart({ repository, controlPlane, signal }: ChartRequest, l
 /** What the chart must know of one machine: a folder for artifacts, loopback addresses, one port to the outside. */
 export function chartValues(
   layout: Layout,
-  { settings, withPods, outbound }: Pick<ChartRequest, 'settings' | 'withPods' | 'outbound'>,
+  { settings, ...asked }: Pick<ChartRequest, 'settings' | 'withPods' | 'outbound' | 'accelerator'>,
 ): object {
   return {
     artifacts: { hostPath: { path: layout.artifacts } },
     listenOnPodIP: true,
-    outbound,
+    outbound: asked.outbound,
     secrets: { databaseUrl: databaseUrl(settings), engineKey: settings.secrets.engineKey },
     apiserver: { service: { type: 'NodePort', nodePort: settings.ports.public } },
-    ...(withPods ? {} : { baseModels: { 'tiny-chat': { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } } } }),
+    baseModels: { 'tiny-chat': tinyChat(asked) },
   }
+}
+
+/** On a GPU the trainer computes in bfloat16, so that the engine does too, and leaves it most of the memory. */
+function tinyChat({ withPods, accelerator }: Pick<ChartRequest, 'withPods' | 'accelerator'>): object {
+  if (!withPods) return { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } }
+  return accelerator === 'cuda' ? { engine: { args: ['--dtype', 'bfloat16', '--gpu-memory-utilization', '0.3'] } } : {}
 }
