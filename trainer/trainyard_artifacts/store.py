@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 from uuid import uuid4
 
-from trainyard_artifacts.addresses import ArtifactMissing, parse_key
+from trainyard_artifacts.addresses import ArtifactMissing, StoreUnavailable, parse_key
 from trainyard_artifacts.files import (
     WriteFiles,
     digest_bytes,
@@ -76,9 +76,15 @@ class FolderStore:
         try:
             content = self.locate(uri).read_bytes()
         except (FileNotFoundError, NotADirectoryError) as cause:
+            self.require_root()
             raise ArtifactMissing(f"{uri} is not in the artifact store") from cause
         require_digest(uri, digest_bytes(content), digest)
         return content
+
+    def require_root(self) -> None:
+        """A store that is not there has lost nothing."""
+        if not self.root.is_dir():
+            raise StoreUnavailable(f"The artifact store is not there: {self.root} is no folder")
 
     def has(self, uri: str) -> bool:
         return self.locate(uri).exists()

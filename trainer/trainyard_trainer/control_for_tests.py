@@ -129,8 +129,8 @@ class Control:
         with self.changed:
             job = self.jobs[job_id]
             mine = int(attempt) == job.attempt
-            told_late = name in ("log", "token-statistics", "heartbeat", "checkpoint") and job.state == "Trained"
-            if not mine or (job.state != "Active" and not told_late):
+            told_late = name in ("token-statistics", "heartbeat", "checkpoint") and job.state == "Trained"
+            if not mine or not (job.state == "Active" or name == "log" or told_late):
                 job.refused.append(name)
                 return 409, {"detail": "fenced"}
             self.keep(job, name, body)

@@ -42,12 +42,25 @@ def explain_failure(cause: Exception) -> JobFailure:
     if isinstance(cause, JobFailure):
         return cause
     if isinstance(cause, torch.OutOfMemoryError):
-        message = "The GPU ran out of memory; shorter trajectories or a smaller maxSequenceLength need less."
+        message = (
+            "The GPU ran out of memory, also with smaller batches: train on shorter trajectories, or ask the"
+            " administrator for a smaller maxSequenceLength of the base model or a larger GPU."
+        )
         return JobFailure("Capacity", "CudaOutOfMemory", message, retryable=True)
-    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
-        return JobFailure("Capacity", "StorageFull", "The artifact store is full.", retryable=True)
+    if isinstance(cause, OSError):
+        return explain_os_error(cause)
     if isinstance(cause, StoreUnavailable):
         return JobFailure("Internal", "ArtifactStoreUnavailable", f"{cause}."[:1000], retryable=True)
     if isinstance(cause, ArtifactError):
-        return JobFailure("Internal", "ArtifactDamaged", f"{cause}.", retryable=True)
+        message = f"{cause}. Fork the model at an earlier step, or ask the administrator to restore the file."
+        return JobFailure("Internal", "ArtifactDamaged", message, retryable=True)
     return JobFailure("Internal", "TrainerError", f"{type(cause).__name__}: {cause}"[:1000], retryable=True)
+
+
+def explain_os_error(cause: OSError) -> JobFailure:
+    """A job works with no files but those of the artifact store, and what it fetched from there."""
+    if cause.errno in (errno.ENOSPC, errno.EDQUOT):
+        message = "The artifact store is full: delete checkpoints that nobody needs, or ask the administrator for room."
+        return JobFailure("Capacity", "StorageFull", message, retryable=True)
+    message = f"The artifact store cannot be used: {cause.strerror or cause}. Ask the administrator to look after it."
+    return JobFailure("Internal", "ArtifactStoreUnavailable", message, retryable=True)

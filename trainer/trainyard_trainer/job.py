@@ -2,12 +2,14 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from trainyard_artifacts.addresses import ArtifactError
+from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
 from trainyard_artifacts.store import ArtifactStore, open_store
+from trainyard_trainer import log
 from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.config import Settings
@@ -16,6 +18,9 @@ from trainyard_trainer.reports.claims import Claim, Lease
 from trainyard_trainer.statistics.recorder import TokenRecorder
 from trainyard_trainer.statistics.upload import Uploads
 
+Result = TypeVar("Result")
+# How long a store that does not answer is waited for, in seconds between tries.
+PAUSES = (1.0, 2.0, 4.0, 8.0)
 # Of the time that a process has for leaving: for the steps under way. The rest is for saving what the jobs have got.
 STEPS_SHARE = 0.75
 
@@ -80,8 +85,19 @@ class Job:
             raise
         self.uploads.start(recorder, self.store, self.lease.client, self.claim)
 
+    def patiently(self, use_store: Callable[[], Result]) -> Result:
+        """What `use_store` gives, which is tried again where the artifact store does not answer."""
+        for pause in PAUSES:
+            try:
+                return use_store()
+            except StoreUnavailable as cause:
+                log.warn("waiting for the artifact store", job=self.claim.id, error=str(cause))
+            self.leave.asked.wait(pause)
+            self.check_step()
+        return use_store()
+
     def read_input(self) -> bytes:
         try:
-            return self.store.read(self.claim.input.uri, self.claim.input.digest)
+            return self.patiently(lambda: self.store.read(self.claim.input.uri, self.claim.input.digest))
         except ArtifactError as cause:
             raise InvalidInput(f"The input cannot be trained on: {cause}.", "InputUnusable") from cause

@@ -59,6 +59,7 @@ class Nursery:
         return json.loads(self.process.stdout.readline())
 
     def start(self, env: dict, log: Path) -> Trainer:
+        log.touch()
         return Trainer(self, self.ask({"env": env, "log": str(log)}), log)
 
     def close(self) -> None:

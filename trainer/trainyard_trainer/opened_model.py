@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import torch
+from safetensors import SafetensorError
 
-from trainyard_artifacts.addresses import ArtifactError
+from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
 from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, locate_checkpoint, locate_progress
 from trainyard_artifacts.checkpoints import write_checkpoint as store_checkpoint
 from trainyard_trainer import log
@@ -17,12 +19,14 @@ from trainyard_trainer.compute.optimizer import Recipe, require_finite
 from trainyard_trainer.compute.slots import AdapterState, Shape
 from trainyard_trainer.compute.step import Numbers, Step
 from trainyard_trainer.compute.work import Saved, StepTaken, Work
-from trainyard_trainer.failures import Leaving
+from trainyard_trainer.failures import JobFailure, Leaving
 from trainyard_trainer.job import Job
 from trainyard_trainer.progress import Progress, fetch_progress
 from trainyard_trainer.reports.claims import Artifact
 
 OnStep = Callable[[StepTaken], None]
+# What comes of files that are whole, but not what they should be.
+UNREADABLE = (ArtifactError, SafetensorError, ValueError, KeyError, TypeError)
 
 
 @dataclass
@@ -40,23 +44,30 @@ class OpenedModel:
         """The log-probabilities of each example's trained tokens under the model as the job found it."""
         return score_under(self.job, self.slot, examples)
 
-    def resume(self, use_notes: Callable[[dict], None] = lambda _: None, take_notes: Callable[[], dict] = dict) -> None:
+    def resume(
+        self,
+        num_steps: int,
+        use_notes: Callable[[dict], None] = lambda _: None,
+        take_notes: Callable[[], dict] = dict,
+    ) -> None:
         """Goes on where an earlier attempt at the job was interrupted, if it left anything usable.
 
         `use_notes` is given what `take_notes` gave there: what is to be saved of the job besides the model, as JSON.
         """
         self.take_notes = take_notes
-        saved = self.job.claim.resume
+        self.progress = Progress(num_steps)
+        job, saved = self.job, self.job.claim.resume
         if saved is None:
             return
         try:
-            folder, self.progress = fetch_progress(self.job.store, saved, self.job.claim.id)
+            folder, progress = job.patiently(lambda: fetch_progress(job.store, saved, job.claim.id, num_steps))
             state = read_adapter(folder, self.recipe.method)
-        except (ArtifactError, OSError, ValueError, KeyError) as cause:
-            log.warn("saved progress cannot be used, beginning anew", job=self.job.claim.id, error=str(cause))
+            job.turns.call(lambda: job.turns.machine.refill(self.slot, state))
+        except (*UNREADABLE, OSError, JobFailure) as cause:
+            log.warn("saved progress cannot be used, beginning anew", job=job.claim.id, error=str(cause))
             return
-        self.job.turns.call(lambda: self.job.turns.machine.refill(self.slot, state))
-        use_notes(self.progress.notes)
+        self.progress = progress
+        use_notes(progress.notes)
         log.info("job resumed", job=self.job.claim.id, steps_taken=self.progress.steps_taken)
 
     def train(self, steps: Sequence[Step], constant: Numbers, on_step: OnStep = lambda _: None) -> AdapterState:
@@ -97,19 +108,27 @@ class OpenedModel:
         if saved.last and finished:
             return
         if saved.steps_taken:
-            self.progress.notes = self.take_notes()
-            uri = locate_progress(self.job.claim.id)
-            digest = self.store(uri, saved.state, lambda folder: self.progress.save(self.job.claim.id, folder))
-            self.job.lease.post_progress(Artifact(uri, digest), saved.steps_taken)
+            self.save_progress(saved)
         if saved.last:
             raise Leaving(f"the trainer ends after {saved.steps_taken} steps of the job")
+
+    def save_progress(self, saved: Saved) -> None:
+        """Where that fails the job goes on, and saves itself again later."""
+        self.progress.notes = self.take_notes()
+        uri = locate_progress(self.job.claim.id)
+        try:
+            digest = self.store(uri, saved.state, lambda folder: self.progress.save(self.job.claim.id, folder))
+        except (StoreUnavailable, ArtifactError, OSError) as cause:
+            log.warn("progress cannot be saved, going on without", job=self.job.claim.id, error=str(cause))
+            return
+        self.job.lease.post_progress(Artifact(uri, digest), saved.steps_taken)
 
     def write_checkpoint(self, state: AdapterState, metrics: Numbers) -> None:
         """Each job ends with one, also when there was nothing to train."""
         self.job.lease.check()
         require_finite(state.weights)
         uri = locate_checkpoint(self.job.claim.checkpoint_id)
-        digest = self.store(uri, state)
+        digest = self.job.patiently(lambda: self.store(uri, state))
         self.job.lease.post_checkpoint(uri, digest, metrics)
 
     def store(self, uri: str, state: AdapterState, add: Callable[[Path], None] = lambda _: None) -> str:
@@ -138,8 +157,11 @@ def read_checkpoint(job: Job, origin: Artifact | None, method: str) -> tuple[Sha
     if origin is None:
         lora = job.settings.lora
         return Shape(lora.rank, lora.alpha, tuple(sorted(lora.target_modules))), None
-    folder = fetch_checkpoint(job.store, origin.uri, origin.digest, [OPTIMIZER_STATE])
-    return read_shape(folder), read_adapter(folder, method)
+    folder = job.patiently(lambda: fetch_checkpoint(job.store, origin.uri, origin.digest, [OPTIMIZER_STATE]))
+    try:
+        return read_shape(folder), read_adapter(folder, method)
+    except UNREADABLE as cause:
+        raise ArtifactError(f"checkpoint {origin.uri} cannot be read: {cause}") from cause
 
 
 @contextmanager
@@ -153,9 +175,18 @@ def open_slot(job: Job, shape: Shape, state: AdapterState | None) -> Iterator[st
 
 
 def score_under(job: Job, slot: str | None, examples: Sequence[Example]) -> list[np.ndarray]:
-    """A turn at a time, so that other jobs have theirs between."""
+    """A turn at a time, so that other jobs have theirs between; with smaller ones where the memory is too little."""
+    budget = job.turns.policy.max_batch_tokens
+    try:
+        return score_in_turns(job, slot, examples, budget)
+    except torch.OutOfMemoryError:
+        log.warn("out of memory, trying again with smaller batches", max_batch_tokens=budget // 2)
+    return score_in_turns(job, slot, examples, budget // 2)
+
+
+def score_in_turns(job: Job, slot: str | None, examples: Sequence[Example], budget: int) -> list[np.ndarray]:
     return [
         logprobs
-        for passes in job.turns.split(examples)
+        for passes in job.turns.split(examples, budget)
         for logprobs in job.turns.call(lambda passes=passes: job.turns.machine.score(slot, passes, job.check))
     ]

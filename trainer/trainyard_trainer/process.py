@@ -2,10 +2,11 @@
 
 import os
 import signal
+import sys
 import time
 
 from trainyard_trainer import log
-from trainyard_trainer.compute.base import Source, load_base
+from trainyard_trainer.compute.base import Base, Source, load_base
 from trainyard_trainer.compute.crew import Crew
 from trainyard_trainer.compute.fleet import Leader, Member
 from trainyard_trainer.compute.machine import Machine
@@ -20,8 +21,7 @@ def run(settings: Settings) -> None:
     """Until SIGTERM, or until the leader ends."""
     started = time.monotonic()
     crew = Crew() if settings.num_processes > 1 else None
-    source = Source(settings.model_path, settings.model_revision, settings.trust_remote_code)
-    base = load_base(settings.base_model, source, crew.mesh if crew else None)
+    base = load(settings, crew)
     log.info("base model loaded", base_model=base.name, device=str(base.device), seconds=time.monotonic() - started)
     if crew is None:
         serve(settings, Machine(base))
@@ -30,6 +30,24 @@ def run(settings: Settings) -> None:
             serve(settings, leader)
     else:
         Member(base, crew).follow()
+
+
+def load(settings: Settings, crew: Crew | None) -> Base:
+    """Ends the process with one line, which Kubernetes shows as the reason, where the base model cannot be used."""
+    source = Source(settings.model_path, settings.model_revision, settings.trust_remote_code)
+    try:
+        return load_base(settings.base_model, source, crew.mesh if crew else None)
+    except Exception as cause:  # whatever transformers raises on files that are no model
+        reason = " ".join(f"{type(cause).__name__}: {cause}".split())[:1000]
+        sys.exit(f"trainyard_trainer: the base model {source.path} cannot be loaded: {reason}{advise(reason)}")
+
+
+def advise(reason: str) -> str:
+    if "trust_remote_code" in reason:
+        return " Set spec.source.trustRemoteCode of the BaseModel if you trust that code."
+    if "safetensors found" in reason:
+        return " Only safetensors are read: convert the weights."
+    return ""
 
 
 def serve(settings: Settings, machine: Machine) -> None:

@@ -20,6 +20,7 @@ PROGRESS = "progress.json"
 class Progress:
     """Steps that are taken, the sums of their numbers, and the job's notes, as the pushes of its trajectories."""
 
+    num_steps: int = 0
     steps_taken: int = 0
     sums: Numbers = field(default_factory=dict)
     notes: dict = field(default_factory=dict)
@@ -33,14 +34,14 @@ class Progress:
         return {name: value / self.steps_taken for name, value in self.sums.items()}
 
     def save(self, seed: str, folder: Path) -> None:
-        content = {"steps_taken": self.steps_taken, "seed": seed, "sums": self.sums, "notes": self.notes}
-        (folder / PROGRESS).write_text(json.dumps(content))
+        (folder / PROGRESS).write_text(json.dumps({"seed": seed, **vars(self)}))
 
 
-def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str) -> tuple[Path, Progress]:
-    """The folder of a saved state, verified, and how far it is. Raises ArtifactError where it cannot be used."""
+def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str, num_steps: int) -> tuple[Path, Progress]:
+    """The folder of a saved state, verified, and how far it is. Raises ArtifactError where it cannot be read, and
+    ValueError, KeyError or TypeError where it is not of this job, or of one that another release cut otherwise."""
     folder = fetch_checkpoint(store, saved.uri, saved.digest, [OPTIMIZER_STATE, PROGRESS])
     content = json.loads((folder / PROGRESS).read_text())
-    if content["seed"] != seed:
+    if content.pop("seed") != seed or content["num_steps"] != num_steps or content["steps_taken"] > num_steps:
         raise ValueError(f"{saved.uri} is of another job")
-    return folder, Progress(content["steps_taken"], content["sums"], content["notes"])
+    return folder, Progress(**content)

@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_artifacts.store import open_store
+from trainyard_trainer import job as job_module
 from trainyard_trainer.config import Settings, read_lora
 from trainyard_trainer.job import Job, Leave
 from trainyard_trainer.jobs_for_tests import Recorders, Reports
@@ -107,7 +108,8 @@ def read_steps(artifacts, checkpoint, tmp_path):
     return {value.item() for name, value in load_file(path).items() if name.endswith(".step")}
 
 
-def test_an_input_that_is_not_there_is_the_users_a_store_that_is_away_is_not(train, s3_settings):
+def test_an_input_that_is_not_there_is_the_users_a_store_that_is_away_is_not(train, s3_settings, monkeypatch):
+    monkeypatch.setattr(job_module, "PAUSES", ())
     missing = train(s3_settings, stored=False).failure
     assert (missing["category"], missing["reason"], missing["retryable"]) == ("User", "InputUnusable", False)
     away = train(replace(s3_settings, endpoint="http://127.0.0.1:9"), stored=False).failure

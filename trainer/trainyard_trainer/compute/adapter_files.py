@@ -1,23 +1,26 @@
 """Adapters in files, in PEFT's own layout, with the optimizer's state beside them."""
 
 import json
+import os
+import re
 from pathlib import Path
 
 from peft import LoraConfig
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPTIMIZER_STATE
 from trainyard_trainer.compute.optimizer import RL
-from trainyard_trainer.compute.slots import AdapterState, Shape, describe_adapter
+from trainyard_trainer.compute.slots import AdapterState, Shape, Tensors, describe_adapter
 from trainyard_trainer.failures import JobFailure
 
 METHOD = "method"
+OS_ERROR = re.compile(r"os error (\d+)")
 
 
 def save_adapter(state: AdapterState, shape: Shape, base_name: str, folder: Path) -> None:
     """As PEFT and vLLM read it, always in float32; the same weights give the same bytes."""
-    save_file(dict(state.weights), folder / ADAPTER_WEIGHTS, metadata={"format": "pt"})
+    save_tensors(state.weights, folder / ADAPTER_WEIGHTS, {"format": "pt"})
     config = describe_adapter(shape).to_dict()
     config["base_model_name_or_path"] = base_name
     config["target_modules"] = sorted(config["target_modules"])
@@ -26,7 +29,17 @@ def save_adapter(state: AdapterState, shape: Shape, base_name: str, folder: Path
 
 
 def save_optimizer(state: AdapterState, method: str, folder: Path) -> None:
-    save_file(dict(state.optimizer), folder / OPTIMIZER_STATE, metadata={METHOD: method})
+    save_tensors(state.optimizer, folder / OPTIMIZER_STATE, {METHOD: method})
+
+
+def save_tensors(tensors: Tensors, path: Path, metadata: dict[str, str]) -> None:
+    """Raises OSError where there is no room: safetensors only tells the number of an error, in its message."""
+    try:
+        save_file(dict(tensors), path, metadata=metadata)
+    except SafetensorError as cause:
+        if found := OS_ERROR.search(str(cause)):
+            raise OSError(int(found[1]), os.strerror(int(found[1])), path.name) from cause
+        raise
 
 
 def read_shape(folder: Path) -> Shape:

@@ -55,7 +55,8 @@ class Slot:
     def fill(self, state: AdapterState | None) -> None:
         """With an adapter and its optimizer's state; None is an untrained one."""
         weights = self.initial if state is None else state.weights
-        if weights.keys() != self.parameters.keys():
+        shapes = {name: parameter.shape for name, parameter in self.parameters.items()}
+        if {name: tensor.shape for name, tensor in weights.items()} != shapes:
             message = "The checkpoint holds other weights than an adapter of this base model has."
             raise JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
         for name, parameter in self.parameters.items():

@@ -58,10 +58,10 @@ class Turns(DeviceThread):
             self.works.append(work)
             self.changed.notify()
 
-    def split(self, examples: Sequence[Example]) -> list[list[list[Example]]]:
+    def split(self, examples: Sequence[Example], budget: int) -> list[list[list[Example]]]:
         """Examples in order, in turns of passes through the base; those without a trained token are in none."""
         width = self.machine.width
-        parts = split_evenly(lambda budget: split_packed(examples, budget), self.policy.max_batch_tokens, width)
+        parts = split_evenly(lambda bound: split_packed(examples, bound), budget, width)
         passes = [[examples[place] for place in part] for part in parts]
         return [passes[start : start + width] for start in range(0, len(passes), width)]
 

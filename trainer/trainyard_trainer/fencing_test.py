@@ -1,0 +1,94 @@
+"""Who has lost the lease writes nothing any more: the status server says so, or the time is over."""
+
+import time
+
+import pytest
+
+from trainyard_trainer.control_for_tests import write_rows
+from trainyard_trainer.survivors_for_tests import check_store
+
+ROWS = [("Name a colour.", f"{word}. " * 20) for word in ("Red", "Blue", "Teal", "Pink")] * 10
+REPORTS = ("training_started", "gradient_step", "progress", "checkpoint", "failure", "release", "token-statistics")
+
+
+@pytest.fixture
+def offer(control):
+    def offer(**claimed):
+        return control.add("SFT", write_rows(ROWS), {"batch_size": 4}, token_statistics="all", **claimed)
+
+    return offer
+
+
+@pytest.fixture
+def take_away(control, start_trainer):
+    """Gives the job to another when a report comes in, and waits until its trainer has noticed. Gives the reports that
+    the trainer sent after that."""
+
+    def run(job, name, number):
+        seen, later = [], []
+
+        def trap(told, when, body):
+            if when == "before" and told in REPORTS:
+                if job.attempt > 1:
+                    later.append(told)
+                seen.append(told)
+                if seen.count(name) == number and job.attempt == 1:
+                    with control.changed:
+                        job.attempt, job.state = 2, "Active"
+            return False
+
+        control.trap = trap
+        trainer = start_trainer()
+        deadline = time.monotonic() + 30
+        while "job dropped" not in trainer.log.read_text():
+            assert time.monotonic() < deadline, trainer.log.read_text()
+            time.sleep(0.01)
+        time.sleep(0.3)
+        return later
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("report", "number"),
+    [
+        pytest.param("training_started", 1, id="before the first step"),
+        pytest.param("gradient_step", 1, id="after the first step"),
+        pytest.param("progress", 1, id="when its progress is stored"),
+        pytest.param("gradient_step", 10, id="after the last step"),
+        pytest.param("checkpoint", 1, id="when its checkpoint is stored"),
+    ],
+)
+def test_who_is_fenced_reports_nothing_and_stores_nothing(control, offer, take_away, report, number):
+    job = offer()
+    assert take_away(job, report, number) == []
+    assert (job.checkpoints, job.failures, job.statistics, job.releases) == ([], [], [], 0)
+    assert job.refused.count(report) == 1
+    assert not set(job.refused) - {report, "heartbeat", "log"}
+    kept = len(list(control.root.glob("checkpoints/*")))
+    assert kept == (report == "checkpoint")
+    assert not (control.root / "token-statistics").exists()
+    check_store(control.root)
+
+
+def test_a_lease_that_ran_out_while_the_status_server_was_away_ends_the_attempt(control, start_trainer, offer):
+    job = offer(lease_seconds=2)
+    away_since = []
+
+    def trap(told, when, _):
+        if (told, when) == ("gradient_step", "after"):
+            away_since.append(time.monotonic())
+        return bool(away_since) and told != "claims"
+
+    control.trap = trap
+    trainer = start_trainer()
+    control.wait_for(lambda: job.events)
+    deadline = time.monotonic() + 30
+    while "job dropped" not in trainer.log.read_text():
+        assert time.monotonic() < deadline, trainer.log.read_text()
+        time.sleep(0.01)
+    assert "the lease ran out" in trainer.log.read_text()
+    assert time.monotonic() - away_since[0] < 8
+    assert len(job.events) == 2
+    assert job.progress == job.checkpoints == job.failures == []
+    assert not (control.root / "checkpoints").exists()
