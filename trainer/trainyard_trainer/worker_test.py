@@ -22,6 +22,7 @@ class Control:
         self.root = root
         self.server = server
         self.cancelled_at = None
+        self.heard_at = {}
         server.respond = self.respond
 
     def offer(self, method, content, config):
@@ -38,7 +39,9 @@ class Control:
             "lease_seconds": 15,
         }
 
-    def respond(self, path, _body):
+    def respond(self, path, body):
+        name = body["events"][0]["type"] if path.endswith("/events") else path.rsplit("/", 1)[-1]
+        self.heard_at.setdefault(name, time.monotonic())
         if path == "/v1/claims":
             return 200, self.claim
         gone = self.cancelled_at is not None and not path.endswith("/log")
@@ -125,6 +128,16 @@ def test_a_cancelled_job_is_dropped_within_a_moment(server, control, serve, rows
     assert server.bodies_of("checkpoint") == server.bodies_of("failure") == []
     assert not (control.root / "checkpoints").exists()
     assert "job dropped" in server.bodies_of("log")[-1]["lines"][-1]["text"]
+
+
+def test_a_warm_trainer_soon_tells_of_a_jobs_first_step(control, serve):
+    control.offer("SFT", write_rows(2), {})
+    serve()
+    control.heard_at.clear()
+    serve()
+    # Ten times what it is meant to take, as measured by `npm run bench -- trainer`: tests run on busy machines.
+    assert control.heard_at["training_started"] - control.heard_at["claims"] < 0.25
+    assert control.heard_at["gradient_step"] - control.heard_at["claims"] < 1.0
 
 
 def test_heartbeats_are_sent_every_second():
