@@ -1,0 +1,31 @@
+"""Small models with random weights on the GPU, of shapes that its kernels take."""
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from trainyard_trainer.compute.base import Base, forbid_dropout, get_head, prepare
+from trainyard_trainer.compute.models_for_tests import CONFIGS
+
+# The kernels' numbers differ with the type that they compute in. Of a loss, and of the length of a gradient.
+LOSS_DIFFERENCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2}
+GRADIENT_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.15}
+TYPES = [torch.float32, torch.bfloat16]
+DEVICE = torch.device("cuda")
+WIDE = {"hidden_size": 128, "intermediate_size": 256, "num_attention_heads": 4, "initializer_range": 0.1}
+
+
+def load(name: str, dtype: torch.dtype, **changes: object) -> Base:
+    """As the trainer loads it, but not prepared; the same weights each time."""
+    torch.manual_seed(0)
+    given = CONFIGS[name].to_dict() | WIDE | changes
+    config = CONFIGS[name].__class__.from_dict(given)
+    model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    model.requires_grad_(False)
+    model.config.use_cache = False
+    torch.nn.Module.to(model, DEVICE).train()
+    forbid_dropout(model)
+    return Base(name, model, None, DEVICE, vocabulary=get_head(model).out_features)
+
+
+def load_prepared(name: str, dtype: torch.dtype, **changes: object) -> Base:
+    return prepare(load(name, dtype, **changes))
