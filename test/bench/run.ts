@@ -1,8 +1,13 @@
 import { benchApi } from './api.ts'
 import { benchIngest } from './ingest.ts'
 import { printResult, type BenchResult } from './result.ts'
+import { benchTrainer } from './trainer.ts'
 
-const benches: Record<string, () => Promise<BenchResult>> = { api: benchApi, ingest: benchIngest }
+const benches: Record<string, () => Promise<BenchResult>> = {
+  api: benchApi,
+  ingest: benchIngest,
+  trainer: benchTrainer,
+}
 
 const name = process.argv[2] ?? ''
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined

@@ -1,0 +1,59 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+
+const trainer = path.join(import.meta.dirname, '..', '..', 'trainer')
+
+/** As trainer/bench/contestant.py tells it; tokens are those of the examples, not those that are computed. */
+export interface Round {
+  seconds: number
+  cpu_seconds: number
+  tokens: number
+  losses: number[]
+  peak_bytes: number
+}
+
+export interface Contestant {
+  /** Memory of the process with its model loaded, before it trained anything. */
+  idleBytes: number
+  runRound: () => Promise<Round>
+  stop: () => Promise<void>
+}
+
+/** A process that has computed its round once, and does so again whenever it is told to. */
+export async function startContestant(python: string, name: string): Promise<Contestant> {
+  const child = startBench(python, name)
+  const ended = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
+  const read = async (): Promise<unknown> => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`the contestant ${name} ended`)
+    return JSON.parse(value)
+  }
+  const { idle_bytes: idleBytes } = (await read()) as { idle_bytes: number }
+  return {
+    idleBytes,
+    runRound: async () => {
+      child.stdin!.write('\n')
+      return (await read()) as Round
+    },
+    stop: async () => {
+      child.stdin!.end()
+      await ended
+    },
+  }
+}
+
+/** Milliseconds by what was measured, one for each job. */
+export async function measureLatency(python: string): Promise<Record<string, number[]>> {
+  const child = startBench(python, 'latency')
+  const chunks: Buffer[] = await child.stdout!.toArray()
+  return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, number[]>
+}
+
+/** One thread each; nothing reaches for the network. Its log goes nowhere: errors show in what it does not tell. */
+function startBench(python: string, name: string): ChildProcess {
+  const env = { ...process.env, OMP_NUM_THREADS: '1', HF_HUB_OFFLINE: '1', PYTHONWARNINGS: 'ignore' }
+  return spawn(python, ['-m', 'bench', name], { cwd: trainer, env, stdio: ['pipe', 'pipe', 'ignore'] })
+}

@@ -1,0 +1,75 @@
+"""`python -m bench NAME`: one contestant, on one thread, so that both sides have as much; or `latency`."""
+
+import json
+import sys
+from collections.abc import Callable
+
+import torch
+
+from bench.contestant import Round, serve_rounds
+from bench.data import make_rl_steps, make_rows, make_sft_steps, make_tenants
+from bench.latency import measure_latency
+from bench.ours import Trainer, make_states
+from trainyard_trainer.compute.optimizer import RL, SFT
+from trainyard_trainer.compute.turns import ANY, SMALL_PASS, Policy
+
+
+def train_rows(*, even: bool = False, packs: bool = True, pass_tokens: int = SMALL_PASS) -> Callable[[], Round]:
+    trainer = Trainer(SFT, Policy(pass_tokens), packs=packs)
+    steps = make_sft_steps(make_rows(even=even))
+    (state,) = make_states(trainer.machine, 1)
+    return lambda: trainer.train([state], [steps])
+
+
+def train_samples() -> Callable[[], Round]:
+    trainer = Trainer(RL, Policy(SMALL_PASS))
+    steps = make_rl_steps()
+    (state,) = make_states(trainer.machine, 1)
+    return lambda: trainer.train([state], [steps])
+
+
+def train_tenants(*, together: bool) -> Callable[[], Round]:
+    trainer = Trainer(SFT, Policy(SMALL_PASS, ANY))
+    tenants = make_tenants()
+    states = make_states(trainer.machine, len(tenants))
+    return lambda: trainer.train(states, tenants, together=together)
+
+
+def train_by_trl_sft(*, even: bool = False) -> Callable[[], Round]:
+    from bench.trl_sft import prepare
+
+    return prepare(even=even)
+
+
+def train_by_trl_grpo() -> Callable[[], Round]:
+    from bench.trl_grpo import prepare
+
+    return prepare()
+
+
+WHOLE_BATCH = 1 << 30
+CONTESTANTS: dict[str, Callable[[], Callable[[], Round]]] = {
+    "packed": train_rows,
+    "padded": lambda: train_rows(packs=False, pass_tokens=WHOLE_BATCH),
+    "sorted": lambda: train_rows(packs=False),
+    "even": lambda: train_rows(even=True),
+    "trl_sft": train_by_trl_sft,
+    "trl_even": lambda: train_by_trl_sft(even=True),
+    "rl": train_samples,
+    "trl_grpo": train_by_trl_grpo,
+    "together": lambda: train_tenants(together=True),
+    "serial": lambda: train_tenants(together=False),
+}
+
+
+def main(name: str) -> None:
+    torch.set_num_threads(1)
+    if name == "latency":
+        output, sys.stdout = sys.stdout, sys.stderr  # the trainer logs
+        print(json.dumps(measure_latency()), file=output)
+    else:
+        serve_rounds(CONTESTANTS[name])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,154 @@
+"""From a job's claim to its first event, its first gradient step and its checkpoint, as the status server sees it.
+
+The worker is the real one; the status server answers at once, in a thread of the same process. Two models take turns,
+so that every job opens another model than the one before, from the checkpoint that the model's last job left.
+"""
+
+import hashlib
+import json
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import torch
+
+from bench.ours import LORA, MODEL, SHAPE, make_states
+from trainyard_artifacts.settings import StoreSettings
+from trainyard_trainer.compute.base import Base, Source, load_base
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.slots import AdapterState
+from trainyard_trainer.compute.turns import SMALL_PASS, Policy, Turns
+from trainyard_trainer.config import Settings
+from trainyard_trainer.reports.status_client import StatusClient
+from trainyard_trainer.status_server_for_tests import Server
+from trainyard_trainer.worker import Worker
+
+WARM_UP, JOBS, SWAPS = 4, 20, 40
+NAME = "trainyard/tiny-chat"
+QUESTION = {"role": "user", "content": "Name a colour."}
+ANSWERS = ("Red.", "A deep green.", "Blue, as the sky is in the morning.", "Teal.")
+
+
+@dataclass
+class Times:
+    """When a job was claimed, and how long after that it told of what, in milliseconds."""
+
+    claimed: float = field(default_factory=time.perf_counter)
+    after_ms: dict[str, float] = field(default_factory=dict)
+
+    def note(self, what: str) -> None:
+        self.after_ms.setdefault(what, (time.perf_counter() - self.claimed) * 1000)
+
+
+class Control:
+    """Hands out one job after the other and keeps when it heard of what."""
+
+    def __init__(self, root: Path, server: Server) -> None:
+        self.root = root
+        self.times: Times | None = None
+        self.checkpoints: dict[int, dict] = {}
+        self.model = 0
+        server.respond = self.respond
+
+    def offer(self, method: str, content: bytes, config: dict) -> None:
+        digest = hashlib.sha256(content).hexdigest()
+        (self.root / digest).write_bytes(content)
+        self.model = 1 - self.model
+        self.claim = {
+            "id": str(uuid4()),
+            "attempt": 1,
+            "method": method,
+            "input": {"uri": f"artifact:///{digest}", "digest": digest},
+            "config": config,
+            "checkpoint_id": str(uuid4()),
+            "from_checkpoint": self.checkpoints.get(self.model),
+            "lease_seconds": 15,
+        }
+
+    def respond(self, path: str, body: dict) -> tuple[int, dict]:
+        name = path.rsplit("/", 1)[-1]
+        if name == "claims":
+            self.times = Times()
+            return 200, self.claim
+        if name == "events":
+            self.times.note(body["events"][0]["type"])
+        if name == "checkpoint":
+            self.times.note(name)
+            self.checkpoints[self.model] = {"uri": body["uri"], "digest": body["digest"]}
+        if name == "failure":
+            raise SystemExit(body["message"])
+        return 200, {}
+
+
+def measure_latency() -> dict[str, list[float]]:
+    """Milliseconds, job by job, by method and what was told; and those of opening another model's adapter."""
+    base = load_base(NAME, Source(str(MODEL)))
+    server = Server()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    root = Path(tempfile.mkdtemp(prefix="trainyard-bench-"))
+    (root / "token").write_text("token")
+    settings = Settings("", root / "token", NAME, "", StoreSettings(str(root)), 4096, LORA)
+    client = StatusClient(f"http://127.0.0.1:{server.server_port}", root / "token")
+    with Turns(Machine(base), Policy(SMALL_PASS)) as turns:
+        worker, control = Worker(client, turns, settings), Control(root, server)
+        found = {"adapter_swap_ms": time_swaps(turns)}
+        for method, content in (("SFT", write_rows()), ("RL", write_groups(base))):
+            control.checkpoints.clear()
+            for place in range(WARM_UP + JOBS):
+                control.offer(method, content, {"learning_rate": 1e-4})
+                after_ms = run_job(worker, control)
+                for what, value in after_ms.items() if place >= WARM_UP else ():
+                    found.setdefault(f"{method.lower()}_claim_to_{what}_ms", []).append(value)
+    return found
+
+
+def run_job(worker: Worker, control: Control) -> dict[str, float]:
+    worker.start(worker.wait_for_claim())
+    with worker.changed:
+        worker.changed.wait_for(lambda: not worker.running)
+    return control.times.after_ms
+
+
+def time_swaps(turns: Turns) -> list[float]:
+    """Another model's weights, and its optimizer's state, into a slot that is there."""
+    machine = turns.machine
+    states = [add_optimizer(state) for state in turns.call(lambda: make_states(machine, 2))]
+
+    def swap(place: int) -> float:
+        started = time.perf_counter()
+        name = machine.open(SHAPE, states[place % 2])
+        seconds = time.perf_counter() - started
+        machine.close(name)
+        return seconds * 1000
+
+    return [turns.call(lambda place=place: swap(place)) for place in range(SWAPS)]
+
+
+def add_optimizer(state: AdapterState) -> AdapterState:
+    averages = {f"{key}.{kind}": weight for key, weight in state.weights.items() for kind in ("exp_avg", "exp_avg_sq")}
+    return AdapterState(state.weights, averages | {f"{key}.step": torch.tensor(1.0) for key in state.weights})
+
+
+def write_rows() -> bytes:
+    """Two steps of the default size."""
+    rows = [{"messages": [QUESTION, {"role": "assistant", "content": answer}]} for answer in ANSWERS]
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+def write_groups(base: Base) -> bytes:
+    """Two groups of four answers."""
+    trajectories = [
+        {"messages_and_choices": [QUESTION, make_choice(base, answer)], "reward": place % 2}
+        for place, answer in enumerate(ANSWERS)
+    ]
+    return json.dumps({"trajectory_groups": [{"trajectories": trajectories}] * 2}).encode()
+
+
+def make_choice(base: Base, text: str) -> dict:
+    ids = [*base.tokenizer.encode(text, add_special_tokens=False), base.tokenizer.eos_token_id]
+    entries = [{"token": f"token_id:{number}", "logprob": -0.5, "top_logprobs": []} for number in ids]
+    message = {"role": "assistant", "content": text}
+    return {"finish_reason": "stop", "index": 0, "message": message, "logprobs": {"content": entries}}

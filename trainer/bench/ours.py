@@ -1,0 +1,79 @@
+"""The trainer's own side of the comparisons: steps as jobs hand them to the thread that owns the device."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from bench.contestant import Round, time_round
+from trainyard_trainer.compute.base import Source, load_base
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.optimizer import Recipe
+from trainyard_trainer.compute.slots import AdapterState, Shape
+from trainyard_trainer.compute.step import Step
+from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.work import StepTaken, Work
+from trainyard_trainer.config import read_lora
+
+MODEL = Path(__file__).parents[1] / "models" / "tiny-chat"
+LORA = read_lora({})
+SHAPE = Shape(LORA.rank, LORA.alpha, tuple(sorted(LORA.target_modules)))
+
+
+class Trainer:
+    """A thread that computes for as long as the process lives."""
+
+    def __init__(self, recipe: Recipe, policy: Policy, *, packs: bool = True) -> None:
+        base = load_base("trainyard/tiny-chat", Source(str(MODEL)))
+        assert base.packs
+        self.recipe = recipe
+        self.machine = Machine(replace(base, packs=packs))
+        self.turns = Turns(self.machine, policy)
+        self.turns.__enter__()
+
+    def train(self, states: Sequence[AdapterState], jobs: Sequence[Sequence[Step]], *, together: bool = True) -> Round:
+        """From the handing over of each job's steps to the reading of its adapter; slots were filled before."""
+
+        def run() -> list[float]:
+            if together:
+                works = [self.submit(slot, steps) for slot, steps in zip(slots, jobs, strict=True)]
+                return [loss for work in works for loss in read_losses(work)]
+            pairs = zip(slots, jobs, strict=True)
+            return [loss for slot, steps in pairs for loss in read_losses(self.submit(slot, steps))]
+
+        tokens = sum(example.num_tokens for steps in jobs for step in steps for example in step.examples)
+        with ExitStack() as opened:
+            slots = [opened.enter_context(self.open(state)) for state in states]
+            return time_round(tokens, run)
+
+    @contextmanager
+    def open(self, state: AdapterState) -> Iterator[str]:
+        slot = self.turns.call(lambda: self.machine.open(SHAPE, state))
+        try:
+            yield slot
+        finally:
+            self.turns.call(lambda: self.machine.close(slot))
+
+    def submit(self, slot: str, steps: Sequence[Step]) -> Work:
+        work = Work(slot, self.recipe, steps, "entity", lambda: None, float("inf"))
+        self.turns.submit(work)
+        return work
+
+
+def read_losses(work: Work) -> list[float]:
+    return [report.numbers["loss"] for report in work.read_reports() if isinstance(report, StepTaken)]
+
+
+def make_states(machine: Machine, count: int) -> list[AdapterState]:
+    """Adapters that change something: untrained ones add nothing. For the thread that computes, or before it does."""
+    name = machine.open(SHAPE, None)
+    weights = machine.read(name).weights
+    machine.close(name)
+    random = torch.Generator().manual_seed(0)
+
+    def shake(key: str, weight: torch.Tensor) -> torch.Tensor:
+        return torch.randn(weight.shape, generator=random) * 0.02 if "lora_B" in key else weight
+
+    return [AdapterState({key: shake(key, weight) for key, weight in weights.items()}, {}) for _ in range(count)]

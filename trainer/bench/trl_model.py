@@ -1,0 +1,45 @@
+"""TRL's side of the comparisons: the same model and adapter, in float32, without gradient checkpointing."""
+
+import tempfile
+
+import torch
+from peft import PeftModel, get_peft_model, set_peft_model_state_dict
+from transformers import AutoModelForCausalLM
+
+from bench.ours import MODEL, SHAPE, make_states
+from trainyard_trainer.compute.base import Source, load_base
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.optimizer import BETAS, Recipe
+from trainyard_trainer.compute.slots import AdapterState, describe_adapter
+
+
+def load_adapted() -> tuple[PeftModel, AdapterState]:
+    """With the state that both sides begin with; attention is transformers' default."""
+    (state,) = make_states(Machine(load_base("trainyard/tiny-chat", Source(str(MODEL)))), 1)
+    model = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
+    model.config.use_cache = False
+    return get_peft_model(model, describe_adapter(SHAPE)), state
+
+
+def fill(model: PeftModel, state: AdapterState) -> None:
+    set_peft_model_state_dict(model, dict(state.weights))
+
+
+def describe_training(recipe: Recipe, learning_rate: float) -> dict:
+    """TRL's own defaults but for what must be the same on both sides and what a processor is slow at."""
+    return {
+        "output_dir": tempfile.mkdtemp(prefix="trainyard-bench-"),
+        "use_cpu": True,
+        "bf16": False,
+        "gradient_checkpointing": False,
+        "learning_rate": learning_rate,
+        "lr_scheduler_type": "constant",
+        "adam_beta1": BETAS[0],
+        "adam_beta2": BETAS[1],
+        "weight_decay": recipe.weight_decay,
+        "max_grad_norm": recipe.max_grad_norm,
+        "report_to": "none",
+        "save_strategy": "no",
+        "disable_tqdm": True,
+        "logging_steps": 1,
+    }
