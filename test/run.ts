@@ -9,13 +9,14 @@ import { runCommand, runPytest, runSuites, runVitest, trainer, type Outcome } fr
 
 const root = path.dirname(import.meta.dirname)
 
-/** Lints and tests the Python package; each lint counts as one. */
+/** Lints, type-checks and tests the Python packages; each check counts as one. */
 async function runPython(reports: string): Promise<Outcome> {
   const signal = new AbortController().signal
   const { python } = await installTrainerEnvironment({ config: readLocalConfig(), board: new Board(), signal })
   const lints = [
     await runCommand(python, ['-m', 'ruff', 'check', '.'], trainer),
     await runCommand(python, ['-m', 'ruff', 'format', '--check', '.'], trainer),
+    await runCommand(path.join(root, 'node_modules/.bin/pyright'), ['--pythonpath', python], trainer),
   ]
   // The tests of the artifact store start it.
   const env = { TRAINYARD_TEST_S3_SERVER: await installS3Server() }

@@ -68,7 +68,8 @@ def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base
     model.config.use_cache = False
     if mesh:
         shard_base(model, mesh)
-    model.to(device).train()  # checkpointing of gradients asks for it
+    torch.nn.Module.to(model, device)
+    model.train()  # checkpointing of gradients asks for it
     forbid_dropout(model)
     tokenizer = AutoTokenizer.from_pretrained(source.path, **options)
     base = Base(name, model, tokenizer, device, vocabulary=get_head(model).out_features)
@@ -91,7 +92,7 @@ def prepare(base: Base) -> Base:
 
     if base.device.type == "cuda":
         base.model.gradient_checkpointing_enable({"use_reentrant": False})
-    own = base.model.config._attn_implementation
+    own = base.model.config._attn_implementation or EAGER
     try:
         base.model.set_attn_implementation(NAME)
     except ValueError:  # a model with an attention of its own

@@ -33,7 +33,8 @@ Visibility = Callable[[Tensor | None, Tensor | None, Tensor, Tensor], Tensor]
 def compile_flex() -> Callable[..., Tensor]:
     """Once per process. From the second length on, torch compiles for all lengths; told to do so from the first, it
     would take the scaling for a variable, too."""
-    return torch.compile(flex_attention, fullgraph=True, recompile_limit=MOST_COMPILATIONS)
+    # torch's overloads leave the limit out.
+    return torch.compile(flex_attention, fullgraph=True, recompile_limit=MOST_COMPILATIONS)  # pyright: ignore[reportCallIssue]
 
 
 def build_block_mask(layout: Layout, window: int | None) -> BlockMask:

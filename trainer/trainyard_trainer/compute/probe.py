@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import torch
@@ -54,9 +55,13 @@ def probe(base: Base) -> Probed:
 @contextmanager
 def push_embeddings(base: Base) -> Iterator[Tensor]:
     """Something to take a gradient by, as nothing of the model itself changes: zeros that each embedding gets added."""
-    embedding = base.model.get_input_embeddings()
+    embedding = cast(torch.nn.Embedding, base.model.get_input_embeddings())
     push_D = torch.zeros(embedding.weight.shape[-1], device=base.device, requires_grad=True)
-    handle = embedding.register_forward_hook(lambda _module, _inputs, output: output + push_D.to(output.dtype))
+
+    def push(_module: torch.nn.Module, _inputs: object, output: Tensor) -> Tensor:
+        return output + push_D.to(output.dtype)
+
+    handle = embedding.register_forward_hook(push)
     try:
         yield push_D
     finally:

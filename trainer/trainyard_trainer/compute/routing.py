@@ -63,7 +63,7 @@ class RoutedLinear(Linear):
         found = [
             (slice(end - length, end), route.adapter)
             for route, length, end in zip(CURRENT.routes, lengths, ends, strict=True)
-            if route.adapter in self.lora_A
+            if route.adapter is not None and route.adapter in self.lora_A
         ]
         if found and sum(lengths) != num_tokens:
             raise ValueError("models cannot share a layer that does not see the whole row, as the head")
@@ -100,9 +100,12 @@ class AddLowRank(Function):
         return y_T_O.view_as(result)
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+    @once_differentiable  # whose type forbids to name an argument
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx: Any, *grad_outputs: Tensor
+    ) -> tuple[Tensor | None, ...]:
         ctx.check()
+        (gradient,) = grad_outputs
         x_T_I, *saved = ctx.saved_tensors
         lows, pairs = saved[: len(ctx.spans)], saved[len(ctx.spans) :]
         gradient_T_O = gradient.flatten(0, -2)
