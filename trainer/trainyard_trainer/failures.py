@@ -47,6 +47,9 @@ def explain_failure(cause: Exception) -> JobFailure:
             " administrator for a smaller maxSequenceLength of the base model or a larger GPU."
         )
         return JobFailure("Capacity", "CudaOutOfMemory", message, retryable=True)
+    if isinstance(cause, torch.AcceleratorError):
+        message = f"The GPU failed, and its trainer is started anew: {cause}"[:1000]
+        return JobFailure("Internal", "DeviceFailed", message, retryable=True)
     if isinstance(cause, OSError):
         return explain_os_error(cause)
     if isinstance(cause, StoreUnavailable):

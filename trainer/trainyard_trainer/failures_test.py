@@ -338,6 +338,24 @@ def test_a_job_that_fails_touches_no_other_and_each_has_its_own_log(control, wor
         assert not any(other in text for other in others)
 
 
+@pytest.mark.parametrize("method", ["backward", "open"])
+def test_a_device_that_fails_ends_one_job_and_gives_the_others_back(control, work, turns, monkeypatch, method):
+    jobs = [offer_sft(control, ROWS * 200) for _ in range(3)]
+    whole, calls = getattr(turns.machine, method), []
+
+    def fail(*args):
+        calls.append(1)
+        if len(calls) == 3:
+            raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
+        return whole(*args)
+
+    monkeypatch.setattr(turns.machine, method, fail)
+    failures = work(max_jobs=3)
+    assert sorted(failure["reason"] for failure in failures if failure) == ["DeviceFailed"]
+    assert sorted(job.state for job in jobs) == ["Failed", "Queued", "Queued"]
+    assert len(calls) == 3
+
+
 REMOTE = """
 import pathlib
 from transformers import LlamaConfig, LlamaForCausalLM

@@ -52,7 +52,8 @@ def advise(reason: str) -> str:
 
 def serve(settings: Settings, machine: Machine) -> None:
     with Turns(machine, choose_policy(machine.base, settings)) as turns:
-        machine.on_loss(lambda failure: give_up(turns, failure))
+        turns.on_fault = lambda failure: give_up(turns, failure)
+        machine.on_loss(turns.on_fault)
         worker = Worker(StatusClient(settings.status_url, settings.token_file), turns, settings)
         try:
             worker.serve()

@@ -9,10 +9,13 @@ from typing import Generic, TypeVar
 
 import torch
 
+from trainyard_trainer import log
 from trainyard_trainer.compute.work import Work
-from trainyard_trainer.failures import DeviceLost, JobFailure, Leaving
+from trainyard_trainer.failures import DeviceLost, JobFailure, Leaving, explain_failure
 
 Result = TypeVar("Result")
+# After an error of the GPU itself every further call fails, whatever it is.
+BROKEN = (DeviceLost, torch.AcceleratorError)
 
 
 @dataclass(eq=False)
@@ -27,7 +30,7 @@ class Call(Generic[Result]):
             result = self.function()
         except BaseException as cause:  # raised again where the thread was called
             self.fail(cause)
-            if isinstance(cause, DeviceLost):
+            if isinstance(cause, BROKEN):
                 raise
         else:
             self.future.set_result(result)
@@ -46,6 +49,7 @@ class DeviceThread:
         self.calls: list[Call] = []
         self.served: Sequence[Work | Call] = []  # whose turn it is
         self.closed = False
+        self.on_fault: Callable[[JobFailure], None] = self.give_up
         threads = torch.get_num_threads()  # a thread that is started later does not know what was set
         self.thread = threading.Thread(target=self.run, args=(threads,), name="compute", daemon=True)
 
@@ -99,9 +103,14 @@ class DeviceThread:
 
     def run(self, num_threads: int) -> None:
         torch.set_num_threads(num_threads)
-        with suppress(DeviceLost):  # whoever lost it has told
+        try:
             while not self.closed:
                 self.take_next()
+        except DeviceLost:  # whoever lost it has told
+            return
+        except Exception as cause:  # no job's fault: without this thread they would wait for ever
+            log.error("the device cannot be used any more", cause)
+            self.on_fault(explain_failure(cause))
 
     def take_next(self) -> None:
         """A call, or else a turn of a job, or waits for either."""

@@ -11,14 +11,14 @@ import torch
 
 from trainyard_trainer import log
 from trainyard_trainer.compute.base import Base
-from trainyard_trainer.compute.device_thread import DeviceThread
+from trainyard_trainer.compute.device_thread import BROKEN, DeviceThread
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.passes import Pass, plan_turn, split_evenly
 from trainyard_trainer.compute.step import split_packed, split_padded
 from trainyard_trainer.compute.work import Work
 from trainyard_trainer.config import Settings
-from trainyard_trainer.failures import DeviceLost, Fenced, JobFailure, Leaving
+from trainyard_trainer.failures import Fenced, JobFailure, Leaving
 
 # Whose jobs may be in one pass.
 OFF, SAME_ENTITY, ANY = "Off", "SameEntity", "Any"
@@ -80,7 +80,7 @@ class Turns(DeviceThread):
                 passes = plan_turn(first, companions, self.machine.width, self.policy.max_batch_tokens)
                 self.served = chosen = list(dict.fromkeys(share.work for shares in passes for share in shares))
                 self.take_turn(passes, chosen)
-        except DeviceLost:
+        except BROKEN:
             raise
         except Exception as cause:  # of whatever kind: the job ends with it, the thread goes on
             self.recover(chosen, cause)
