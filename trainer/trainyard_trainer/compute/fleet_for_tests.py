@@ -17,6 +17,7 @@ from trainyard_trainer.compute.base import Source, load_base
 from trainyard_trainer.compute.crew import Crew
 from trainyard_trainer.compute.example import make_example
 from trainyard_trainer.compute.fleet import Leader, Member
+from trainyard_trainer.compute.logprobs import CHUNK_VALUES
 from trainyard_trainer.compute.optimizer import RL, SFT
 from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Step
@@ -52,8 +53,8 @@ def do_jobs(machine, root):
 
 
 def do_works(machine, policy):
-    """Two models at once, of other ranks and on other layers, with steps of one to five parts."""
-    shapes = {"a": Shape(8, 16, EVERYWHERE), "b": Shape(4, 8, ("model.layers.1.self_attn.q_proj", "down_proj"))}
+    """Two models at once, of other ranks, one of them on the last layers only, with steps of one to five parts."""
+    shapes = {"a": Shape(8, 16, EVERYWHERE), "b": Shape(4, 8, ("layers.1.mlp.down_proj", "layers.2.self_attn.q_proj"))}
     turns = Turns(machine, policy)
     works = {}
     for seed, (name, shape) in enumerate(shapes.items()):
@@ -173,6 +174,7 @@ def catch(function):
 def main(root: Path) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's, when a process has failed
     torch.set_num_threads(1)
+    CHUNK_VALUES["cpu"] = 1 << 14  # a dozen tokens
     crew = Crew()
     base = load_base(NAME, Source(str(MODEL)), crew.mesh)
     if crew.rank:
@@ -180,6 +182,7 @@ def main(root: Path) -> None:
         return
     with Leader(base, crew) as leader:
         found = do_jobs(leader, root)
+        leader.score(None, [build_steps(0)[1].examples], lambda: None)
         processes = leader.order(describe_process)
         ends = do_and_fail(leader)
         (root / "found.pickle").write_bytes(pickle.dumps((found, processes, ends)))
