@@ -20,7 +20,7 @@ from trainyard_trainer.compute.models_for_tests import (
     take_gradients,
 )
 from trainyard_trainer.compute.slots import Shape
-from trainyard_trainer.compute.step import Part, PartResult, Step, split_packed, split_padded
+from trainyard_trainer.compute.step import Part, PartResult, Step, split_in_order, split_packed, split_padded
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step
@@ -175,10 +175,11 @@ def test_checkpointing_of_gradients_changes_no_number(machine, slot, monkeypatch
 @pytest.mark.parametrize("seed", range(10))
 def test_parts_hold_each_example_once_within_the_budget(seed):
     examples = make_families(seed, 8)
-    for split, measure in ((split_packed, count_packed), (split_padded, count_padded)):
+    for split, measure in SPLITS.items():
         for budget in (1, 30, 80, 200, WHOLE):
             parts = split(examples, budget)
-            assert sorted(place for part in parts for place in part) == list(range(len(examples)))
+            places = [place for part in parts for place in part]
+            assert (sorted(places) if split is split_padded else places) == list(range(len(examples)))
             for part in parts:
                 members = [examples[place] for place in part]
                 assert len(part) == 1 or measure(members) <= budget
@@ -193,7 +194,10 @@ def count_padded(members: list[Example]) -> int:
     return len(members) * max(example.num_tokens for example in members)
 
 
-@pytest.mark.parametrize("split", [split_packed, split_padded])
+SPLITS = {split_packed: count_packed, split_padded: count_padded, split_in_order: count_padded}
+
+
+@pytest.mark.parametrize("split", SPLITS)
 def test_examples_without_a_trained_token_are_in_no_part(split):
     examples = make_families(0, 2)
     idle = Example(np.arange(5), np.zeros(5, bool), 9)

@@ -106,3 +106,19 @@ def split_padded(examples: Sequence[Example], budget: int) -> list[list[int]]:
             parts.append([])
         parts[-1].append(place)
     return parts
+
+
+def split_in_order(examples: Sequence[Example], budget: int) -> list[list[int]]:
+    """As `split_padded`, but in order."""
+    parts: list[list[int]] = []
+    longest = 0
+    for place, example in enumerate(examples):
+        if not example.num_trained:
+            continue
+        longest = max(longest, example.num_tokens)
+        if parts and longest * (len(parts[-1]) + 1) <= budget:
+            parts[-1].append(place)
+        else:
+            parts.append([place])
+            longest = example.num_tokens
+    return parts

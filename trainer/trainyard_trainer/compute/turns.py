@@ -15,7 +15,7 @@ from trainyard_trainer.compute.device_thread import BROKEN, DeviceThread
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.passes import Pass, plan_turn, split_evenly
-from trainyard_trainer.compute.step import split_packed, split_padded
+from trainyard_trainer.compute.step import split_in_order, split_packed, split_padded
 from trainyard_trainer.compute.work import Work
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import Fenced, JobFailure, Leaving
@@ -60,8 +60,9 @@ class Turns(DeviceThread):
 
     def split(self, examples: Sequence[Example], budget: int) -> list[list[list[Example]]]:
         """Examples in order, in turns of passes through the base; those without a trained token are in none."""
+        choose = split_packed if self.machine.base.packs else split_in_order
         width = self.machine.width
-        parts = split_evenly(lambda bound: split_packed(examples, bound), budget, width)
+        parts = split_evenly(lambda bound: choose(examples, bound), budget, width)
         passes = [[examples[place] for place in part] for part in parts]
         return [passes[start : start + width] for start in range(0, len(passes), width)]
 
