@@ -1,18 +1,30 @@
+import { describeError } from '../../local/command.ts'
 import { benchApi } from './api.ts'
 import { benchIngest } from './ingest.ts'
 import { printResult, type BenchResult } from './result.ts'
+import { benchTrainerGpu } from './trainer-gpu.ts'
 import { benchTrainer } from './trainer.ts'
 
 const benches: Record<string, () => Promise<BenchResult>> = {
   api: benchApi,
   ingest: benchIngest,
   trainer: benchTrainer,
+  'trainer-gpu': benchTrainerGpu,
 }
 
 const name = process.argv[2] ?? ''
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
-if (bench) printResult(name, await bench())
+if (bench) await run(bench)
 else {
   process.stderr.write(`usage: npm run bench -- ${Object.keys(benches).join('|')}\n`)
   process.exitCode = 1
+}
+
+async function run(measure: () => Promise<BenchResult>): Promise<void> {
+  try {
+    printResult(name, await measure())
+  } catch (error) {
+    process.stderr.write(`${describeError(error)}\n`)
+    process.exitCode = 1
+  }
 }

@@ -1,0 +1,201 @@
+"""`python -m bench.gpu`: how fast the trainer's own steps are on a GPU, on models of the shapes of Qwen3's small ones
+with random weights. One JSON object on standard output: figures and ratios.
+
+Operations per token are counted as for training all P weights, which is how such figures are commonly told (Chowdhery
+et al., PaLM, appendix B), although the base is frozen:
+
+    6 P + 12 L H D (T / 2)        mfu_percent
+
+with P the weights that multiply (the output embedding once, the input embedding not), L layers, H heads of size D, and
+T tokens of a sequence, whose attention is causal. What LoRA needs is less, as no gradient of a frozen weight is taken:
+
+    4 P + 12 L H D (T / 2) + 6 R        lora_mfu_percent, with R the adapter's weights
+
+Neither counts what is computed again under gradient checkpointing. The anchors' tokens per second and MFU make 34.6
+billion operations a token; `mfu_as_anchors_percent` counts these, so that it and theirs differ as the speeds do.
+Tokens are those of sequences as they are given: of a prompt that is computed once for a group, each sequence's.
+"""
+
+import json
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import cast
+
+import numpy as np
+import torch
+from transformers import AutoModelForCausalLM, PreTrainedConfig, PreTrainedTokenizerBase, Qwen3Config
+
+from trainyard_trainer.compute.base import Base, forbid_dropout, get_head, prepare
+from trainyard_trainer.compute.example import Example
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.optimizer import RL, SFT
+from trainyard_trainer.compute.slots import Shape
+from trainyard_trainer.compute.step import Step
+from trainyard_trainer.compute.turns import LARGE_PASS, Policy, Turns, measure_memory
+from trainyard_trainer.compute.work import StepTaken, Work
+from trainyard_trainer.rl.advantages import Sample
+from trainyard_trainer.rl.config import parse_config
+from trainyard_trainer.rl.objective import build_step as build_rl_step
+from trainyard_trainer.sft.objective import SftObjective
+
+TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+MODELS = {
+    "0_6b": {"hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16},
+    "4b": {"hidden_size": 2560, "intermediate_size": 9728, "num_hidden_layers": 36, "num_attention_heads": 32},
+}
+COMMON = {"vocab_size": 151_936, "num_key_value_heads": 8, "head_dim": 128, "tie_word_embeddings": True}
+RANKS, LENGTHS, METHODS = (16, 8), (8192, 16_384), ("sft", "rl")
+SEQUENCES, TIMED_STEPS = 4, 3
+LEARNING_RATE = 1e-5
+# Of dense products in bfloat16, in operations a second, as the vendor tells; by what is in the name of the device.
+PEAKS = {"H200": 989.5e12, "H100": 989.5e12, "A100": 312e12, "L40S": 362e12, "B200": 2250e12}
+# Qwen3-4B, LoRA of rank 16, sequences of 16k tokens: others' figures on one H100 and per GPU of H200s, and our goal.
+ANCHORS = {
+    "anchor_h100_tokens_per_second": 6200.0,
+    "anchor_h100_mfu_percent": 21.7,
+    "anchor_h200_tokens_per_second": 6550.0,
+    "goal_tokens_per_second": 8500.0,
+    "goal_mfu_percent": 29.0,
+}
+ANCHOR_OPERATIONS = 0.217 * 989.5e12 / 6200
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is measured at once."""
+
+    model: str
+    rank: int
+    length: int
+    method: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}_r{self.rank}_{self.length // 1024}k_{self.method}"
+
+
+def load_random(shape: dict[str, int], device: torch.device) -> Base:
+    """In the type that the trainer loads models in there."""
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    longest = max(LENGTHS) * 2
+    with device:
+        model = AutoModelForCausalLM.from_config(
+            Qwen3Config(**{**COMMON, **shape}, max_position_embeddings=longest), dtype=dtype
+        )
+    model.requires_grad_(False)
+    model.config.use_cache = False
+    forbid_dropout(model.train())
+    tokenizer = cast(PreTrainedTokenizerBase, None)  # nothing here is text
+    return prepare(Base("random", model, tokenizer, device, vocabulary=get_head(model).out_features))
+
+
+def make_step(method: str, length: int, vocabulary: int, seed: int) -> Step:
+    """Sequences of one length: of conversations that are trained on from their first third on, or of answers to one
+    prompt, a quarter of each."""
+    random = np.random.default_rng(seed)
+    if method == "sft":
+        rows = [Example(random.integers(vocabulary, size=length), mask(length, 3), place) for place in range(SEQUENCES)]
+        return Step(rows, SftObjective(SEQUENCES, SEQUENCES * length, 0), LEARNING_RATE, count_trained(rows))
+    prompt = random.integers(vocabulary, size=length // 4)
+    samples = [make_sample(random, prompt, length, vocabulary, place) for place in range(SEQUENCES)]
+    return build_rl_step(samples, parse_config({"learning_rate": LEARNING_RATE}))
+
+
+def make_sample(random: np.random.Generator, prompt: np.ndarray, length: int, vocabulary: int, place: int) -> Sample:
+    ids = np.concatenate([prompt, random.integers(vocabulary, size=length - len(prompt))])
+    old = np.full(length - len(prompt), -np.log(vocabulary), np.float32)
+    return Sample(ids, mask(length, 4), 0, place, 0, 1.0 if place % 2 else -1.0, 1.0, old)
+
+
+def mask(length: int, share: int) -> np.ndarray:
+    return np.arange(length) >= length // share
+
+
+def count_trained(examples: Sequence[Example]) -> int:
+    return sum(example.num_trained for example in examples)
+
+
+def measure(turns: Turns, case: Case, products: int) -> dict[str, float]:
+    """Steps as jobs take them, the first one not counted: kernels are compiled then."""
+    base, recipe = turns.machine.base, SFT if case.method == "sft" else RL
+    slot = turns.call(lambda: turns.machine.open(Shape(case.rank, 2 * case.rank, TARGETS), None))
+    steps = [make_step(case.method, case.length, base.vocabulary, seed) for seed in range(1 + TIMED_STEPS)]
+    if base.device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    work = Work(slot, recipe, steps, "bench", lambda: None, save_seconds=float("inf"))
+    turns.submit(work)
+    taken = [report for report in work.read_reports() if isinstance(report, StepTaken)]
+    peak_bytes = measure_memory()
+    adapter = sum(parameter.numel() for parameter in turns.machine.find(slot).parameters.values())
+    turns.call(lambda: turns.machine.close(slot))
+    speed = SEQUENCES * case.length / statistics.median(report.seconds for report in taken[1:])
+    found = {"tokens_per_second": speed, "peak_gib": peak_bytes / 2**30}
+    return found | tell_utilization(base, case, (products, adapter), speed)
+
+
+def tell_utilization(base: Base, case: Case, weights: tuple[int, int], speed: float) -> dict[str, float]:
+    """Nothing where the device's peak is unknown."""
+    name = torch.cuda.get_device_name() if base.device.type == "cuda" else ""
+    peak = next((value for key, value in PEAKS.items() if key in name), None)
+    if peak is None:
+        return {}
+    full, lora = count_operations(base.model.config, *weights, case.length)
+    found = {"mfu_percent": 100 * speed * full / peak, "lora_mfu_percent": 100 * speed * lora / peak}
+    if is_anchors_case(case):
+        found["mfu_as_anchors_percent"] = 100 * speed * ANCHOR_OPERATIONS / peak
+    return found
+
+
+def count_products(base: Base) -> int:
+    """Weights that multiply: linear layers, the output embedding among them. Before there are adapters."""
+    return sum(layer.weight.numel() for layer in base.model.modules() if isinstance(layer, torch.nn.Linear))
+
+
+def count_operations(config: PreTrainedConfig, products: int, adapter: int, length: int) -> tuple[float, float]:
+    """Per token: as if all were trained, and as LoRA needs them. See the module's docstring."""
+    attention = 12 * config.num_hidden_layers * config.num_attention_heads * config.head_dim * length / 2
+    return 6 * products + attention, 4 * products + attention + 6 * adapter
+
+
+def is_anchors_case(case: Case) -> bool:
+    return (case.model, case.rank, case.length) == ("4b", 16, 16_384)
+
+
+def run(models: dict[str, dict[str, int]], lengths: Sequence[int], device: torch.device) -> Iterator[tuple[Case, dict]]:
+    """One model after the other, each case in the order of the table."""
+    for model, shape in models.items():
+        base = load_random(shape, device)
+        products = count_products(base)
+        with Turns(Machine(base), Policy(max(LARGE_PASS, *lengths))) as turns:
+            for case in (Case(model, *rest) for rest in product(RANKS, lengths, METHODS)):
+                yield case, measure(turns, case, products)
+        del base, turns
+        torch.cuda.empty_cache()
+
+
+def summarize(found: Sequence[tuple[Case, dict[str, float]]]) -> dict[str, dict[str, float]]:
+    """As the other benchmarks tell theirs; the anchors' case is compared in ratios."""
+    figures = {f"{case.name}_{name}": value for case, values in found for name, value in values.items()}
+    ratios = {}
+    for case, values in found:
+        if is_anchors_case(case) and case.method == "sft":
+            for name in ("anchor_h100", "anchor_h200", "goal"):
+                ratios[f"ours_vs_{name}"] = values["tokens_per_second"] / ANCHORS[f"{name}_tokens_per_second"]
+    return {"ratios": ratios, "figures": ANCHORS | figures}
+
+
+def main() -> None:
+    if not torch.cuda.is_available():
+        sys.exit("bench.gpu needs a GPU that torch can compute on, and there is none.")
+    found = []
+    for case, values in run(MODELS, LENGTHS, torch.device("cuda", 0)):
+        print(case.name, {name: round(value, 2) for name, value in values.items()}, file=sys.stderr)
+        found.append((case, values))
+    print(json.dumps(summarize(found)))
+
+
+if __name__ == "__main__":
+    main()
