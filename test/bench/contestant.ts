@@ -5,6 +5,9 @@ import { createInterface } from 'node:readline'
 
 const trainer = path.join(import.meta.dirname, '..', '..', 'trainer')
 
+// Characters of what a contestant last said, for whoever wonders why it ended.
+const longestLog = 2_000
+
 /** As trainer/bench/contestant.py tells it; tokens are those of the examples, not those that are computed. */
 export interface Round {
   seconds: number
@@ -25,10 +28,14 @@ export interface Contestant {
 export async function startContestant(python: string, name: string): Promise<Contestant> {
   const child = startBench(python, name)
   const ended = once(child, 'exit')
+  let log = ''
+  child.stderr!.on('data', (chunk: Buffer) => {
+    log = `${log}${chunk.toString()}`.slice(-longestLog)
+  })
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
   const read = async (): Promise<unknown> => {
     const { value, done } = await lines.next()
-    if (done) throw new Error(`the contestant ${name} ended`)
+    if (done) throw new Error(`the contestant ${name} ended: ${log}`)
     return JSON.parse(value)
   }
   const { idle_bytes: idleBytes } = (await read()) as { idle_bytes: number }
@@ -48,12 +55,13 @@ export async function startContestant(python: string, name: string): Promise<Con
 /** Milliseconds by what was measured, one for each job. */
 export async function measureLatency(python: string): Promise<Record<string, number[]>> {
   const child = startBench(python, 'latency')
+  child.stderr!.resume()
   const chunks: Buffer[] = await child.stdout!.toArray()
   return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, number[]>
 }
 
-/** One thread each; nothing reaches for the network. Its log goes nowhere: errors show in what it does not tell. */
+/** One thread each; nothing reaches for the network. */
 function startBench(python: string, name: string): ChildProcess {
   const env = { ...process.env, OMP_NUM_THREADS: '1', HF_HUB_OFFLINE: '1', PYTHONWARNINGS: 'ignore' }
-  return spawn(python, ['-m', 'bench', name], { cwd: trainer, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  return spawn(python, ['-m', 'bench', name], { cwd: trainer, env, stdio: 'pipe' })
 }

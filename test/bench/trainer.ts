@@ -9,11 +9,11 @@ const largestDifference = 1e-4
 /** By the names of trainer/bench/__main__.py: who is to be faster, and beside whom. */
 const comparisons: Record<string, [string, string]> = {
   packed_vs_padded: ['packed', 'padded'],
-  packed_vs_sorted: ['packed', 'sorted'],
   ours_vs_trl_sft: ['packed', 'trl_sft'],
   ours_vs_trl_sft_even: ['even', 'trl_even'],
   ours_vs_trl_grpo: ['rl', 'trl_grpo'],
   cobatch_vs_serial: ['together', 'serial'],
+  packed_vs_sorted: ['packed', 'sorted'],
 }
 
 /**
@@ -39,7 +39,8 @@ async function compare(python: string, name: string, sides: [string, string], re
     const found: Round[][] = sides.map(() => [])
     for (let index = 0; index < rounds; index++) {
       for (const [place, contestant] of contestants.entries()) found[place]!.push(await contestant.runRound())
-      process.stderr.write(`${name}: round ${index + 1} of ${rounds}\n`)
+      const speeds = found.map((each) => round(each.at(-1)!.tokens / each.at(-1)!.seconds))
+      process.stderr.write(`${name}, round ${index + 1} of ${rounds}: ${speeds.join(' and ')} tokens/s\n`)
     }
     const [ours, other] = found as [Round[], Round[]]
     requireSameLosses(name, ours[0]!, other[0]!)
