@@ -334,7 +334,8 @@ def test_a_job_that_fails_touches_no_other_and_each_has_its_own_log(control, wor
     for job in (*good, *bad):
         others = {other.claim["id"] for other in control.jobs.values()} - {job.claim["id"]}
         text = "\n".join(job.lines)
-        assert job.claim["id"] in text
+        assert job.lines[0].startswith(f"job claimed job={job.claim['id']}")
+        assert f"job {'trained' if job in good else 'failed'} job={job.claim['id']}" in job.lines[-1]
         assert not any(other in text for other in others)
 
 

@@ -69,7 +69,7 @@ def test_an_idle_trainer_ends_at_once(start_trainer, stop_at, control):
     trainer.send(signal.SIGTERM)
     started = time.monotonic()
     assert trainer.wait() == 0
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
     assert "trainer ends" in trainer.log.read_text().splitlines()[-1]
 
 
