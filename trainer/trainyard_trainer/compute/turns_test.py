@@ -303,6 +303,8 @@ class TestFailures:
         found, failed = run(machine, [good, make_work(machine, make_steps(2, 4, 2), check=check)], ANY)
         assert isinstance(failed, Fenced)
         assert list_losses(found) == pytest.approx(list_losses(wanted), rel=1e-4)
+        norms = [taken.numbers["grad_norm"] for taken in wanted]
+        assert [taken.numbers["grad_norm"] for taken in found] == pytest.approx(norms, rel=1e-3)  # no pass counts twice
 
     def test_two_jobs_may_end_in_one_pass_for_different_reasons(self, machine):
         def make_check(cause: Exception) -> Callable[[], None]:
