@@ -6,6 +6,7 @@ import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from traceback import clear_frames
 
 import torch
 
@@ -200,6 +201,7 @@ class Turns(DeviceThread):
 
     def shrink(self, work: Work, cause: torch.OutOfMemoryError) -> None:
         """One retry of a step with half as many tokens in a pass."""
+        clear_frames(cause.__traceback__)  # they hold what the pass had computed
         torch.cuda.empty_cache()
         if work.budget < self.policy.max_batch_tokens:
             self.drop(work, cause)
