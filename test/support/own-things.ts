@@ -54,7 +54,7 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
   const model = await make('POST', 'models', { project: 'own', base_model: stack.baseModel })
   const trained = new ModelRows(pool, stack.artifacts)
   await trained.addCheckpoint(model, 1)
-  await trained.addCheckpoint(model, 2)
+  await trained.addStatistics(await trained.addCheckpoint(model, 2))
   await make('POST', `models/${model}/log`, { split: 'val', trajectory_groups: [{ trajectories: [trajectory] }] })
   const { data } = await rest.call<{ data: { id: string }[] }>('GET', `/v1/preview/models/${model}/trajectories`)
   await rest.call('PUT', `/v1/preview/models/${model}/aliases/prod`, { step: 1 })
@@ -110,6 +110,7 @@ function listBodies(stack: Stack, ids: Record<string, string>): Record<string, B
       model_id: ids['model_id'],
       training_data_url: `wandb-artifact:///${ids['entity']}/own/data`,
     }),
+    'put limits/token-statistics': json({ token_statistics: 'all' }),
     'post keys': json({ role: 'read' }),
     'post keys/{key_id}/rotate': json({}),
     'post webhooks': json({ url: 'http://127.0.0.1:9/' }),
