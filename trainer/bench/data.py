@@ -28,11 +28,12 @@ RL_CONFIG = parse_config({"ppo": True, "learning_rate": LEARNING_RATE})
 
 
 def make_rows(count: int = ROWS_PER_STEP * STEPS, *, seed: int = 0, even: bool = False) -> list[Example]:
-    """With `even`, all of one length."""
-    random = np.random.default_rng(seed)
-    lengths = np.exp(random.normal(np.log(MEDIAN_LENGTH), SPREAD, count)).clip(SHORTEST, LONGEST).astype(int)
+    """Of the same lengths for every seed; with `even`, all of one length."""
+    drawn = np.random.default_rng(0).normal(np.log(MEDIAN_LENGTH), SPREAD, count)
+    lengths = np.exp(drawn).clip(SHORTEST, LONGEST).astype(int)
     if even:
         lengths[:] = lengths.mean()
+    random = np.random.default_rng(seed)
     return [make_row(random, length, place) for place, length in enumerate(lengths)]
 
 
