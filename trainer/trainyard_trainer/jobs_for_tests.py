@@ -1,6 +1,7 @@
 """What tests of jobs share: a job on the tiny chat model, and what it reports. A plugin of pytest."""
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ class Reports(list):
         Lease.report_start(self, num_steps, numbers)
 
     def post_event(self, seq, kind, data):
+        json.dumps(data, allow_nan=False)  # the client of a lease sends nothing else
         self.append((seq, kind, data))
 
     def post_progress(self, saved, step):

@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 import torch
@@ -148,6 +149,19 @@ def test_a_diverging_loss_is_the_users_to_mend(jobs, make_choice):
     content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
     with pytest.raises(InvalidInput, match="loss is not finite"):
         jobs.run("RL", content, {"ppo": True})
+
+
+@pytest.mark.parametrize("logprob", [-100.0, -9999.0, -1e30, 1e30])
+def test_a_token_without_a_chance_under_its_sampler_leaves_all_numbers_finite(jobs, make_choice, logprob):
+    unlikely = make_choice("Blue.")
+    unlikely["logprobs"]["content"][0]["logprob"] = logprob
+    trajectories = [
+        {"messages_and_choices": [USER, choice], "reward": reward}
+        for choice, reward in ((make_choice("Red."), 1.0), (unlikely, 0.0))
+    ]
+    content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
+    reports = jobs.run("RL", content, {})
+    assert 0 < reports.metrics["kl_div"] < math.exp(20)
 
 
 def test_the_whole_request_of_a_client_trains(jobs, make_choice):

@@ -13,6 +13,9 @@ from trainyard_trainer.rl.config import RlConfig
 from trainyard_trainer.rl.loss import TokenBatch, TokenLosses, compute_losses, count_divisor
 from trainyard_trainer.statistics.tokens import CLIPPED_HIGH, CLIPPED_LOW, MASKED
 
+# Bounds of a difference of log-probabilities, in nats, in the estimate of the divergence: no sum of it overflows.
+MAX_RISE, MAX_FALL = 20.0, 10_000.0
+
 
 @dataclass(frozen=True)
 class RlObjective:
@@ -80,9 +83,11 @@ def join(columns: Sequence[np.ndarray | None]) -> np.ndarray | None:
 
 def sum_up(found: TokenLosses, batch: TokenBatch, entropies_N: Tensor) -> dict[str, Tensor]:
     """kl_div is Schulman's estimate of KL(old, new) from samples of old: exp(d) - 1 - d, which is never negative."""
+    # Samplers tell -9999 of a token that they give no chance, for which the estimate would be infinite.
+    differences_N = found.differences_N.clamp(-MAX_FALL, MAX_RISE)
     clipped = found.clipped_low_N | found.clipped_high_N
     return {
-        "kl_div": (found.differences_N.exp() - 1 - found.differences_N).sum(),
+        "kl_div": (differences_N.exp() - 1 - differences_N).sum(),
         "clip_fraction": clipped.sum().float(),
         "weighted_entropy": (entropies_N * batch.weights_N).sum(),
         "weight": batch.weights_N.sum(),
