@@ -1,4 +1,5 @@
 import math
+import sys
 
 import pytest
 
@@ -95,6 +96,24 @@ def test_parts_null_and_bare_tools_are_taken_as_the_engine_takes_them(tokenizer,
     history = tokenize(tokenizer, parts, empty, USER, make_choice("Red."), tools=[bare])
     same = [{"role": "user", "content": "Name a\ncolour."}, {"role": "assistant", "content": ""}, USER]
     assert history == tokenize(tokenizer, *same, make_choice("Red."), tools=[TOOL])
+
+
+def test_arguments_that_are_nested_too_deeply_are_none(tokenizer, make_choice):
+    def call(arguments):
+        made = {"id": "1", "type": "function", "function": {"name": "search", "arguments": arguments}}
+        return {"role": "assistant", "content": None, "tool_calls": [made]}
+
+    items = [{"role": "tool", "tool_call_id": "1", "content": "Owls hoot."}, make_choice("They hoot.")]
+    deep = tokenize(tokenizer, USER, call("[" * 100_000), *items)
+    assert deep == tokenize(tokenizer, USER, call("{}"), *items)
+
+
+def test_a_message_that_is_nested_too_deeply_is_refused(tokenizer, make_choice):
+    nested = []
+    for _ in range(sys.getrecursionlimit()):
+        nested = [nested]
+    with pytest.raises(InvalidInput, match="nested too deeply"):
+        tokenize(tokenizer, USER | {"more": nested}, make_choice("Red."))
 
 
 def test_the_marks_of_sampled_turns_may_occur_in_a_message(tokenizer, make_choice):

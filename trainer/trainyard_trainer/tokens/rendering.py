@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
-from trainyard_trainer.data.json_input import is_choice
+from trainyard_trainer.data.json_input import is_choice, told_of
 from trainyard_trainer.failures import InvalidInput
 
 # Characters of private use, which no template changes, mark places in a rendered text.
@@ -52,7 +52,8 @@ def decode(ids: list[int], tokenizer: PreTrainedTokenizerBase) -> str:
 
 def choose_mark(items: list[dict]) -> str:
     """A text that occurs nowhere in the messages."""
-    text = json.dumps(items, ensure_ascii=False)
+    with told_of("The conversation"):
+        text = json.dumps(items, ensure_ascii=False)
     number = 0
     while (mark := f"{MARK_OPEN}{number}{MARK_CLOSE}") in text:
         number += 1
@@ -81,7 +82,7 @@ def present_call(call: dict) -> dict:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             arguments = {}  # as the engine does with arguments that are not JSON
     function["arguments"] = arguments if isinstance(arguments, dict) else {}
     return call | {"function": function}
