@@ -22,7 +22,7 @@ def run_rl_job(job: Job) -> None:
     groups = parse_payload(job.read_input(), job.check)
     fitting, dropped = separate_long(build_samples(groups, config, job), max_length)
     normalized = normalize_samples(fitting, config.advantage_balance)
-    constant = summarize(groups, dropped, config)
+    constant = summarize(groups, normalized, dropped, config)
     with open_model(job, RL) as model, job.record_tokens() as recorder:
         sequences = pack_sequences(score_samples(model, normalized, config), max_length, job.claim.id)
         steps = [build_step(sequence, config) for sequence in sequences]
@@ -34,7 +34,7 @@ def run_rl_job(job: Job) -> None:
         model.write_checkpoint(state, model.progress.average() or constant | {"num_trainable_tokens": 0})
 
 
-def summarize(groups: list[Group], dropped: list[Sample], config: RlConfig) -> Numbers:
+def summarize(groups: list[Group], trained: list[Sample], dropped: list[Sample], config: RlConfig) -> Numbers:
     """Numbers of the whole job, repeated in every gradient step; clients average them over the steps."""
     rewards = [[trajectory.reward for trajectory in group.trajectories] for group in groups]
     every = [reward for group in rewards for reward in group]
@@ -42,7 +42,7 @@ def summarize(groups: list[Group], dropped: list[Sample], config: RlConfig) -> N
         "reward": fmean(every) if every else 0.0,
         "reward_std_dev": fmean([pstdev(group) for group in rewards if group]) if every else 0.0,
         "num_groups_submitted": len(groups),
-        "num_groups_trainable": sum(len(set(group)) > 1 for group in rewards),
+        "num_groups_trainable": len({sample.family for sample in trained}),
         "num_trajectories": len(every),
         "num_dropped_trajectories": len({(sample.family, sample.trajectory) for sample in dropped}),
         "learning_rate": config.learning_rate,

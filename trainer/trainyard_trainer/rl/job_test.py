@@ -206,6 +206,21 @@ def test_nothing_to_train_is_a_job_with_a_checkpoint(jobs, groups):
     assert jobs.locate(reports).is_dir()
 
 
+def test_groups_of_which_nothing_can_be_trained_on_do_not_count_as_trainable(jobs, make_choice):
+    def make_group(*choices):
+        trajectories = [
+            {"messages_and_choices": [USER, choice], "reward": place} for place, choice in enumerate(choices)
+        ]
+        return {"trajectories": trajectories}
+
+    silent, long = make_choice("Red.") | {"logprobs": None}, make_choice("Red, " * 200)
+    groups = [make_group(silent, silent), make_group(long, long), make_group(make_choice("Red."), silent)]
+    for chosen, count in ((groups, 1), (groups[:2], 0)):
+        content = json.dumps({"trajectory_groups": chosen}).encode()
+        metrics = jobs.run("RL", content, {}, max_length=128).metrics
+        assert (metrics["num_groups_submitted"], metrics["num_groups_trainable"]) == (len(chosen), count)
+
+
 def test_weights_that_are_no_numbers_make_no_checkpoint():
     weights = {"a": torch.zeros(2), "b": torch.tensor([0.0, torch.inf])}
     require_finite({"a": weights["a"]})
