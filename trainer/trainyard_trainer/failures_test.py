@@ -35,10 +35,11 @@ ROWS = [("Name a colour.", f"{colour}. " * 4) for colour in ("Red", "Blue", "Tea
 def work(control, client, tmp_path, turns):
     """Runs the jobs that are queued in a worker of this process, and gives their failures."""
 
-    def run(policy=None, max_jobs=1, save_seconds=60.0):
+    def run(policy=None, max_jobs=1, save_seconds=60.0, max_length=4096):
         store = StoreSettings(str(control.root))
         name = turns.machine.base.name
-        settings = Settings("", tmp_path, name, "", store, 4096, LORA, max_jobs=max_jobs, save_seconds=save_seconds)
+        limits = {"max_jobs": max_jobs, "save_seconds": save_seconds}
+        settings = Settings("", tmp_path, name, "", store, max_length, LORA, **limits)
         with Turns(turns.machine, policy or turns.policy) as own_turns:
             worker = Worker(client, own_turns, settings)
             queued = [job for job in control.jobs.values() if job.state == "Queued"]
@@ -279,7 +280,8 @@ def test_a_store_that_is_away_for_a_while_costs_nothing_but_time(control, work, 
         pytest.param(lambda folder: (folder / PROGRESS).write_text("{"), id="no JSON"),
         pytest.param(lambda folder: (folder / PROGRESS).write_text('{"seed": "another"}'), id="another job's"),
         pytest.param(lambda folder: (folder / PROGRESS).unlink(), id="no word of how far it is"),
-        pytest.param(lambda folder: change(folder, num_steps=7), id="cut in other steps"),
+        pytest.param(lambda folder: change(folder, steps_taken=4), id="further than the job goes"),
+        pytest.param(lambda folder: change(folder, steps="0" * 64), id="cut in other steps"),
         pytest.param(lambda folder: spoil(folder), id="weights of another shape"),
     ],
 )
@@ -297,6 +299,21 @@ def test_saved_progress_that_is_damaged_is_not_gone_on_with(control, work, damag
     job.progress.append(saved | {"digest": digest, "attempt": 0})
     assert work() == [None]
     assert "saved progress cannot be used, beginning anew" in "\n".join(job.lines)
+    check_same(control, job, expected)
+
+
+def test_progress_is_not_gone_on_with_by_a_trainer_that_takes_other_rows(control, work):
+    rows = [("Name all colours.", "Many. " * 200), *ROWS * 3]
+    claimed = {"id": "c0ffee00-0000-4000-8000-000000000001"}
+    longer = offer_sft(control, rows, **claimed)
+    work(save_seconds=0.0)
+    expected = offer_sft(control, rows, **claimed)
+    work(max_length=200)
+    job = offer_sft(control, rows, **claimed)
+    job.progress.append(longer.progress[-1] | {"attempt": 0})
+    assert work(max_length=200) == [None]
+    assert "saved progress cannot be used, beginning anew" in "\n".join(job.lines)
+    assert len(longer.events) == len(expected.events)
     check_same(control, job, expected)
 
 

@@ -21,7 +21,7 @@ from trainyard_trainer.compute.step import Numbers, Step
 from trainyard_trainer.compute.work import Saved, StepTaken, Work
 from trainyard_trainer.failures import JobFailure, Leaving
 from trainyard_trainer.job import Job
-from trainyard_trainer.progress import Progress, fetch_progress
+from trainyard_trainer.progress import Progress, digest_steps, fetch_progress
 from trainyard_trainer.reports.claims import Artifact
 
 OnStep = Callable[[StepTaken], None]
@@ -46,21 +46,21 @@ class OpenedModel:
 
     def resume(
         self,
-        num_steps: int,
+        steps: Sequence[Step],
         use_notes: Callable[[dict], None] = lambda _: None,
         take_notes: Callable[[], dict] = dict,
     ) -> None:
-        """Goes on where an earlier attempt at the job was interrupted, if it left anything usable.
+        """Goes on where an earlier attempt at the job was interrupted, if it left anything usable, of the same steps.
 
         `use_notes` is given what `take_notes` gave there: what is to be saved of the job besides the model, as JSON.
         """
         self.take_notes = take_notes
-        self.progress = Progress(num_steps)
+        self.progress = Progress(digest_steps(steps))
         job, saved = self.job, self.job.claim.resume
         if saved is None:
             return
         try:
-            folder, progress = job.patiently(lambda: fetch_progress(job.store, saved, job.claim.id, num_steps))
+            folder, progress = job.patiently(lambda: fetch_progress(job.store, saved, job.claim.id, steps))
             state = read_adapter(folder, self.recipe.method)
             job.turns.call(lambda: job.turns.machine.refill(self.slot, state))
         except (*UNREADABLE, OSError, JobFailure) as cause:

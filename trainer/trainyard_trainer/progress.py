@@ -1,16 +1,19 @@
 """What a job that is not finished has got so far, as a checkpoint with a note of how far it is.
 
 Nothing in a job is random but the order of its samples, which is drawn from the job's id; so that the place and the
-seed are the whole of its random state, and a job that goes on from here gives the same weights.
+seed are the whole of its random state, and a job that goes on from here gives the same weights. That is so as long as
+its steps are the same: they depend on settings of the trainer, as its longest sequence, and on its release.
 """
 
+import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint
 from trainyard_artifacts.store import ArtifactStore
-from trainyard_trainer.compute.step import Numbers
+from trainyard_trainer.compute.step import Numbers, Step
 from trainyard_trainer.reports.claims import Artifact
 
 PROGRESS = "progress.json"
@@ -18,9 +21,12 @@ PROGRESS = "progress.json"
 
 @dataclass
 class Progress:
-    """Steps that are taken, the sums of their numbers, and the job's notes, as the pushes of its trajectories."""
+    """Steps that are taken, the sums of their numbers, and the job's notes, as the pushes of its trajectories.
 
-    num_steps: int = 0
+    `steps` is the digest of all steps of the job.
+    """
+
+    steps: str = ""
     steps_taken: int = 0
     sums: Numbers = field(default_factory=dict)
     notes: dict = field(default_factory=dict)
@@ -37,11 +43,25 @@ class Progress:
         (folder / PROGRESS).write_text(json.dumps({"seed": seed, **vars(self)}))
 
 
-def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str, num_steps: int) -> tuple[Path, Progress]:
+def digest_steps(steps: Sequence[Step]) -> str:
+    """sha256 of which tokens are trained on in each step, and of its learning rate and divisor."""
+    digest = hashlib.sha256()
+    for step in steps:
+        digest.update(f"{len(step.examples)} {step.learning_rate} {step.divisor}\n".encode())
+        for example in step.examples:
+            digest.update(f"{example.num_tokens}\n".encode())
+            digest.update(example.ids.tobytes())
+            digest.update(example.trained.tobytes())
+    return digest.hexdigest()
+
+
+def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str, steps: Sequence[Step]) -> tuple[Path, Progress]:
     """The folder of a saved state, verified, and how far it is. Raises ArtifactError where it cannot be read, and
-    ValueError, KeyError or TypeError where it is not of this job, or of one that another release cut otherwise."""
+    ValueError, KeyError or TypeError where it is not of this job, or of one that was cut in other steps."""
     folder = fetch_checkpoint(store, saved.uri, saved.digest, [OPTIMIZER_STATE, PROGRESS])
     content = json.loads((folder / PROGRESS).read_text())
-    if content.pop("seed") != seed or content["num_steps"] != num_steps or content["steps_taken"] > num_steps:
+    if content.pop("seed") != seed or not 0 <= content["steps_taken"] <= len(steps):
         raise ValueError(f"{saved.uri} is of another job")
+    if content["steps"] != digest_steps(steps):
+        raise ValueError(f"{saved.uri} is of a job that was cut in other steps")
     return folder, Progress(**content)

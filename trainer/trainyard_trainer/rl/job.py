@@ -27,7 +27,7 @@ def run_rl_job(job: Job) -> None:
         sequences = pack_sequences(score_samples(model, normalized, config), max_length, job.claim.id)
         steps = [build_step(sequence, config) for sequence in sequences]
         record_dropped(recorder, dropped)
-        model.resume(len(steps), recorder.restore_sums, recorder.list_sums)
+        model.resume(steps, recorder.restore_sums, recorder.list_sums)
         num_trained = sum(step.num_trained for step in steps)
         job.lease.report_start(len(steps), constant | {"num_trainable_tokens": num_trained})
         state = model.train(steps, constant, lambda taken: record_step(recorder, taken, sequences[taken.number - 1]))

@@ -16,7 +16,7 @@ def run_sft_job(job: Job) -> None:
     examples = [make_example(row.ids, row.trained, place) for place, row in enumerate(rows)]
     steps = build_steps(examples, config, job.settings.max_sequence_length)
     with open_model(job, SFT) as model:
-        model.resume(len(steps))
+        model.resume(steps)
         job.lease.report_start(len(steps), {"num_trainable_tokens": sum(step.num_trained for step in steps)})
         state = model.train(steps, {})
         model.write_checkpoint(state, model.progress.average())
