@@ -1,6 +1,5 @@
 import type { Connection } from '../pool.ts'
-import type { Attempt } from './job-attempts.ts'
-import type { JobFailure } from './job-endings.ts'
+import type { Attempt, JobFailure } from './job-attempts.ts'
 
 /** A job as its newest attempt has it. */
 export interface HeldJob {

@@ -13,3 +13,12 @@ export interface Attempt {
  * holds the job and nothing was changed.
  */
 export type ReportOutcome = 'recorded' | 'fenced'
+
+/** Why a job failed, as it stands in the row and in the resource's status. `message` is a sentence a user can act on. */
+export interface JobFailure {
+  category: 'User' | 'Capacity' | 'Internal'
+  reason: string
+  message: string
+  /** The same job may succeed when it is tried again; never for a user's fault. */
+  retryable: boolean
+}

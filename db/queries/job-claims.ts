@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { leaseSeconds, type Attempt } from './job-attempts.ts'
-import { failJob, releaseLostJobs, type JobFailure } from './job-endings.ts'
+import { leaseSeconds, type Attempt, type JobFailure } from './job-attempts.ts'
+import { failJob, releaseLostJobs } from './job-endings.ts'
 import { newestProgressFirst } from './job-progress.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
 

@@ -1,16 +1,8 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import type { JobFailure } from './job-attempts.ts'
 import { logGivenBack, logLostTrainer } from './job-logs.ts'
 import { newestProgressFirst } from './job-progress.ts'
 import { chargeAttempt } from './training-usage.ts'
-
-/** Why a job failed, as it stands in the row and in the resource's status. `message` is a sentence a user can act on. */
-export interface JobFailure {
-  category: 'User' | 'Capacity' | 'Internal'
-  reason: string
-  message: string
-  /** The same job may succeed when it is tried again; never for a user's fault. */
-  retryable: boolean
-}
 
 /** What became of a job whose attempt ended without a checkpoint. */
 export interface ReleasedJob {

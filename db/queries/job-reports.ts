@@ -1,7 +1,7 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { leaseSeconds, type Attempt, type ReportOutcome } from './job-attempts.ts'
+import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from './job-attempts.ts'
 import { lockAttempt, type HeldJob } from './held-jobs.ts'
-import { giveJobBack, releaseJob, type JobFailure } from './job-endings.ts'
+import { giveJobBack, releaseJob } from './job-endings.ts'
 import { chargeAttempt } from './training-usage.ts'
 
 /** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */

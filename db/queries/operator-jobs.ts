@@ -1,5 +1,5 @@
 import type { Pool } from '../pool.ts'
-import type { JobFailure } from './job-endings.ts'
+import type { JobFailure } from './job-attempts.ts'
 import { findQueuePlaces, unfinished, type QueuePlace } from './job-queue.ts'
 
 export type JobState =

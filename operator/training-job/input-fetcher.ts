@@ -1,5 +1,6 @@
 import { reasons } from '../../crds/names.ts'
-import { failJob, type JobFailure } from '../../db/queries/job-endings.ts'
+import { failJob } from '../../db/queries/job-endings.ts'
+import type { JobFailure } from '../../db/queries/job-attempts.ts'
 import { countInputTry, findOpenInput, noteInputFault, settleInput } from '../../db/queries/job-inputs.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { InputRefused } from '../../inputs/address.ts'

@@ -1,6 +1,6 @@
 import type { TrainingJob } from '../../crds/generated.ts'
 import { reasons } from '../../crds/names.ts'
-import type { JobFailure } from '../../db/queries/job-endings.ts'
+import type { JobFailure } from '../../db/queries/job-attempts.ts'
 import type { JobState, OperatorJob } from '../../db/queries/operator-jobs.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
 
