@@ -19,11 +19,14 @@ from trainyard_trainer.job import Job, Leave
 from trainyard_trainer.reports.claims import Claim, Lease, parse_claim
 from trainyard_trainer.reports.job_log import JobLog
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.reports.text import make_sendable
 from trainyard_trainer.rl.job import run_rl_job
 from trainyard_trainer.sft.job import run_sft_job
 from trainyard_trainer.statistics.upload import Uploads
 
 LONGEST_PAUSE_SECONDS = 5.0
+# What the status server keeps of it. Some libraries quote whole files.
+LONGEST_MESSAGE = 2_000
 METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
 
 
@@ -123,6 +126,8 @@ def work_on(job: Job) -> None:
             report_failure(claim, job.lease, cause)
     except Fenced as cause:
         log.warn("job dropped", job=claim.id, attempt=claim.attempt, reason=str(cause))
+    except Exception as cause:  # heartbeats end now, and the job is another's as soon as its lease is over
+        log.error("it cannot be reported how the job ended", cause, job=claim.id, attempt=claim.attempt)
     if job.base.device.type == "cuda" and not job.turns.closed:
         torch.cuda.empty_cache()
 
@@ -142,7 +147,7 @@ def report_failure(claim: Claim, lease: Lease, cause: Exception) -> None:
         {
             "category": failure.category,
             "reason": failure.reason,
-            "message": failure.message,
+            "message": make_sendable(failure.message, LONGEST_MESSAGE),
             "retryable": failure.retryable,
         }
     )

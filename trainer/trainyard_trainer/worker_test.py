@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from trainyard_artifacts.settings import StoreSettings
+from trainyard_trainer import worker
 from trainyard_trainer.config import Settings
+from trainyard_trainer.failures import Leaving
 from trainyard_trainer.jobs_for_tests import LORA
 from trainyard_trainer.reports import claims
 from trainyard_trainer.worker import Worker
@@ -23,6 +25,7 @@ class Control:
         self.server = server
         self.cancelled_at = None
         self.heard_at = {}
+        self.refused = None
         server.respond = self.respond
 
     def offer(self, method, content, config):
@@ -44,6 +47,8 @@ class Control:
         self.heard_at.setdefault(name, time.monotonic())
         if path == "/v1/claims":
             return 200, self.claim
+        if name == self.refused:
+            return 422, {"detail": "no"}
         gone = self.cancelled_at is not None and not path.endswith("/log")
         return (409, {"detail": "cancelled"}) if gone else (200, {})
 
@@ -76,10 +81,10 @@ def serve(client, turns, control):
     def serve():
         name = turns.machine.base.name
         settings = Settings("", Path(), name, "", StoreSettings(str(control.root)), 4096, LORA)
-        worker = Worker(client, turns, settings, process_id="process")
-        worker.start(worker.wait_for_claim())
-        with worker.changed:
-            assert worker.changed.wait_for(lambda: not worker.running, timeout=60)
+        own = Worker(client, turns, settings, process_id="process")
+        own.start(own.wait_for_claim())
+        with own.changed:
+            assert own.changed.wait_for(lambda: not own.running, timeout=60)
 
     return serve
 
@@ -109,6 +114,31 @@ def test_a_failure_is_reported_and_logged_with_its_traceback(server, control, se
     last = server.bodies_of("log")[-1]["lines"][-1]
     assert last["level"] == "error"
     assert "InvalidInput: Line 1 is not JSON" in last["text"]
+
+
+def test_a_failure_is_reported_whatever_its_message_is_like(server, control, serve):
+    control.offer("\ud800" + "x" * 2_000_000, b"", {})
+    serve()
+    (report,) = server.bodies_of("failure")
+    assert report["message"].startswith("This trainer does not know the method ?xx")
+    assert (report["reason"], len(report["message"])) == ("UnknownMethod", 2000)
+
+
+@pytest.mark.parametrize("report", ["failure", "release"])
+def test_an_end_that_cannot_be_reported_is_logged(server, control, serve, monkeypatch, report):
+    if report == "release":
+        monkeypatch.setattr(worker, "run_job", leave)
+    control.offer("SFT", b"{", {})
+    control.refused = report
+    serve()
+    last = server.bodies_of("log")[-1]["lines"][-1]
+    assert (last["level"], len(server.bodies_of(report))) == ("error", 1)
+    assert last["text"].startswith("it cannot be reported how the job ended")
+    assert "the status server answered 422" in last["text"]
+
+
+def leave(_):
+    raise Leaving("the trainer ends")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from trainyard_trainer import log
 from trainyard_trainer.failures import Fenced, JobFailure
 from trainyard_trainer.reports.claims import Claim
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.reports.text import make_sendable
 
 SEND_SECONDS = 1.0
 # A log that cannot be sent must not hold up the next job.
@@ -44,8 +45,8 @@ class JobLog:
     def add(self, time: str, level: str, text: str) -> None:
         with self.lock:
             if self.count < MOST_LINES:
-                line = {"seq": self.count, "time": time, "level": level, "text": text[:LONGEST_TEXT]}
-                self.lines.append(line)
+                text = make_sendable(text, LONGEST_TEXT)
+                self.lines.append({"seq": self.count, "time": time, "level": level, "text": text})
                 self.count += 1
 
     def send_lines(self) -> None:

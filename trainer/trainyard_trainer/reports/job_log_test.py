@@ -42,6 +42,14 @@ def test_lines_are_sent_with_their_fields_and_tracebacks(server, client):
     assert all(line["time"].endswith("+00:00") for line in lines)
 
 
+def test_a_line_that_is_no_unicode_is_sent_with_the_others(server, client):
+    with JobLog(client, CLAIM):
+        log.info("before")
+        log.info("a file", name="\ud800.json")
+        log.info("after")
+    assert [line["text"] for line in list_lines(server)] == ["before", "a file name=?.json", "after"]
+
+
 def test_lines_are_sent_while_the_job_runs_in_few_requests(server, client, monkeypatch):
     monkeypatch.setattr(job_log, "SEND_SECONDS", 0.2)
     with JobLog(client, CLAIM):
