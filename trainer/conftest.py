@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainyard_trainer.compute.base import Base, Source, load_base
+from trainyard_trainer.compute.base import Base
+from trainyard_trainer.compute.loading import Source, load_base
 
 MODEL = Path(__file__).parent / "models" / "tiny-chat"
 

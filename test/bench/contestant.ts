@@ -28,14 +28,11 @@ export interface Contestant {
 export async function startContestant(python: string, name: string): Promise<Contestant> {
   const child = startBench(python, name)
   const ended = once(child, 'exit')
-  let log = ''
-  child.stderr!.on('data', (chunk: Buffer) => {
-    log = `${log}${chunk.toString()}`.slice(-longestLog)
-  })
+  const readLog = keepLog(child)
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
   const read = async (): Promise<unknown> => {
     const { value, done } = await lines.next()
-    if (done) throw new Error(`the contestant ${name} ended: ${log}`)
+    if (done) throw new Error(`the contestant ${name} ended: ${readLog()}`)
     return JSON.parse(value)
   }
   const { idle_bytes: idleBytes } = (await read()) as { idle_bytes: number }
@@ -55,9 +52,21 @@ export async function startContestant(python: string, name: string): Promise<Con
 /** Milliseconds by what was measured, one for each job. */
 export async function measureLatency(python: string): Promise<Record<string, number[]>> {
   const child = startBench(python, 'latency')
-  child.stderr!.resume()
+  const readLog = keepLog(child)
+  const closed = once(child, 'close')
   const chunks: Buffer[] = await child.stdout!.toArray()
+  const [code] = (await closed) as [number | null]
+  if (code !== 0) throw new Error(`the measuring of latency failed: ${readLog()}`)
   return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, number[]>
+}
+
+/** Gives what a process last said on its standard error. */
+function keepLog(child: ChildProcess): () => string {
+  let log = ''
+  child.stderr!.on('data', (chunk: Buffer) => {
+    log = `${log}${chunk.toString()}`.slice(-longestLog)
+  })
+  return () => log
 }
 
 /** One thread each; nothing reaches for the network. */

@@ -28,20 +28,23 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedConfig, PreTrainedTokenizerBase, Qwen3Config
 
-from trainyard_trainer.compute.base import Base, forbid_dropout, get_head, prepare
+from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.example import Example
+from trainyard_trainer.compute.loading import forbid_dropout, prepare
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.optimizer import RL, SFT
+from trainyard_trainer.compute.sharding import get_head
 from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Step
 from trainyard_trainer.compute.turns import LARGE_PASS, Policy, Turns, measure_memory
 from trainyard_trainer.compute.work import StepTaken, Work
+from trainyard_trainer.config import DEFAULT_LORA
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step as build_rl_step
 from trainyard_trainer.sft.objective import SftObjective
 
-TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+TARGETS = tuple(DEFAULT_LORA["target_modules"])
 MODELS = {
     "0_6b": {"hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16},
     "4b": {"hidden_size": 2560, "intermediate_size": 9728, "num_hidden_layers": 36, "num_attention_heads": 32},
@@ -89,7 +92,7 @@ def load_random(shape: dict[str, int], device: torch.device) -> Base:
     model.config.use_cache = False
     forbid_dropout(model.train())
     tokenizer = cast(PreTrainedTokenizerBase, None)  # nothing here is text
-    return prepare(Base("random", model, tokenizer, device, vocabulary=get_head(model).out_features))
+    return prepare(Base("random", model, tokenizer, device, get_head(model).out_features))
 
 
 def make_step(method: str, length: int, vocabulary: int, seed: int) -> Step:

@@ -6,18 +6,19 @@ so that every job opens another model than the one before, from the checkpoint t
 
 import hashlib
 import json
-import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import torch
 
 from bench.ours import LORA, MODEL, SHAPE, make_states
 from trainyard_artifacts.settings import StoreSettings
-from trainyard_trainer.compute.base import Base, Source, load_base
+from trainyard_trainer.compute.base import Base
+from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.slots import AdapterState
 from trainyard_trainer.compute.turns import SMALL_PASS, Policy, Turns
@@ -44,11 +45,12 @@ class Times:
 
 
 class Control:
-    """Hands out one job after the other and keeps when it heard of what."""
+    """Hands out one job after the other and keeps when it heard of what, and why one failed."""
 
     def __init__(self, root: Path, server: Server) -> None:
         self.root = root
-        self.times: Times | None = None
+        self.times = Times()
+        self.failure: str | None = None
         self.checkpoints: dict[int, dict] = {}
         self.model = 0
         server.respond = self.respond
@@ -79,16 +81,20 @@ class Control:
             self.times.note(name)
             self.checkpoints[self.model] = {"uri": body["uri"], "digest": body["digest"]}
         if name == "failure":
-            raise SystemExit(body["message"])
+            self.failure = body["message"]
         return 200, {}
 
 
 def measure_latency() -> dict[str, list[float]]:
     """Milliseconds, job by job, by method and what was told; and those of opening another model's adapter."""
-    base = load_base(NAME, Source(str(MODEL)))
     server = Server()
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    root = Path(tempfile.mkdtemp(prefix="trainyard-bench-"))
+    with TemporaryDirectory(prefix="trainyard-bench-") as root:
+        return measure_jobs(server, Path(root))
+
+
+def measure_jobs(server: Server, root: Path) -> dict[str, list[float]]:
+    base = load_base(NAME, Source(str(MODEL)))
     (root / "token").write_text("token")
     settings = Settings("", root / "token", NAME, "", StoreSettings(str(root)), 4096, LORA)
     client = StatusClient(f"http://127.0.0.1:{server.server_port}", root / "token")
@@ -109,6 +115,8 @@ def run_job(worker: Worker, control: Control) -> dict[str, float]:
     worker.start(worker.wait_for_claim())
     with worker.changed:
         worker.changed.wait_for(lambda: not worker.running)
+    if control.failure:
+        raise RuntimeError(f"A job that is measured failed: {control.failure}")
     return control.times.after_ms
 
 

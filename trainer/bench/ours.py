@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from bench.contestant import Round, time_round
-from trainyard_trainer.compute.base import Source, load_base
+from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.optimizer import Recipe
 from trainyard_trainer.compute.slots import AdapterState, Shape

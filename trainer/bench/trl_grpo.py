@@ -6,10 +6,10 @@ Backward pass, clipping and AdamW are those of its trainer, called one after the
 from collections.abc import Callable, Sequence
 
 import torch
-from datasets import Dataset
+from datasets import Dataset  # pyright: ignore[reportMissingImports]
 from torch import Tensor
 from torch.optim import AdamW
-from trl import GRPOConfig, GRPOTrainer
+from trl import GRPOConfig, GRPOTrainer  # pyright: ignore[reportMissingImports]
 
 from bench.contestant import Round, Stopwatch
 from bench.data import COMPLETIONS, GROUPS, LEARNING_RATE, RL_CONFIG, STEPS, make_samples

@@ -1,16 +1,19 @@
 """TRL's side of the comparisons: the same model and adapter, in float32, without gradient checkpointing."""
 
-import tempfile
+from tempfile import TemporaryDirectory
 
 import torch
 from peft import PeftModel, get_peft_model, set_peft_model_state_dict
 from transformers import AutoModelForCausalLM
 
 from bench.ours import MODEL, SHAPE, make_states
-from trainyard_trainer.compute.base import Source, load_base
+from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.optimizer import BETAS, Recipe
 from trainyard_trainer.compute.slots import AdapterState, describe_adapter
+
+# Where TRL would write; gone when the process ends.
+OUTPUT = TemporaryDirectory(prefix="trainyard-bench-")
 
 
 def load_adapted() -> tuple[PeftModel, AdapterState]:
@@ -28,7 +31,7 @@ def fill(model: PeftModel, state: AdapterState) -> None:
 def describe_training(recipe: Recipe, learning_rate: float) -> dict:
     """TRL's own defaults but for what must be the same on both sides and what a processor is slow at."""
     return {
-        "output_dir": tempfile.mkdtemp(prefix="trainyard-bench-"),
+        "output_dir": OUTPUT.name,
         "use_cpu": True,
         "bf16": False,
         "gradient_checkpointing": False,

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from datasets import Dataset
+from datasets import Dataset  # pyright: ignore[reportMissingImports]
 from transformers import TrainerCallback
-from trl import SFTConfig, SFTTrainer
+from trl import SFTConfig, SFTTrainer  # pyright: ignore[reportMissingImports]
 
 from bench.contestant import Round, Stopwatch
 from bench.data import LEARNING_RATE, ROWS_PER_STEP, make_rows
@@ -22,11 +22,11 @@ class Timer(TrainerCallback):
     def __init__(self) -> None:
         self.watch = Stopwatch()
 
-    def on_step_begin(self, _args, state, _control, **_):
+    def on_step_begin(self, args, state, control, **_):
         if state.global_step == 0:
             self.watch.start()
 
-    def on_step_end(self, _args, _state, _control, **_):
+    def on_step_end(self, args, state, control, **_):
         self.watch.stop()
 
 

@@ -1,10 +1,14 @@
 """Small models with random weights on the GPU, of shapes that its kernels take."""
 
-import torch
-from transformers import AutoModelForCausalLM
+from typing import cast
 
-from trainyard_trainer.compute.base import Base, forbid_dropout, get_head, prepare
+import torch
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase
+
+from trainyard_trainer.compute.base import Base
+from trainyard_trainer.compute.loading import forbid_dropout, prepare
 from trainyard_trainer.compute.models_for_tests import CONFIGS
+from trainyard_trainer.compute.sharding import get_head
 
 # The kernels' numbers differ with the type that they compute in. Of a loss, and of the length of a gradient.
 LOSS_DIFFERENCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2}
@@ -24,7 +28,8 @@ def load(name: str, dtype: torch.dtype, **changes: object) -> Base:
     model.config.use_cache = False
     torch.nn.Module.to(model, DEVICE).train()
     forbid_dropout(model)
-    return Base(name, model, None, DEVICE, vocabulary=get_head(model).out_features)
+    tokenizer = cast(PreTrainedTokenizerBase, None)  # nothing here is text
+    return Base(name, model, tokenizer, DEVICE, get_head(model).out_features)
 
 
 def load_prepared(name: str, dtype: torch.dtype, **changes: object) -> Base:

@@ -109,7 +109,7 @@ def start_trainer(nursery, trainer_env, tmp_path):
 
 def main() -> None:
     """Forks a trainer for each order; in the trainer it returns when that ends."""
-    import trainyard_trainer.compute.base
+    import trainyard_trainer.compute.loading
     import trainyard_trainer.worker  # noqa: F401
 
     for line in sys.stdin:

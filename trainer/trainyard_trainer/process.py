@@ -6,9 +6,10 @@ import sys
 import time
 
 from trainyard_trainer import log
-from trainyard_trainer.compute.base import Base, Source, load_base
+from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.crew import Crew
 from trainyard_trainer.compute.fleet import Leader, Member
+from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.turns import Turns, choose_policy
 from trainyard_trainer.config import Settings

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,7 +17,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers = [(200, {})]
-        self.respond = None
+        self.respond: Callable[[str, dict], tuple[int, dict]] | None = None
         self.requests = []
         self.asking = threading.local()  # the connection of the request that a thread answers
 

@@ -1,28 +1,12 @@
-"""The base model, loaded once; its own weights never change."""
+"""The base model; its own weights never change."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.distributed.device_mesh import DeviceMesh
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.utils.logging import disable_progress_bar
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from trainyard_trainer import log
-from trainyard_trainer.compute.attention import NAME, UnsupportedAttention
-from trainyard_trainer.compute.sharding import get_head, shard_base
-
-# transformers' only attention that does all that a model may ask for: others pass over a soft cap without a word.
-EAGER = "eager"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a base model comes from: a folder, or a name on the hub with its revision."""
-
-    path: str
-    revision: str | None = None
-    trust_remote_code: bool = False
+from trainyard_trainer.compute.sharding import get_head
 
 
 @dataclass(frozen=True)
@@ -33,8 +17,8 @@ class Base:
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     device: torch.device
+    vocabulary: int
     packs: bool = True
-    vocabulary: int = field(default=0)
 
     @property
     def gpus(self) -> int:
@@ -49,62 +33,3 @@ class Base:
     def head(self, hidden_N_D: Tensor) -> Tensor:
         """From hidden states to logits [N, V]."""
         return get_head(self.model).forward(hidden_N_D)  # no hooks: FSDP would gather it for each chunk of tokens
-
-
-def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base:
-    """float32 on the CPU, as the engine serves it there, so that log-probabilities agree; bfloat16 on a GPU.
-
-    Reads safetensors only, and runs no code of the model's repository unless the administrator trusts it. The processes
-    of a mesh share the weights.
-    """
-    disable_progress_bar()  # standard error is for what went wrong
-    cuda = torch.cuda.is_available()
-    device = torch.device("cuda", torch.cuda.current_device()) if cuda else torch.device("cpu")
-    options = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
-    model = AutoModelForCausalLM.from_pretrained(
-        source.path, dtype=torch.bfloat16 if cuda else torch.float32, use_safetensors=True, **options
-    )
-    model.requires_grad_(False)
-    model.config.use_cache = False
-    if mesh:
-        shard_base(model, mesh)
-    torch.nn.Module.to(model, device)
-    model.train()  # checkpointing of gradients asks for it
-    forbid_dropout(model)
-    tokenizer = AutoTokenizer.from_pretrained(source.path, **options)
-    base = Base(name, model, tokenizer, device, vocabulary=get_head(model).out_features)
-    return prepare(base)
-
-
-def forbid_dropout(model: torch.nn.Module) -> None:
-    """A policy is trained as it was sampled from, and a job that is repeated gives the same weights."""
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
-        for name in [name for name, value in vars(module).items() if "drop" in name and isinstance(value, float)]:
-            setattr(module, name, 0.0)
-
-
-def prepare(base: Base) -> Base:
-    """Chooses the fast paths that give the plain path's numbers on this model and device."""
-    from trainyard_trainer.compute.kernels import apply_liger, fuse
-    from trainyard_trainer.compute.probe import choose_packing
-
-    if base.device.type == "cuda":
-        base.model.gradient_checkpointing_enable({"use_reentrant": False})
-    own = base.model.config._attn_implementation or EAGER
-    try:
-        base.model.set_attn_implementation(NAME)
-    except ValueError:  # a model with an attention of its own
-        return replace(base, packs=False)
-    try:
-        packs = choose_packing(base)
-    except UnsupportedAttention as cause:
-        log.warn("rows are padded: the model's attention is another than that of rows", error=str(cause))
-        packs, own = False, EAGER
-    if not packs:
-        base.model.set_attn_implementation(own)
-    base = replace(base, packs=packs)
-    if base.device.type == "cuda":
-        fuse(base, apply_liger)
-    return base

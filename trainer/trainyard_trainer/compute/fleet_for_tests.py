@@ -13,10 +13,10 @@ import torch
 import torch.distributed as dist
 from torch.distributed.tensor import DTensor
 
-from trainyard_trainer.compute.base import Source, load_base
 from trainyard_trainer.compute.crew import Crew
 from trainyard_trainer.compute.example import make_example
 from trainyard_trainer.compute.fleet import Leader, Member
+from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.logprobs import CHUNK_VALUES
 from trainyard_trainer.compute.optimizer import RL, SFT
 from trainyard_trainer.compute.slots import Shape

@@ -1,7 +1,4 @@
-"""Attention over a row on a GPU: flex attention, compiled, with the row's visibility as a mask of blocks.
-
-No GPU has been at hand: what is told of GPUs here is from the sources of torch. `npm run test:gpu` tries it.
-"""
+"""Attention over a row on a GPU: flex attention, compiled, with the row's visibility as a mask of blocks."""
 
 from collections.abc import Callable
 from functools import cache

@@ -31,6 +31,9 @@ def score_hidden(head: Head, hidden_N_D: Tensor, targets_N: Tensor, vocabulary: 
     if len(targets_N) <= size:
         return score(hidden_N_D, targets_N)
     pairs = zip(hidden_N_D.split(size), targets_N.split(size), strict=True)
-    scores = [checkpoint(score, hidden, targets, use_reentrant=False) for hidden, targets in pairs]
+    # Nothing here is random, so that no state of random numbers is to be kept.
+    scores = [
+        checkpoint(score, hidden, targets, use_reentrant=False, preserve_rng_state=False) for hidden, targets in pairs
+    ]
     logprobs, entropies = zip(*scores, strict=True)
     return torch.cat(logprobs), torch.cat(entropies)

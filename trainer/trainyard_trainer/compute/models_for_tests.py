@@ -25,9 +25,11 @@ from transformers import (
     RecurrentGemmaConfig,
 )
 
-from trainyard_trainer.compute.base import Base, forbid_dropout, get_head, prepare
+from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.example import Example, make_example
+from trainyard_trainer.compute.loading import forbid_dropout, prepare
 from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.sharding import get_head
 from trainyard_trainer.compute.slots import AdapterState, Shape
 from trainyard_trainer.compute.step import Objective, Part, PartResult
 from trainyard_trainer.sft.objective import SftObjective
@@ -92,7 +94,7 @@ def make_base(name: str = "Llama", **changes: object) -> Base:
     model.requires_grad_(False)
     model.config.use_cache = False
     forbid_dropout(model.train())
-    return prepare(Base(name, model, None, torch.device("cpu"), vocabulary=get_head(model).out_features))
+    return prepare(Base(name, model, None, torch.device("cpu"), get_head(model).out_features))
 
 
 def list_linear(base: Base) -> tuple[str, ...]:
