@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -33,10 +33,11 @@ class Call(Generic[Result]):
             if isinstance(cause, BROKEN):
                 raise
         else:
-            self.future.set_result(result)
+            with suppress(InvalidStateError):  # another thread may have given up meanwhile
+                self.future.set_result(result)
 
     def fail(self, cause: BaseException) -> None:
-        if not self.future.done():
+        with suppress(InvalidStateError):
             self.future.set_exception(cause)
 
 
@@ -48,6 +49,7 @@ class DeviceThread:
         self.works: list[Work] = []
         self.calls: list[Call] = []
         self.served: Sequence[Work | Call] = []  # whose turn it is
+        self.called = False  # whether a call was the last that was done
         self.closed = False
         self.on_fault: Callable[[JobFailure], None] = self.give_up
         threads = torch.get_num_threads()  # a thread that is started later does not know what was set
@@ -65,8 +67,12 @@ class DeviceThread:
         with self.changed:
             lost, self.closed = self.closed, True
             self.changed.notify()
-        if not lost:  # or the thread may wait for ever
-            self.thread.join()
+        if lost:  # the thread may wait for ever
+            return
+        self.thread.join()
+        with self.changed:
+            for waiting in (*self.works, *self.calls):
+                waiting.fail(Leaving("the trainer ends"))
 
     def call(self, function: Callable[[], Result]) -> Result:
         """What `function` gives when the thread that owns the device calls it, between two turns."""
@@ -113,11 +119,12 @@ class DeviceThread:
             self.on_fault(explain_failure(cause))
 
     def take_next(self) -> None:
-        """A call, or else a turn of a job, or waits for either."""
+        """A call or a turn of a job, one after the other where there are both, or waits for either."""
         with self.changed:
-            call = self.calls.pop(0) if self.calls else None
-            self.served = [call] if call else []
             works = [work for work in self.works if not work.waits_for_reader]
+            call = self.calls.pop(0) if self.calls and not (works and self.called) else None
+            self.called = call is not None
+            self.served = [call] if call else []
             if not call and not works and not self.closed:
                 self.changed.wait()
         if call:
