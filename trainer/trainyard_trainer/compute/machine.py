@@ -13,6 +13,7 @@ from trainyard_trainer.compute.example import Example, count_row
 from trainyard_trainer.compute.forward import open_forward
 from trainyard_trainer.compute.optimizer import Recipe, diverge, take_step
 from trainyard_trainer.compute.routing import Route
+from trainyard_trainer.compute.sharding import get_head
 from trainyard_trainer.compute.slots import AdapterState, Shape, Slot, Slots
 from trainyard_trainer.compute.step import Columns, Measured, Part, PartResult
 from trainyard_trainer.failures import JobFailure
@@ -94,6 +95,9 @@ class Machine:
         with routing.CURRENT.use(routes, check), open_forward(self.base, examples) as (logprobs_N, _):
             parts_n = logprobs_N.cpu().split([example.num_trained for example in examples])
         return [part_n.numpy() for part_n in parts_n]
+
+    def adapts_head(self, name: str) -> bool:
+        return name in getattr(get_head(self.base.model), "lora_A", ())
 
     def route(self, parts: Sequence[Part]) -> tuple[Route, ...]:
         if len(parts) == 1:

@@ -101,7 +101,7 @@ class Turns(DeviceThread):
         """True where its next part is ready to be computed; ends or saves the work where that is due."""
         work.check()
         if work.begun:
-            return True
+            return bool(work.parts)
         if work.is_finished or work.is_leaving():
             self.end(work)
             return False
@@ -125,14 +125,18 @@ class Turns(DeviceThread):
 
     def find_companions(self, first: Work, works: list[Work]) -> list[Work]:
         """Others whose next parts may go with this one's, those that have used the device least first."""
-        if self.policy.co_batch == OFF or first.alone or not self.machine.base.packs:
+        if self.policy.co_batch == OFF or not self.may_join(first):
             return []
         found: list[Work] = []
         for work in sorted(works, key=lambda work: work.used_seconds):
             allowed = self.policy.co_batch == ANY or work.entity == first.entity
-            if allowed and work is not first and not work.alone and self.is_ready(work):
+            if allowed and work is not first and self.may_join(work) and self.is_ready(work):
                 found.append(work)
         return found
+
+    def may_join(self, work: Work) -> bool:
+        """The head sees only the tokens that predict trained ones, so that the ranges of a row say nothing to it."""
+        return self.machine.base.packs and not work.alone and not self.machine.adapts_head(work.slot)
 
     def is_ready(self, work: Work) -> bool:
         """As `prepare`, but what is wrong with it waits for its own turn."""
@@ -140,7 +144,13 @@ class Turns(DeviceThread):
             return True
         if work.is_finished or work.is_leaving() or work.is_save_due() or work.step.objective.surveys:
             return False
-        self.begin_step(work)
+        try:
+            self.begin_step(work)
+        except BROKEN:
+            raise
+        except Exception:  # met again then
+            work.restart_step()
+            return False
         return bool(work.parts)
 
     def take_turn(self, passes: list[Pass], works: list[Work]) -> None:
@@ -156,6 +166,7 @@ class Turns(DeviceThread):
                 share.work.record(share.places, result)
         spent = time.monotonic() - started
         for work in works:
+            work.joined |= len(works) > 1
             work.step_seconds += spent
             if not work.parts:
                 self.end_step(work)
@@ -165,14 +176,36 @@ class Turns(DeviceThread):
         try:
             norm = self.machine.take_step(work.slot, work.recipe, work.step.learning_rate)
         except JobFailure as cause:
-            self.drop(work, cause)
+            self.suspect(work, cause)
             return
         work.step_seconds += time.monotonic() - started
-        work.end_step(norm, measure_memory())
+        try:
+            work.end_step(norm, measure_memory())
+        except BROKEN:
+            raise
+        except Exception as cause:  # of whatever kind: tried anew, the step would be taken twice
+            self.drop(work, cause)
+
+    def suspect(self, work: Work, cause: JobFailure) -> None:
+        """Gradients that are no numbers may come from any job that was in a pass of this step, an earlier one too: flex
+        attention multiplies with the zeros of its mask. Each of them finds out at the end of its own step, alone."""
+        if not work.joined:
+            self.drop(work, cause)
+            return
+        self.machine.clear(work.slot)
+        work.restart_step()
+        work.alone = True
 
     def end(self, work: Work) -> None:
         self.remove(work)
-        work.save(self.machine.read(work.slot), last=True)
+        try:
+            state = self.machine.read(work.slot)
+        except BROKEN:
+            raise
+        except Exception as cause:  # of whatever kind: others may be in this turn
+            self.drop(work, cause)
+        else:
+            work.save(state, last=True)
 
     def recover(self, works: list[Work], cause: Exception) -> None:
         """Nothing of a pass that failed counts. One job's failure is not another's: they go on by themselves."""

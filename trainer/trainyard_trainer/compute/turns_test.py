@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from trainyard_trainer.compute import turns as turns_module
-from trainyard_trainer.compute.example import count_row
+from trainyard_trainer.compute.device_thread import Call
+from trainyard_trainer.compute.example import count_row, make_example
 from trainyard_trainer.compute.machine import Check, Machine
 from trainyard_trainer.compute.models_for_tests import LLAMA_TARGETS, make_base, make_families, open_random
 from trainyard_trainer.compute.optimizer import RL, SFT, Recipe
@@ -345,6 +346,87 @@ class TestFailures:
         works = [make_work(machine, make_steps(place, 2, 12)) for place in range(2)]
         assert [len(list_losses(told)) for told in run(machine, works, ANY)] == [2, 2]
 
+    def test_a_companion_whose_step_cannot_begin_fails_in_its_own_turn(self, machine):
+        bad = make_work(machine, make_steps(2, 2, objective=Broken(0, 0, 0)))
+        bad.steps[0].examples.clear()  # without an example its step ends as soon as it begins
+        good = make_work(machine, make_steps(1, 4))
+        told, failed = run(machine, [good, bad], ANY)
+        assert isinstance(failed, ZeroDivisionError)
+        assert len(list_losses(told)) == 4
+
+    @pytest.mark.parametrize("sizes", [[20], [20, 55]], ids=["steps of one part", "whose next part goes alone"])
+    def test_a_gradient_that_another_job_spoilt_costs_nobody_its_job(self, machine, monkeypatch, sizes):
+        budget = 60
+
+        def make_good() -> Work:
+            rows = [make_example(list(range(3, size + 3)), [True] * size, place) for place, size in enumerate(sizes)]
+            return make_work(machine, [Step(rows, SftObjective(1, 0, 0), 1e-3, sum(sizes))] * 3)
+
+        (wanted,) = run(machine, [make_good()], budget=budget)
+        real = Machine.backward
+
+        def backward(self, passes, check):
+            """As flex attention does: what is no number in one job's part gets into those of all."""
+            found = real(self, passes, check)
+            for parts in passes:
+                if any(isinstance(part.objective, Infinite) for part in parts):
+                    for part in parts:
+                        for parameter in self.find(part.slot).parameters.values():
+                            parameter.grad.fill_(torch.nan)
+            return found
+
+        monkeypatch.setattr(Machine, "backward", backward)
+        row = make_example([5] * 20, [True] * 20, 0)
+        bad = make_work(machine, [Step([row], Infinite(1, 0, 0), 1e-3, 20)])
+        found, failed = run(machine, [make_good(), bad], ANY, budget)
+        assert max(map(len, machine.passes)) == 2
+        assert isinstance(failed, InvalidInput)
+        assert list_losses(found) == pytest.approx(list_losses(wanted), rel=1e-4)
+        norms = [taken.numbers["grad_norm"] for taken in wanted]
+        assert [taken.numbers["grad_norm"] for taken in found] == pytest.approx(norms, rel=1e-3)
+
+    def test_a_step_that_cannot_be_told_of_is_not_taken_again(self, machine, monkeypatch):
+        taken = []
+        real = Machine.take_step
+        monkeypatch.setattr(
+            Machine, "take_step", lambda self, slot, *each: taken.append(slot) or real(self, slot, *each)
+        )
+        good = make_work(machine, make_steps(1, 3))
+        bad = make_work(machine, make_steps(2, 3, objective=Broken(0, 0, 0)))
+        run(machine, [good, bad], ANY)
+        assert (taken.count(good.slot), taken.count(bad.slot)) == (3, 1)
+
+    def test_who_leaves_and_cannot_be_read_takes_nobody_along(self, machine, monkeypatch):
+        calls = iter(range(100))
+
+        def check() -> None:
+            if next(calls) >= 5:
+                raise Leaving("the time is up")
+
+        leaving, good = make_work(machine, make_steps(1, 4), check=check), make_work(machine, make_steps(2, 4))
+        real = Machine.read
+
+        def read(self, slot):
+            if slot == leaving.slot:
+                raise OSError("no memory for a copy")
+            return real(self, slot)
+
+        monkeypatch.setattr(Machine, "read", read)
+        failed, told = run(machine, [leaving, good], ANY)
+        assert isinstance(failed, OSError)
+        assert len(list_losses(told)) == 4
+
+    def test_who_adapts_the_head_is_never_tried_with_others(self, machine, monkeypatch):
+        tried = []
+        real = Machine.backward
+        monkeypatch.setattr(
+            Machine, "backward", lambda self, passes, check: tried.extend(map(len, passes)) or real(self, passes, check)
+        )
+        head = Shape(2, 4, ("lm_head", "v_proj"))
+        works = [make_work(machine, make_steps(place, 3), shape) for place, shape in enumerate([head, SMALL])]
+        assert [len(list_losses(told)) for told in run(machine, works, ANY)] == [3, 3]
+        assert set(tried) == {1}
+
 
 class TestReports:
     def test_steps_are_numbered_and_the_last_report_holds_the_weights(self, machine):
@@ -412,6 +494,63 @@ class TestCalls:
             reader.join(timeout=60)
         assert threads == {turns.thread.ident}
         assert during < 40
+
+    def test_jobs_have_their_turns_between_calls_however_many_there_are(self, machine):
+        works = [make_work(machine, make_steps(place, 5)) for place in range(2)]
+        turns = Turns(machine, Policy(BUDGET))
+        passes: list[int] = []
+        callers = [
+            threading.Thread(target=turns.call, args=(lambda: passes.append(len(machine.passes)),)) for _ in range(6)
+        ]
+        for work in works:
+            turns.submit(work)
+        for caller in callers:
+            caller.start()
+        with turns:
+            for waiting in (*callers, *(threading.Thread(target=finish, args=(work,)) for work in works)):
+                if not waiting.ident:
+                    waiting.start()
+                waiting.join(timeout=60)
+        assert passes == list(range(6))
+
+    def test_who_waits_when_the_thread_ends_is_told(self, machine):
+        work = make_work(machine, make_steps(1, 40))
+        turns = Turns(machine, Policy(BUDGET))
+        failed: list[BaseException] = []
+        entered, go_on = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            entered.set()
+            go_on.wait(60)
+
+        def call() -> None:
+            try:
+                turns.call(lambda: None)
+            except Leaving as cause:
+                failed.append(cause)
+
+        callers = [threading.Thread(target=turns.call, args=(wait,)), threading.Thread(target=call, daemon=True)]
+        with turns:
+            callers[0].start()
+            entered.wait(60)
+            turns.submit(work)
+            callers[1].start()
+            while not turns.calls:
+                pass
+            turns.closed = True  # as the end of the context has it
+            go_on.set()
+            turns.thread.join()
+            turns.closed = False
+        callers[1].join(timeout=10)
+        assert len(failed) == 1
+        with pytest.raises(Leaving):
+            finish(work)
+
+    def test_a_call_that_ends_after_the_thread_was_given_up_harms_nothing(self):
+        call = Call(lambda: call.fail(Leaving("given up")))
+        call.run()
+        with pytest.raises(Leaving):
+            call.future.result()
 
     def test_what_a_call_raises_is_raised_where_it_was_called_and_ends_nothing(self, machine):
         turns = Turns(machine, Policy(BUDGET))

@@ -37,7 +37,8 @@ class Saved:
 @dataclass(eq=False)
 class Work:
     """`check` raises where the job was taken away; `is_leaving` tells that no further step is to be begun; `position`
-    counts the steps that are done."""
+    counts the steps that are done. The step that is begun is computed without others where it is `alone`; it was in a
+    pass with others where it is `joined`."""
 
     slot: str
     recipe: Recipe
@@ -50,6 +51,7 @@ class Work:
     used_seconds: float = 0.0
     budget: int = 0
     alone: bool = False
+    joined: bool = False
     parts: deque[list[int]] = field(default_factory=deque)
     done: list[tuple[list[int], PartResult]] = field(default_factory=list)
     step_seconds: float = 0.0
@@ -76,7 +78,7 @@ class Work:
         self.parts = deque(parts)
         self.surveyed = surveyed
         self.done = []
-        self.begun = True
+        self.begun, self.joined = True, False
 
     def restart_step(self) -> None:
         """After a pass that failed: what it added to the gradients was taken back."""
