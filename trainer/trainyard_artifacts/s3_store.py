@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import boto3
 from boto3.exceptions import Boto3Error
@@ -86,10 +86,27 @@ class S3Store:
     def write_file(self, uri: str, file: BinaryIO) -> None:
         file.seek(0)
         with explained(uri):
-            self.client.upload_fileobj(file, self.bucket, self.key(uri), Config=TRANSFER)
+            self.client.upload_fileobj(KeptOpen(file), self.bucket, self.key(uri), Config=TRANSFER)
+
+    def remove(self, uri: str) -> None:
+        with explained(uri):
+            self.client.delete_object(Bucket=self.bucket, Key=self.key(uri))
 
     def key(self, uri: str) -> str:
         return self.prefix + parse_key(uri)
+
+
+class KeptOpen:
+    """An open file for an upload, which would close it at its end."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def close(self) -> None:
+        pass
 
 
 def connect(settings: StoreSettings):

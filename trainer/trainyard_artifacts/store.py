@@ -46,7 +46,11 @@ class ArtifactStore(Protocol):
         ...
 
     def write_file(self, uri: str, file: BinaryIO) -> None:
-        """Stores what an open file gives from its start on, complete or not at all; may close the file."""
+        """Stores what an open file gives from its start on, complete or not at all; the file stays open."""
+        ...
+
+    def remove(self, uri: str) -> None:
+        """Of an object that nobody is told of any more; it may be gone already."""
         ...
 
 
@@ -113,3 +117,6 @@ class FolderStore:
     def write_file(self, uri: str, file: BinaryIO) -> None:
         final = self.locate(uri)
         publish_file(file, self.root / ".spool" / f"{final.name}.{uuid4()}", final)
+
+    def remove(self, uri: str) -> None:
+        self.locate(uri).unlink(missing_ok=True)

@@ -226,6 +226,16 @@ def test_a_file_is_stored_whole_from_its_start(store, objects):
     assert objects.list() == ["statistics/x.bin"]
 
 
+def test_a_file_stays_open_and_can_be_removed_and_stored_again(store, objects):
+    file = io.BytesIO(CONTENT)
+    store.write_file(uri := "artifact:///statistics/x.bin", file)
+    for _ in range(2):
+        store.remove(uri)
+    assert objects.list() == []
+    store.write_file(uri, file)
+    assert store.read(uri) == CONTENT
+
+
 def test_a_file_that_cannot_be_read_leaves_nothing(store, objects):
     class Broken(io.BytesIO):
         def read(self, *_):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO
 
-from trainyard_artifacts.addresses import SCHEME
+from trainyard_artifacts.addresses import SCHEME, StoreUnavailable
 from trainyard_artifacts.files import digest_stream
 from trainyard_artifacts.store import ArtifactStore
 from trainyard_trainer import log
@@ -59,10 +59,16 @@ def run(recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, cla
 
 
 def report(recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, claim: Claim) -> None:
-    """The file first, and only then the row that names it."""
-    body = store_file(store, claim, recorder.finish()) | {"pushes": recorder.pushes()}
+    """The file first, and only then the row that names it; a file that no row may name does not stay."""
+    about = store_file(store, claim, recorder.finish())
+    body = about | {"pushes": recorder.pushes()}
     address = f"/v1/jobs/{claim.id}/attempts/{claim.attempt}/token-statistics"
-    repeat(lambda: client.post(address, body, timeout=TIMEOUT_SECONDS))
+    try:
+        repeat(lambda: client.post(address, body, timeout=TIMEOUT_SECONDS))
+    except Fenced:
+        if uri := about["uri"]:
+            repeat(lambda: store.remove(uri))
+        raise
     log.info("token statistics reported", job=claim.id, bytes=body["bytes"], trajectories=len(body["pushes"]))
 
 
@@ -71,17 +77,17 @@ def store_file(store: ArtifactStore, claim: Claim, file: BinaryIO | None) -> dic
         return {"uri": None, "digest": None, "bytes": None}
     uri = f"{SCHEME}token-statistics/{claim.checkpoint_id}.parquet"
     about = {"uri": uri, "digest": digest_stream(file), "bytes": file.seek(0, os.SEEK_END)}
-    store.write_file(uri, file)  # S3's client closes it
+    repeat(lambda: store.write_file(uri, file))
     return about
 
 
 def repeat(send: Callable[[], None]) -> None:
-    """Until the status server took it; raises StatusUnavailable when that takes too long."""
+    """Until the status server or the store took it; raises that it is unavailable when that takes too long."""
     deadline = time.monotonic() + GIVE_UP_SECONDS
     while True:
         try:
             return send()
-        except StatusUnavailable:
+        except (StatusUnavailable, StoreUnavailable):
             if time.monotonic() > deadline:
                 raise
         time.sleep(PAUSE_SECONDS)

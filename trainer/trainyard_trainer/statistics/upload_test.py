@@ -104,10 +104,33 @@ def test_what_is_not_wanted_is_not_sent_again(server, client, store, status):
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("status", [404, 409])
+def test_of_a_model_that_was_deleted_meanwhile_no_file_stays(server, client, store, status):
+    server.answers = [(status, {})]
+    send(record(), store, client)
+    assert not store.has(URI)
+
+
+def test_a_store_that_is_away_for_a_moment_costs_nothing_but_time(server, client, store, monkeypatch):
+    fail, write_file = [True, True], store.write_file
+
+    def write_late(uri, file):
+        if fail and fail.pop():
+            file.read(7)
+            raise StoreUnavailable("The artifact store does not answer")
+        write_file(uri, file)
+
+    monkeypatch.setattr(store, "write_file", write_late)
+    send(record(), store, client)
+    (body,) = server.bodies_of("token-statistics")
+    assert hashlib.sha256(store.read(URI)).hexdigest() == body["digest"]
+
+
 def test_a_store_that_is_away_harms_nobody(server, client, store, monkeypatch, capsys):
     def refuse(*_):
         raise StoreUnavailable("The artifact store does not answer")
 
+    monkeypatch.setattr(upload, "GIVE_UP_SECONDS", 0.1)
     monkeypatch.setattr(store, "write_file", refuse)
     recorder = record()
     send(recorder, store, client)
