@@ -1,6 +1,7 @@
 """The ids and log-probabilities that a Choice was sampled with, read from whatever the client kept of it."""
 
-from functools import lru_cache
+import re
+from functools import lru_cache, partial
 from itertools import chain
 from typing import cast
 
@@ -8,8 +9,11 @@ from transformers import PreTrainedTokenizerBase
 
 from trainyard_trainer.data.json_input import is_number
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.tokens.rendering import decode
 
 ID_PREFIX = "token_id:"
+UNKNOWN_PART = "\ufffd".encode()
+BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
 def read_logprobs(choice: dict, where: str) -> list[dict]:
@@ -48,23 +52,52 @@ def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None
     try:
         if content is None and isinstance(token, str):
             content = list(token.encode())
-        return map_bytes(tokenizer).get(bytes(content)) if isinstance(content, list) else None
+        return look_up(bytes(content), tokenizer) if isinstance(content, list) else None
     except (TypeError, ValueError):
         return None
 
 
+@lru_cache(maxsize=65536)
+def look_up(content: bytes, tokenizer: PreTrainedTokenizerBase) -> int | None:
+    """The id that these bytes certainly come from. Engines tell the part of a character that a token may be as U+FFFD,
+    and some the first word of a text without the space before it, so that several ids may be meant."""
+    number = map_bytes(tokenizer).get(content)
+    if number is None or UNKNOWN_PART in content:
+        return None
+    spaced = map_bytes(tokenizer).get(b" " + content)
+    text = content.decode(errors="replace")
+    if spaced is not None and decode([spaced], tokenizer) == text:
+        return None
+    shown = decode([number], tokenizer)
+    return number if "\ufffd" in shown or shown in (text, text.removeprefix(" ")) else None
+
+
 @lru_cache(maxsize=1)
 def map_bytes(tokenizer: PreTrainedTokenizerBase) -> dict[bytes, int]:
-    """From the bytes that each id of a byte-level vocabulary stands for to the lowest such id."""
-    alphabet = invert_byte_alphabet()
+    """From the bytes that each id stands for to the lowest such id."""
+    vocabulary, alphabet = tokenizer.get_vocab(), invert_byte_alphabet()
+    # A byte-level vocabulary holds every byte; others are taken to be written as SentencePiece writes them.
+    spell = partial(spell_bytes, alphabet) if alphabet.keys() <= vocabulary.keys() else spell_pieces
     special = {str(token) for token in tokenizer.added_tokens_decoder.values()}
     found: dict[bytes, int] = {}
-    for token, number in sorted(tokenizer.get_vocab().items(), key=lambda item: -item[1]):
-        if token in special:
-            found[token.encode()] = number
-        elif all(character in alphabet for character in token):
-            found[bytes(alphabet[character] for character in token)] = number
+    for token, number in sorted(vocabulary.items(), key=lambda item: (is_byte(item[0]), item[1])):
+        spelt = token.encode() if token in special else spell(token)
+        if spelt is not None:
+            found.setdefault(spelt, number)
     return found
+
+
+def spell_bytes(alphabet: dict[str, int], token: str) -> bytes | None:
+    return bytes(alphabet[character] for character in token) if alphabet.keys() >= set(token) else None
+
+
+def spell_pieces(token: str) -> bytes:
+    return bytes([int(token[3:5], 16)]) if is_byte(token) else token.replace("\u2581", " ").encode()
+
+
+def is_byte(token: str) -> bool:
+    """A byte of a character that SentencePiece has no token for: <0xE3>."""
+    return BYTE.fullmatch(token) is not None
 
 
 def invert_byte_alphabet() -> dict[str, int]:
