@@ -82,6 +82,7 @@ class Slots:
     def __init__(self, base: Base) -> None:
         self.base = base
         self.all: list[Slot] = []
+        self.tried = 0  # PEFT keeps the name of an adapter that could not be built
         self.model: PeftModel | None = None
 
     def take(self, shape: Shape) -> Slot:
@@ -92,11 +93,26 @@ class Slots:
 
     def give_back(self, slot: Slot) -> None:
         slot.clear_gradients()
+        slot.optimizer.state.clear()  # twice as large as the adapter, and no longer needed
         slot.free = True
 
     def add(self, shape: Shape) -> Slot:
         require_linear(self.base.model, shape.target_modules)
-        name = f"slot{len(self.all)}"
+        name = f"slot{self.tried}"
+        self.tried += 1
+        try:
+            slot = self.build(name, shape)
+        finally:  # PEFT lets only its active adapter be trained, also where it fails
+            self.let_train()
+        self.all.append(slot)
+        return slot
+
+    def let_train(self) -> None:
+        for slot in self.all:
+            for parameter in slot.parameters.values():
+                parameter.requires_grad_(True)
+
+    def build(self, name: str, shape: Shape) -> Slot:
         config = describe_adapter(shape)
         config._register_custom_module({Linear: RoutedLinear})
         torch.manual_seed(INITIAL_SEED)
@@ -106,12 +122,9 @@ class Slots:
             self.model.add_adapter(name, config)
         parameters = self.find_parameters(name)
         initial = {key: parameter.detach().to("cpu", copy=True) for key, parameter in parameters.items()}
-        slot = Slot(name, shape, parameters, build_optimizer(parameters), initial)
-        self.all.append(slot)
-        for other in self.all:  # PEFT lets only its active adapter be trained
-            for parameter in other.parameters.values():
-                parameter.requires_grad_(True)
-        return slot
+        for parameter in parameters.values():
+            parameter.requires_grad_(True)
+        return Slot(name, shape, parameters, build_optimizer(parameters), initial)
 
     def find_parameters(self, name: str) -> dict[str, torch.nn.Parameter]:
         """The adapter's parameters by the names that PEFT gives them in a checkpoint."""
