@@ -152,10 +152,9 @@ def build_mask(starts_B: Tensor, num_queries: int, is_key_B_K: Tensor, window: i
     """[B, 1, Q, K]: query q of block b has the position starts[b] + q, key k the position k."""
     query_B_Q = starts_B[:, None] + torch.arange(num_queries, device=starts_B.device)
     key_K = torch.arange(is_key_B_K.shape[1], device=starts_B.device)
-    distance_B_Q_K = query_B_Q[:, :, None] - key_K
-    seen = (distance_B_Q_K >= 0) & is_key_B_K[:, None, :]
+    seen = (key_K <= query_B_Q[:, :, None]) & is_key_B_K[:, None, :]
     if window is not None:
-        seen &= distance_B_Q_K < window
+        seen &= key_K > query_B_Q[:, :, None] - window
     # Padded queries see something, or their softmax would be no number.
     seen[:, :, 0] |= ~seen.any(dim=-1)
     return seen[:, None]

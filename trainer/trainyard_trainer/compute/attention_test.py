@@ -2,9 +2,17 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformers.integrations.sdpa_attention import repeat_kv
 
-from trainyard_trainer.compute.attention import CURRENT, RowAttention, UnsupportedAttention, attend, round_length
+from trainyard_trainer.compute.attention import (
+    CURRENT,
+    RowAttention,
+    UnsupportedAttention,
+    attend,
+    build_mask,
+    round_length,
+)
 from trainyard_trainer.compute.layout import SHARED, Layout, build_layout
 from trainyard_trainer.compute.models_for_tests import make_families
 
@@ -56,6 +64,25 @@ def test_a_row_may_have_layers_of_several_windows():
         torch.testing.assert_close(
             row.attend(*tensors, None, window), attend_densely(layout, tensors, None, window), rtol=1e-9, atol=1e-9
         )
+
+
+class Largest(TorchDispatchMode):
+    """The most bytes that one tensor had."""
+
+    bytes = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = func(*args, **(kwargs or {}))
+        self.bytes = max(self.bytes, found.nbytes)
+        return found
+
+
+@pytest.mark.parametrize("window", [None, 20])
+def test_a_mask_is_built_of_truths_only(window):
+    with Largest() as largest:
+        mask = build_mask(torch.tensor([30, 0, 5]), 64, torch.ones(3, 96, dtype=torch.bool), window)
+    assert mask.shape == (3, 1, 64, 96)
+    assert largest.bytes == mask.numel()
 
 
 def test_lengths_are_rounded_to_few_and_by_little():
