@@ -73,8 +73,9 @@ def test_a_state_that_is_read_and_filled_into_another_slot_goes_on_as_it_would_h
     first = open_random(machine, SHAPE)
     take_step(machine, first, examples)
     saved = machine.read(first)
-    assert all(tensor.dtype == torch.float32 and tensor.device.type == "cpu" for tensor in saved.weights.values())
     second = machine.open(SHAPE, saved)
+    parameters = machine.find(second).parameters.values()
+    assert {(parameter.dtype, parameter.device.type) for parameter in parameters} == {(torch.float32, "cuda")}
     assert second != first
     losses = [[take_step(machine, slot, examples) for _ in range(3)] for slot in (first, second)]
     assert losses[0] == pytest.approx(losses[1], rel=LOSS_DIFFERENCE[machine.base.model.dtype])

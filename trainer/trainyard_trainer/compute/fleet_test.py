@@ -70,7 +70,7 @@ def test_each_process_keeps_half_of_the_base_model_and_all_of_the_adapters(toget
     assert other == (kept, whole, adapters)
 
 
-def test_a_pass_that_fails_in_one_process_fails_its_job_alone(together):
+def test_a_pass_that_fails_in_one_process_fails_its_job_and_gives_the_others_back(together):
     assert together[2] == ["CudaOutOfMemory", "Leaving", "Leaving"]
 
 

@@ -85,12 +85,12 @@ LLAMA_TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj",
 SFT = SftObjective(0, 0, 0)
 
 
-def make_base(name: str = "Llama", **changes: object) -> Base:
+def make_base(name: str = "Llama", dtype: torch.dtype = torch.float32, **changes: object) -> Base:
     """As the trainer prepares a loaded model; the same weights each time. `changes` are to its configuration."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     config = CONFIGS[name].__class__.from_dict(CONFIGS[name].to_dict() | changes)
-    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    model = AutoModelForCausalLM.from_config(config, dtype=dtype)
     model.requires_grad_(False)
     model.config.use_cache = False
     forbid_dropout(model.train())

@@ -21,7 +21,7 @@ class Share:
 
     @property
     def num_tokens(self) -> int:
-        return count_tokens(self.work, self.places)
+        return count_places(self.work, self.places)
 
     def build_part(self) -> Part:
         return self.work.build_part(self.places)
@@ -43,10 +43,10 @@ def plan_turn(first: Work, companions: Iterable[Work], width: int, budget: int) 
 def has_room(shares: Pass, work: Work, budget: int) -> bool:
     """A pass always has room for a first part, which may be one long example."""
     filled = sum(share.num_tokens for share in shares)
-    return not shares or filled + count_tokens(work, work.parts[0]) <= budget
+    return not shares or filled + count_places(work, work.parts[0]) <= budget
 
 
-def count_tokens(work: Work, places: list[int]) -> int:
+def count_places(work: Work, places: list[int]) -> int:
     """As they are computed: what a family's examples begin with counts once."""
     return count_row([work.step.examples[place] for place in places])
 
