@@ -18,6 +18,7 @@ from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.optimizer import Recipe, require_finite
 from trainyard_trainer.compute.slots import AdapterState, Shape
 from trainyard_trainer.compute.step import Numbers, Step
+from trainyard_trainer.compute.turns import let_go
 from trainyard_trainer.compute.work import Saved, StepTaken, Work
 from trainyard_trainer.failures import JobFailure, Leaving
 from trainyard_trainer.job import Job
@@ -179,7 +180,8 @@ def score_under(job: Job, slot: str | None, examples: Sequence[Example]) -> list
     budget = job.turns.policy.max_batch_tokens
     try:
         return score_in_turns(job, slot, examples, budget)
-    except torch.OutOfMemoryError:
+    except torch.OutOfMemoryError as cause:
+        let_go(cause)
         log.warn("out of memory, trying again with smaller batches", max_batch_tokens=budget // 2)
     return score_in_turns(job, slot, examples, budget // 2)
 

@@ -234,8 +234,7 @@ class Turns(DeviceThread):
 
     def shrink(self, work: Work, cause: torch.OutOfMemoryError) -> None:
         """One retry of a step with half as many tokens in a pass."""
-        clear_frames(cause.__traceback__)  # they hold what the pass had computed
-        torch.cuda.empty_cache()
+        let_go(cause)
         if work.budget < self.policy.max_batch_tokens:
             self.drop(work, cause)
         else:
@@ -252,6 +251,12 @@ class Turns(DeviceThread):
         with self.changed:
             if work in self.works:
                 self.works.remove(work)
+
+
+def let_go(cause: torch.OutOfMemoryError) -> None:
+    """Of what the pass that failed had computed: the frames of the exception hold it."""
+    clear_frames(cause.__traceback__)
+    torch.cuda.empty_cache()
 
 
 def measure_memory() -> int:
