@@ -1,8 +1,12 @@
 from collections import deque
+from itertools import pairwise
 
 import pytest
 
-from trainyard_trainer.compute.example import make_example
+from trainyard_trainer.compute import example as example_module
+from trainyard_trainer.compute import step as step_module
+from trainyard_trainer.compute.example import count_row, make_example, measure_prefix
+from trainyard_trainer.compute.models_for_tests import make_families
 from trainyard_trainer.compute.passes import plan_turn, split_evenly
 from trainyard_trainer.compute.step import Step, split_packed
 
@@ -52,3 +56,29 @@ def test_a_turn(width, sizes, passes):
 def test_parts_for_several_processes(width, sizes, parts):
     examples = [make_example([1] * size, [True] * size, place) for place, size in enumerate(sizes)]
     assert split_evenly(lambda budget: split_packed(examples, budget), 10, width) == parts
+
+
+@pytest.mark.parametrize("budget", [1, 40, 90, 200, 1000])
+@pytest.mark.parametrize("seed", range(5))
+def test_parts_of_a_row_are_as_large_as_the_budget_allows(seed, budget):
+    examples = make_families(seed, 8, largest=9)
+    parts = split_packed(examples, budget)
+    assert [place for part in parts for place in part] == list(range(len(examples)))
+    for part in parts:
+        assert len(part) == 1 or count_row([examples[place] for place in part]) <= budget
+    for part, following in pairwise(parts):
+        assert count_row([examples[place] for place in (*part, following[0])]) > budget
+
+
+def test_a_familys_members_are_compared_once_each(monkeypatch):
+    compared = []
+
+    def measure(examples):
+        compared.append(len(examples))
+        return measure_prefix(examples)
+
+    for module in (step_module, example_module):
+        monkeypatch.setattr(module, "measure_prefix", measure, raising=False)
+    examples = [make_example([1] * 9 + [place], [False] * 9 + [True], 0) for place in range(100)]
+    assert len(split_packed(examples, 10_000)) == 1
+    assert sum(compared) <= 2 * len(examples)

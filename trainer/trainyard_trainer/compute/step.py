@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
-from trainyard_trainer.compute.example import Example, count_tokens
+from trainyard_trainer.compute.example import Example, measure_prefix
 
 # Flat numbers, as clients read them: each value goes through float().
 Numbers = dict[str, float]
@@ -78,21 +78,48 @@ class PartResult:
     columns: list[Columns]
 
 
+@dataclass(frozen=True)
+class Family:
+    """Neighbours of one family while they are gathered: how many there are, their tokens, their common start's length.
+    A newcomer is compared with the first of them only: what it shares with it, it shares with all, up to their start.
+    """
+
+    first: Example
+    members: int
+    tokens: int
+    prefix: int
+
+    @classmethod
+    def of(cls, example: Example) -> "Family":
+        return cls(example, 1, example.num_tokens, 0)
+
+    def add(self, example: Example) -> "Family":
+        shared = measure_prefix([self.first, example])
+        prefix = shared if self.members == 1 else min(self.prefix, shared)
+        return Family(self.first, self.members + 1, self.tokens + example.num_tokens, prefix)
+
+    @property
+    def num_tokens(self) -> int:
+        """Those that are computed: the common start once."""
+        return self.tokens - (self.members - 1) * self.prefix
+
+
 def split_packed(examples: Sequence[Example], budget: int) -> list[list[int]]:
     """Places of examples in parts of at most `budget` computed tokens, in order; a longer one is a part by itself."""
     parts: list[list[int]] = []
-    filled, family = 0, []  # the tokens of the part's earlier families, and the members of its last one
+    filled, family = 0, None  # the tokens of the part's earlier families, and its last one
     for place, example in enumerate(examples):
         if not example.num_trained:
             continue
-        if family and family[0].family != example.family:
-            filled, family = filled + count_tokens(family), []
-        if parts and filled + count_tokens([*family, example]) <= budget:
+        if family and family.first.family != example.family:
+            filled, family = filled + family.num_tokens, None
+        grown = family.add(example) if family else Family.of(example)
+        if parts and filled + grown.num_tokens <= budget:
             parts[-1].append(place)
         else:
             parts.append([place])
-            filled, family = 0, []
-        family.append(example)
+            filled, grown = 0, Family.of(example)
+        family = grown
     return parts
 
 
