@@ -36,8 +36,13 @@ def locate_progress(job_id: str) -> str:
     return f"{SCHEME}progress/{job_id}/{uuid4()}"
 
 
-def write_checkpoint(store: ArtifactStore, uri: str, write_files: Callable[[Path], None]) -> str:
-    """Writes a checkpoint's files and manifest, complete or not at all. Gives the digest of the manifest."""
+def write_checkpoint(
+    store: ArtifactStore, uri: str, write_files: Callable[[Path], None], *, cached: bool = True
+) -> str:
+    """Writes a checkpoint's files and manifest, complete or not at all. Gives the digest of the manifest.
+
+    It is `cached` where the next job is likely to begin from it.
+    """
     digest = ""
 
     def write(folder: Path) -> None:
@@ -47,7 +52,7 @@ def write_checkpoint(store: ArtifactStore, uri: str, write_files: Callable[[Path
         (folder / MANIFEST).write_text(json.dumps({"files": files}, sort_keys=True))
         digest = digest_file(folder / MANIFEST)
 
-    store.write_folder(uri, write, last=MANIFEST)
+    store.write_folder(uri, write, last=MANIFEST, cached=cached)
     return digest
 
 

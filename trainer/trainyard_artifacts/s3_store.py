@@ -71,8 +71,8 @@ class S3Store:
             self.client.download_file(self.bucket, self.key(uri), str(path), Config=TRANSFER)
         require_digest(uri, digest_file(path), digest)
 
-    def write_folder(self, uri: str, write_files: WriteFiles, last: str) -> None:
-        """`last` is sent at the end; what was sent stays in the cache, where the next job finds it."""
+    def write_folder(self, uri: str, write_files: WriteFiles, last: str, *, cached: bool) -> None:
+        """`last` is sent at the end."""
         if self.has(f"{uri}/{last}"):
             raise ArtifactError(f"{uri} is already in the artifact store")
         with self.cache.open_partial() as folder:
@@ -80,8 +80,9 @@ class S3Store:
             for path in sorted(folder.iterdir(), key=lambda path: path.name == last):
                 with explained(uri):
                     self.client.upload_file(str(path), self.bucket, self.key(f"{uri}/{path.name}"), Config=TRANSFER)
-            digests = {path.name: digest_file(path) for path in folder.iterdir() if path.name != last}
-            self.cache.keep(folder, name_folder(digests))
+            if cached:
+                digests = {path.name: digest_file(path) for path in folder.iterdir() if path.name != last}
+                self.cache.keep(folder, name_folder(digests))
 
     def write_file(self, uri: str, file: BinaryIO) -> None:
         file.seek(0)

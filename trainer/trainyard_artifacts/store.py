@@ -41,8 +41,11 @@ class ArtifactStore(Protocol):
         """A local folder with files of a folder of objects, verified; `files` gives their digests by name."""
         ...
 
-    def write_folder(self, uri: str, write_files: WriteFiles, last: str) -> None:
-        """Stores a new folder of files, complete or not at all: who sees the file `last` sees all."""
+    def write_folder(self, uri: str, write_files: WriteFiles, last: str, *, cached: bool) -> None:
+        """Stores a new folder of files, complete or not at all: who sees the file `last` sees all.
+
+        `cached` says whether it is likely to be fetched again here.
+        """
         ...
 
     def write_file(self, uri: str, file: BinaryIO) -> None:
@@ -106,10 +109,10 @@ class FolderStore:
             self.fetch(f"{uri}/{name}", digest)
         return self.locate(uri)
 
-    def write_folder(self, uri: str, write_files: WriteFiles, last: str) -> None:
+    def write_folder(self, uri: str, write_files: WriteFiles, last: str, *, cached: bool) -> None:
         final = self.locate(uri)
-        # A rename shows all files at once, whichever is the last.
-        del last
+        # A rename shows all files at once, whichever is the last; and they are used where they lie.
+        del last, cached
         # Where apiserver and operator look for what a crash left.
         with publish_folder(self.root / ".spool" / f"{final.name}.{uuid4()}", final) as temporary:
             write_files(temporary)

@@ -213,14 +213,14 @@ class Broken:
         self.left = times
         write = FolderStore.write_folder
 
-        def write_folder(store, uri, write_files, last):
+        def write_folder(store, uri, write_files, **options):
             def write_some(folder):
                 write_files(folder)
                 if self.left > 0:
                     self.left -= 1
                     raise OSError(number, os.strerror(number)) if number else StoreUnavailable("The store is away")
 
-            write(store, uri, write_some, last)
+            write(store, uri, write_some, **options)
 
         monkeypatch.setattr(FolderStore, "write_folder", write_folder)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from safetensors import SafetensorError
 from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
 from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, locate_checkpoint, locate_progress
 from trainyard_artifacts.checkpoints import write_checkpoint as store_checkpoint
+from trainyard_artifacts.files import WriteFiles
 from trainyard_trainer import log
 from trainyard_trainer.compute.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
 from trainyard_trainer.compute.example import Example
@@ -118,7 +120,9 @@ class OpenedModel:
         self.progress.notes = self.take_notes()
         uri = locate_progress(self.job.claim.id)
         try:
-            digest = self.store(uri, saved.state, lambda folder: self.progress.save(self.job.claim.id, folder))
+            note = partial(self.progress.save, self.job.claim.id)
+            # It is for another process: a long job would fill this one's cache with it.
+            digest = store_checkpoint(self.job.store, uri, self.make_writer(saved.state, note), cached=False)
         except (StoreUnavailable, ArtifactError, OSError) as cause:
             log.warn("progress cannot be saved, going on without", job=self.job.claim.id, error=str(cause))
             return
@@ -129,11 +133,11 @@ class OpenedModel:
         self.job.lease.check()
         require_finite(state.weights)
         uri = locate_checkpoint(self.job.claim.checkpoint_id)
-        digest = self.job.patiently(lambda: self.store(uri, state))
+        digest = self.job.patiently(lambda: store_checkpoint(self.job.store, uri, self.make_writer(state)))
         self.job.lease.post_checkpoint(uri, digest, metrics)
 
-    def store(self, uri: str, state: AdapterState, add: Callable[[Path], None] = lambda _: None) -> str:
-        """Complete or not at all. Gives its digest."""
+    def make_writer(self, state: AdapterState, add: WriteFiles = lambda _: None) -> WriteFiles:
+        """Of all files of a checkpoint; `add` writes those of more than that."""
 
         def save(folder: Path) -> None:
             save_adapter(state, self.shape, self.job.base.name, folder)
@@ -142,7 +146,7 @@ class OpenedModel:
             add(folder)
             self.job.lease.check()
 
-        return store_checkpoint(self.job.store, uri, save)
+        return save
 
 
 @contextmanager

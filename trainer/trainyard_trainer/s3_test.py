@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,10 @@ from trainyard_artifacts.settings import StoreSettings
 from trainyard_artifacts.store import open_store
 from trainyard_trainer import job as job_module
 from trainyard_trainer.config import Settings, read_lora
+from trainyard_trainer.control_for_tests import write_rows
 from trainyard_trainer.job import Job, Leave
 from trainyard_trainer.jobs_for_tests import Recorders, Reports
+from trainyard_trainer.progress import PROGRESS
 from trainyard_trainer.reports.claims import Artifact, Claim
 from trainyard_trainer.worker import work_on
 
@@ -49,6 +52,20 @@ def train(turns, make_choice):
         return reports
 
     return run
+
+
+def test_what_is_saved_of_a_long_job_is_not_kept_beside_the_store(turns, s3_settings):
+    content = write_rows([("Name a colour.", f"{colour}.") for colour in ("Red", "Blue", "Teal")])
+    store, digest = open_store(s3_settings), hashlib.sha256(content).hexdigest()
+    store.write_file(uri := f"artifact:///payloads/{digest}", io.BytesIO(content))
+    settings = Settings("", Path(), turns.machine.base.name, "", s3_settings, 4096, read_lora({}), save_seconds=0.0)
+    checkpoint_id = "00000000-0000-4000-8000-000000000001"
+    claim = Claim("job", 1, "SFT", Artifact(uri, digest), {"batch_size": 1}, checkpoint_id, None, 15.0)
+    reports = Outcome()
+    work_on(Job(claim, reports, turns, settings, Leave(), Recorders()))
+    assert [step for _, step in reports.progress] == [1, 2]
+    (kept,) = store.cache.list_folders()  # the checkpoint, from which the model's next job begins
+    assert not (kept / PROGRESS).exists()
 
 
 def put_payload(artifacts, make_choice, stored):
