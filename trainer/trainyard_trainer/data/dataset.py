@@ -29,7 +29,7 @@ def read_rows(content: bytes, tokenizer: PreTrainedTokenizerBase, check: Callabl
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         check()
         if line.strip():
-            rows.append(read_row(line, f"Line {number}", tokenizer))
+            rows.append(read_row(line, f"Line {number}", tokenizer, check))
     if not rows:
         raise InvalidInput("The training data is empty: it has no line with a conversation.", "EmptyDataset")
     if not any(row.num_trained for row in rows):
@@ -38,10 +38,10 @@ def read_rows(content: bytes, tokenizer: PreTrainedTokenizerBase, check: Callabl
     return rows
 
 
-def read_row(line: bytes, where: str, tokenizer: PreTrainedTokenizerBase) -> Row:
+def read_row(line: bytes, where: str, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> Row:
     messages, tools = parse_line(line, where)
     try:
-        return tokenize_row(Conversation(messages, tools, tokenizer))
+        return tokenize_row(Conversation(messages, tools, tokenizer, check))
     except InvalidInput as cause:
         raise InvalidInput(f"{where}: {cause.message}", cause.reason) from cause
 

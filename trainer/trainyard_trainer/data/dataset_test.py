@@ -82,3 +82,15 @@ def test_a_job_that_was_taken_away_stops_at_the_next_line(tokenizer):
 
     with pytest.raises(InterruptedError):
         read_rows(GOOD, tokenizer, check)
+
+
+def test_a_job_that_was_taken_away_stops_within_a_long_line(tokenizer):
+    calls = []
+
+    def check():
+        calls.append(None)
+        if len(calls) == 5:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        read_rows(json.dumps({"messages": [ASK, RED] * 10}).encode(), tokenizer, check)

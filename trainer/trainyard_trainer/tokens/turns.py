@@ -6,8 +6,10 @@ template but to be rendered; a rendering in which the turns cannot be told is an
 markers ART knows, turns go on as far as ART's do.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from transformers import PreTrainedTokenizerBase
@@ -16,14 +18,25 @@ from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.families import find_family, widen_turns
 from trainyard_trainer.tokens.rendering import choose_mark, encode, render
 
+# A rendering is asked for again soon or never, and a long one takes megabytes.
+MAX_RENDERED = 16
+# Characters around a place within which its token is found.
+TOKEN_CONTEXT = 1000
+
 
 @dataclass(frozen=True)
 class Conversation:
-    """Messages as `present_message` gives them, with the tools that their template is given."""
+    """Messages as `present_message` gives them, with the tools that their template is given. The time to find turns
+    grows with the square of their number, so `check` is called before each rendering; it raises to end the work."""
 
     messages: list[dict]
     tools: list[dict] | None
     tokenizer: PreTrainedTokenizerBase
+    check: Callable[[], None] = lambda: None
+    # The same objects whenever they are asked for, as renderings are found by the identity of their messages.
+    marked: dict[int, list[dict]] = field(default_factory=dict, init=False, repr=False)
+    # The newest renderings, each with its messages, so that no other message gets the identity of one of them.
+    rendered: OrderedDict[tuple, tuple[list[dict], str]] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @cached_property
     def text(self) -> str:
@@ -37,8 +50,21 @@ class Conversation:
     def mark(self) -> str:
         return choose_mark(self.messages)
 
-    def render(self, messages: list[dict], **options: bool) -> str:
-        return render(messages, self.tools, self.tokenizer, **options)
+    def render(self, messages: list[dict], *, answering: bool = False, thinking: bool = False) -> str:
+        thinking = thinking and "enable_thinking" in self.template
+        key = (answering, thinking, *map(id, messages))
+        if key not in self.rendered:
+            self.check()
+            text = render(messages, self.tools, self.tokenizer, answering=answering, thinking=thinking)
+            self.rendered[key] = (messages, text)
+        if len(self.rendered) > MAX_RENDERED:
+            self.rendered.popitem(last=False)
+        self.rendered.move_to_end(key)
+        return self.rendered[key][1]
+
+    @cached_property
+    def marked_answer(self) -> dict:
+        return {"role": "assistant", "content": self.mark}
 
     def is_assistant(self, place: int) -> bool:
         return self.messages[place]["role"] == "assistant"
@@ -48,21 +74,29 @@ class Conversation:
         head, found, tail = self.render(messages, **options).partition(self.mark)
         return (head, tail) if found else None
 
-    def list_marked(self, place: int) -> Iterator[dict]:
+    def list_marked(self, place: int) -> list[dict]:
         """The message with a mark in it: for its content or, since templates may write only its calls, for its call."""
-        message = self.messages[place]
-        yield message | {"content": self.mark}
-        if message.get("tool_calls"):
-            call = message["tool_calls"][0]
-            yield message | {"tool_calls": [call | {"function": call["function"] | {"name": self.mark}}]}
+        if place not in self.marked:
+            message = self.messages[place]
+            plain = message | {"content": self.mark}
+            self.marked[place] = [self.marked_answer if plain == self.marked_answer else plain]
+            if message.get("tool_calls"):
+                call = message["tool_calls"][0]
+                marked = call | {"function": call["function"] | {"name": self.mark}}
+                self.marked[place].append(message | {"tool_calls": [marked]})
+        return self.marked[place]
 
     def put(self, place: int, message: dict) -> list[dict]:
         return [*self.messages[:place], message, *self.messages[place + 1 :]]
 
     def find_token_start(self, text: str, place: int) -> int:
         """The place, or where the token begins within which it lies."""
-        offsets = encode(text, self.tokenizer, return_offsets_mapping=True)["offset_mapping"]
-        return next((start for start, end in offsets if start <= place < end), place)
+        if place == len(text):
+            return place
+        skipped = max(0, place - TOKEN_CONTEXT)
+        window = text[skipped : place + TOKEN_CONTEXT]
+        offsets = encode(window, self.tokenizer, return_offsets_mapping=True)["offset_mapping"]
+        return next((skipped + start for start, end in offsets if start <= place - skipped < end), place)
 
 
 def find_turns(conversation: Conversation) -> list[range]:
@@ -115,7 +149,7 @@ def opens_answer(conversation: Conversation, place: int) -> bool:
 def find_start(conversation: Conversation, place: int) -> int:
     """Behind the start of the answer, as far as that is the same whether or not the answer begins with a thought."""
     before = conversation.messages[:place]
-    probe = conversation.split_at_mark([*before, {"role": "assistant", "content": conversation.mark}])
+    probe = conversation.split_at_mark([*before, conversation.marked_answer])
     if not probe:
         raise refuse_template()
     start = find_common_start([probe[0], *list_heads(conversation, place, probe[0])])
@@ -187,8 +221,8 @@ def find_opening(conversation: Conversation, place: int, *, thinking: bool = Fal
 
 def find_common_start(texts: list[str]) -> str:
     first, last = min(texts), max(texts)  # what these two share, all texts between them share
-    length = next((place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), None)
-    return first[:length]
+    places = range(1, min(len(first), len(last)) + 1)
+    return first[: bisect_left(places, True, key=lambda length: not last.startswith(first[:length]))]
 
 
 def refuse_template() -> InvalidInput:

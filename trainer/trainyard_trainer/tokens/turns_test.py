@@ -1,10 +1,12 @@
 import copy
+import json
 
 import pytest
 
 from trainyard_trainer.data.dataset import tokenize_row
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.tokens.rendering import present_message
+from trainyard_trainer.tokens import turns
+from trainyard_trainer.tokens.rendering import present_message, render
 from trainyard_trainer.tokens.turns import Conversation, find_turns
 
 HEADERS = """{{- bos_token -}}
@@ -248,3 +250,17 @@ def test_the_tokens_of_the_turns_are_trained_on(tokenizer):
     assert row.ids == tokenizer.apply_chat_template(
         [describe(*message) for message in (SYSTEM, ASK, ("assistant", "Blüe 🎈."), MORE, BLUE)], return_dict=False
     )
+
+
+def test_no_part_of_a_conversation_is_rendered_twice(tokenizer, monkeypatch):
+    asked = []
+
+    def count(messages, tools, tokenizer, **options):
+        asked.append(json.dumps([tokenizer.chat_template, messages, options]))
+        return render(messages, tools, tokenizer, **options)
+
+    monkeypatch.setattr(turns, "render", count)
+    for template in (None, THOUGHTS):
+        find_turns(build(tokenizer, template, *[ASK, RED, MORE, BLUE] * 5))
+    assert len(asked) > 40
+    assert len(asked) == len(set(asked))
