@@ -16,6 +16,8 @@ DEFAULT_LORA = {
 }
 DEFAULT_MAX_SEQUENCE_LENGTH = 32_768
 DEFAULT_MAX_JOBS = 4
+# Whose jobs may be in one pass.
+OFF, SAME_ENTITY, ANY = "Off", "SameEntity", "Any"
 # How often what a running job has got is saved, and how long a trainer that must end may take for it.
 DEFAULT_SAVE_SECONDS = 60.0
 DEFAULT_GRACE_SECONDS = 25.0
@@ -45,7 +47,7 @@ class Settings:
     trust_remote_code: bool = False
     max_batch_tokens: int | None = None
     max_jobs: int = DEFAULT_MAX_JOBS
-    co_batch: str = "Off"
+    co_batch: str = OFF
     save_seconds: float = DEFAULT_SAVE_SECONDS
     grace_seconds: float = DEFAULT_GRACE_SECONDS
     # As torchrun tells them: which process this is, and of how many.
@@ -66,7 +68,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         trust_remote_code=read_choice(env, "TRAINYARD_TRUST_REMOTE_CODE", ("false", "true")) == "true",
         max_batch_tokens=read_count(env, "TRAINYARD_MAX_BATCH_TOKENS"),
         max_jobs=read_count(env, "TRAINYARD_MAX_JOBS") or DEFAULT_MAX_JOBS,
-        co_batch=read_choice(env, "TRAINYARD_CO_BATCH", ("Off", "SameEntity", "Any")),
+        co_batch=read_choice(env, "TRAINYARD_CO_BATCH", (OFF, SAME_ENTITY, ANY)),
         save_seconds=read_seconds(env, "TRAINYARD_SAVE_SECONDS", DEFAULT_SAVE_SECONDS),
         grace_seconds=read_seconds(env, "TRAINYARD_GRACE_SECONDS", DEFAULT_GRACE_SECONDS),
         rank=int(env.get("RANK", "0")),

@@ -23,6 +23,7 @@ from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Step
 from trainyard_trainer.compute.turns import Policy, Turns
 from trainyard_trainer.compute.work import StepTaken, Work
+from trainyard_trainer.config import ANY, OFF
 from trainyard_trainer.failures import JobFailure
 from trainyard_trainer.jobs_for_tests import MODEL, Jobs
 from trainyard_trainer.sft.objective import SftObjective
@@ -46,7 +47,7 @@ def do_jobs(machine, root):
             "RL with a reference": (second.steps, jobs.read_weights(second)),
             "SFT": (taught.steps, jobs.read_weights(taught)),
         }
-    for co_batch in ("Off", "Any"):
+    for co_batch in (OFF, ANY):
         for name, result in do_works(machine, Policy(64, co_batch)).items():
             found[f"{name}, joined: {co_batch}"] = result
     return found

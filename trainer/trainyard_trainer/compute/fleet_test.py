@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from trainyard_trainer.compute.fleet_for_tests import do_jobs
+from trainyard_trainer.config import ANY, OFF
 from trainyard_trainer.control_for_tests import write_rows
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
 TRAINER = Path(__file__).parents[2]
 JOBS = ["RL", "RL with a reference", "SFT"]
-WORKS = [f"{name}, joined: {co_batch}" for co_batch in ("Off", "Any") for name in "ab"]
+WORKS = [f"{name}, joined: {co_batch}" for co_batch in (OFF, ANY) for name in "ab"]
 SHORT = write_rows([("Name a colour.", "Teal."), ("Name a bird, please.", "An owl."), ("And?", "No.")])
 LONG = write_rows([("Name a colour.", "Teal.")] * 600)
 SELDOM_SAVED = {"TRAINYARD_SAVE_SECONDS": "60"}

@@ -18,11 +18,9 @@ from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.passes import Pass, plan_turn, split_evenly
 from trainyard_trainer.compute.step import split_in_order, split_packed, split_padded
 from trainyard_trainer.compute.work import Work
-from trainyard_trainer.config import Settings
+from trainyard_trainer.config import ANY, OFF, Settings
 from trainyard_trainer.failures import Fenced, JobFailure, Leaving
 
-# Whose jobs may be in one pass.
-OFF, SAME_ENTITY, ANY = "Off", "SameEntity", "Any"
 # Tokens of a pass where the administrator says nothing.
 LARGE_PASS, SMALL_PASS = 16_384, 4_096
 

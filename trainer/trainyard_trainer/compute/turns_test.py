@@ -15,8 +15,9 @@ from trainyard_trainer.compute.models_for_tests import LLAMA_TARGETS, make_base,
 from trainyard_trainer.compute.optimizer import RL, SFT, Recipe
 from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Part, PartResult, Step
-from trainyard_trainer.compute.turns import ANY, OFF, SAME_ENTITY, Policy, Turns
+from trainyard_trainer.compute.turns import Policy, Turns
 from trainyard_trainer.compute.work import LARGEST_LEAD, Saved, StepTaken, Work
+from trainyard_trainer.config import ANY, OFF, SAME_ENTITY
 from trainyard_trainer.failures import Fenced, InvalidInput, Leaving
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
