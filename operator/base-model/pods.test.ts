@@ -89,7 +89,6 @@ test('a trainer of several GPUs is a process for each, and asks for them', () =>
     resources: { limits: { 'nvidia.com/gpu': 4 } },
   })
   expect(envOf(trainer)).toMatchObject({
-    TRAINYARD_GPUS: '4',
     TRAINYARD_MAX_BATCH_TOKENS: '4096',
     TRAINYARD_CO_BATCH: 'Any',
     TRAINYARD_SAVE_SECONDS: '0',

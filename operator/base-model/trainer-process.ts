@@ -22,7 +22,6 @@ export function limitsEnv(trainer: NonNullable<BaseModel['spec']['trainer']>): E
     ...optionalEnv('TRAINYARD_MAX_BATCH_TOKENS', trainer.maxBatchTokens),
     ...optionalEnv('TRAINYARD_MAX_JOBS', trainer.maxJobs),
     ...optionalEnv('TRAINYARD_CO_BATCH', trainer.coBatch),
-    ...optionalEnv('TRAINYARD_GPUS', trainer.gpus),
     ...optionalEnv('TRAINYARD_SAVE_SECONDS', trainer.saveSeconds),
     { name: 'TRAINYARD_GRACE_SECONDS', value: String(graceToldSeconds) },
   ]

@@ -56,9 +56,10 @@ class Worker:
     def wait_for_claim(self) -> Claim:
         pause = 0.5
         base = self.turns.machine.base
+        gpus = count_gpus(base.device, self.settings)
         while True:
             try:
-                if body := self.client.claim(base.name, self.process_id, base.gpus, list(self.running)):
+                if body := self.client.claim(base.name, self.process_id, gpus, list(self.running)):
                     return parse_claim(body)
                 pause = 0.5
             except StatusUnavailable as cause:
@@ -107,6 +108,11 @@ class Worker:
         if not done:
             log.warn("the trainer ends before its jobs could be saved", jobs=len(self.running))
         self.uploads.join(max(0.0, deadline - time.monotonic()))
+
+
+def count_gpus(device: torch.device, settings: Settings) -> int:
+    """Those that the trainer computes on, one for each of its processes; its pod may have more."""
+    return settings.num_processes if device.type == "cuda" else 0
 
 
 def work_on(job: Job) -> None:

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_trainer import worker
@@ -12,7 +13,7 @@ from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import Leaving
 from trainyard_trainer.jobs_for_tests import LORA
 from trainyard_trainer.reports import claims
-from trainyard_trainer.worker import Worker
+from trainyard_trainer.worker import Worker, count_gpus
 
 ROW = {"messages": [{"role": "user", "content": "Name a colour."}, {"role": "assistant", "content": "Teal. " * 30}]}
 
@@ -87,6 +88,15 @@ def serve(client, turns, control):
             assert own.changed.wait_for(lambda: not own.running, timeout=60)
 
     return serve
+
+
+@pytest.mark.parametrize(
+    ("device", "num_processes", "gpus"), [("cuda:0", 1, 1), ("cuda:0", 2, 2), ("cpu", 1, 0), ("cpu", 2, 0)]
+)
+def test_the_gpus_are_those_that_are_computed_on(monkeypatch, device, num_processes, gpus):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 8)
+    settings = Settings("", Path(), "", "", StoreSettings("/"), 4096, LORA, num_processes=num_processes)
+    assert count_gpus(torch.device(device), settings) == gpus
 
 
 def write_rows(count):

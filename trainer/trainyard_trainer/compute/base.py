@@ -21,11 +21,6 @@ class Base:
     packs: bool = True
 
     @property
-    def gpus(self) -> int:
-        """How many GPUs the trainer works with."""
-        return torch.cuda.device_count() if self.device.type == "cuda" else 0
-
-    @property
     def decoder(self) -> torch.nn.Module:
         """From tokens to hidden states."""
         return self.model.get_decoder()
