@@ -12,6 +12,7 @@ MODEL = Path(__file__).parent / "models" / "tiny-chat"
 
 pytest_plugins = [
     "trainyard_artifacts.stores_for_tests",
+    "trainyard_trainer.compute.turns_for_tests",
     "trainyard_trainer.control_for_tests",
     "trainyard_trainer.jobs_for_tests",
     "trainyard_trainer.nursery_for_tests",
