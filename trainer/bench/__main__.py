@@ -11,7 +11,7 @@ from bench.data import make_rl_steps, make_rows, make_sft_steps, make_tenants
 from bench.latency import measure_latency
 from bench.ours import Trainer, make_states
 from trainyard_trainer.compute.optimizer import RL, SFT
-from trainyard_trainer.compute.turns import SMALL_PASS, Policy
+from trainyard_trainer.compute.policy import SMALL_PASS, Policy
 from trainyard_trainer.config import ANY
 
 

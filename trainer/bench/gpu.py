@@ -33,10 +33,11 @@ from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.loading import forbid_dropout, prepare
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.optimizer import RL, SFT
+from trainyard_trainer.compute.policy import LARGE_PASS, Policy
 from trainyard_trainer.compute.sharding import get_head
 from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Step
-from trainyard_trainer.compute.turns import LARGE_PASS, Policy, Turns, measure_memory
+from trainyard_trainer.compute.turns import Turns, measure_memory
 from trainyard_trainer.compute.work import StepTaken, Work
 from trainyard_trainer.config import DEFAULT_LORA
 from trainyard_trainer.rl.advantages import Sample

@@ -20,8 +20,9 @@ from trainyard_artifacts.settings import StoreSettings
 from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.policy import SMALL_PASS, Policy
 from trainyard_trainer.compute.slots import AdapterState
-from trainyard_trainer.compute.turns import SMALL_PASS, Policy, Turns
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.config import Settings
 from trainyard_trainer.reports.status_client import StatusClient
 from trainyard_trainer.status_server_for_tests import Server

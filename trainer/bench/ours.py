@@ -11,9 +11,10 @@ from bench.contestant import Round, time_round
 from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.optimizer import Recipe
+from trainyard_trainer.compute.policy import Policy
 from trainyard_trainer.compute.slots import AdapterState, Shape
 from trainyard_trainer.compute.step import Step
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.compute.work import StepTaken, Work
 from trainyard_trainer.config import read_lora
 

@@ -15,9 +15,10 @@ from trainyard_trainer.compute.models_for_tests import (
     take_gradients,
 )
 from trainyard_trainer.compute.optimizer import SFT as SFT_RECIPE
+from trainyard_trainer.compute.policy import Policy
 from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Part, Step
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.compute.work import StepTaken, Work
 from trainyard_trainer.failures import explain_failure
 

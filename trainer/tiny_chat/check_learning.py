@@ -19,7 +19,8 @@ from tiny_chat.learning import Task, describe_curve, learn_task
 from tiny_chat.sampler import Sampler
 from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.policy import Policy
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.jobs_for_tests import Jobs
 
 STEPS = 12

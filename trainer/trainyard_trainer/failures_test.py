@@ -19,7 +19,8 @@ from trainyard_artifacts.store import FolderStore
 from trainyard_trainer import job as job_module
 from trainyard_trainer.compute import adapter_files, forward
 from trainyard_trainer.compute.adapter_files import save_tensors
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.policy import Policy
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.config import Settings
 from trainyard_trainer.control_for_tests import write_rows
 from trainyard_trainer.failures import explain_failure

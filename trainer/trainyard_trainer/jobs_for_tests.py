@@ -12,7 +12,8 @@ from transformers import AutoModelForCausalLM
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.policy import Policy
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.config import Settings, read_lora
 from trainyard_trainer.job import Job, Leave
 from trainyard_trainer.reports.claims import Artifact, Claim, Lease

@@ -11,7 +11,8 @@ from trainyard_trainer.compute.crew import Crew
 from trainyard_trainer.compute.fleet import Leader, Member
 from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.turns import Turns, choose_policy
+from trainyard_trainer.compute.policy import choose_policy
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import JobFailure
 from trainyard_trainer.reports.status_client import StatusClient

@@ -19,9 +19,10 @@ from trainyard_trainer.compute.fleet import Leader, Member
 from trainyard_trainer.compute.loading import Source, load_base
 from trainyard_trainer.compute.logprobs import CHUNK_VALUES
 from trainyard_trainer.compute.optimizer import RL, SFT
+from trainyard_trainer.compute.policy import Policy
 from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Step
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.compute.work import StepTaken, Work
 from trainyard_trainer.config import ANY, OFF
 from trainyard_trainer.failures import JobFailure

@@ -5,38 +5,20 @@ model allows it, several go through the base together.
 import resource
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from traceback import clear_frames
 
 import torch
 
 from trainyard_trainer import log
-from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.device_thread import BROKEN, DeviceThread
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.passes import Pass, plan_turn, split_evenly
+from trainyard_trainer.compute.policy import Policy
 from trainyard_trainer.compute.step import split_in_order, split_packed, split_padded
 from trainyard_trainer.compute.work import Work
-from trainyard_trainer.config import ANY, OFF, Settings
+from trainyard_trainer.config import ANY, OFF
 from trainyard_trainer.failures import Fenced, JobFailure, Leaving
-
-# Tokens of a pass where the administrator says nothing.
-LARGE_PASS, SMALL_PASS = 16_384, 4_096
-
-
-@dataclass(frozen=True)
-class Policy:
-    """`max_batch_tokens` bounds the tokens of one pass; one example may be longer."""
-
-    max_batch_tokens: int
-    co_batch: str = OFF
-
-
-def choose_policy(base: Base, settings: Settings) -> Policy:
-    """A GPU is filled by whole sequences; a processor by what stays in its caches."""
-    default = max(LARGE_PASS, settings.max_sequence_length) if base.device.type == "cuda" else SMALL_PASS
-    return Policy(settings.max_batch_tokens or default, settings.co_batch)
 
 
 class Turns(DeviceThread):

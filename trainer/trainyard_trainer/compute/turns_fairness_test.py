@@ -4,7 +4,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.policy import Policy
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.compute.turns_for_tests import BUDGET, finish, make_steps, make_work, run
 from trainyard_trainer.compute.work import LARGEST_LEAD
 

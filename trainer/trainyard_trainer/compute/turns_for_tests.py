@@ -12,9 +12,10 @@ from trainyard_trainer.compute.example import count_row
 from trainyard_trainer.compute.machine import Check, Machine
 from trainyard_trainer.compute.models_for_tests import LLAMA_TARGETS, make_base, make_families, open_random
 from trainyard_trainer.compute.optimizer import SFT, Recipe
+from trainyard_trainer.compute.policy import Policy
 from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Part, PartResult, Step
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.compute.work import Saved, StepTaken, Work
 from trainyard_trainer.config import OFF
 from trainyard_trainer.rl.advantages import Sample

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from trainyard_trainer.compute.device_thread import Call
-from trainyard_trainer.compute.turns import Policy, Turns
+from trainyard_trainer.compute.policy import Policy
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.compute.turns_for_tests import BUDGET, finish, make_steps, make_work, run
 from trainyard_trainer.compute.work import LARGEST_LEAD, Saved
 from trainyard_trainer.config import ANY
