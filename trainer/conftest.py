@@ -18,6 +18,7 @@ pytest_plugins = [
     "trainyard_trainer.nursery_for_tests",
     "trainyard_trainer.status_server_for_tests",
     "trainyard_trainer.survivors_for_tests",
+    "trainyard_trainer.work_for_tests",
 ]
 
 

@@ -1,0 +1,175 @@
+"""Checkpoints and saves that are damaged, and stores that cannot be written: told, and nothing half-written stays."""
+
+import errno
+import json
+import os
+import shutil
+import threading
+
+import pytest
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+
+from trainyard_artifacts.addresses import StoreUnavailable
+from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, MANIFEST, OPTIMIZER_STATE
+from trainyard_artifacts.files import digest_file
+from trainyard_artifacts.store import FolderStore
+from trainyard_trainer import job as job_module
+from trainyard_trainer.compute import adapter_files
+from trainyard_trainer.compute.adapter_files import save_tensors
+from trainyard_trainer.failures import explain_failure
+from trainyard_trainer.progress import PROGRESS
+from trainyard_trainer.survivors_for_tests import check_same, check_store
+from trainyard_trainer.work_for_tests import ROWS, locate, offer_sft, shorten
+
+
+@pytest.mark.parametrize("name", [ADAPTER_WEIGHTS, ADAPTER_CONFIG, OPTIMIZER_STATE, MANIFEST])
+def test_a_checkpoint_that_is_damaged_is_not_trained_on(control, work, name):
+    before = offer_sft(control)
+    work()
+    start = {field: before.checkpoints[0][field] for field in ("uri", "digest")}
+    path = locate(control, start) / name
+    path.write_bytes(path.read_bytes()[:-1])
+    job = offer_sft(control, from_checkpoint=start)
+    (failure,) = work()
+    assert shorten(failure) == ("Internal", "ArtifactDamaged", True)
+    assert "an earlier step" in failure["message"]
+    assert job.checkpoints == []
+
+
+def test_a_checkpoint_that_was_written_wrong_is_told_of(control, work):
+    before = offer_sft(control)
+    work()
+    folder = locate(control, before.checkpoints[0])
+    (folder / ADAPTER_WEIGHTS).write_bytes(b"no tensors")
+    start = before.checkpoints[0] | {"digest": write_manifest(folder)}
+    offer_sft(control, from_checkpoint=start)
+    (failure,) = work()
+    assert shorten(failure) == ("Internal", "ArtifactDamaged", True)
+
+
+def write_manifest(folder):
+    files = {path.name: digest_file(path) for path in folder.iterdir() if path.name != MANIFEST}
+    (folder / MANIFEST).write_text(json.dumps({"files": files}))
+    return digest_file(folder / MANIFEST)
+
+
+class Broken:
+    """Stands for writing files in a store: raises what a file system would."""
+
+    def __init__(self, monkeypatch, number, *, times=10**9):
+        self.left = times
+        write = FolderStore.write_folder
+
+        def write_folder(store, uri, write_files, **options):
+            def write_some(folder):
+                write_files(folder)
+                if self.left > 0:
+                    self.left -= 1
+                    raise OSError(number, os.strerror(number)) if number else StoreUnavailable("The store is away")
+
+            write(store, uri, write_some, **options)
+
+        monkeypatch.setattr(FolderStore, "write_folder", write_folder)
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        pytest.param(errno.ENOSPC, ("Capacity", "StorageFull", True), id="full"),
+        pytest.param(errno.EROFS, ("Internal", "ArtifactStoreUnavailable", True), id="read-only"),
+        pytest.param(errno.EACCES, ("Internal", "ArtifactStoreUnavailable", True), id="forbidden"),
+        pytest.param(0, ("Internal", "ArtifactStoreUnavailable", True), id="away"),
+    ],
+)
+def test_a_store_that_cannot_be_written_is_told_of_and_keeps_nothing(control, work, monkeypatch, number, expected):
+    monkeypatch.setattr(job_module, "PAUSES", (0.01,))
+    Broken(monkeypatch, number)
+    job = offer_sft(control, ROWS * 3)
+    (failure,) = work(save_seconds=0.0)
+    assert shorten(failure) == expected
+    assert "store" in failure["message"]
+    assert "progress cannot be saved" in "\n".join(job.lines)
+    assert job.progress == job.checkpoints == []
+    kept = [path for path in control.root.rglob("*") if path.is_file()]
+    assert kept == [locate(control, job.claim["input"])]
+
+
+def test_what_safetensors_say_of_a_disk_is_an_os_error(tmp_path, monkeypatch):
+    with pytest.raises(FileNotFoundError):
+        save_tensors({"a": torch.zeros(1)}, tmp_path / "nowhere" / ADAPTER_WEIGHTS, {})
+
+    def save_file(*_, **__):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(adapter_files, "save_file", save_file)
+    with pytest.raises(OSError, match="No space left") as caught:
+        save_tensors({"a": torch.zeros(1)}, tmp_path / ADAPTER_WEIGHTS, {})
+    assert explain_failure(caught.value).reason == "StorageFull"
+
+
+def test_a_store_that_is_away_for_a_while_costs_nothing_but_time(control, work, monkeypatch):
+    monkeypatch.setattr(job_module, "PAUSES", (0.2, 0.2))
+    Broken(monkeypatch, 0, times=1)
+    job = offer_sft(control)
+    away = control.root.with_name("away")
+    control.root.rename(away)
+    threading.Timer(0.1, lambda: away.rename(control.root)).start()
+    assert work() == [None]
+    assert "waiting for the artifact store" in "\n".join(job.lines)
+    check_store(control.root)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda folder: (folder / ADAPTER_WEIGHTS).write_bytes(b""), id="weights cut off"),
+        pytest.param(lambda folder: shutil.rmtree(folder), id="gone"),
+        pytest.param(lambda folder: (folder / PROGRESS).write_text("{"), id="no JSON"),
+        pytest.param(lambda folder: (folder / PROGRESS).write_text('{"seed": "another"}'), id="another job's"),
+        pytest.param(lambda folder: (folder / PROGRESS).unlink(), id="no word of how far it is"),
+        pytest.param(lambda folder: change(folder, steps_taken=4), id="further than the job goes"),
+        pytest.param(lambda folder: change(folder, steps="0" * 64), id="cut in other steps"),
+        pytest.param(lambda folder: spoil(folder), id="weights of another shape"),
+    ],
+)
+def test_saved_progress_that_is_damaged_is_not_gone_on_with(control, work, damage):
+    rows = ROWS * 3
+    claimed = {"id": "c0ffee00-0000-4000-8000-000000000001"}
+    expected = offer_sft(control, rows, **claimed)
+    work(save_seconds=0.0)
+    assert [saved["step"] for saved in expected.progress] == [1, 2]
+    job = offer_sft(control, rows, **claimed)
+    saved = expected.progress[-1]
+    folder = locate(control, saved)
+    damage(folder)
+    digest = write_manifest(folder) if folder.exists() else saved["digest"]
+    job.progress.append(saved | {"digest": digest, "attempt": 0})
+    assert work() == [None]
+    assert "saved progress cannot be used, beginning anew" in "\n".join(job.lines)
+    check_same(control, job, expected)
+
+
+def test_progress_is_not_gone_on_with_by_a_trainer_that_takes_other_rows(control, work):
+    rows = [("Name all colours.", "Many. " * 200), *ROWS * 3]
+    claimed = {"id": "c0ffee00-0000-4000-8000-000000000001"}
+    longer = offer_sft(control, rows, **claimed)
+    work(save_seconds=0.0)
+    expected = offer_sft(control, rows, **claimed)
+    work(max_length=200)
+    job = offer_sft(control, rows, **claimed)
+    job.progress.append(longer.progress[-1] | {"attempt": 0})
+    assert work(max_length=200) == [None]
+    assert "saved progress cannot be used, beginning anew" in "\n".join(job.lines)
+    assert len(longer.events) == len(expected.events)
+    check_same(control, job, expected)
+
+
+def change(folder, **fields):
+    (folder / PROGRESS).write_text(json.dumps(json.loads((folder / PROGRESS).read_text()) | fields))
+
+
+def spoil(folder):
+    weights = load_file(folder / ADAPTER_WEIGHTS)
+    save_tensors({name: torch.cat([tensor, tensor]) for name, tensor in weights.items()}, folder / ADAPTER_WEIGHTS, {})
