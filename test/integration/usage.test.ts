@@ -110,8 +110,10 @@ describe('a chat', () => {
   })
 
   test('that its client leaves is charged with what had come until then', async () => {
+    // An engine may give hundreds of tokens of a tiny model at once, before anybody can leave.
+    const maxTokens = 3500
     const left = new AbortController()
-    const response = await chat({ stream: true, max_tokens: 400, ignore_eos: true }, {}, left.signal)
+    const response = await chat({ stream: true, max_tokens: maxTokens, ignore_eos: true }, {}, left.signal)
     await response.body!.getReader().read()
     left.abort()
     const [usage] = await eventually(async () => {
@@ -120,7 +122,7 @@ describe('a chat', () => {
       return found
     }, 20_000)
     expect(usage!.completion_tokens).toBeGreaterThan(0)
-    expect(usage!.completion_tokens).toBeLessThan(400)
+    expect(usage!.completion_tokens).toBeLessThan(maxTokens)
   })
 
   test('goes to the project of its header, else to that of its model', async () => {
