@@ -1,7 +1,6 @@
 """Whole jobs, from bytes to checkpoints, make the tiny chat model better at what they reward or teach."""
 
 import json
-from pathlib import Path
 from random import Random
 from statistics import fmean
 
@@ -9,9 +8,9 @@ import pytest
 
 from tiny_chat.learning import Task, describe_curve, learn_task
 from tiny_chat.sampler import Sampler
+from trainyard_trainer.jobs_for_tests import MODEL
 
 SEEDS = [1, 2, 3]
-MODEL = Path(__file__).parents[1] / "models" / "tiny-chat"
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -63,6 +62,7 @@ class RowAttention:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.plans: dict[int | None, Plan] = {}
+        self.block_masks: dict[int | None, BlockMask] = {}
         self.masks: set[int | None] = set()
         self.windows: set[int | None] = set()
 
@@ -86,13 +86,9 @@ class RowAttention:
         return self.plans[window]
 
     def block_mask(self, window: int | None) -> BlockMask:
-        if window not in self._block_masks:
-            self._block_masks[window] = build_block_mask(self.layout, window)
-        return self._block_masks[window]
-
-    @cached_property
-    def _block_masks(self) -> dict[int | None, BlockMask]:
-        return {}
+        if window not in self.block_masks:
+            self.block_masks[window] = build_block_mask(self.layout, window)
+        return self.block_masks[window]
 
 
 def gather(tensor_1_H_T_D: Tensor, places_P: Tensor) -> Tensor:
