@@ -26,10 +26,19 @@ export async function readBody(ctx: RequestContext, limitBytes: number): Promise
  * @throws {Refusal} 413 when it is larger (by its announced length at once), 415 for another content type or a compressed
  * body
  */
-export async function* openBody(ctx: RequestContext, limitBytes: number): AsyncIterable<Buffer> {
+export function openBody(ctx: RequestContext, limitBytes: number): AsyncIterable<Buffer> {
+  return openAnyBody(ctx, limitBytes, refuseOtherContent)
+}
+
+/** The same for a body whose content `refuse` looks at. */
+export async function* openAnyBody(
+  ctx: RequestContext,
+  limitBytes: number,
+  refuse: (ctx: RequestContext) => void,
+): AsyncIterable<Buffer> {
   let complete = false
   try {
-    refuseOtherContent(ctx)
+    refuse(ctx)
     if ((ctx.request.length ?? 0) > limitBytes) throw tooLarge(limitBytes)
     if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
     let size = 0
