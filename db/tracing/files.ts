@@ -1,0 +1,48 @@
+import type { Pool } from '../pool.ts'
+
+/** Where the content of a file is: here, or in the artifact store. */
+export type FilePlace = { content: Buffer } | { artifactKey: string }
+
+/** Keeps a file of a project; one that is there stays as it is. */
+export async function addFile(
+  pool: Pool,
+  project: number,
+  { digest, size, place }: { digest: string; size: number; place: FilePlace },
+): Promise<void> {
+  const content = 'content' in place ? place.content : null
+  const artifactKey = 'artifactKey' in place ? place.artifactKey : null
+  await pool.query(
+    `INSERT INTO tracing.files (project, digest, size, content, artifact_key) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT DO NOTHING`,
+    [project, digest, size, content, artifactKey],
+  )
+}
+
+export async function hasFile(pool: Pool, project: number, digest: string): Promise<boolean> {
+  const { rows } = await pool.query('SELECT FROM tracing.files WHERE project = $1 AND digest = $2', [project, digest])
+  return rows.length > 0
+}
+
+export interface StoredFile {
+  size: number
+  content: Buffer | null
+  /** Where it is, when it is not here. */
+  artifactKey: string | null
+}
+
+export async function findFile(pool: Pool, project: number, digest: string): Promise<StoredFile | undefined> {
+  const { rows } = await pool.query<StoredFile>(
+    `SELECT size, content, artifact_key AS "artifactKey" FROM tracing.files WHERE project = $1 AND digest = $2`,
+    [project, digest],
+  )
+  return rows[0]
+}
+
+/** What the files of a project take, in bytes. */
+export async function sumFiles(pool: Pool, project: number): Promise<number> {
+  const { rows } = await pool.query<{ bytes: number }>(
+    'SELECT coalesce(sum(size), 0)::bigint AS bytes FROM tracing.files WHERE project = $1',
+    [project],
+  )
+  return rows[0]!.bytes
+}

@@ -1,0 +1,114 @@
+import type { Pool } from '../pool.ts'
+import { fromVersions, versionColumns, type ObjectVersion } from './objects.ts'
+
+/** Of which versions a list is; what is undefined or null leaves none out. */
+export interface VersionFilter {
+  objectIds?: string[] | null
+  isOp?: boolean | null
+  latestOnly?: boolean | null
+  baseObjectClasses?: string[] | null
+  excludeBaseObjectClasses?: string[] | null
+  leafObjectClasses?: string[] | null
+  /** Any of them. */
+  tags?: string[] | null
+  /** Any of them; `latest` is one. */
+  aliases?: string[] | null
+}
+
+export interface VersionOrder {
+  by: 'object_id' | 'created_at'
+  direction: 'asc' | 'desc'
+}
+
+export interface VersionPage {
+  order: VersionOrder[]
+  limit: number | null
+  offset: number
+}
+
+/** A listed version; its value is there if all values up to it fit into what was asked for. */
+export type ListedVersion = ObjectVersion & { val: string | null }
+
+/** The live versions that a filter leaves, in order, with values of up to `valueBytes` altogether. */
+export async function listVersions(
+  pool: Pool,
+  project: number,
+  { filter, page, valueBytes }: { filter: VersionFilter; page: VersionPage; valueBytes: number },
+): Promise<ListedVersion[]> {
+  const order = [...page.order.map(writeOrder), 'v.created_at', 'v.object_id', 'v.version_index'].join(', ')
+  const { rows } = await pool.query<ListedVersion>(
+    `SELECT page.*, CASE WHEN sum(page.size) OVER (ORDER BY page.place) <= $12 THEN stored.val END AS val
+     FROM (
+       SELECT ${versionColumns}, row_number() OVER (ORDER BY ${order}) AS place FROM ${fromVersions}
+       WHERE ${conditions}
+       ORDER BY place LIMIT $10 OFFSET $11
+     ) page
+     JOIN tracing.object_versions stored ON stored.project = $1 AND stored.object_id = page."objectId"
+       AND stored.kind = page.kind AND stored.digest = page.digest
+     ORDER BY page.place`,
+    [project, ...listFilter(filter), page.limit, page.offset, valueBytes],
+  )
+  return rows
+}
+
+function writeOrder({ by, direction }: VersionOrder): string {
+  return `v.${by} ${direction === 'desc' ? 'DESC' : 'ASC'}`
+}
+
+function listFilter(filter: VersionFilter): unknown[] {
+  return [
+    filter.objectIds,
+    filter.isOp,
+    filter.latestOnly,
+    filter.baseObjectClasses,
+    filter.excludeBaseObjectClasses,
+    filter.leafObjectClasses,
+    filter.tags,
+    filter.aliases,
+  ]
+}
+
+// A version without a class is in no list of classes, and outside of none.
+const conditions = `v.project = $1 AND v.deleted_at IS NULL
+  AND ($2::text[] IS NULL OR v.object_id = ANY($2))
+  AND ($3::boolean IS NULL OR (v.kind = 'op') = $3)
+  AND ($4::boolean IS NOT TRUE OR v.digest = o.latest)
+  AND ($5::text[] IS NULL OR v.base_object_class = ANY($5))
+  AND ($6::text[] IS NULL OR v.base_object_class <> ALL($6))
+  AND ($7::text[] IS NULL OR v.leaf_object_class = ANY($7))
+  AND ($8::text[] IS NULL OR EXISTS (
+    SELECT FROM tracing.object_tags t
+    WHERE t.project = $1 AND t.object_id = v.object_id AND t.digest = v.digest AND t.tag = ANY($8)))
+  AND ($9::text[] IS NULL OR 'latest' = ANY($9) AND v.digest = o.latest OR EXISTS (
+    SELECT FROM tracing.object_aliases a
+    WHERE a.project = $1 AND a.object_id = v.object_id AND a.digest = v.digest AND a.alias = ANY($9)))`
+
+/** What names a version of a project: digests of an op and of an object are never equal. */
+export interface VersionName {
+  objectId: string
+  digest: string
+}
+
+/** The versions that are there, deleted or not, with values of up to `valueBytes` altogether. */
+export async function readVersions(
+  pool: Pool,
+  project: number,
+  { names, valueBytes }: { names: VersionName[]; valueBytes: number },
+): Promise<ReadVersion[]> {
+  const { rows } = await pool.query<ReadVersion>(
+    `SELECT v.object_id AS "objectId", v.digest, v.deleted_at IS NOT NULL AS "isDeleted",
+       v.leaf_object_class AS "leafObjectClass",
+       CASE WHEN sum(v.size) OVER (ORDER BY n.place) <= $4 THEN v.val END AS val
+     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (object_id, digest, place)
+     JOIN tracing.object_versions v ON v.project = $1 AND v.object_id = n.object_id AND v.digest = n.digest`,
+    [project, names.map(({ objectId }) => objectId), names.map(({ digest }) => digest), valueBytes],
+  )
+  return rows
+}
+
+/** A version with its value, unless there was no room for it. */
+export interface ReadVersion extends VersionName {
+  isDeleted: boolean
+  leafObjectClass: string | null
+  val: string | null
+}

@@ -1,0 +1,165 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+
+/** A version of what is published under a name, without its value. */
+export interface ObjectVersion {
+  objectId: string
+  kind: 'op' | 'object'
+  digest: string
+  versionIndex: number
+  isLatest: boolean
+  baseObjectClass: string | null
+  leafObjectClass: string | null
+  /** Of the value, in bytes. */
+  size: number
+  wbUserId: string
+  createdAt: string
+  deletedAt: string | null
+}
+
+/** The same with its value's text. */
+export interface ObjectValue extends ObjectVersion {
+  val: string
+}
+
+export interface NewVersion extends Pick<
+  ObjectVersion,
+  'objectId' | 'kind' | 'digest' | 'baseObjectClass' | 'leafObjectClass' | 'wbUserId'
+> {
+  val: string
+}
+
+/** Which version is meant: by its digest, by its index, by an alias, or the latest one. */
+export type VersionSelector = { digest: string } | { index: number } | { alias: string } | 'latest'
+
+export const versionColumns = `v.object_id AS "objectId", v.kind, v.digest, v.version_index AS "versionIndex",
+  v.deleted_at IS NULL AND v.digest = o.latest AS "isLatest", v.base_object_class AS "baseObjectClass",
+  v.leaf_object_class AS "leafObjectClass", v.size, v.wb_user_id AS "wbUserId", v.created_at AS "createdAt",
+  v.deleted_at AS "deletedAt"`
+export const fromVersions = 'tracing.object_versions v JOIN tracing.objects o USING (project, object_id, kind)'
+const sameVersion = 'project = $1 AND object_id = $2 AND kind = $3 AND digest = $4'
+
+/**
+ * Publishes a value. The lock on the name's row orders those who publish and delete at the same time: indexes have no
+ * gaps, and each version is there once. A version that is there becomes the latest one, and lives again if it was
+ * deleted, with the index that it had.
+ */
+export async function publishVersion(pool: Pool, project: number, version: NewVersion): Promise<void> {
+  if (await isLatestAlready(pool, project, version)) return
+  await withTransaction(pool, async (connection) => {
+    const publication = await lockName(connection, project, version)
+    const known = await reviveVersion(connection, project, { ...version, publication })
+    if (!known) await insertVersion(connection, project, { ...version, publication })
+  })
+}
+
+/** Programs publish the same things at each of their starts; then there is nothing to write. */
+async function isLatestAlready(pool: Pool, project: number, { objectId, kind, digest }: NewVersion): Promise<boolean> {
+  const { rows } = await pool.query(
+    `SELECT FROM ${fromVersions}
+     WHERE v.project = $1 AND v.object_id = $2 AND v.kind = $3 AND v.digest = $4 AND o.latest = $4
+       AND v.deleted_at IS NULL`,
+    [project, objectId, kind, digest],
+  )
+  return rows.length > 0
+}
+
+async function lockName(connection: Connection, project: number, version: NewVersion): Promise<number> {
+  const { rows } = await connection.query<{ publications: number }>(
+    `INSERT INTO tracing.objects AS o (project, object_id, kind, latest, publications) VALUES ($1, $2, $3, $4, 1)
+     ON CONFLICT (project, object_id, kind) DO UPDATE SET latest = excluded.latest, publications = o.publications + 1
+     RETURNING publications`,
+    [project, version.objectId, version.kind, version.digest],
+  )
+  return rows[0]!.publications
+}
+
+type Publication = NewVersion & { publication: number }
+
+async function reviveVersion(connection: Connection, project: number, version: Publication): Promise<boolean> {
+  const { rowCount } = await connection.query(
+    `UPDATE tracing.object_versions SET publication = $5, deleted_at = NULL WHERE ${sameVersion}`,
+    [project, version.objectId, version.kind, version.digest, version.publication],
+  )
+  return rowCount === 1
+}
+
+async function insertVersion(connection: Connection, project: number, version: Publication): Promise<void> {
+  const { objectId, kind, digest, publication, baseObjectClass, leafObjectClass, val, wbUserId } = version
+  await connection.query(
+    `INSERT INTO tracing.object_versions (project, object_id, kind, digest, version_index, publication,
+       base_object_class, leaf_object_class, val, size, wb_user_id, created_at)
+     SELECT $1, $2, $3, $4, coalesce(max(v.version_index) + 1, 0), $5, $6, $7, $8::text::json, octet_length($8), $9,
+       clock_timestamp()
+     FROM tracing.object_versions v WHERE v.project = $1 AND v.object_id = $2 AND v.kind = $3`,
+    [project, objectId, kind, digest, publication, baseObjectClass, leafObjectClass, val, wbUserId],
+  )
+}
+
+/** A version, deleted or not. An op and an object of one name can both be meant: the live one goes first, then the newest. */
+export async function findVersion(
+  pool: Pool,
+  project: number,
+  { objectId, selector, withValue }: { objectId: string; selector: VersionSelector; withValue: boolean },
+): Promise<(ObjectVersion & { val: string | null }) | undefined> {
+  const [condition, value] = matchVersion(selector)
+  const { rows } = await pool.query<ObjectVersion & { val: string | null }>(
+    `SELECT ${versionColumns}, CASE WHEN $3 THEN v.val END AS val FROM ${fromVersions}
+     WHERE v.project = $1 AND v.object_id = $2 AND ${condition}
+     ORDER BY v.deleted_at IS NULL DESC, v.publication DESC, v.created_at DESC LIMIT 1`,
+    value === undefined ? [project, objectId, withValue] : [project, objectId, withValue, value],
+  )
+  return rows[0]
+}
+
+/** With its parameter, which is $4. */
+function matchVersion(selector: VersionSelector): [condition: string, value?: string | number] {
+  if (selector === 'latest') return ['v.digest = o.latest']
+  if ('index' in selector) return ['v.version_index = $4', selector.index]
+  if ('digest' in selector) return ['v.digest = $4', selector.digest]
+  return [
+    `v.digest = (SELECT a.digest FROM tracing.object_aliases a
+       WHERE a.project = $1 AND a.object_id = $2 AND a.alias = $4)`,
+    selector.alias,
+  ]
+}
+
+/**
+ * Deletes those live versions of a name that `choose` names, or none when it throws; answers how many. Nobody publishes
+ * under the name meanwhile.
+ */
+export async function deleteVersions(
+  pool: Pool,
+  { project, objectId }: { project: number; objectId: string },
+  choose: (live: Pick<ObjectVersion, 'digest' | 'versionIndex' | 'isLatest'>[]) => string[],
+): Promise<number> {
+  return withTransaction(pool, async (connection) => {
+    const name = [project, objectId]
+    await connection.query(
+      'SELECT FROM tracing.objects WHERE project = $1 AND object_id = $2 ORDER BY kind FOR UPDATE',
+      name,
+    )
+    const { rows } = await connection.query<ObjectVersion>(
+      `SELECT v.digest, v.version_index AS "versionIndex", v.digest = o.latest AS "isLatest" FROM ${fromVersions}
+       WHERE v.project = $1 AND v.object_id = $2 AND v.deleted_at IS NULL`,
+      name,
+    )
+    const { rowCount } = await connection.query(
+      `UPDATE tracing.object_versions SET deleted_at = clock_timestamp()
+       WHERE project = $1 AND object_id = $2 AND deleted_at IS NULL AND digest = ANY($3)`,
+      [...name, choose(rows)],
+    )
+    await settleLatest(connection, name)
+    return rowCount ?? 0
+  })
+}
+
+async function settleLatest(connection: Connection, name: unknown[]): Promise<void> {
+  await connection.query(
+    `UPDATE tracing.objects o SET latest = coalesce((
+       SELECT v.digest FROM tracing.object_versions v
+       WHERE v.project = o.project AND v.object_id = o.object_id AND v.kind = o.kind AND v.deleted_at IS NULL
+       ORDER BY v.publication DESC LIMIT 1), o.latest)
+     WHERE o.project = $1 AND o.object_id = $2`,
+    name,
+  )
+}

@@ -1,0 +1,164 @@
+import type { Pool } from '../pool.ts'
+
+const chunkRows = 1_000
+
+const writeTable = `added AS (
+    INSERT INTO tracing.tables (project, digest, row_count)
+    SELECT $1, $2, json_array_length($3::json) ON CONFLICT DO NOTHING RETURNING digest
+  ), placed AS (
+    INSERT INTO tracing.table_chunks (project, table_digest, chunk, row_digests)
+    SELECT $1, added.digest, (d.place - 1) / ${chunkRows}, array_agg(d.digest ORDER BY d.place)
+    FROM added, json_array_elements_text($3::json) WITH ORDINALITY AS d (digest, place)
+    GROUP BY 2, 3
+  )`
+
+// In the order of their digests: those who add the same rows at the same time wait for each other, and not in a circle.
+const writeRows = `rows AS (
+    INSERT INTO tracing.table_rows (project, digest, val, size)
+    SELECT $1, r.digest, r.val, octet_length(r.val::text)
+    FROM ROWS FROM (json_array_elements_text($4::json), json_array_elements($5::json)) AS r (digest, val)
+    ORDER BY r.digest COLLATE "C"
+    ON CONFLICT DO NOTHING
+  )`
+
+/** The order of a table's rows; its digest is that of theirs. */
+export interface TableOrder {
+  digest: string
+  rowDigests: string[]
+}
+
+/** Makes a table, in one statement; what is there already stays as it is. */
+export async function addTable(
+  pool: Pool,
+  project: number,
+  { digest, rowDigests, rows }: TableOrder & { rows?: { digests: string[]; array: string } },
+): Promise<void> {
+  const order = [project, digest, JSON.stringify(rowDigests)]
+  if (rows) {
+    const values = [...order, JSON.stringify(rows.digests), rows.array]
+    await pool.query(`WITH ${writeTable}, ${writeRows} SELECT`, values)
+  } else await pool.query(`WITH ${writeTable} SELECT`, order)
+}
+
+/** The digests of a table's rows in their order, chunk by chunk; none when there is no such table. */
+export async function readOrder(pool: Pool, project: number, digest: string): Promise<string[][] | undefined> {
+  // Parsing JSON is far cheaper than parsing Postgres' form of arrays.
+  const { rows } = await pool.query<{ rowDigests: string | null }>(
+    `SELECT array_to_json(c.row_digests) AS "rowDigests" FROM tracing.tables t
+     LEFT JOIN tracing.table_chunks c ON c.project = t.project AND c.table_digest = t.digest
+     WHERE t.project = $1 AND t.digest = $2 ORDER BY c.chunk`,
+    [project, digest],
+  )
+  return rows.length === 0
+    ? undefined
+    : rows.flatMap(({ rowDigests }) => (rowDigests ? [JSON.parse(rowDigests) as string[]] : []))
+}
+
+/** A row of a table; its value is there if all values up to it fit into what was asked for. */
+export interface TableRow {
+  digest: string
+  /** Its place in the table, from 0 on. */
+  index: number
+  size: number
+  val: string | null
+}
+
+export interface TablePage {
+  limit: number | null
+  offset: number
+  valueBytes: number
+}
+
+const positions = `SELECT d.digest, c.chunk * ${chunkRows} + d.place - 1 AS index
+  FROM tracing.table_chunks c, unnest(c.row_digests) WITH ORDINALITY AS d (digest, place)
+  WHERE c.project = $1 AND c.table_digest = $2`
+
+/** A page of a table's rows in their order; positions of rows that are not there are left out. */
+export async function pageTable(
+  pool: Pool,
+  project: number,
+  { digest, limit, offset, valueBytes }: TablePage & { digest: string },
+): Promise<TableRow[]> {
+  const end = limit === null ? null : offset + limit
+  const { rows } = await pool.query<TableRow>(
+    `SELECT r.digest, p.index, r.size, CASE WHEN sum(r.size) OVER (ORDER BY p.index) <= $5 THEN r.val END AS val
+     FROM (
+       ${positions} AND c.chunk >= $3::bigint / ${chunkRows} AND ($4::bigint IS NULL OR c.chunk <= $4 / ${chunkRows})
+     ) p JOIN tracing.table_rows r ON r.project = $1 AND r.digest = p.digest
+     WHERE p.index >= $3 AND ($4 IS NULL OR p.index < $4)
+     ORDER BY p.index`,
+    [project, digest, offset, end, valueBytes],
+  )
+  return rows
+}
+
+/** How rows are chosen and sorted: SQL over `r.val`, with the parameters that it names from $7 on. */
+export interface RowSort {
+  sql: string
+  values: unknown[]
+}
+
+/** A page of those rows of a table that have one of the digests, sorted. */
+export async function queryTable(
+  pool: Pool,
+  project: number,
+  {
+    digest,
+    limit,
+    offset,
+    valueBytes,
+    digests,
+    sort,
+  }: TablePage & {
+    digest: string
+    digests: string[] | null
+    sort: RowSort | undefined
+  },
+): Promise<TableRow[]> {
+  const order = [...(sort ? [sort.sql] : []), 'p.index'].join(', ')
+  const { rows } = await pool.query<TableRow>(
+    `SELECT page.digest, index, page.size, CASE WHEN sum(page.size) OVER (ORDER BY place) <= $6 THEN stored.val END AS val
+     FROM (
+       SELECT r.digest, p.index, r.size, row_number() OVER (ORDER BY ${order}) AS place FROM (
+         ${positions} AND ($3::text[] IS NULL OR d.digest = ANY($3))
+       ) p JOIN tracing.table_rows r ON r.project = $1 AND r.digest = p.digest
+       ORDER BY place LIMIT $4 OFFSET $5
+     ) page JOIN tracing.table_rows stored ON stored.project = $1 AND stored.digest = page.digest
+     ORDER BY place`,
+    [project, digest, digests, limit, offset, valueBytes, ...(sort?.values ?? [])],
+  )
+  return rows
+}
+
+/** The values of rows, by their digests. */
+export async function readRows(pool: Pool, project: number, digests: string[]): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ digest: string; val: string }>(
+    'SELECT digest, val FROM tracing.table_rows WHERE project = $1 AND digest = ANY($2)',
+    [project, digests],
+  )
+  return new Map(rows.map(({ digest, val }) => [digest, val]))
+}
+
+export interface TableStatistics {
+  digest: string
+  rowCount: number
+  /** Of its rows, in bytes, if that was asked for. */
+  size: number | null
+}
+
+/** Of those tables that are there. */
+export async function measureTables(
+  pool: Pool,
+  project: number,
+  { digests, withSize }: { digests: string[]; withSize: boolean },
+): Promise<TableStatistics[]> {
+  const { rows } = await pool.query<TableStatistics>(
+    `SELECT t.digest, t.row_count AS "rowCount", CASE WHEN $3 THEN (
+       SELECT coalesce(sum(r.size), 0)::bigint FROM tracing.table_chunks c, unnest(c.row_digests) AS d (digest),
+         tracing.table_rows r
+       WHERE c.project = $1 AND c.table_digest = t.digest AND r.project = $1 AND r.digest = d.digest) END AS size
+     FROM tracing.tables t WHERE t.project = $1 AND t.digest = ANY($2)`,
+    [project, digests, withSize],
+  )
+  return rows
+}
