@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { ValueChecker } from './value-checker.ts'
+
+const checker = new ValueChecker(500)
+const check = (schema: unknown, value: unknown) =>
+  checker.check({ schema: JSON.stringify(schema), value: JSON.stringify(value) })
+
+// [(((…)))]: what validates it calls itself as often.
+const deep = (depth: number): unknown => (depth === 0 ? { type: 'number' } : { items: deep(depth - 1) })
+// Each definition asks the next one twice.
+const doubling = Object.fromEntries(
+  Array.from({ length: 40 }, (_, index) => {
+    const next = { items: { $ref: `#/$defs/a${index + 1}` } }
+    return [`a${index}`, { anyOf: [next, { allOf: [next] }] }]
+  }),
+)
+const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)])
+
+test.each<[string, unknown, unknown, string]>([
+  ['a number within bounds', { type: 'integer', minimum: 0, maximum: 10 }, 10, 'valid'],
+  ['a number out of bounds', { type: 'integer', minimum: 0, maximum: 10 }, 11, 'invalid'],
+  ['one of a list', { type: 'string', enum: ['yes', 'no'] }, 'no', 'valid'],
+  ['none of a list', { type: 'string', enum: ['yes', 'no'] }, 'maybe', 'invalid'],
+  ['anything, by an empty schema', {}, null, 'valid'],
+  ['definitions as pydantic writes them', { $defs: { A: { type: 'string' } }, $ref: '#/$defs/A' }, 'x', 'valid'],
+  ['a format, which is only a description', { type: 'string', format: 'email' }, 'nobody', 'valid'],
+  [
+    'a dialect of before',
+    { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'number' }] },
+    ['x'],
+    'invalid',
+  ],
+  [
+    'a dialect of today',
+    { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [{ type: 'number' }] },
+    ['x'],
+    'invalid',
+  ],
+  ['a pattern with an escape that means nothing', { pattern: String.raw`^a\-b$` }, 'a-b', 'valid'],
+  ['a type that there is not', { type: 'integr' }, 1, 'bad schema'],
+  ['a pattern that is none', { pattern: '(' }, 'x', 'bad schema'],
+  ['a schema of somebody else', { $ref: 'https://example.com/schema.json' }, 1, 'bad schema'],
+  ['a reference to itself', { $ref: '#' }, 1, 'bad schema'],
+  ['deep nesting', deep(300), 1, 'valid'],
+])('checks %s', async (_name, schema, value, expected) => {
+  expect(await check(schema, value)).toBe(expected)
+})
+
+test('patterns that never end, and what takes all memory, end with their thread', async () => {
+  const endless = { pattern: '^(a+)+$' }
+  expect(await check(endless, `${'a'.repeat(40)}!`)).toBe('bad schema')
+  const defs = { ...doubling, a40: { const: 2 } }
+  expect(await check({ $defs: defs, $ref: '#/$defs/a0' }, nested(40))).toBe('bad schema')
+  expect(await Promise.all([endless, { type: 'string' }].map((schema) => check(schema, `${'a'.repeat(40)}!`)))).toEqual(
+    ['bad schema', 'valid'],
+  )
+})
