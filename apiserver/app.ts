@@ -24,6 +24,7 @@ import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 import { routeLogs } from './training/logs/routes.ts'
 import { routeTrajectories } from './training/trajectories/routes.ts'
 import { routeWebhooks } from './training/webhooks/routes.ts'
+import { mountTracing } from './tracing/routes.ts'
 import { routeUsage } from './usage/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
@@ -44,6 +45,7 @@ export function createApp(deps: Deps): Koa {
   routeHealth(open)
   routeOpenApi(open, api)
   app.use(open.routes())
+  mountTracing(app, deps)
 
   app.use(requireKey(deps))
   app.use(limitRequests(deps))

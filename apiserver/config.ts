@@ -10,6 +10,8 @@ const schema = Type.Object({
   TRAINYARD_HOST: Type.String(),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
   DATABASE_URL: Type.String({ minLength: 1 }),
+  // Where traces lie, if not in the same database.
+  TRACING_DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   ...artifactSettings,
   ...outboundSettings,
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),

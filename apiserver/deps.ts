@@ -6,6 +6,7 @@ import type { DataSources } from '../lib/outbound/settings.ts'
 import type { Config } from './config.ts'
 import type { EngineClient } from './gateway/engine-client.ts'
 import type { OpenAnswers } from './keys/open-answers.ts'
+import type { KnownKeys } from './keys/known-keys.ts'
 import type { KeyUses } from './keys/uses.ts'
 import type { Kube } from './kube.ts'
 import type { ChatSlots } from './limits/chat-slots.ts'
@@ -19,6 +20,8 @@ export interface Deps {
   config: Config
   log: Logger
   pool: Pool
+  /** Of traces alone: a flood of them stops nothing else. */
+  tracing: Pool
   kube: Kube
   artifacts: ArtifactStore
   bodies: BodyChecker
@@ -27,6 +30,7 @@ export interface Deps {
   webhooks: Pick<Outbound, 'check'>
   engines: EngineClient
   events: EventHub
+  knownKeys: KnownKeys
   keyUses: KeyUses
   openAnswers: OpenAnswers
   requestLimiter: RequestLimiter

@@ -1,6 +1,6 @@
 import { listen } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
-import { createPool } from '../db/pool.ts'
+import { createPool, createTracePool } from '../db/pool.ts'
 import { listEvents } from '../db/queries/events.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
@@ -11,6 +11,7 @@ import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
 import { EngineClient } from './gateway/engine-client.ts'
 import { createEnginePods } from './gateway/engine-pods.ts'
+import { KnownKeys } from './keys/known-keys.ts'
 import { OpenAnswers } from './keys/open-answers.ts'
 import { KeyUses } from './keys/uses.ts'
 import { createKube } from './kube.ts'
@@ -23,6 +24,8 @@ import { UsageLedger } from './usage/ledger.ts'
 
 // Enough for many chats at once, each of which asks twice and briefly.
 const databaseConnections = 20
+// Writers are few, because they write together; the rest is for those who read.
+const tracingConnections = 20
 const graceMs = 8_000
 // What a process that is killed may lose of the usage of chats.
 const flushMs = 1_000
@@ -35,6 +38,8 @@ const abandonedMs = 6 * 60 * 60_000
 const config = loadConfig()
 const log = createLogger('apiserver', config.LOG_LEVEL)
 const pool = createPool(config.DATABASE_URL, log, databaseConnections)
+const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
+const tracing = createTracePool(tracingUrl, log, tracingConnections)
 const kube = createKube(config)
 const enginePods = createEnginePods(kube, log)
 const engines = new EngineClient(enginePods, config.TRAINYARD_ENGINE_KEY, log)
@@ -42,6 +47,7 @@ const artifacts = openArtifactStore(config)
 const sources = openDataSources(config)
 
 const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
+const knownKeys = new KnownKeys(pool)
 const keyUses = new KeyUses(pool)
 const openAnswers = new OpenAnswers(pool)
 const usage = new UsageLedger(pool)
@@ -52,6 +58,7 @@ const app = createApp({
   config,
   log,
   pool,
+  tracing,
   kube,
   artifacts,
   bodies: new BodyChecker(),
@@ -59,6 +66,7 @@ const app = createApp({
   webhooks: openWebhooks(config),
   engines,
   events,
+  knownKeys,
   keyUses,
   openAnswers,
   usage,
@@ -99,6 +107,8 @@ onShutdown(log, async () => {
   await sources.outbound.close()
   await stopFlushing()
   await pool.end()
+  await tracing.end()
 })
 // Health is answered meanwhile, so that nobody restarts a process that only waits for its database.
-await migrateWhenReady(config.DATABASE_URL, log, stop.signal)
+await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
+await migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stop.signal })

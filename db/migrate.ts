@@ -3,13 +3,22 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
 import type { Logger } from '../lib/log.ts'
 
+const parts = {
+  main: { folder: 'migrations', table: 'migrations' },
+  tracing: { folder: 'tracing/migrations', table: 'tracing_migrations' },
+}
+
+/** Traces may lie in a database of their own. */
+export type DatabasePart = keyof typeof parts
+
 /** Applies the migrations that this database lacks, one at a time under an advisory lock: safe in every process. */
-export async function migrate(databaseUrl: string, log: Logger): Promise<void> {
+export async function migrate(databaseUrl: string, log: Logger, part: DatabasePart = 'main'): Promise<void> {
+  const { folder, table } = parts[part]
   const applied = await runner({
     databaseUrl,
-    dir: path.join(import.meta.dirname, 'migrations'),
+    dir: path.join(import.meta.dirname, folder),
     direction: 'up',
-    migrationsTable: 'migrations',
+    migrationsTable: table,
     migrationsSchema: 'public',
     checkOrder: true,
     noLock: false,
@@ -19,10 +28,14 @@ export async function migrate(databaseUrl: string, log: Logger): Promise<void> {
 }
 
 /** Migrates as soon as Postgres answers, which may come up after its clients; gives up when `signal` is aborted. */
-export async function migrateWhenReady(databaseUrl: string, log: Logger, signal?: AbortSignal): Promise<void> {
+export async function migrateWhenReady(
+  databaseUrl: string,
+  log: Logger,
+  { part, signal }: { part?: DatabasePart; signal?: AbortSignal } = {},
+): Promise<void> {
   while (!signal?.aborted) {
     try {
-      await migrate(databaseUrl, log)
+      await migrate(databaseUrl, log, part)
       return
     } catch (error) {
       log.warn({ error }, 'database not migrated yet')

@@ -8,8 +8,9 @@ export type Connection = Pick<pg.PoolClient, 'query'>
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** A pool of connections to Postgres. Idle connections that break are replaced, and said in the log. */
-export function createPool(connectionString: string, log: Logger, max = 10): Pool {
+export function createPool(connectionString: string, log: Logger, max = 10, more: pg.PoolConfig = {}): Pool {
   const pool = new pg.Pool({
+    ...more,
     connectionString,
     max,
     connectionTimeoutMillis: 5_000,
@@ -20,6 +21,29 @@ export function createPool(connectionString: string, log: Logger, max = 10): Poo
   })
   pool.on('error', (error) => log.warn({ error }, 'database connection lost'))
   return pool
+}
+
+const textTypes = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.JSON, (text) => text],
+  [pg.types.builtins.TIMESTAMPTZ, presentInstant],
+])
+
+/**
+ * A pool for traces, whose answers keep their text: `json` is a string, and a `timestamptz` an ISO text in UTC with
+ * microseconds, which a Date does not have.
+ */
+export function createTracePool(connectionString: string, log: Logger, max: number): Pool {
+  const types: pg.CustomTypesConfig = {
+    getTypeParser: ((oid: number, format?: 'text') =>
+      textTypes.get(oid) ?? pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
+  }
+  return createPool(connectionString, log, max, { types, options: '-c timezone=UTC -c datestyle=ISO' })
+}
+
+/** `2026-01-31 12:00:00.12+00`, as Postgres writes it, as `2026-01-31T12:00:00.120000Z`. */
+function presentInstant(text: string): string {
+  const fraction = text.slice(20, -3)
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(6, '0')}Z`
 }
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */

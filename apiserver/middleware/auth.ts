@@ -1,24 +1,26 @@
 import type Koa from 'koa'
-import { findKey } from '../../db/queries/api-keys.ts'
 import type { Deps } from '../deps.ts'
 import { digestKey } from '../keys/secret.ts'
 import { applyDefaults } from '../limits/limits.ts'
 import { Refusal, unauthorized } from '../refusal.ts'
 import type { Caller, RequestState, Role } from './context.ts'
 
-type AuthDeps = Pick<Deps, 'pool' | 'keyUses' | 'config'>
+type AuthDeps = Pick<Deps, 'knownKeys' | 'keyUses' | 'config'>
 
 /**
  * Lets a request through whose bearer key is known, not revoked and not expired, before a byte of its body is read.
  *
- * Keys are looked up by their digest, so the time that it takes says nothing about a key's characters. Each request asks
- * the database, so that a key that is revoked ends everywhere at once.
+ * Keys are looked up by their digest, so the time that it takes says nothing about a key's characters. The database is
+ * asked after each request has come in, so that a key that is revoked ends everywhere at once.
  */
-export function requireKey({ pool, keyUses, config }: AuthDeps): Koa.Middleware<RequestState> {
+export function requireKey(
+  { knownKeys, keyUses, config }: AuthDeps,
+  readKey: (ctx: Pick<Koa.Context, 'get'>) => string | undefined = readBearer,
+): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
-    const key = readBearer(ctx)
+    const key = readKey(ctx)
     if (key === undefined) throw unauthorized()
-    const known = await findKey(pool, digestKey(key))
+    const known = await knownKeys.find(digestKey(key))
     if (known === undefined) throw unauthorized()
     const { keyId, entity, role, ...limits } = known
     ctx.state.caller = { keyId, entity, role }

@@ -53,6 +53,7 @@ async function createDatabase(serverUrl: string, name: string): Promise<string> 
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   await migrate(url.href, log)
+  await migrate(url.href, log, 'tracing')
   return url.href
 }
 

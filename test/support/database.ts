@@ -22,6 +22,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   await migrate(url.href, log)
+  await migrate(url.href, log, 'tracing')
   const pool = createPool(url.href, log, 30)
   const drop = async () => {
     await pool.end()

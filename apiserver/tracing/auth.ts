@@ -1,0 +1,13 @@
+import type Koa from 'koa'
+import { readBearer } from '../middleware/auth.ts'
+
+/**
+ * The key that a request of the tracing group carries: the password of `Authorization: Basic` (the SDKs), a bearer token,
+ * or the header `wandb-api-key` (exporters of OpenTelemetry).
+ */
+export function readTraceKey(ctx: Pick<Koa.Context, 'get'>): string | undefined {
+  const basic = /^basic +([\w+/=-]+) *$/i.exec(ctx.get('Authorization'))?.[1]
+  if (basic === undefined) return readBearer(ctx) ?? (ctx.get('wandb-api-key').trim() || undefined)
+  const credentials = Buffer.from(basic, 'base64').toString()
+  return credentials.slice(credentials.indexOf(':') + 1) || undefined
+}

@@ -1,0 +1,54 @@
+import { unprocessable } from '../../refusal.ts'
+import { newId } from '../ids.ts'
+import { parseInstant } from '../instants.ts'
+import type { JsonText } from '../json/text.ts'
+import type { CallEnd, CallStart } from './parts.ts'
+import type { WireEnd, WireStart } from './schema.ts'
+
+/** A start as clients send it, whose ids are made here when it has none. @throws {Refusal} 422 */
+export function readStart(wire: WireStart, wbUserId: string, place: string[]): { id: string; start: CallStart } {
+  return {
+    id: wire.id ?? newId(),
+    start: {
+      traceId: wire.trace_id ?? newId(),
+      opName: wire.op_name,
+      displayName: wire.display_name,
+      parentId: wire.parent_id,
+      threadId: wire.thread_id,
+      turnId: wire.turn_id,
+      startedAt: readTime(wire.started_at, [...place, 'started_at']),
+      attributes: readObject(wire.attributes, [...place, 'attributes']),
+      inputs: readObject(wire.inputs, [...place, 'inputs']),
+      otelDump: isNothing(wire.otel_dump) ? null : readObject(wire.otel_dump, [...place, 'otel_dump']),
+      wbUserId,
+      wbRunId: wire.wb_run_id,
+      wbRunStep: wire.wb_run_step,
+    },
+  }
+}
+
+/** An end as clients send it. @throws {Refusal} 422 */
+export function readEnd(wire: WireEnd, place: string[]): CallEnd {
+  return {
+    endedAt: readTime(wire.ended_at, [...place, 'ended_at']),
+    output: wire.output ?? null,
+    exception: wire.exception,
+    summary: readObject(wire.summary, [...place, 'summary']),
+    wbRunStepEnd: wire.wb_run_step_end,
+  }
+}
+
+function isNothing(text: JsonText | undefined): text is undefined {
+  return text === undefined || text.first === 'n'
+}
+
+function readTime(text: string, loc: string[]): string {
+  const time = parseInstant(text)
+  if (time) return time
+  throw unprocessable({ loc, msg: 'Input should be a valid datetime', type: 'datetime_parsing' })
+}
+
+function readObject(text: JsonText, loc: string[]): JsonText {
+  if (text.first === '{') return text
+  throw unprocessable({ loc, msg: 'Input should be a valid dictionary', type: 'dict_type' })
+}

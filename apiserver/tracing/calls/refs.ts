@@ -1,0 +1,32 @@
+const scheme = Buffer.from('"weave:///')
+const quote = 0x22
+const backslash = 0x5c
+const colon = 0x3a
+
+/** The references in a payload, at any depth, as texts of their own; none is undefined. */
+export function findRefs(payload: Buffer): string[] | undefined {
+  let at = payload.indexOf(scheme)
+  if (at === -1) return undefined
+  const refs = new Set<string>()
+  for (; at !== -1; at = payload.indexOf(scheme, at + scheme.length)) {
+    const end = findTextEnd(payload, at)
+    // A key is no value. A quote behind a backslash begins nothing: it stands in a text.
+    if (payload[at - 1] !== backslash && !isKey(payload, end)) refs.add(readText(payload, at, end))
+  }
+  return refs.size > 0 ? [...refs] : undefined
+}
+
+function findTextEnd(payload: Buffer, start: number): number {
+  let at = start + 1
+  while (payload[at] !== quote && at < payload.length) at += payload[at] === backslash ? 2 : 1
+  return at + 1
+}
+
+function isKey(payload: Buffer, end: number): boolean {
+  while (payload[end]! <= 0x20) end++
+  return payload[end] === colon
+}
+
+function readText(payload: Buffer, start: number, end: number): string {
+  return JSON.parse(payload.toString('utf8', start, end)) as string
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import type { CallRow, Payload, SpilledPart } from '../../../db/tracing/write-calls.ts'
+import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import type { Project } from '../projects.ts'
+
+// Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
+const largestInRow = 256 * 1024
+
+/** Puts what is large into the artifact store, whole before the row; the row then says where it is. */
+export async function spill(artifacts: ArtifactStore, project: Project, row: CallRow): Promise<CallRow> {
+  if (row.startSize <= largestInRow && row.endSize <= largestInRow) return row
+  const payloads = Object.entries(row.payloads) as [Payload, Buffer | undefined][]
+  for (const [place, bytes] of payloads) {
+    if (bytes === undefined || bytes.length <= largestInRow) continue
+    row.spilled = { ...row.spilled, [place]: await store(artifacts, project, { id: row.id, place, bytes }) }
+    row.payloads[place] = undefined
+  }
+  return row
+}
+
+/** The object's name comes from what it holds and for whom: the same again makes no second one, and it has one owner. */
+async function store(
+  artifacts: ArtifactStore,
+  project: Project,
+  { id, place, bytes }: { id: string; place: string; bytes: Buffer },
+): Promise<SpilledPart> {
+  const name = createHash('sha256').update(`${id}\n${place}\n`).update(bytes).digest('hex')
+  const key = `traces/${project.entity}/${project.number}/calls/${name}`
+  await artifacts.put(key, bytes)
+  return { key, size: bytes.length }
+}

@@ -1,0 +1,92 @@
+import { writeCalls, type CallRow } from '../../../db/tracing/write-calls.ts'
+import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import type { Project } from '../projects.ts'
+import { foldParts, type CallPart } from './parts.ts'
+import { buildRow } from './rows.ts'
+import { spill } from './spill.ts'
+
+// Two at a time: one is prepared while the other waits for the disk.
+const lanes = 2
+const maxRows = 4_000
+const maxBytes = 16 * 1024 * 1024
+
+/** The calls of one request, on their way. */
+interface Batch {
+  rows: CallRow[]
+  bytes: number
+  done: () => void
+  failed: (error: unknown) => void
+}
+
+/**
+ * Writes calls. What comes in while others are being written waits and is then written together, so that many small
+ * requests cost as little as a large one.
+ */
+export class CallWriter {
+  readonly #pool: Pool
+  readonly #artifacts: ArtifactStore
+  #waiting: Batch[] = []
+  #running = 0
+
+  constructor(pool: Pool, artifacts: ArtifactStore) {
+    this.#pool = pool
+    this.#artifacts = artifacts
+  }
+
+  /** Resolves when the calls are durable. The same parts again change nothing; newer ones replace what they say. */
+  async write(project: Project, parts: readonly CallPart[]): Promise<void> {
+    const rows: CallRow[] = []
+    for (const part of foldParts(parts)) rows.push(await spill(this.#artifacts, project, buildRow(project, part)))
+    if (rows.length === 0) return
+    const bytes = rows.reduce((sum, row) => sum + row.startSize + row.endSize, 0)
+    await new Promise<void>((done, failed) => {
+      this.#waiting.push({ rows, bytes, done, failed })
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    while (this.#running < lanes && this.#waiting.length > 0) {
+      this.#running++
+      void this.#flush(this.#take()).finally(() => {
+        this.#running--
+        this.#pump()
+      })
+    }
+  }
+
+  /** Batches that go together; one at least. */
+  #take(): Batch[] {
+    let rows = 0
+    let bytes = 0
+    const end = this.#waiting.findIndex((batch) => {
+      rows += batch.rows.length
+      bytes += batch.bytes
+      return rows > maxRows || bytes > maxBytes
+    })
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
+  }
+
+  async #flush(batches: Batch[]): Promise<void> {
+    try {
+      await writeCalls(
+        this.#pool,
+        batches.flatMap(({ rows }) => rows),
+      )
+      for (const { done } of batches) done()
+    } catch (error) {
+      await this.#flushApart(batches, error)
+    }
+  }
+
+  /** What one request has sent costs the others nothing. */
+  async #flushApart(batches: Batch[], error: unknown): Promise<void> {
+    if (batches.length === 1 || isDatabaseUnavailable(error)) {
+      for (const { failed } of batches) failed(error)
+      return
+    }
+    for (const batch of batches) await this.#flush([batch])
+  }
+}

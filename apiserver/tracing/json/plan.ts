@@ -1,0 +1,35 @@
+/** Where in a document values stay texts. */
+export interface Plan {
+  /** The value here stays a text. */
+  isText: boolean
+  members: { name: string; key: Buffer; plan: Plan }[]
+  item: Plan | undefined
+}
+
+const plans = new WeakMap<readonly string[], Plan>()
+
+/** Reads paths such as `batch[].inputs` and `rows[]`; a list is read once. */
+export function planTexts(texts: readonly string[]): Plan {
+  const known = plans.get(texts)
+  if (known) return known
+  const plan = createPlan()
+  for (const path of texts) findPlan(plan, path.match(/\[\]|[^.[\]]+/g) ?? []).isText = true
+  plans.set(texts, plan)
+  return plan
+}
+
+function createPlan(): Plan {
+  return { isText: false, members: [], item: undefined }
+}
+
+function findPlan(root: Plan, steps: string[]): Plan {
+  return steps.reduce((plan, step) => (step === '[]' ? (plan.item ??= createPlan()) : findMember(plan, step)), root)
+}
+
+function findMember(parent: Plan, name: string): Plan {
+  const known = parent.members.find((member) => member.name === name)
+  if (known) return known.plan
+  const plan = createPlan()
+  parent.members.push({ name, key: Buffer.from(JSON.stringify(name)), plan })
+  return plan
+}

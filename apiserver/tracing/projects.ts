@@ -1,0 +1,63 @@
+import { findTraceProject, openTraceProject } from '../../db/tracing/projects.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { Caller } from '../middleware/context.ts'
+import { badRequest, forbiddenProject } from './refusals.ts'
+
+/** A project with the number under which its rows are; 0 while it has none. */
+export interface Project {
+  number: number
+  entity: string
+  name: string
+  /** entity/name */
+  id: string
+}
+
+// An erased project's number must not live on for long.
+const keptMs = 30_000
+const mostKept = 10_000
+
+const longestName = 256
+
+/** Finds the projects that requests name. */
+export class Projects {
+  readonly #pool: Pool
+  readonly #known = new Map<string, { project: Project; untilMs: number }>()
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  /** For reads. @throws {TraceRefusal} 400 for what is no project, 403 for another entity's */
+  async find(caller: Caller, projectId: string): Promise<Project> {
+    return this.#get(caller, projectId, findTraceProject)
+  }
+
+  /** The same for writes: a project begins with its first row. */
+  async open(caller: Caller, projectId: string): Promise<Project> {
+    return this.#get(caller, projectId, openTraceProject)
+  }
+
+  async #get(caller: Caller, projectId: string, load: typeof findTraceProject): Promise<Project> {
+    const { entity, name } = splitProjectId(projectId)
+    if (entity !== caller.entity) throw forbiddenProject()
+    const known = this.#known.get(projectId)
+    if (known && known.untilMs > performance.now()) return known.project
+    const number = await load(this.#pool, entity, name)
+    const project = { number, entity, name, id: projectId }
+    if (number !== 0) this.#keep(project)
+    return project
+  }
+
+  #keep(project: Project): void {
+    if (this.#known.size >= mostKept) this.#known.clear()
+    this.#known.set(project.id, { project, untilMs: performance.now() + keptMs })
+  }
+}
+
+/** @throws {TraceRefusal} 400 unless there is exactly one slash with a name on both sides */
+export function splitProjectId(projectId: string): { entity: string; name: string } {
+  const [entity = '', name = '', ...rest] = projectId.split('/')
+  const isPlain = entity !== '' && name !== '' && rest.length === 0 && !projectId.includes('\0')
+  if (isPlain && name.length <= longestName && projectId.isWellFormed()) return { entity, name }
+  throw badRequest(`Invalid project_id: ${JSON.stringify(projectId.slice(0, 300))} is not of the form entity/project`)
+}

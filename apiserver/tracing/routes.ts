@@ -1,0 +1,36 @@
+import { Router } from '@koa/router'
+import type Koa from 'koa'
+import type { Deps } from '../deps.ts'
+import { requireKey } from '../middleware/auth.ts'
+import type { RequestState } from '../middleware/context.ts'
+import { limitRequests } from '../middleware/limit-requests.ts'
+import { answerTraceErrors } from './answer-errors.ts'
+import { readTraceKey } from './auth.ts'
+import { routeCalls } from './calls/routes.ts'
+import { CallWriter } from './calls/writer.ts'
+import type { TraceDeps } from './deps.ts'
+import { Projects } from './projects.ts'
+import { TraceApi } from './trace-api.ts'
+
+// At the root for clients whose address of the trace server is this one, and where the SDKs look by themselves.
+const mounts = ['', '/traces']
+
+/** The tracing group: every operation, one folder per resource. Answers what it has. */
+export function mountTracing(app: Koa, main: Deps): TraceApi {
+  const deps = createTraceDeps(main)
+  const router = new Router<RequestState>()
+  router.use(answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main))
+  const api = new TraceApi(router)
+  routeCalls(api, deps)
+
+  const mounted = new Router()
+  for (const mount of mounts) mounted.use(mount, router.routes())
+  app.use(mounted.routes())
+  return api
+}
+
+function createTraceDeps(main: Deps): TraceDeps {
+  const { artifacts, config, engines, log, tracing: pool } = main
+  const [projects, calls] = [new Projects(pool), new CallWriter(pool, artifacts)]
+  return { artifacts, config, engines, log, pool, projects, calls, main }
+}

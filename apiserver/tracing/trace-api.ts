@@ -1,0 +1,133 @@
+import type { Router } from '@koa/router'
+import type { Static, TSchema } from 'typebox'
+import type { PlacedOperation } from '../http/api.ts'
+import { JsonError } from '../json/text.ts'
+import { requireRole } from '../middleware/auth.ts'
+import { jsonInvalid, readBody } from '../middleware/body.ts'
+import type { Caller, RequestContext, RequestState, Role } from '../middleware/context.ts'
+import { Refusal, unprocessable } from '../refusal.ts'
+import { compileFaults, compileQuery } from '../validation/compile.ts'
+import { cleanJson } from './json/clean.ts'
+import { readJson } from './json/read.ts'
+import { tooLarge } from './refusals.ts'
+
+/** What clients take for the limit of a request. */
+export const bodyLimitBytes = 32 * 1024 * 1024
+
+/** One operation of the tracing group: what its requests are checked against, and what the document says of it. */
+export interface TraceOperation<Query extends TSchema = TSchema, Body extends TSchema = TSchema> {
+  tag: string
+  summary: string
+  description?: string
+  /** The least role that may ask: `read` for what changes nothing, by whatever method; else `member`. */
+  role?: Role
+  query?: Query
+  /** The schema of a JSON body. Members that it does not name are left alone: newer clients send more. */
+  body?: Body
+  /** Paths of members that arrive as their exact text, such as `obj.val` or `table.rows[]`. */
+  texts?: readonly string[]
+  /** Media types of a body that the handler reads itself, for the document only. */
+  streamedBody?: Record<string, TSchema>
+  answer?: TSchema
+  otherAnswers?: Record<string, TSchema>
+}
+
+/** A checked request. */
+export interface TraceRequest<Query, Body> {
+  ctx: RequestContext
+  caller: Caller
+  params: Record<string, string>
+  query: Query
+  body: Body
+}
+
+type Handler<Query extends TSchema, Body extends TSchema> = (
+  request: TraceRequest<Static<Query>, Static<Body>>,
+) => Promise<unknown>
+
+type Method = 'get' | 'post' | 'put'
+
+/**
+ * The operations of the tracing group, each declared once. They differ from the rest of the interface in what their
+ * clients need: bodies that hold anything are taken, members that nobody knows are left alone, payloads keep their text,
+ * and refusals have the form of answer-errors.ts.
+ *
+ * What a handler returns is the answer's JSON, or its text; one that returns nothing has written the answer itself.
+ */
+export class TraceApi {
+  readonly operations: PlacedOperation[] = []
+  readonly #router: Router<RequestState>
+
+  constructor(router: Router<RequestState>) {
+    this.#router = router
+  }
+
+  get<Q extends TSchema, B extends TSchema>(
+    path: string,
+    operation: TraceOperation<Q, B>,
+    handle: Handler<Q, B>,
+  ): void {
+    this.#add('get', path, { role: 'read', ...operation }, handle)
+  }
+
+  post<Q extends TSchema, B extends TSchema>(path: string, operation: TraceOperation<Q, B>, handle: Handler<Q, B>) {
+    this.#add('post', path, operation, handle)
+  }
+
+  put<Q extends TSchema, B extends TSchema>(
+    path: string,
+    operation: TraceOperation<Q, B>,
+    handle: Handler<Q, B>,
+  ): void {
+    this.#add('put', path, operation, handle)
+  }
+
+  #add<Q extends TSchema, B extends TSchema>(
+    method: Method,
+    path: string,
+    operation: TraceOperation<Q, B>,
+    handle: Handler<Q, B>,
+  ): void {
+    const { role = 'member', texts, ...described } = operation
+    this.operations.push({ ...described, role, method, path })
+    const parseQuery = operation.query && compileQuery(operation.query)
+    const parseBody = operation.body && compileTraceBody(operation.body, texts)
+    this.#router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), async (ctx) => {
+      requireRole(ctx.state.caller, role)
+      const query = parseQuery?.(ctx.query) as Static<Q>
+      const body = (parseBody && parseBody(await readTraceBody(ctx))) as Static<B>
+      const answer = await handle({ ctx, caller: ctx.state.caller, params: ctx.params, query, body })
+      if (answer === undefined) return
+      ctx.body = answer
+      if (typeof answer === 'string') ctx.type = 'application/json'
+    })
+  }
+}
+
+/** The bytes of a request's body, cleaned of what no database can hold. @throws {TraceRefusal} 413 */
+export async function readTraceBody(ctx: RequestContext): Promise<Buffer> {
+  try {
+    return cleanJson(await readBody(ctx, bodyLimitBytes))
+  } catch (error) {
+    throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
+  }
+}
+
+function compileTraceBody<S extends TSchema>(schema: S, texts: readonly string[] = []): (bytes: Buffer) => Static<S> {
+  const findFaults = compileFaults(schema)
+  return (bytes) => {
+    const value = readJsonBody(bytes, texts)
+    const faults = findFaults(value, bytes.length)
+    if (faults.length > 0) throw unprocessable(...faults)
+    return value as Static<S>
+  }
+}
+
+/** The value of a body. @throws {Refusal} 422 when it is no JSON */
+export function readJsonBody(bytes: Buffer, texts: readonly string[]): unknown {
+  try {
+    return readJson(bytes, texts)
+  } catch (error) {
+    throw error instanceof JsonError ? jsonInvalid(error) : error
+  }
+}

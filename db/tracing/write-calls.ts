@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { from as copyFrom } from 'pg-copy-streams'
+import type { Pool } from '../pool.ts'
+import { BinaryRows } from './binary-copy.ts'
+import { mergeCalls } from './merge-calls.ts'
+
+/** Where a payload lies that is too large for its row, and its size in bytes. */
+export interface SpilledPart {
+  key: string
+  size: number
+}
+
+/** The columns of payloads, which are JSON texts in UTF-8. */
+export type Payload = 'attributes' | 'inputs' | 'otel_dump' | 'output' | 'summary'
+
+/** A call, or what has come of it. Times are ISO texts in UTC with microseconds. */
+export interface CallRow {
+  week: number
+  project: number
+  id: string
+  start: StartColumns | undefined
+  end: EndColumns | undefined
+  payloads: Partial<Record<Payload, Buffer | undefined>>
+  /** Of the payloads, in bytes. */
+  startSize: number
+  endSize: number
+  spilled: Partial<Record<Payload, SpilledPart>> | undefined
+}
+
+export interface StartColumns {
+  traceId: string
+  opName: string
+  displayName: string | null
+  parentId?: string | null | undefined
+  threadId?: string | null | undefined
+  turnId?: string | null | undefined
+  startedAt: string
+  inputRefs: string[] | undefined
+  wbUserId: string
+  wbRunId?: string | null | undefined
+  wbRunStep?: number | null | undefined
+}
+
+export interface EndColumns {
+  endedAt: string
+  exception?: string | null | undefined
+  outputRefs: string[] | undefined
+  descendantErrors: boolean
+  wbRunStepEnd?: number | null | undefined
+}
+
+const columns = [
+  'week, project, id, trace_id, parent_id, thread_id, turn_id, op_name, display_name, started_at, attributes, inputs',
+  'otel_dump, input_refs, wb_user_id, wb_run_id, wb_run_step, ended_at, exception, output, summary, output_refs',
+  'descendant_errors, wb_run_step_end, start_size, end_size, spilled',
+].join(', ')
+const columnCount = columns.split(',').length
+
+const uniqueViolation = '23505'
+
+/**
+ * Writes calls of which each id is there once, in the order of their ids. New ones go in by COPY, which is the fastest way
+ * that there is; when one of them is there already, all of them are merged into what is there.
+ */
+export async function writeCalls(pool: Pool, rows: CallRow[]): Promise<void> {
+  const [begun, others] = [rows.filter(({ start }) => start), rows.filter(({ start }) => !start)]
+  if (begun.length > 0) await copyOrMerge(pool, begun)
+  if (others.length > 0) await mergeCalls(pool, others)
+}
+
+async function copyOrMerge(pool: Pool, rows: CallRow[]): Promise<void> {
+  try {
+    await copyCalls(pool, rows)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== uniqueViolation) throw error
+    await mergeCalls(pool, rows)
+  }
+}
+
+async function copyCalls(pool: Pool, rows: CallRow[]): Promise<void> {
+  const binary = new BinaryRows()
+  for (const row of rows) writeRow(binary, row)
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    const stream = client.query(copyFrom(`COPY tracing.calls (${columns}) FROM STDIN (FORMAT binary)`))
+    stream.end(binary.finish())
+    await once(stream, 'finish')
+  } catch (error) {
+    // After an error of the server the connection goes on; without a code it is gone.
+    if (!('code' in (error as Error))) broken = error as Error
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+function writeRow(binary: BinaryRows, row: CallRow): void {
+  binary.row(columnCount)
+  binary.smallint(row.week)
+  binary.int(row.project)
+  binary.text(row.id)
+  writeStart(binary, row)
+  writeEnd(binary, row)
+  binary.int(row.startSize)
+  binary.int(row.endSize)
+  binary.text(row.spilled && JSON.stringify(row.spilled))
+}
+
+function writeStart(binary: BinaryRows, { start, payloads }: CallRow): void {
+  for (const text of [start?.traceId, start?.parentId, start?.threadId, start?.turnId]) binary.text(text)
+  binary.text(start?.opName)
+  binary.text(start?.displayName)
+  binary.instant(start?.startedAt)
+  for (const payload of [payloads.attributes, payloads.inputs, payloads.otel_dump]) binary.bytes(payload)
+  binary.texts(start?.inputRefs)
+  binary.text(start?.wbUserId)
+  binary.text(start?.wbRunId)
+  binary.bigint(start?.wbRunStep)
+}
+
+function writeEnd(binary: BinaryRows, { end, payloads }: CallRow): void {
+  binary.instant(end?.endedAt)
+  binary.text(end?.exception)
+  binary.bytes(payloads.output)
+  binary.bytes(payloads.summary)
+  binary.texts(end?.outputRefs)
+  binary.boolean(end?.descendantErrors ?? false)
+  binary.bigint(end?.wbRunStepEnd)
+}
