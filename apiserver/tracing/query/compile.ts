@@ -1,0 +1,113 @@
+import { badRequest } from '../refusals.ts'
+import { compare, contains, isIn, ofTruth, withEach } from './compare.ts'
+import { readExpression, type Expression } from './expression.ts'
+import type { Field, Fields, JsonField, PlainField } from './field.ts'
+import { toBoolean } from './literal.ts'
+import { cast, convert, ofField, ofSql, readJson, type Operand } from './operand.ts'
+import type { SqlParams } from './params.ts'
+import type { SortKey } from './schema.ts'
+
+/**
+ * SQL that is true for the rows that a query (what stands in its `$expr`) matches, and false or null for all others.
+ *
+ * @throws {Refusal} 422 for what is no operation, 403 for unknown fields, 400 for values that fit nothing
+ */
+export function compileCondition(expr: unknown, fields: Fields, params: SqlParams): string {
+  return new ConditionCompiler(fields, params).condition(readExpression(expr))
+}
+
+class ConditionCompiler {
+  readonly #fields: Fields
+  readonly #params: SqlParams
+
+  constructor(fields: Fields, params: SqlParams) {
+    this.#fields = fields
+    this.#params = params
+  }
+
+  condition(expression: Expression): string {
+    switch (expression.kind) {
+      case 'and':
+        return this.#join(expression.operands, ' AND ')
+      case 'or':
+        return this.#join(expression.operands, ' OR ')
+      case 'not':
+        return `(NOT ${this.condition(expression.operand)})`
+      case 'compare': {
+        const pair: [Operand, Operand] = [this.#operand(expression.left), this.#operand(expression.right)]
+        return compare(expression.comparator, pair, this.#params)
+      }
+      case 'in': {
+        const list = expression.list.map((item) => this.#operand(item))
+        return isIn([this.#operand(expression.input), list], this.#params)
+      }
+      case 'contains': {
+        const pair: [Operand, Operand] = [this.#operand(expression.input), this.#operand(expression.text)]
+        return contains(pair, { ignoresCase: expression.ignoresCase, params: this.#params })
+      }
+      default:
+        return holds(this.#operand(expression))
+    }
+  }
+
+  #join(operands: Expression[], connective: string): string {
+    const conditions = operands.map((operand) => this.condition(operand))
+    return conditions.length === 1 ? conditions[0]! : `(${conditions.join(connective)})`
+  }
+
+  #operand(expression: Expression): Operand {
+    if (expression.kind === 'literal') return expression
+    if (expression.kind === 'field') return ofField(this.#fields.resolve(expression.path), this.#params)
+    if (expression.kind !== 'convert') return ofSql('boolean', this.condition(expression))
+    const { to } = expression
+    const input = this.#operand(expression.input)
+    if (input.kind !== 'rows') return convert(input, to)
+    return {
+      ...input,
+      each: convert(input.each, to),
+      missing: to === 'exists' ? ofMissing : convert(input.missing, to),
+    }
+  }
+}
+
+const ofMissing = { kind: 'literal', value: false } as const
+
+/** A value as a condition. */
+function holds(operand: Operand): string {
+  return withEach(operand, (value) => {
+    if (value.kind === 'sql') return `(${cast(value, 'boolean')})`
+    return ofTruth(value.value === null ? undefined : toBoolean(value.value))
+  })
+}
+
+// A statement sorts by at most 1,664 expressions.
+const mostSortKeys = 100
+
+/**
+ * An ORDER BY list; empty for no keys. What stands in a document comes first where it is there, then as a number, then as
+ * a text, each in the wanted direction; nulls come last in both.
+ */
+export function compileSort(sortBy: readonly SortKey[], fields: Fields, params: SqlParams): string {
+  if (sortBy.length > mostSortKeys) throw badRequest(`There are at most ${mostSortKeys} fields to sort by.`)
+  return sortBy.map(({ field, direction }) => sortByField(fields.resolve(field), direction, params)).join(', ')
+}
+
+function sortByField(field: Field, wanted: SortKey['direction'], params: SqlParams): string {
+  const direction = wanted === 'desc' ? 'DESC' : 'ASC'
+  const isDynamic = field.kind === 'json' || field.kind === 'rows'
+  // Nulls last are Postgres's own order when ascending; an index serves only its own order and its reverse.
+  const nulls = !isDynamic && (field.neverNull || direction === 'ASC') ? '' : ' NULLS LAST'
+  if (!isDynamic) return `${field.sql} ${direction}${nulls}`
+  const text = field.kind === 'json' ? readJson(field, params) : readFirst(field, params)
+  // Missing ones are no number and no text: last among those that are no number, which come behind the numbers.
+  return `tracing.number_or_null(${text}) ${direction}${nulls}, ${text} COLLATE "C" ${direction}${nulls}`
+}
+
+function readFirst({ rows, orderBy, value }: Extract<Field, { kind: 'rows' }>, params: SqlParams): string {
+  const sql = readValue(value, params)
+  return `(SELECT ${sql} FROM ${rows} AND ${sql} IS NOT NULL ORDER BY ${orderBy} LIMIT 1)`
+}
+
+function readValue(value: PlainField | JsonField, params: SqlParams): string {
+  return value.kind === 'json' ? readJson(value, params) : `(${value.sql})::text`
+}

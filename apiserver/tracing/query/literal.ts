@@ -1,0 +1,75 @@
+import { parseInstant } from '../instants.ts'
+import { badRequest } from '../refusals.ts'
+import type { Comparator, Literal } from './expression.ts'
+
+// The same as in tracing.number_or_null.
+const numberPattern = /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/
+const longestNumber = 1_000
+
+const booleans = new Map<string | number, boolean>([
+  ['true', true],
+  ['1', true],
+  [1, true],
+  ['false', false],
+  ['0', false],
+  [0, false],
+])
+
+type Scalar = string | number | boolean
+
+export function toText(value: Scalar): string {
+  return String(value)
+}
+
+/** Undefined where it is none. */
+export function toNumber(value: Scalar): number | undefined {
+  if (typeof value !== 'string') return Number(value)
+  return value.length <= longestNumber && numberPattern.test(value) ? Number(value) : undefined
+}
+
+/** Of `true`, `1`, `false` and `0`; undefined for all else. */
+export function toBoolean(value: Scalar): boolean | undefined {
+  return typeof value === 'boolean' ? value : booleans.get(value)
+}
+
+const first = Date.parse('0001-01-01T00:00:00Z') / 1_000
+const last = Date.parse('9999-12-31T23:59:59Z') / 1_000
+
+/**
+ * A time as Postgres reads it, of seconds since 1970 or of a text (a day alone begins at midnight).
+ *
+ * @throws {TraceRefusal} 400 for a text that is no time: nothing could ever match it
+ */
+export function toTime(value: string | number): string {
+  if (typeof value === 'string') {
+    const time = parseInstant(value) ?? parseInstant(`${value}T00:00:00Z`)
+    if (time === undefined) throw badRequest(`${JSON.stringify(value.slice(0, 100))} is no time.`)
+    return time
+  }
+  if (value < first) return '-infinity'
+  if (value > last) return 'infinity'
+  const seconds = Math.floor(value)
+  // A double holds today's seconds to a quarter of a microsecond.
+  const micros = Math.min(Math.round((value - seconds) * 1e6), 999_999)
+  return `${new Date(seconds * 1_000).toISOString().slice(0, 19)}.${String(micros).padStart(6, '0')}Z`
+}
+
+const comparisons: Record<Comparator, (order: number) => boolean> = {
+  $eq: (order) => order === 0,
+  $gt: (order) => order > 0,
+  $gte: (order) => order >= 0,
+  $lt: (order) => order < 0,
+  $lte: (order) => order <= 0,
+}
+
+/** Whether a comparison of two literals holds; undefined where there is nothing to compare. */
+export function compareLiterals(comparator: Comparator, left: Literal, right: Literal): boolean | undefined {
+  if (left === null || right === null) return comparator === '$eq' ? left === right : undefined
+  if (typeof left === 'string' && typeof right === 'string') {
+    return comparisons[comparator](Buffer.compare(Buffer.from(left), Buffer.from(right)))
+  }
+  const cast = typeof left === 'boolean' || typeof right === 'boolean' ? toBoolean : toNumber
+  const [a, b] = [cast(left), cast(right)].map((value) => (value === undefined ? undefined : Number(value)))
+  if (a === undefined || b === undefined) return false
+  return comparisons[comparator](a === b ? 0 : a - b)
+}

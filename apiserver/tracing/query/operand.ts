@@ -1,0 +1,109 @@
+import type { CastTarget, Literal } from './expression.ts'
+import type { Field, JsonField, PlainField } from './field.ts'
+import { toBoolean, toNumber, toText } from './literal.ts'
+import type { SqlParams } from './params.ts'
+
+export type ValueType = PlainField['kind']
+
+export interface SqlOperand {
+  kind: 'sql'
+  type: ValueType
+  sql: string
+  /** The same, but null where there is nothing: a missing member of a document compares as the empty text. */
+  nullable: string
+}
+
+export interface LiteralOperand {
+  kind: 'literal'
+  value: Literal
+}
+
+/** One value of a row, or of a row of others. */
+export type ValueOperand = SqlOperand | LiteralOperand
+
+/** The values of a field of several rows. */
+export interface RowsOperand {
+  kind: 'rows'
+  rows: string
+  /** Which of the rows have a value at all. */
+  filled: string
+  each: ValueOperand
+  /** Stands for them when none has a value. */
+  missing: ValueOperand
+}
+
+export type Operand = ValueOperand | RowsOperand
+
+export function ofSql(type: ValueType, sql: string): SqlOperand {
+  return { kind: 'sql', type, sql, nullable: sql }
+}
+
+export function ofField(field: Field, params: SqlParams): Operand {
+  if (field.kind !== 'rows') return ofSingle(field, params)
+  const value = ofSingle(field.value, params)
+  const each = ofSql(value.type, value.nullable)
+  const filled = value.type === 'text' ? `${value.nullable} <> ''` : `${value.nullable} IS NOT NULL`
+  return { kind: 'rows', rows: field.rows, filled, each, missing: { kind: 'literal', value: '' } }
+}
+
+function ofSingle(field: PlainField | JsonField, params: SqlParams): SqlOperand {
+  if (field.kind !== 'json') return ofSql(field.kind, field.sql)
+  const nullable = readJson(field, params)
+  return { kind: 'sql', type: 'text', sql: `coalesce(${nullable}, '')`, nullable }
+}
+
+/** SQL of the text at a place in a document; null where it is missing or null. */
+export function readJson({ sql, path }: JsonField, params: SqlParams): string {
+  return `(${sql} #>> ${params.add(path)}::text[])`
+}
+
+const castTypes = { double: 'number', int: 'number', string: 'text', bool: 'boolean' } as const
+
+/** What `$convert` makes of a value: null where it cannot be made. */
+export function convert(operand: ValueOperand, to: CastTarget): ValueOperand {
+  if (operand.kind === 'literal') return { kind: 'literal', value: convertLiteral(operand.value, to) }
+  if (to === 'exists') return ofSql('boolean', `(${operand.nullable} IS NOT NULL)`)
+  const type = castTypes[to]
+  if (to === 'int') return ofSql(type, `trunc(${cast(operand, type)})`)
+  return operand.type === type ? operand : ofSql(type, cast(operand, type))
+}
+
+function convertLiteral(value: Literal, to: CastTarget): Literal {
+  if (to === 'exists') return value !== null
+  if (value === null) return null
+  if (to === 'string') return toText(value)
+  if (to === 'bool') return toBoolean(value) ?? null
+  const number = toNumber(value) ?? null
+  return to === 'int' && number !== null ? Math.trunc(number) : number
+}
+
+/** SQL of a value in a type; null where it cannot be made. */
+export function cast({ type, sql }: SqlOperand, target: ValueType): string {
+  return type === target ? sql : casts[target][type](sql)
+}
+
+const none = () => 'NULL'
+const same = (sql: string) => sql
+
+const casts: Record<ValueType, Record<ValueType, (sql: string) => string>> = {
+  text: {
+    text: same,
+    number: (sql) => `(${sql})::text`,
+    boolean: (sql) => `(${sql})::text`,
+    time: (sql) => `to_char(${sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  },
+  number: {
+    text: (sql) => `tracing.number_or_null(${sql})`,
+    number: same,
+    boolean: (sql) => `(${sql})::int`,
+    time: (sql) => `extract(epoch FROM ${sql})::float8`,
+  },
+  boolean: {
+    text: (sql) =>
+      `CASE ${sql} WHEN 'true' THEN TRUE WHEN '1' THEN TRUE WHEN 'false' THEN FALSE WHEN '0' THEN FALSE END`,
+    number: (sql) => `CASE ${sql} WHEN 1 THEN TRUE WHEN 0 THEN FALSE END`,
+    boolean: same,
+    time: none,
+  },
+  time: { text: none, number: none, boolean: none, time: same },
+}
