@@ -1,0 +1,63 @@
+import { JsonNumber, type Value } from './value.ts'
+
+/** Where Python writes an exponent: from 1e16 on, and below 1e-4. */
+const maxPlainExponent = 16
+const minPlainExponent = -4
+
+// What JSON.stringify writes as itself and Python escapes.
+const otherThanAscii = /[\u007f-\uffff]/g
+
+/** The text that Python's `json.dumps(value, sort_keys=True)` writes for what `json.loads` reads: the form of digests. */
+export function toPythonJson(value: Value): string {
+  if (typeof value === 'string') return quoteText(value)
+  if (value instanceof JsonNumber) return writeNumber(value.text)
+  if (Array.isArray(value)) return `[${value.map(toPythonJson).join(', ')}]`
+  if (!(value instanceof Map)) return String(value)
+  const members = [...value.keys()].sort(compareByCodePoints)
+  return `{${members.map((key) => `${quoteText(key)}: ${toPythonJson(value.get(key)!)}`).join(', ')}}`
+}
+
+function quoteText(text: string): string {
+  return JSON.stringify(text).replace(
+    otherThanAscii,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** An integer keeps its digits, however many; what has a point or an exponent is a float. */
+function writeNumber(text: string): string {
+  if (!/[.eE]/.test(text)) return text === '-0' ? '0' : text
+  const number = Number(text)
+  if (!Number.isFinite(number)) return number < 0 ? '-Infinity' : 'Infinity'
+  return writeFloat(number)
+}
+
+/** The digits of JavaScript are Python's: the fewest that read back as the same number. Their form is not. */
+function writeFloat(number: number): string {
+  const sign = number < 0 || Object.is(number, -0) ? '-' : ''
+  const [digits = '', exponentText] = Math.abs(number).toExponential().split('e')
+  const exponent = Number(exponentText)
+  if (exponent < minPlainExponent || exponent >= maxPlainExponent)
+    return `${sign}${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+  return sign + placePoint(digits.replace('.', ''), exponent)
+}
+
+function placePoint(digits: string, exponent: number): string {
+  if (exponent < 0) return `0.${'0'.repeat(-exponent - 1)}${digits}`
+  return `${digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')}.${digits.slice(exponent + 1) || '0'}`
+}
+
+/** JavaScript compares UTF-16 units, in which characters beyond U+FFFF come before some below it. */
+export function compareByCodePoints(left: string, right: string): number {
+  const length = Math.min(left.length, right.length)
+  for (let index = 0; index < length; index++) {
+    const [ours, theirs] = [left.charCodeAt(index), right.charCodeAt(index)]
+    if (ours !== theirs) return rank(ours) - rank(theirs)
+  }
+  return left.length - right.length
+}
+
+/** Halves of surrogate pairs behind all other units. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}
