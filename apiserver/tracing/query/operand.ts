@@ -42,7 +42,7 @@ export function ofField(field: Field, params: SqlParams): Operand {
   if (field.kind !== 'rows') return ofSingle(field, params)
   const value = ofSingle(field.value, params)
   const each = ofSql(value.type, value.nullable)
-  const filled = value.type === 'text' ? `${value.nullable} <> ''` : `${value.nullable} IS NOT NULL`
+  const filled = `${value.nullable} IS NOT NULL`
   return { kind: 'rows', rows: field.rows, filled, each, missing: { kind: 'literal', value: '' } }
 }
 

@@ -1,0 +1,70 @@
+import { expandPath } from './expanded.ts'
+import { readFeedbackField } from './feedback-field.ts'
+import { splitPath, unknownField, type Field, type Fields, type PlainField } from './field.ts'
+import type { SqlParams } from './params.ts'
+
+const text = (sql: string): PlainField => ({ kind: 'text', sql })
+const number = (sql: string): PlainField => ({ kind: 'number', sql })
+const time = (sql: string): PlainField => ({ kind: 'time', sql })
+const filled = (field: PlainField): PlainField => ({ ...field, neverNull: true })
+
+const status = `CASE WHEN c.exception IS NOT NULL THEN 'error' WHEN c.descendant_errors THEN 'descendant_error'
+  WHEN c.ended_at IS NULL THEN 'running' ELSE 'success' END`
+
+const traceName = String.raw`coalesce(nullif(c.display_name, ''),
+  substring(c.op_name FROM '^weave:///[^/]*/[^/]*/op/([^/:]*):'), c.op_name)`
+
+/** Of table tracing.calls under the name c. */
+const columns = new Map<string, PlainField>([
+  ['id', filled(text('c.id'))],
+  ['trace_id', filled(text('c.trace_id'))],
+  ['op_name', filled(text('c.op_name'))],
+  ['parent_id', text('c.parent_id')],
+  ['thread_id', text('c.thread_id')],
+  ['turn_id', text('c.turn_id')],
+  ['display_name', text('c.display_name')],
+  ['exception', text('c.exception')],
+  ['wb_user_id', text('c.wb_user_id')],
+  ['wb_run_id', text('c.wb_run_id')],
+  ['wb_run_step', number('c.wb_run_step')],
+  ['wb_run_step_end', number('c.wb_run_step_end')],
+  ['started_at', filled(time('c.started_at'))],
+  ['ended_at', time('c.ended_at')],
+  ['deleted_at', time('c.deleted_at')],
+  // As calls are shown, but for calls that run while one below them has failed: here that counts.
+  ['summary.weave.status', filled(text(`(${status}) COLLATE "C"`))],
+  ['summary.weave.latency_ms', number('floor(extract(epoch FROM c.ended_at - c.started_at) * 1000)::float8')],
+  ['summary.weave.trace_name', filled(text(`(${traceName}) COLLATE "C"`))],
+  ['summary.weave.display_name', text('c.display_name')],
+])
+
+const documents = new Set(['attributes', 'inputs', 'output', 'summary'])
+
+/** What queries and sorting know of calls. */
+export class CallFields implements Fields {
+  readonly #projectId: string
+  readonly #expandColumns: string[][]
+  readonly #params: SqlParams
+  #feedbackFields = 0
+
+  /** Values at `expandColumns` that are refs of objects are looked through. */
+  constructor(projectId: string, expandColumns: readonly string[], params: SqlParams) {
+    this.#projectId = projectId
+    this.#expandColumns = expandColumns.map(splitPath)
+    this.#params = params
+  }
+
+  resolve(path: string): Field {
+    const column = columns.get(path)
+    if (column) return column
+    if (path === 'project_id') return text(`${this.#params.add(this.#projectId)}::text`)
+    if (path.startsWith('feedback.')) {
+      return readFeedbackField(path, `f${++this.#feedbackFields}`, this.#params)
+    }
+    const [root = '', ...segments] = splitPath(path)
+    const isStored = documents.has(root) && !path.startsWith('summary.weave.')
+    if (!isStored) throw unknownField(path)
+    const expansion = { projectId: this.#projectId, columns: this.#expandColumns, params: this.#params }
+    return expandPath([root, ...segments], expansion)
+  }
+}

@@ -1,0 +1,50 @@
+import type { Project } from '../projects.ts'
+import { CallFields } from './call-fields.ts'
+import { compileCallsFilter, type CallsFilter } from './calls-filter.ts'
+import { compileCondition, compileSort } from './compile.ts'
+import type { SqlParams } from './params.ts'
+import type { SortKey } from './schema.ts'
+
+/** Which calls are asked for, and in what order; each member as it stands in a request. */
+export interface CallsSelection {
+  filter?: CallsFilter | null | undefined
+  query?: { $expr: unknown } | null | undefined
+  sortBy?: SortKey[] | null | undefined
+  expandColumns?: string[] | null | undefined
+}
+
+/**
+ * What follows WHERE of a statement over `tracing.calls c`: the calls of the project that can be seen and that filter and
+ * query match. Together with `compileCallsOrder`, whose parameters go into the same list:
+ *
+ *     const params = new SqlParams()
+ *     const where = compileCallsWhere(selection, project, params)
+ *     const orderBy = compileCallsOrder(selection, project, params)
+ *     pool.query(`SELECT … FROM tracing.calls c WHERE ${where} ${orderBy} LIMIT ${params.add(limit)}`, params.values)
+ *
+ * Payloads that lie in the artifact store are not looked into.
+ */
+export function compileCallsWhere(selection: CallsSelection, project: Project, params: SqlParams): string {
+  const { filter, query, expandColumns } = selection
+  const conditions = [
+    `c.project = ${params.add(project.number)}::int`,
+    'c.started_at IS NOT NULL',
+    'c.deleted_at IS NULL',
+  ]
+  if (filter) conditions.push(...compileCallsFilter(filter, params))
+  const fields = new CallFields(project.id, expandColumns ?? [], params)
+  if (query) conditions.push(compileCondition(query.$expr, fields, params))
+  return conditions.join(' AND ')
+}
+
+const inTime: SortKey[] = [{ field: 'started_at', direction: 'asc' }]
+
+/** `ORDER BY …`: in the order of time when nothing is asked for, in none (and empty) for an empty list. */
+export function compileCallsOrder(selection: CallsSelection, project: Project, params: SqlParams): string {
+  const sortBy = selection.sortBy ?? inTime
+  if (sortBy.length === 0) return ''
+  const fields = new CallFields(project.id, selection.expandColumns ?? [], params)
+  const keys = compileSort(sortBy, fields, params)
+  // Pages must not overlap.
+  return `ORDER BY ${keys}${sortBy.some(({ field }) => field === 'id') ? '' : ', c.id ASC'}`
+}

@@ -1,0 +1,22 @@
+import { splitPath, unknownField, type RowsField } from './field.ts'
+import type { SqlParams } from './params.ts'
+
+// The type may hold dots and brackets: it ends at the last bracket that a dot follows.
+const pattern = /^feedback\.\[(.+)\]\.(.+)$/s
+
+/** `feedback.[TYPE].payload.PATH`, `.runnable_ref` or `.trigger_ref` of a call's feedback; TYPE `*` is any. */
+export function readFeedbackField(path: string, alias: string, params: SqlParams): RowsField {
+  const [, type = '', member = ''] = pattern.exec(path) ?? []
+  const [column = '', ...segments] = splitPath(member)
+  const isRef = (column === 'runnable_ref' || column === 'trigger_ref') && segments.length === 0
+  if (column !== 'payload' && !isRef) throw unknownField(path)
+  const ofType = type === '*' ? '' : ` AND ${alias}.feedback_type = ${params.add(type)}::text`
+  return {
+    kind: 'rows',
+    rows: `tracing.feedback ${alias} WHERE ${alias}.project = c.project AND ${alias}.call_id = c.id${ofType}`,
+    orderBy: `${alias}.created_at, ${alias}.id`,
+    value: isRef
+      ? { kind: 'text', sql: `${alias}.${column}` }
+      : { kind: 'json', sql: `${alias}.payload`, path: segments },
+  }
+}
