@@ -23,6 +23,7 @@ export function createPool(connectionString: string, log: Logger, max = 10, more
   return pool
 }
 
+const usualParser: (oid: number) => (text: string) => unknown = pg.types.getTypeParser
 const textTypes = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.JSON, (text) => text],
   [pg.types.builtins.TIMESTAMPTZ, presentInstant],
@@ -34,8 +35,7 @@ const textTypes = new Map<number, (text: string) => unknown>([
  */
 export function createTracePool(connectionString: string, log: Logger, max: number): Pool {
   const types: pg.CustomTypesConfig = {
-    getTypeParser: ((oid: number, format?: 'text') =>
-      textTypes.get(oid) ?? pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
+    getTypeParser: (oid: number) => textTypes.get(oid) ?? usualParser(oid),
   }
   return createPool(connectionString, log, max, { types, options: '-c timezone=UTC -c datestyle=ISO' })
 }

@@ -50,8 +50,9 @@ CREATE TABLE tracing.calls (
   PRIMARY KEY (week, project, id)
 ) PARTITION BY LIST (week);
 
--- In the order of time, which is how calls are listed.
-CREATE INDEX calls_in_time ON tracing.calls (project, started_at, id);
+-- Calls that anybody sees, in the order of time, which is how they are listed. They are counted from this alone.
+CREATE INDEX calls_in_time ON tracing.calls (project, started_at, id)
+  WHERE started_at IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX calls_of_trace ON tracing.calls (project, trace_id);
 
 -- What has no partition of its own: ids without a time, and times long past or far ahead.

@@ -1,0 +1,48 @@
+import { sizeColumn, traceSizeColumn } from '../../../db/tracing/read-calls.ts'
+
+const always = ['id', 'trace_id', 'op_name', 'started_at']
+const others = [
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'display_name',
+  'ended_at',
+  'exception',
+  'attributes',
+  'inputs',
+  'output',
+  'summary',
+  'wb_user_id',
+  'wb_run_id',
+  'wb_run_step',
+  'wb_run_step_end',
+]
+// What is computed of a call needs these, whatever was asked for.
+const needed: Record<string, string[]> = {
+  summary: ['summary', 'ended_at', 'exception', 'display_name', 'descendant_errors', 'spilled'],
+  attributes: ['attributes', 'otel_dump', 'spilled'],
+  inputs: ['inputs', 'spilled'],
+  output: ['output', 'spilled'],
+}
+
+export interface WantedColumns {
+  /** Paths, of which the first part is a column; all columns when there are none. */
+  columns?: string[] | null | undefined
+  include_costs?: boolean | null | undefined
+  include_feedback?: boolean | null | undefined
+  include_storage_size?: boolean | null | undefined
+  include_total_storage_size?: boolean | null | undefined
+}
+
+/** The columns to read, as SQL over `tracing.calls c`. */
+export function selectColumns(wanted: WantedColumns): string {
+  const asked = wanted.columns?.map((path) => path.split('.', 1)[0]!) ?? others
+  const names = asked.filter((name) => others.includes(name))
+  if (wanted.include_costs || wanted.include_feedback) names.push('summary')
+  const columns = new Set([...always, ...names.flatMap((name) => needed[name] ?? name)])
+  return [
+    ...[...columns].map((name) => `c.${name}`),
+    ...(wanted.include_storage_size ? [sizeColumn] : []),
+    ...(wanted.include_total_storage_size ? [traceSizeColumn] : []),
+  ].join(', ')
+}

@@ -1,0 +1,34 @@
+import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import { toMicros } from '../instants.ts'
+
+export type CallStatus = 'running' | 'success' | 'error' | 'descendant_error'
+
+/** What of a call's summary the server computes; costs and feedback only where they were asked for. */
+export interface DerivedSummary {
+  status: CallStatus
+  latency_ms?: number
+  display_name?: string
+  trace_name?: string
+  costs?: unknown
+  feedback?: unknown
+}
+
+export function deriveSummary(call: StoredCall): DerivedSummary {
+  const { display_name: displayName, ended_at: endedAt, started_at: startedAt } = call
+  return {
+    status: statusOf(call),
+    ...(endedAt && { latency_ms: Math.trunc((toMicros(endedAt) - toMicros(startedAt)) / 1_000) }),
+    ...(displayName ? { display_name: displayName } : { trace_name: nameOp(call.op_name) }),
+  }
+}
+
+function statusOf({ exception, ended_at: endedAt, descendant_errors: failedBelow }: StoredCall): CallStatus {
+  if (exception !== null && exception !== undefined) return 'error'
+  if (!endedAt) return 'running'
+  return failedBelow ? 'descendant_error' : 'success'
+}
+
+/** NAME of `weave:///entity/project/op/NAME:DIGEST`; any other name is itself. */
+export function nameOp(opName: string): string {
+  return /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^/:]+):/.exec(opName)?.[1] ?? opName
+}
