@@ -12,7 +12,7 @@ const status = `CASE WHEN c.exception IS NOT NULL THEN 'error' WHEN c.descendant
   WHEN c.ended_at IS NULL THEN 'running' ELSE 'success' END`
 
 const traceName = String.raw`coalesce(nullif(c.display_name, ''),
-  substring(c.op_name FROM '^weave:///[^/]*/[^/]*/op/([^/:]*):'), c.op_name)`
+  substring(c.op_name FROM '^weave:///[^/]+/[^/]+/op/([^/:]+):'), c.op_name)`
 
 /** Of table tracing.calls under the name c. */
 const columns = new Map<string, PlainField>([
@@ -33,7 +33,7 @@ const columns = new Map<string, PlainField>([
   ['deleted_at', time('c.deleted_at')],
   // As calls are shown, but for calls that run while one below them has failed: here that counts.
   ['summary.weave.status', filled(text(`(${status}) COLLATE "C"`))],
-  ['summary.weave.latency_ms', number('floor(extract(epoch FROM c.ended_at - c.started_at) * 1000)::float8')],
+  ['summary.weave.latency_ms', number('trunc(extract(epoch FROM c.ended_at - c.started_at) * 1000)::float8')],
   ['summary.weave.trace_name', filled(text(`(${traceName}) COLLATE "C"`))],
   ['summary.weave.display_name', text('c.display_name')],
 ])

@@ -14,23 +14,19 @@ export interface CallsSelection {
 }
 
 /**
- * What follows WHERE of a statement over `tracing.calls c`: the calls of the project that can be seen and that filter and
- * query match. Together with `compileCallsOrder`, whose parameters go into the same list:
+ * A condition over `tracing.calls c`: the project's calls that filter and query match. Whether they can be seen is left to
+ * db/tracing/read-calls.ts. Order and limits take their parameters from the same list:
  *
  *     const params = new SqlParams()
  *     const where = compileCallsWhere(selection, project, params)
  *     const orderBy = compileCallsOrder(selection, project, params)
- *     pool.query(`SELECT … FROM tracing.calls c WHERE ${where} ${orderBy} LIMIT ${params.add(limit)}`, params.values)
+ *     streamCalls(pool, { columns, where, orderBy, limit, offset, values: params.values })
  *
  * Payloads that lie in the artifact store are not looked into.
  */
 export function compileCallsWhere(selection: CallsSelection, project: Project, params: SqlParams): string {
   const { filter, query, expandColumns } = selection
-  const conditions = [
-    `c.project = ${params.add(project.number)}::int`,
-    'c.started_at IS NOT NULL',
-    'c.deleted_at IS NULL',
-  ]
+  const conditions = [`c.project = ${params.add(project.number)}::int`]
   if (filter) conditions.push(...compileCallsFilter(filter, params))
   const fields = new CallFields(project.id, expandColumns ?? [], params)
   if (query) conditions.push(compileCondition(query.$expr, fields, params))
@@ -39,12 +35,12 @@ export function compileCallsWhere(selection: CallsSelection, project: Project, p
 
 const inTime: SortKey[] = [{ field: 'started_at', direction: 'asc' }]
 
-/** `ORDER BY …`: in the order of time when nothing is asked for, in none (and empty) for an empty list. */
+/** An ORDER BY list: in the order of time when nothing is asked for, in none (and empty) for an empty list. */
 export function compileCallsOrder(selection: CallsSelection, project: Project, params: SqlParams): string {
   const sortBy = selection.sortBy ?? inTime
   if (sortBy.length === 0) return ''
   const fields = new CallFields(project.id, selection.expandColumns ?? [], params)
   const keys = compileSort(sortBy, fields, params)
   // Pages must not overlap.
-  return `ORDER BY ${keys}${sortBy.some(({ field }) => field === 'id') ? '' : ', c.id ASC'}`
+  return `${keys}${sortBy.some(({ field }) => field === 'id') ? '' : ', c.id ASC'}`
 }
