@@ -9,6 +9,7 @@ import { readTraceKey } from './auth.ts'
 import { routeCalls } from './calls/routes.ts'
 import { CallWriter } from './calls/writer.ts'
 import type { TraceDeps } from './deps.ts'
+import { routeOtel } from './otel/routes.ts'
 import { Projects } from './projects.ts'
 import { TraceApi } from './trace-api.ts'
 
@@ -22,6 +23,7 @@ export function mountTracing(app: Koa, main: Deps): TraceApi {
   router.use(answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main))
   const api = new TraceApi(router)
   routeCalls(api, deps)
+  routeOtel(api, deps)
 
   const mounted = new Router()
   for (const mount of mounts) mounted.use(mount, router.routes())

@@ -1,0 +1,123 @@
+import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { JsonNumber, type Value } from '../json/value.ts'
+import { OtelFault } from './fault.ts'
+import { openReader } from './wire-text.ts'
+
+/** One of the attributes of a span, an event, a link or a resource. */
+export interface Attribute {
+  key: string
+  value: Value
+}
+
+// Other readers of protobuf refuse what is nested deeper; here it becomes null.
+const maxDepth = 100
+
+type WireReader = readonly [WireType, (reader: BinaryReader, depth: number) => Value]
+
+// The message AnyValue of opentelemetry.proto.common.v1, by the numbers of its fields.
+const wireReaders: Record<number, WireReader | undefined> = {
+  1: [WireType.LengthDelimited, (reader) => reader.string()],
+  2: [WireType.Varint, (reader) => reader.bool()],
+  3: [WireType.Varint, (reader) => new JsonNumber(String(reader.int64()))],
+  4: [WireType.Bit64, (reader) => toDouble(reader.double())],
+  5: [WireType.LengthDelimited, (reader, depth) => readWireItems(reader.bytes(), depth)],
+  6: [WireType.LengthDelimited, (reader, depth) => toMap(readWireMembers(reader.bytes(), depth))],
+  7: [WireType.LengthDelimited, (reader) => Buffer.from(reader.bytes()).toString('base64')],
+}
+
+/** The value of an attribute in protobuf; null when it has none, or is nested too deeply. */
+export function readWireValue(bytes: Uint8Array, depth = 0): Value {
+  if (depth > maxDepth) return null
+  let value: Value = null
+  const reader = openReader(bytes)
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag()
+    const known = wireReaders[number]
+    if (known?.[0] === type) value = known[1](reader, depth + 1)
+    else reader.skip(type, number)
+  }
+  return value
+}
+
+/** The message KeyValue. */
+export function readWireAttribute(bytes: Uint8Array, depth = 0): Attribute {
+  const attribute: Attribute = { key: '', value: null }
+  const reader = openReader(bytes)
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag()
+    if (number === 1 && type === WireType.LengthDelimited) attribute.key = reader.string()
+    else if (number === 2 && type === WireType.LengthDelimited) attribute.value = readWireValue(reader.bytes(), depth)
+    else reader.skip(type, number)
+  }
+  return attribute
+}
+
+/** The items of an ArrayValue. */
+function readWireItems(bytes: Uint8Array, depth: number): Value[] {
+  return readWireList(bytes, (item) => readWireValue(item, depth))
+}
+
+/** The members of a KeyValueList. */
+function readWireMembers(bytes: Uint8Array, depth: number): Attribute[] {
+  return readWireList(bytes, (item) => readWireAttribute(item, depth))
+}
+
+function readWireList<T>(bytes: Uint8Array, read: (item: Uint8Array) => T): T[] {
+  const items: T[] = []
+  const reader = openReader(bytes)
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag()
+    if (number === 1 && type === WireType.LengthDelimited) items.push(read(reader.bytes()))
+    else reader.skip(type, number)
+  }
+  return items
+}
+
+/** The value of an attribute in OTLP's JSON form. */
+export function readJsonValue(value: Value | undefined, depth = 0): Value {
+  if (!(value instanceof Map) || depth > maxDepth) return null
+  for (const [name, read] of jsonReaders) {
+    const member = value.get(name)
+    if (member !== undefined && member !== null) return read(member, depth + 1)
+  }
+  return null
+}
+
+/** The message KeyValue in OTLP's JSON form. */
+export function readJsonAttribute(value: Value, depth = 0): Attribute {
+  const key = value instanceof Map ? value.get('key') : undefined
+  if (typeof key !== 'string' || !(value instanceof Map)) throw new OtelFault('an attribute has no key')
+  return { key, value: readJsonValue(value.get('value'), depth) }
+}
+
+const jsonReaders: readonly [string, (value: Value, depth: number) => Value][] = [
+  ['stringValue', (value) => value],
+  ['boolValue', (value) => value],
+  ['intValue', (value) => toJsonNumber(value)],
+  ['doubleValue', (value) => toJsonNumber(value)],
+  ['arrayValue', (value, depth) => readJsonList(value).map((item) => readJsonValue(item, depth))],
+  ['kvlistValue', (value, depth) => toMap(readJsonList(value).map((item) => readJsonAttribute(item, depth)))],
+  ['bytesValue', (value) => value],
+]
+
+function readJsonList(value: Value): Value[] {
+  const values = value instanceof Map ? value.get('values') : undefined
+  return Array.isArray(values) ? values : []
+}
+
+/** Numbers are written as texts where JavaScript would lose digits; what is none in JSON, such as NaN, is null. */
+function toJsonNumber(value: Value): Value {
+  if (typeof value !== 'string') return value
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value) ? new JsonNumber(value) : null
+}
+
+function toMap(attributes: Attribute[]): Map<string, Value> {
+  return new Map(attributes.map(({ key, value }) => [key, value]))
+}
+
+/** A double keeps its point: 1.0 is no integer, as Python writes it too. */
+function toDouble(value: number): Value {
+  if (!Number.isFinite(value)) return null
+  const text = Object.is(value, -0) ? '-0' : String(value)
+  return new JsonNumber(/^-?\d+$/.test(text) ? `${text}.0` : text)
+}

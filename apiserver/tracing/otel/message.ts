@@ -1,0 +1,77 @@
+import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import type { Value } from '../json/value.ts'
+import { OtelFault } from './fault.ts'
+import { type Kind, requireList } from './kinds.ts'
+import { openReader } from './wire-text.ts'
+
+/** A field of a message: its number in protobuf; its key here is its name in JSON. */
+export type Field<V> = readonly [number: number, kind: Kind<V>]
+
+type Fields<T> = { [K in keyof T]: Field<T[K]> }
+
+/** A message of OpenTelemetry's protocol, described once for both of its forms. Fields that are not described are skipped. */
+export class Message<T extends object> {
+  readonly #fields: [keyof T, Kind<T[keyof T]>][]
+  readonly #byNumber: ([keyof T, Kind<T[keyof T]>] | undefined)[] = []
+
+  constructor(fields: Fields<T>) {
+    const entries = Object.entries(fields) as [keyof T, Field<T[keyof T]>][]
+    this.#fields = entries.map(([key, [number, kind]]) => (this.#byNumber[number] = [key, kind]))
+  }
+
+  /** @throws {OtelFault} when it is not valid */
+  readWire(bytes: Uint8Array): T {
+    const reader = openReader(bytes)
+    const message = this.empty()
+    try {
+      while (reader.pos < reader.len) this.#readField(reader, message)
+    } catch (cause) {
+      throw cause instanceof OtelFault ? cause : new OtelFault('not valid protobuf', { cause })
+    }
+    return message
+  }
+
+  /** @throws {OtelFault} when it is not valid */
+  readJson(value: Value): T {
+    if (!(value instanceof Map)) throw new OtelFault('an object is something else')
+    const message = this.empty()
+    for (const [key, kind] of this.#fields) {
+      const member = value.get(key as string)
+      if (member !== undefined && member !== null) message[key] = kind.readJson(member)
+    }
+    return message
+  }
+
+  empty(): T {
+    const message = {} as T
+    for (const [key, kind] of this.#fields) message[key] = kind.empty()
+    return message
+  }
+
+  #readField(reader: BinaryReader, message: T): void {
+    const [number, type] = reader.tag()
+    const field = this.#byNumber[number]
+    if (field?.[1].wireType !== type) reader.skip(type, number)
+    else message[field[0]] = field[1].readWire(reader, message[field[0]])
+  }
+}
+
+/** One message within another. */
+export function one<T extends object>(message: Message<T>): Kind<T> {
+  return {
+    wireType: WireType.LengthDelimited,
+    empty: () => message.empty(),
+    readWire: (reader) => message.readWire(reader.bytes()),
+    readJson: (value) => message.readJson(value),
+  }
+}
+
+/** A list of messages within another. */
+export function many<T extends object>(message: Message<T>): Kind<T[]> {
+  return {
+    wireType: WireType.LengthDelimited,
+    empty: () => [],
+    readWire: (reader, before) => (before.push(message.readWire(reader.bytes())), before),
+    readJson: (value) => requireList(value).map((item) => message.readJson(item)),
+  }
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+
+const longestOpName = 128
+const longestDisplayName = 1_024
+
+const firstWord = /^(?:[,;| /?.]|[^,;| /?.]+)/u
+const otherWords = /([,;| /?.]*)(?:[^,;| /?.]+|$)/gu
+
+/** A span's name as the name of an op: one that is too long gets a mark, by which it differs from others that begin alike. */
+export function shortenOpName(name: string): string {
+  const mark = createHash('sha256').update(name).digest('hex').slice(0, 4)
+  return shorten(name, longestOpName, () => `:${mark}`)
+}
+
+export function shortenDisplayName(name: string): string {
+  return shorten(name, longestDisplayName, (delimiter) => ('...'.startsWith(delimiter) ? '...' : `${delimiter}...`))
+}
+
+/** Leaves out whole words at the end. Lengths are in code points; `end` is what follows, given the delimiter before it. */
+function shorten(name: string, longest: number, end: (delimiter: string) => string): string {
+  if (countPoints(name) <= longest) return name
+  let kept = firstWord.exec(name)![0]
+  const others = Array.from(name.slice(kept.length).matchAll(otherWords)).filter(([word]) => word !== '')
+  const room = longest - countPoints(end(''))
+  if (others.length === 0 || countPoints(kept) > room) return Array.from(name).slice(0, room).join('') + end('')
+  for (const [word, delimiter = ''] of others) {
+    const ending = end(delimiter)
+    const size = countPoints(kept) + countPoints(word)
+    if (size >= longest - countPoints(ending))
+      return Array.from(kept + ending)
+        .slice(0, longest)
+        .join('')
+    kept += word
+  }
+  return kept
+}
+
+function countPoints(text: string): number {
+  return Array.from(text).length
+}

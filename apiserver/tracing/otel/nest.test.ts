@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest'
+import { JsonNumber, type Value, writeValue } from '../json/value.ts'
+import { nestAttributes, nestIfPossible } from './nest.ts'
+
+const one = new JsonNumber('1')
+const two = new JsonNumber('2')
+
+function list(attributes: [string, Value][]) {
+  return attributes.map(([key, value]) => ({ key, value }))
+}
+
+test.each<[string, [string, Value][], unknown]>([
+  [
+    'dots make objects',
+    [
+      ['llm.model', 'a'],
+      ['llm.x.y', one],
+    ],
+    { llm: { model: 'a', x: { y: 1 } } },
+  ],
+  ['a key without dots stays', [['a', true]], { a: true }],
+  [
+    'the later of equal keys counts',
+    [
+      ['a.b', one],
+      ['a.b', two],
+    ],
+    { a: { b: 2 } },
+  ],
+  [
+    'keys 0 to n-1 make an array',
+    [
+      ['m.1.r', 'b'],
+      ['m.0.r', 'a'],
+    ],
+    { m: [{ r: 'a' }, { r: 'b' }] },
+  ],
+  [
+    'a gap makes none',
+    [
+      ['m.0', 'a'],
+      ['m.2', 'b'],
+    ],
+    { m: { '0': 'a', '2': 'b' } },
+  ],
+  ['numbers at the top are keys', [['0', 'a']], { '0': 'a' }],
+  ['a JSON object is read', [['a', '{"b": {"c": [1, 2]}}']], { a: { b: { c: [1, 2] } } }],
+  ['a JSON array is read', [['a', '[1, {"0": 2}]']], { a: [1, { '0': 2 }] }],
+  [
+    'an object of JSON may get keys',
+    [
+      ['a', '{"b": 1}'],
+      ['a.c', two],
+    ],
+    { a: { b: 1, c: 2 } },
+  ],
+  [
+    'in either order',
+    [
+      ['a.c', two],
+      ['a', '{"b": 1, "c": 3}'],
+    ],
+    { a: { c: 3, b: 1 } },
+  ],
+  [
+    'other texts stay',
+    [
+      ['a', '{nothing'],
+      ['b', '12'],
+      ['c', ' {}'],
+    ],
+    { a: '{nothing', b: '12', c: ' {}' },
+  ],
+  ['NUL within JSON is replaced', [['a', String.raw`{"b":"\u0000"}`]], { a: { b: '\uFFFD' } }],
+  ['NaN within JSON is null', [['a', '[NaN]']], { a: [null] }],
+  ['an empty object stays one', [['a', '{"b":{}}']], { a: { b: {} } }],
+  [
+    'names of prototypes are keys',
+    [
+      ['__proto__.x', one],
+      ['constructor', two],
+    ],
+    JSON.parse('{"__proto__":{"x":1},"constructor":2}'),
+  ],
+  [
+    'empty parts are keys',
+    [
+      ['a..b', one],
+      ['', two],
+    ],
+    { a: { '': { b: 1 } }, '': 2 },
+  ],
+])('%s', (_, attributes, expected) => {
+  expect(JSON.parse(writeValue(nestAttributes(list(attributes))))).toEqual(expected)
+})
+
+test.each<[string, [string, Value][]]>([
+  [
+    'a value and then keys below it',
+    [
+      ['a', one],
+      ['a.b', two],
+    ],
+  ],
+  [
+    'keys and then a value above them',
+    [
+      ['a.b', two],
+      ['a', one],
+    ],
+  ],
+  [
+    'deeper down',
+    [
+      ['x.a.b', two],
+      ['x.a', 'text'],
+    ],
+  ],
+  [
+    'keys below an array',
+    [
+      ['a', '[1]'],
+      ['a.b', two],
+    ],
+  ],
+])('refuses %s, or leaves keys as they are', (_, attributes) => {
+  expect(() => nestAttributes(list(attributes))).toThrow(/^attribute '[\w.]+' contradicts another/)
+  expect(nestIfPossible(list(attributes))).toEqual(new Map(attributes))
+})
+
+test('what would nest too deeply is kept as it is', () => {
+  const key = Array.from({ length: 200 }, () => 'a').join('.')
+  const text = '['.repeat(400) + ']'.repeat(400)
+  expect(
+    nestAttributes(
+      list([
+        [key, one],
+        ['deep', text],
+      ]),
+    ),
+  ).toEqual(
+    new Map<string, Value>([
+      [key, one],
+      ['deep', text],
+    ]),
+  )
+})

@@ -1,0 +1,97 @@
+import { cleanJson } from '../json/clean.ts'
+import { parseValue, type Value } from '../json/value.ts'
+import { JsonError } from '../../json/text.ts'
+import type { Attribute } from './any-value.ts'
+import { OtelFault } from './fault.ts'
+
+export type Members = Map<string, Value>
+
+// A key with more parts is kept whole: it would nest deeper than any reader goes.
+const mostParts = 100
+// The same for what is within a text.
+const deepestText = 300
+
+/**
+ * Makes objects of dotted keys (`llm.model` is `model` in `llm`). Texts that are JSON objects or arrays are taken as such,
+ * and objects with the keys 0 to n-1 become arrays.
+ *
+ * @throws {OtelFault} when one key is both a value and the beginning of others
+ */
+export function nestAttributes(attributes: readonly Attribute[]): Members {
+  const root: Members = new Map()
+  for (const { key, value } of attributes) {
+    const parts = key.split('.')
+    place(root, parts.length > mostParts ? [key] : parts, parseJsonText(value))
+  }
+  return new Map(Array.from(root, ([key, value]) => [key, toArrays(value)]))
+}
+
+/** The same without objects of dotted keys where these contradict each other. */
+export function nestIfPossible(attributes: readonly Attribute[]): Members {
+  try {
+    return nestAttributes(attributes)
+  } catch (error) {
+    if (!(error instanceof OtelFault)) throw error
+    return new Map(attributes.map(({ key, value }) => [key, value]))
+  }
+}
+
+function place(root: Members, parts: readonly string[], value: Value): void {
+  let parent = root
+  for (const part of parts.slice(0, -1)) {
+    const child = parent.get(part) ?? new Map<string, Value>()
+    if (!(child instanceof Map)) throw conflict(parts)
+    parent.set(part, child)
+    parent = child
+  }
+  const last = parts.at(-1)!
+  const before = parent.get(last)
+  if (isContainer(before) && !isContainer(value)) throw conflict(parts)
+  if (before instanceof Map && value instanceof Map) merge(before, value)
+  else parent.set(last, value)
+}
+
+/** Puts the members of an object into another, which keeps its own. */
+function merge(target: Members, source: Members): void {
+  for (const [key, value] of source) {
+    const before = target.get(key)
+    if (before instanceof Map && value instanceof Map) merge(before, value)
+    else target.set(key, value)
+  }
+}
+
+function conflict(parts: readonly string[]): OtelFault {
+  return new OtelFault(
+    `attribute '${parts.join('.')}' contradicts another: a key is a value or has keys below it, not both`,
+  )
+}
+
+function isContainer(value: Value | undefined): boolean {
+  return value instanceof Map || Array.isArray(value)
+}
+
+function parseJsonText(value: Value): Value {
+  if (typeof value !== 'string' || !(value.startsWith('{') || value.startsWith('['))) return value
+  try {
+    const parsed = parseValue(cleanJson(Buffer.from(value)).toString())
+    return isDeeperThan(parsed, deepestText) ? value : parsed
+  } catch (error) {
+    if (error instanceof JsonError) return value
+    throw error
+  }
+}
+
+function isDeeperThan(value: Value, depth: number): boolean {
+  if (!isContainer(value)) return false
+  const items = value as Members | Value[]
+  return depth === 0 || [...items.values()].some((item) => isDeeperThan(item, depth - 1))
+}
+
+/** Objects within an array are as the client wrote them. */
+function toArrays(value: Value): Value {
+  if (!(value instanceof Map)) return value
+  const members = new Map(Array.from(value, ([key, member]) => [key, toArrays(member)]))
+  const indexes = Array.from(members.keys(), (_, index) => String(index))
+  const isList = indexes.length > 0 && indexes.every((index) => members.has(index))
+  return isList ? indexes.map((index) => members.get(index)!) : members
+}

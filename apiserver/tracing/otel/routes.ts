@@ -1,0 +1,39 @@
+import { Type } from 'typebox'
+import type { TraceDeps } from '../deps.ts'
+import { optional } from '../schema.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { writeAnswer } from './answer.ts'
+import { readFormat, readOtlpBody } from './body.ts'
+import { storeSpans } from './service.ts'
+
+const answerSchema = Type.Object({
+  partial_success: optional(Type.Object({ rejected_spans: Type.Integer(), error_message: Type.String() })),
+})
+
+const spansSchema = Type.Unsafe({ type: 'string', format: 'binary' })
+
+const description =
+  'An OTLP ExportTraceServiceRequest, maybe compressed with gzip or deflate. Each span becomes a call of the project that the header project_id (entity/project) or the resource attributes wandb.entity and wandb.project name.'
+
+const paths = [
+  ['/otel/v1/traces', 'Export spans of OpenTelemetry'],
+  ['/otel/v1/trace', 'Export spans of OpenTelemetry, by the path of the interface'],
+  ['/agents/otel/v1/traces', 'Export spans of agents'],
+] as const
+
+export function routeOtel(api: TraceApi, deps: TraceDeps): void {
+  for (const [path, summary] of paths) {
+    const streamedBody = { 'application/x-protobuf': spansSchema, 'application/json': Type.Object({}) }
+    const otherAnswers = { 'application/x-protobuf': spansSchema }
+    const operation = { tag: 'OpenTelemetry', summary, description, streamedBody, otherAnswers, answer: answerSchema }
+    api.post(path, operation, async ({ ctx, caller }) => {
+      const format = readFormat(ctx)
+      const bytes = await readOtlpBody(ctx)
+      const [projectId, wbRunId] = [ctx.get('project_id').trim(), ctx.get('wb_run_id').trim()]
+      const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId })
+      ctx.type = format === 'json' ? 'application/json' : 'application/x-protobuf'
+      ctx.body = writeAnswer(format, rejections)
+      return undefined
+    })
+  }
+}

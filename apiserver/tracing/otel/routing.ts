@@ -1,0 +1,74 @@
+import type { Caller } from '../../middleware/context.ts'
+import type { Project, Projects } from '../projects.ts'
+import { badRequest, tooLarge } from '../refusals.ts'
+import { writeResource } from './otel-dump.ts'
+import type { Resource } from './span.ts'
+import { Turns } from './turns.ts'
+import type { SpanGroup } from './wire-spans.ts'
+
+// A collector may send for several; each is looked up.
+const mostProjects = 100
+// Every span keeps its resource: what they come to must be in proportion to what was sent.
+const mostResourceBytes = 256 * 1024 * 1024
+
+/** How a request says whose it is. */
+export interface Routing {
+  caller: Caller
+  /** Of the header; empty when there is none. */
+  projectId: string
+}
+
+/** Finds where the spans of each group belong, all of them before anything is stored. */
+export class ProjectRoutes {
+  readonly #routing: Routing
+  readonly #projects: Projects
+  readonly #opened = new Map<string, Project>()
+
+  constructor(routing: Routing, projects: Projects) {
+    this.#routing = routing
+    this.#projects = projects
+  }
+
+  /** @throws {TraceRefusal} 400 when a group names no project, 403 for another entity's, 413 for too much */
+  async open(groups: Iterable<SpanGroup>): Promise<void> {
+    const turns = new Turns()
+    let resourceBytes = 0
+    if (this.#routing.projectId !== '') await this.#openProject(this.#routing.projectId)
+    for (const { resource, spans } of groups) {
+      const count = await countSpans(spans, turns)
+      if (count === 0) continue
+      await this.#openProject(nameProject(this.#routing, resource))
+      resourceBytes += count * writeResource(resource).length
+      if (resourceBytes > mostResourceBytes) throw tooLarge()
+    }
+  }
+
+  /** The project of a group that has spans. */
+  find(resource: Resource): Project {
+    return this.#opened.get(nameProject(this.#routing, resource))!
+  }
+
+  async #openProject(projectId: string): Promise<void> {
+    if (this.#opened.has(projectId)) return
+    if (this.#opened.size === mostProjects)
+      throw badRequest(`Spans of more than ${mostProjects} projects in one request`)
+    this.#opened.set(projectId, await this.#projects.open(this.#routing.caller, projectId))
+  }
+}
+
+async function countSpans(spans: SpanGroup['spans'], turns: Turns): Promise<number> {
+  let count = 0
+  const rest = spans[Symbol.iterator]()
+  for (; !rest.next().done; count++) if (turns.isOver()) await turns.next()
+  return count
+}
+
+function nameProject({ projectId }: Routing, resource: Resource): string {
+  if (projectId !== '') return projectId
+  const find = (key: string) => resource.attributes.findLast((attribute) => attribute.key === key)?.value
+  const [entity, project] = [find('wandb.entity'), find('wandb.project')]
+  if (typeof entity === 'string' && typeof project === 'string') return `${entity}/${project}`
+  throw badRequest(
+    'The spans name no project: send the header project_id (entity/project), or the resource attributes wandb.entity and wandb.project',
+  )
+}

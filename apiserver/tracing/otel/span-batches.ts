@@ -1,0 +1,40 @@
+import type { CallPart } from '../calls/parts.ts'
+import type { CallWriter } from '../calls/writer.ts'
+import type { Project } from '../projects.ts'
+
+const mostCalls = 1_000
+const mostBytes = 4 * 1024 * 1024
+
+/** Calls on their way to their projects, some at a time: a request's spans take far more memory as calls. */
+export class SpanBatches {
+  readonly #calls: Pick<CallWriter, 'write'>
+  readonly #parts = new Map<Project, CallPart[]>()
+  #count = 0
+  #bytes = 0
+
+  constructor(calls: Pick<CallWriter, 'write'>) {
+    this.#calls = calls
+  }
+
+  async add(project: Project, call: CallPart): Promise<void> {
+    const parts = this.#parts.get(project)
+    if (parts) parts.push(call)
+    else this.#parts.set(project, [call])
+    this.#count++
+    this.#bytes += sizeOf(call)
+    if (this.#count >= mostCalls || this.#bytes >= mostBytes) await this.flush()
+  }
+
+  /** Everything that was added is durable when it resolves. */
+  async flush(): Promise<void> {
+    for (const [project, parts] of this.#parts) await this.#calls.write(project, parts)
+    this.#parts.clear()
+    this.#count = 0
+    this.#bytes = 0
+  }
+}
+
+function sizeOf({ start, end }: CallPart): number {
+  const texts = [start?.attributes, start?.inputs, start?.otelDump, end?.output, end?.summary]
+  return texts.reduce((sum, text) => sum + (text?.size ?? 0), 0)
+}

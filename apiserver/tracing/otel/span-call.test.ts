@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import { toAttributes } from '../../../test/support/otlp.ts'
+import type { JsonText } from '../json/text.ts'
+import { readJsonAttribute } from './any-value.ts'
+import { parseValue } from '../json/value.ts'
+import { createCall } from './span-call.ts'
+import { spanMessage, type Span } from './span.ts'
+
+type Plain = Parameters<typeof toAttributes>[0]
+
+const surroundings = { projectId: 'e/p', resource: '{"attributes":{}}', wbUserId: 'u', wbRunId: undefined }
+
+function callOf(values: Plain, span: Partial<Span> = {}, around: Partial<typeof surroundings> & object = {}) {
+  const attributes = toAttributes(values).map((item) => readJsonAttribute(parseValue(JSON.stringify(item))))
+  const whole = { ...spanMessage.empty(), traceId: 'aa', spanId: 'bb', name: 'op', attributes, ...span }
+  const { start, end } = createCall(whole, { ...surroundings, ...around })
+  return { start: start!, end: end! }
+}
+
+const plain = (text: JsonText | null | undefined): unknown => JSON.parse(String(text))
+
+test('a span becomes a whole call', () => {
+  const startTimeUnixNano = 1769860800123456789n
+  const span: Partial<Span> = {
+    parentSpanId: 'cc',
+    kind: 'CLIENT',
+    traceState: 's',
+    startTimeUnixNano,
+    endTimeUnixNano: 1769860801000000000n,
+    status: { code: 'OK', message: 'fine' },
+    events: [{ timeUnixNano: startTimeUnixNano, name: 'e', attributes: [], droppedAttributesCount: 1 }],
+    links: [{ traceId: 'dd', spanId: 'ee', traceState: '', attributes: [], droppedAttributesCount: 0, flags: 1 }],
+  }
+  const { start, end } = callOf({ 'input.value': 'hi', 'output.value': '{"text": "ho"}', 'llm.system': 'x' }, span)
+  const { attributes, inputs, otelDump, ...rest } = start
+  expect(rest).toEqual({
+    traceId: 'aa',
+    opName: 'op',
+    displayName: undefined,
+    parentId: 'cc',
+    threadId: undefined,
+    turnId: undefined,
+    startedAt: '2026-01-31T12:00:00.123456Z',
+    wbUserId: 'u',
+    wbRunId: undefined,
+    wbRunStep: undefined,
+  })
+  expect([plain(attributes), plain(inputs)]).toEqual([{ system: 'x' }, { 'input.value': 'hi' }])
+  expect(String(otelDump)).toContain('"timestamp":1769860800123456789')
+  expect(plain(otelDump)).toEqual({
+    name: 'op',
+    context: { trace_id: 'aa', span_id: 'bb', trace_state: 's' },
+    kind: 'CLIENT',
+    parent_id: 'cc',
+    start_time: '2026-01-31T12:00:00.123456Z',
+    end_time: '2026-01-31T12:00:01.000000Z',
+    status: { code: 'OK', message: 'fine' },
+    attributes: { input: { value: 'hi' }, output: { value: { text: 'ho' } }, llm: { system: 'x' } },
+    events: [{ name: 'e', timestamp: Number(startTimeUnixNano), attributes: {}, dropped_attributes_count: 1 }],
+    links: [{ trace_id: 'dd', span_id: 'ee', trace_state: '', attributes: {}, dropped_attributes_count: 0, flags: 1 }],
+    resource: { attributes: {} },
+  })
+  expect({ ...end, output: plain(end.output), summary: plain(end.summary) }).toEqual({
+    endedAt: '2026-01-31T12:00:01.000000Z',
+    output: { 'output.value': { text: 'ho' } },
+    exception: null,
+    summary: { usage: { usage: tokens({}) } },
+    wbRunStepEnd: undefined,
+  })
+})
+
+function tokens(known: Record<string, number>) {
+  const none = { prompt_tokens: null, input_tokens: null, completion_tokens: null, output_tokens: null }
+  return { ...none, requests: null, total_tokens: null, ...known }
+}
+
+test.each<[string, Plain, unknown]>([
+  ['the first key counts', { 'input.value': 'b', 'gen_ai.prompt': 'a' }, { 'gen_ai.prompt': 'a' }],
+  ['an empty one does not', { 'gen_ai.prompt': '', 'input.value': 'b' }, { 'input.value': 'b' }],
+  ['nor zero', { 'gen_ai.prompt': 0n, 'ai.prompt': -0, inputs: false }, {}],
+  [
+    'messages are a list',
+    { 'gen_ai.prompt.0.role': 'user', 'gen_ai.prompt.0.content': 'a' },
+    { 'gen_ai.prompt': [{ role: 'user', content: 'a' }] },
+  ],
+  ['an object under inputs is the inputs', { inputs: '{"a": 1}' }, { a: 1 }],
+  ['so is one of keys', { 'input.a': 1n, 'input.b': 'x' }, { a: 1, b: 'x' }],
+  ['a list is not', { input: '[1]' }, { input: [1] }],
+])('inputs: %s', (_, values, expected) => {
+  expect(plain(callOf(values).start.inputs)).toEqual(expected)
+})
+
+test('numbers keep their digits', () => {
+  const values = { 'input.a': 9223372036854775807n, 'input.b': '{"n": 1.0, "m": 1e400}' }
+  expect(String(callOf(values).start.inputs)).toBe('{"a":9223372036854775807,"b":{"n":1.0,"m":1e400}}')
+})
+
+test.each<[string, Plain, unknown]>([
+  ['the first key counts', { output: 'b', 'gen_ai.completion': 'a' }, { 'gen_ai.completion': 'a' }],
+  ['what is under outputs is the output', { outputs: 'text' }, 'text'],
+  ['lists too', { 'output.0': 'a', 'output.1': 'b' }, ['a', 'b']],
+  ['nothing is an empty object', {}, {}],
+])('output: %s', (_, values, expected) => {
+  expect(plain(callOf(values).end.output)).toEqual(expected)
+})
+
+test.each<[string, Plain, unknown]>([
+  [
+    'prompt and completion',
+    { 'llm.token_count.prompt': 1n, 'ai.usage.completionTokens': '2' },
+    { usage: tokens({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }) },
+  ],
+  [
+    'input and output',
+    { 'gen_ai.usage.input_tokens': 1n, 'gen_ai.usage.output_tokens': 2.7 },
+    { usage: tokens({ input_tokens: 1, output_tokens: 2, total_tokens: 3 }) },
+  ],
+  [
+    'a total of its own',
+    { 'gen_ai.usage.prompt_tokens': 1n, 'gen_ai.usage.completion_tokens': 2n, 'llm.token_count.total': 9n },
+    { usage: tokens({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 9 }) },
+  ],
+  ['no number', { 'gen_ai.usage.prompt_tokens': 'many' }, { usage: tokens({}) }],
+  ['under the answering model', { 'gen_ai.response.model': 'm', 'gen_ai.request.model': 'n' }, { m: tokens({}) }],
+  ['under the asked model', { 'gen_ai.request.model': 'n' }, { n: tokens({}) }],
+  ['names of prototypes', { 'ai.model.id': '__proto__' }, JSON.parse(`{"__proto__":${JSON.stringify(tokens({}))}}`)],
+])('usage: %s', (_, values, expected) => {
+  expect(plain(callOf(values).end.summary)).toEqual({ usage: expected })
+})
+
+test.each<[string, Plain, unknown]>([
+  [
+    'what conventions name',
+    {
+      'gen_ai.system': 's',
+      'openinference.span.kind': 'LLM',
+      'ai.model.id': 'm',
+      'ai.model.provider': 'p',
+      'gen_ai.request.temperature': 0.5,
+      'else.x': 1n,
+    },
+    { system: 's', kind: 'LLM', model: 'm', provider: 'p', model_parameters: { temperature: 0.5 } },
+  ],
+  [
+    'with those of its author',
+    { input: 'x', 'wandb.attributes': '{"a": 1}', 'llm.system': 's' },
+    { system: 's', a: 1 },
+  ],
+  ['an author has the last word', { 'wandb.attributes': '{"system": 1}', 'llm.system': 's' }, { system: 1 }],
+  [
+    'all of a span that follows no convention',
+    { 'a.b': 1n, 'wandb.attributes.c': 2n },
+    { a: { b: 1 }, wandb: { attributes: { c: 2 } } },
+  ],
+  ['nothing when there is only an output', { output: 'x' }, {}],
+])('attributes: %s', (_, values, expected) => {
+  expect(plain(callOf(values).start.attributes)).toEqual(expected)
+})
+
+test.each<[string, Plain, Partial<Span>, object]>([
+  ['a display name', { 'wandb.display_name': 'd' }, {}, { displayName: 'd' }],
+  ['a thread', { 'wandb.thread_id': 't' }, {}, { threadId: 't', turnId: undefined }],
+  ['a turn of a thread', { 'wandb.thread_id': 't', 'wandb.is_turn': true }, {}, { threadId: 't', turnId: 'bb' }],
+  ['a turn without a thread', { 'wandb.is_turn': true }, {}, { threadId: undefined, turnId: undefined }],
+  ['a session', { 'gcp.vertex.agent.session_id': 7n }, {}, { threadId: '7', turnId: 'bb' }],
+  ['a run', { 'wandb.wb_run_id': 'r', 'wandb.wb_run_step': 3n }, {}, { wbRunId: 'e/p/r', wbRunStep: 3 }],
+  ['a run in full', { 'wandb.wb_run_id': 'e/p/r' }, {}, { wbRunId: 'e/p/r' }],
+  ["another project's run", { 'wandb.wb_run_id': 'e/q/r' }, {}, { wbRunId: undefined }],
+  ['a step beyond numbers', { 'wandb.wb_run_step': '9223372036854775807' }, {}, { wbRunStep: undefined }],
+  [
+    "Langfuse's time",
+    { 'langfuse.startTime': '2026-01-31T13:00:00.5+01:00' },
+    {},
+    { startedAt: '2026-01-31T12:00:00.500000Z' },
+  ],
+  [
+    'a time in nanoseconds',
+    { 'langfuse.startTime': 1769860800123456789n },
+    {},
+    { startedAt: '2026-01-31T12:00:00.123456Z' },
+  ],
+  ['a time in seconds', { 'langfuse.startTime': 1769860800.5 }, {}, { startedAt: '2026-01-31T12:00:00.500000Z' }],
+  ['a time that is none', { 'langfuse.startTime': 'now' }, {}, { startedAt: '1970-01-01T00:00:00.000000Z' }],
+  ['a time before times', { 'langfuse.startTime': -5n }, {}, { startedAt: '1970-01-01T00:00:00.000000Z' }],
+  ['the last time', {}, { startTimeUnixNano: 2n ** 64n - 1n }, { startedAt: '2554-07-21T23:34:33.709551Z' }],
+])('%s', (_, values, span, expected) => {
+  expect(callOf(values, span).start).toMatchObject(expected)
+})
+
+test('the header names the run before the span does', () => {
+  const { start } = callOf({ 'wandb.wb_run_id': 'r' }, {}, { wbRunId: 'e/p/h' as never })
+  expect(start.wbRunId).toBe('e/p/h')
+})
+
+test.each<[string, Span['status'], string | null]>([
+  ['an error', { code: 'ERROR', message: 'broken' }, 'broken'],
+  ['one without words', { code: 'ERROR', message: '' }, 'ERROR'],
+  ['no error', { code: 'OK', message: 'fine' }, null],
+])('the exception of %s', (_, status, expected) => {
+  expect(callOf({}, { status }).end.exception).toBe(expected)
+})
+
+test.each<[string, Partial<Span>]>([
+  ['without an id', { spanId: '' }],
+  ['without a trace', { traceId: '' }],
+])('a span %s is none', (_, span) => {
+  expect(() => callOf({}, span)).toThrow('needs the ids')
+})

@@ -1,0 +1,121 @@
+import type { CallEnd, CallPart, CallStart } from '../calls/parts.ts'
+import { JsonText } from '../json/text.ts'
+import { type Value, writeValue } from '../json/value.ts'
+import { attributeKeys, callKeys, inputKeys, outputKeys, timeKeys } from './conventions.ts'
+import { OtelFault } from './fault.ts'
+import { findFirst, findInteger, findText } from './find.ts'
+import { shortenDisplayName, shortenOpName } from './names.ts'
+import { type Members, nestAttributes } from './nest.ts'
+import { dumpSpan } from './otel-dump.ts'
+import type { Span } from './span.ts'
+import { findInstant, toInstant } from './time.ts'
+import { readUsage } from './usage.ts'
+
+/** What a call has from around its span. */
+export interface Surroundings {
+  /** entity/name */
+  projectId: string
+  /** As written by `writeResource`. */
+  resource: string
+  wbUserId: string
+  /** Of the request's header. */
+  wbRunId: string | undefined
+}
+
+/** The whole call that a span tells of. @throws {OtelFault} when it is none */
+export function createCall(span: Span, surroundings: Surroundings): CallPart {
+  if (span.spanId === '' || span.traceId === '') throw new OtelFault('a span needs the ids of itself and of its trace')
+  const attributes = nestAttributes(span.attributes)
+  return {
+    id: span.spanId,
+    start: createStart(span, attributes, surroundings),
+    end: createEnd(span, attributes),
+  }
+}
+
+function createStart(span: Span, attributes: Members, surroundings: Surroundings): CallStart {
+  const threadId = findText(attributes, callKeys.threadId)
+  const displayName = findText(attributes, callKeys.displayName)
+  return {
+    traceId: span.traceId,
+    opName: shortenOpName(span.name),
+    displayName: displayName && shortenDisplayName(displayName),
+    parentId: span.parentSpanId || null,
+    threadId,
+    turnId: threadId !== undefined && findFirst(attributes, callKeys.isTurn) ? span.spanId : undefined,
+    startedAt: findInstant(attributes, timeKeys.start) ?? toInstant(span.startTimeUnixNano),
+    attributes: toText(readAttributes(attributes)),
+    inputs: toText(readInputs(attributes)),
+    otelDump: new JsonText(Buffer.from(dumpSpan(span, attributes, surroundings.resource))),
+    wbUserId: surroundings.wbUserId,
+    wbRunId: readRunId(surroundings.wbRunId ?? findText(attributes, callKeys.runId), surroundings.projectId),
+    wbRunStep: toStep(findInteger(attributes, callKeys.runStep)),
+  }
+}
+
+function createEnd(span: Span, attributes: Members): CallEnd {
+  return {
+    endedAt: findInstant(attributes, timeKeys.end) ?? toInstant(span.endTimeUnixNano),
+    output: toText(readOutput(attributes)),
+    // Without a text it would be shown as a success.
+    exception: span.status.code === 'ERROR' ? span.status.message || 'ERROR' : null,
+    summary: toText(readSummary(attributes)),
+    wbRunStepEnd: toStep(findInteger(attributes, callKeys.runStepEnd)),
+  }
+}
+
+/** What conventions name; when a span follows none, all that it has. What its author adds comes on top. */
+function readAttributes(attributes: Members): Members {
+  const read = readConventional(attributes)
+  const isConventional =
+    read.size > 0 || [inputKeys, outputKeys].some((keys) => findFirst(attributes, keys)) || readUsage(attributes).isTold
+  if (!isConventional) return attributes
+  const own = findFirst(attributes, callKeys.attributes)?.[1]
+  return own instanceof Map ? new Map([...read, ...own]) : read
+}
+
+function readConventional(attributes: Members): Members {
+  const found = Object.entries(attributeKeys).map(([name, keys]) => [name, findFirst(attributes, keys)?.[1]] as const)
+  return new Map(found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+/** An object under `input` or `inputs` is the inputs; anything else stays under its key. */
+function readInputs(attributes: Members): Members {
+  const [key, value] = findFirst(attributes, inputKeys) ?? []
+  if (key === undefined || value === undefined) return new Map()
+  return (key === 'input' || key === 'inputs') && value instanceof Map ? value : new Map([[key, value]])
+}
+
+/** The same of the output, which may be anything. */
+function readOutput(attributes: Members): Value {
+  const [key, value] = findFirst(attributes, outputKeys) ?? []
+  if (key === undefined || value === undefined) return new Map()
+  return key === 'output' || key === 'outputs' ? value : new Map([[key, value]])
+}
+
+/** Tokens stand under the model, for its price to be found. */
+function readSummary(attributes: Members): Members {
+  const { usage } = readUsage(attributes)
+  return new Map([['usage', new Map([[findModel(attributes) ?? 'usage', usage]])]])
+}
+
+function findModel(attributes: Members): string | undefined {
+  const parameters = findFirst(attributes, attributeKeys.model_parameters!)?.[1]
+  const asked = parameters instanceof Map ? findText(parameters, ['model']) : undefined
+  return findText(attributes, attributeKeys.model!) ?? asked
+}
+
+/** The form that clients read, entity/project/run; undefined for another project's. */
+function readRunId(runId: string | undefined, projectId: string): string | undefined {
+  if (!runId || runId.startsWith(`${projectId}/`)) return runId
+  return /[/:]/.test(runId) ? undefined : `${projectId}/${runId}`
+}
+
+function toStep(integer: bigint | undefined): number | undefined {
+  const step = Number(integer)
+  return Number.isSafeInteger(step) ? step : undefined
+}
+
+function toText(value: Value): JsonText {
+  return new JsonText(Buffer.from(writeValue(value)))
+}

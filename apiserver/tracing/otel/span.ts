@@ -1,0 +1,84 @@
+import type { Attribute } from './any-value.ts'
+import { attributes, count, flags, id, name, nanos, text } from './kinds.ts'
+import { many, Message, one } from './message.ts'
+
+/** Where spans come from: a process, a service. */
+export interface Resource {
+  attributes: Attribute[]
+  droppedAttributesCount: number
+}
+
+export interface SpanEvent {
+  timeUnixNano: bigint
+  name: string
+  attributes: Attribute[]
+  droppedAttributesCount: number
+}
+
+export interface SpanLink {
+  traceId: string
+  spanId: string
+  traceState: string
+  attributes: Attribute[]
+  droppedAttributesCount: number
+  flags: number
+}
+
+/** Ids are hexadecimal, and empty where there is none. */
+export interface Span {
+  traceId: string
+  spanId: string
+  traceState: string
+  parentSpanId: string
+  name: string
+  /** INTERNAL, SERVER, ... */
+  kind: string
+  startTimeUnixNano: bigint
+  endTimeUnixNano: bigint
+  attributes: Attribute[]
+  events: SpanEvent[]
+  links: SpanLink[]
+  status: { message: string; code: string }
+}
+
+// The numbers are those of opentelemetry.proto.resource.v1 and opentelemetry.proto.trace.v1, the keys their JSON names.
+export const resourceMessage = new Message<Resource>({
+  attributes: [1, attributes],
+  droppedAttributesCount: [2, count],
+})
+
+const eventMessage = new Message<SpanEvent>({
+  timeUnixNano: [1, nanos],
+  name: [2, text],
+  attributes: [3, attributes],
+  droppedAttributesCount: [4, count],
+})
+
+const linkMessage = new Message<SpanLink>({
+  traceId: [1, id],
+  spanId: [2, id],
+  traceState: [3, text],
+  attributes: [4, attributes],
+  droppedAttributesCount: [5, count],
+  flags: [6, flags],
+})
+
+const statusMessage = new Message<Span['status']>({
+  message: [2, text],
+  code: [3, name('STATUS_CODE_', ['UNSET', 'OK', 'ERROR'])],
+})
+
+export const spanMessage = new Message<Span>({
+  traceId: [1, id],
+  spanId: [2, id],
+  traceState: [3, text],
+  parentSpanId: [4, id],
+  name: [5, text],
+  kind: [6, name('SPAN_KIND_', ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'])],
+  startTimeUnixNano: [7, nanos],
+  endTimeUnixNano: [8, nanos],
+  attributes: [9, attributes],
+  events: [11, many(eventMessage)],
+  links: [13, many(linkMessage)],
+  status: [15, one(statusMessage)],
+})

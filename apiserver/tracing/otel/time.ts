@@ -1,0 +1,28 @@
+import { JsonNumber } from '../json/value.ts'
+import { parseInstant } from '../instants.ts'
+import type { Keys } from './conventions.ts'
+import { findFirst } from './find.ts'
+import type { Members } from './nest.ts'
+
+const latestNanos = 2n ** 64n - 1n
+
+/** Nanoseconds since 1970 as the time that is kept, with microseconds. */
+export function toInstant(nanos: bigint): string {
+  const micros = nanos / 1_000n
+  const seconds = new Date(Number(micros / 1_000_000n) * 1_000).toISOString().slice(0, 19)
+  return `${seconds}.${String(micros % 1_000_000n).padStart(6, '0')}Z`
+}
+
+/** A time among attributes: a text, whole nanoseconds, or seconds with a fraction. Undefined for anything else. */
+export function findInstant(attributes: Members, keys: Keys): string | undefined {
+  const value = findFirst(attributes, keys)?.[1]
+  if (typeof value === 'string') return parseInstant(value)
+  const nanos = value instanceof JsonNumber ? toNanos(value) : undefined
+  return nanos === undefined || nanos < 0n || nanos > latestNanos ? undefined : toInstant(nanos)
+}
+
+function toNanos({ text }: JsonNumber): bigint | undefined {
+  if (/^\d{1,20}$/.test(text)) return BigInt(text)
+  const micros = Math.round(Number(text) * 1e6)
+  return Number.isFinite(micros) ? BigInt(micros) * 1_000n : undefined
+}

@@ -1,0 +1,36 @@
+import { JsonNumber, type Value } from '../json/value.ts'
+import { usageKeys } from './conventions.ts'
+import { findFirst, findInteger } from './find.ts'
+import type { Members } from './nest.ts'
+
+/** Tokens of a call, as they stand in its summary: every kind, null where nothing is known; undefined when none was told. */
+export function readUsage(attributes: Members): { isTold: boolean; usage: Members } {
+  const tokens = (kind: keyof typeof usageKeys) => findInteger(attributes, usageKeys[kind])
+  const [input, output] = [tokens('input_tokens'), tokens('output_tokens')]
+  const [prompt, completion] = [tokens('prompt_tokens'), tokens('completion_tokens')]
+  const total = isTold(attributes, 'total_tokens')
+    ? tokens('total_tokens')
+    : (sum(prompt, completion) ?? sum(input, output))
+  const usage: Members = new Map([
+    ['prompt_tokens', toValue(prompt)],
+    ['input_tokens', toValue(input)],
+    ['completion_tokens', toValue(completion)],
+    ['output_tokens', toValue(output)],
+    ['requests', null],
+    ['total_tokens', toValue(total)],
+  ])
+  const kinds = Object.keys(usageKeys) as (keyof typeof usageKeys)[]
+  return { isTold: kinds.some((kind) => isTold(attributes, kind)), usage }
+}
+
+function isTold(attributes: Members, kind: keyof typeof usageKeys): boolean {
+  return findFirst(attributes, usageKeys[kind]) !== undefined
+}
+
+function sum(left: bigint | undefined, right: bigint | undefined): bigint | undefined {
+  return left === undefined || right === undefined ? undefined : left + right
+}
+
+function toValue(integer: bigint | undefined): Value {
+  return integer === undefined ? null : new JsonNumber(String(integer))
+}
