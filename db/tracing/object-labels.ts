@@ -93,3 +93,16 @@ export async function readLabels(pool: Pool, project: number, versions: VersionN
   )
   return rows
 }
+
+/** Which digests aliases of an object stand for, of those that it has. */
+export async function listObjectAliases(
+  pool: Pool,
+  project: number,
+  { objectId, aliases }: { objectId: string; aliases: string[] },
+): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ alias: string; digest: string }>(
+    `SELECT alias, digest FROM tracing.object_aliases WHERE project = $1 AND object_id = $2 AND alias = ANY($3)`,
+    [project, objectId, aliases],
+  )
+  return new Map(rows.map(({ alias, digest }) => [alias, digest]))
+}

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest'
+import { parseValue, writeValue } from '../../json/value.ts'
+import { buildBuiltin } from './classes.ts'
+
+const build = (className: string, value: unknown) =>
+  JSON.parse(
+    writeValue(buildBuiltin(className, parseValue(typeof value === 'string' ? value : JSON.stringify(value)))),
+  ) as unknown
+
+const named = { name: null, description: null }
+const part = (name: string, fields: object) => ({ _type: name, ...fields, _class_name: name, _bases: ['BaseModel'] })
+const builtin = (name: string, fields: object) => ({
+  _type: name,
+  ...named,
+  ...fields,
+  _class_name: name,
+  _bases: ['BaseObject', 'BaseModel'],
+})
+
+describe('an object of a class of the server', () => {
+  test.each<[string, string, object, object]>([
+    [
+      'gets what it leaves out',
+      'AnnotationSpec',
+      {},
+      builtin('AnnotationSpec', { field_schema: {}, unique_among_creators: false, op_scope: null }),
+    ],
+    [
+      'loses what its class does not know',
+      'AnnotationSpec',
+      { name: 'x', field_schema: { type: 'string' }, other: 1 },
+      builtin('AnnotationSpec', {
+        name: 'x',
+        field_schema: { type: 'string' },
+        unique_among_creators: false,
+        op_scope: null,
+      }),
+    ],
+    [
+      'takes numbers that are written as texts',
+      'ProviderModel',
+      { provider: 'p', max_tokens: ' 12' },
+      builtin('ProviderModel', { provider: 'p', max_tokens: 12 }),
+    ],
+    [
+      'takes words for truths',
+      'AnnotationSpec',
+      { unique_among_creators: 'Yes' },
+      builtin('AnnotationSpec', { field_schema: {}, unique_among_creators: true, op_scope: null }),
+    ],
+    [
+      'names the classes of its parts',
+      'Leaderboard',
+      { columns: [{ evaluation_object_ref: 'r', scorer_name: 's', summary_metric_path: 'p' }] },
+      builtin('Leaderboard', {
+        columns: [
+          part('LeaderboardColumn', {
+            evaluation_object_ref: 'r',
+            scorer_name: 's',
+            summary_metric_path: 'p',
+            should_minimize: null,
+          }),
+        ],
+      }),
+    ],
+    [
+      'may have absent names that cannot be null',
+      'ActionSpec',
+      { config: { action_type: 'contains_words', target_words: ['p'] } },
+      builtin('ActionSpec', {
+        config: part('ContainsWordsActionConfig', { action_type: 'contains_words', target_words: ['p'] }),
+      }),
+    ],
+    [
+      'has headers for its provider',
+      'Provider',
+      { base_url: 'u', api_key_name: 'k', extra_headers: { a: 'b' } },
+      builtin('Provider', { base_url: 'u', api_key_name: 'k', extra_headers: { a: 'b' }, return_type: 'openai' }),
+    ],
+    [
+      'compares evaluations',
+      'ComparisonView',
+      { label: 'l', definition: { evaluation_call_ids: ['a'] } },
+      builtin('ComparisonView', {
+        label: 'l',
+        definition: part('ComparisonViewDefinition', { evaluation_call_ids: ['a'], selected_metrics: null }),
+      }),
+    ],
+  ])('%s', (_, className, value, expected) => {
+    expect(build(className, value)).toEqual(expected)
+  })
+
+  test('writes whole numbers with a point where Python has floats', () => {
+    const model = { llm_model_id: 'm', default_params: { temperature: 1, max_tokens: 5.0, top_p: 0.25 } }
+    const written = writeValue(buildBuiltin('LLMStructuredCompletionModel', parseValue(JSON.stringify(model))))
+    expect(written).toContain('"temperature":1.0,"top_p":0.25,"max_tokens":5,')
+    expect(written).toContain('"_bases":["Model","Object","BaseModel"]')
+  })
+
+  test('holds queries, whose every operation names its class', () => {
+    const field = { $getField: 'a' }
+    const expression = {
+      $and: [
+        { $contains: { input: field, substr: { $literal: 'x' } } },
+        { $not: [{ $in: [{ $convert: { input: field, to: 'int' } }, [{ $literal: 1 }]] }] },
+      ],
+    }
+    const view = build('SavedView', { label: 'l', view_type: 'v', definition: { query: { $expr: expression } } })
+    const ofField = part('GetFieldOperator', field)
+    expect((view as { definition: { query: unknown } }).definition.query).toEqual(
+      part('Query', {
+        $expr: part('AndOperation', {
+          $and: [
+            part('ContainsOperation', {
+              $contains: part('ContainsSpec', {
+                input: ofField,
+                substr: part('LiteralOperation', { $literal: 'x' }),
+                case_insensitive: false,
+              }),
+            }),
+            part('NotOperation', {
+              $not: [
+                part('InOperation', {
+                  $in: [
+                    part('ConvertOperation', { $convert: part('ConvertSpec', { input: ofField, to: 'int' }) }),
+                    [part('LiteralOperation', { $literal: 1 })],
+                  ],
+                }),
+              ],
+            }),
+          ],
+        }),
+      }),
+    )
+  })
+
+  test.each<[string, string, unknown]>([
+    ['is of no known class', 'Monitor', {}],
+    ['is of a class that every object has', 'constructor', {}],
+    ['is none', 'Provider', []],
+    ['lacks something', 'Provider', { base_url: 'u' }],
+    ['has a number for a text', 'Provider', { base_url: 1, api_key_name: 'k' }],
+    ['has another word', 'Provider', { base_url: 'u', api_key_name: 'k', return_type: 'x' }],
+    ['has a fraction', 'ProviderModel', { provider: 'p', max_tokens: 12.5 }],
+    ['has no number', 'ProviderModel', '{"provider": "p", "max_tokens": 1e999}'],
+    ['has a list for an object', 'Leaderboard', { columns: {} }],
+    [
+      'has a null for a name',
+      'ActionSpec',
+      { name: null, config: { action_type: 'contains_words', target_words: [] } },
+    ],
+    ['does something unknown', 'ActionSpec', { config: { action_type: '__proto__' } }],
+    ['has more than it may', 'LLMStructuredCompletionModel', { llm_model_id: 'm', more: 1 }],
+    ['has a broken schema', 'AnnotationSpec', { field_schema: { type: 'strin' } }],
+    ['has a schema without an end', 'AnnotationSpec', { field_schema: { description: 'x'.repeat(70_000) } }],
+    ['filters by what is unknown', 'SavedView', { label: 'l', view_type: 'v', definition: { filter: { x: [] } } }],
+    [
+      'asks for what is unknown',
+      'SavedView',
+      { label: 'l', view_type: 'v', definition: { query: { $expr: { $x: 1 } } } },
+    ],
+  ])('is refused when it %s', (_, className, value) => {
+    expect(() => build(className, value)).toThrow(expect.objectContaining({ name: 'Misfit' }))
+  })
+})

@@ -1,0 +1,150 @@
+import { JsonNumber, type Value } from '../../json/value.ts'
+
+/** A value does not fit its class; the message says where and why. */
+export class Misfit extends Error {
+  override name = 'Misfit'
+}
+
+/** Checks a value and gives it in the form in which it is kept. @throws {Misfit} */
+export type Field = (value: Value, path: string) => Value
+
+/** A field that may be left out: then its value is this one. */
+export interface DefaultedField {
+  field: Field
+  value: () => Value
+}
+
+/** Fields of a class by the names that they have in JSON, in their order. */
+export type Fields = Record<string, Field | DefaultedField>
+
+export interface ObjectClass {
+  name: string
+  /** Its ancestors from the nearest one on. */
+  bases: string[]
+  fields: Fields
+  /** Refuses fields that it does not know; else they are left out. */
+  isStrict?: boolean
+}
+
+export const anything: Field = (value) => value
+
+export const text: Field = (value, path) => {
+  if (typeof value === 'string') return value
+  throw misfit(path, 'a string')
+}
+
+/** Numbers without a fraction, written as they like. */
+export const integer: Field = (value, path) => {
+  const written = value instanceof JsonNumber ? value.text : value
+  if (typeof written === 'string' && /^\s*[+-]?\d{1,4300}\s*$/.test(written))
+    return new JsonNumber(BigInt(written).toString())
+  if (typeof written === 'string' && Number.isSafeInteger(readNumber(written)))
+    return new JsonNumber(String(readNumber(written)))
+  if (typeof value === 'boolean') return new JsonNumber(value ? '1' : '0')
+  throw misfit(path, 'an integer')
+}
+
+/** Kept with a point, as clients in Python keep it. */
+export const float: Field = (value, path) => {
+  const number =
+    typeof value === 'boolean' ? Number(value) : readNumber(value instanceof JsonNumber ? value.text : value)
+  if (number === undefined) throw misfit(path, 'a number')
+  return new JsonNumber(Number.isInteger(number) && Math.abs(number) < 1e16 ? number.toFixed(1) : String(number))
+}
+
+function readNumber(written: Value): number | undefined {
+  if (typeof written !== 'string' || !/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(written)) return undefined
+  const number = Number(written)
+  return Number.isFinite(number) ? number : undefined
+}
+
+const truths = new Map<string, boolean>([
+  ...['1', 'true', 't', 'yes', 'y', 'on'].map((word) => [word, true] as const),
+  ...['0', 'false', 'f', 'no', 'n', 'off'].map((word) => [word, false] as const),
+])
+
+export const boolean: Field = (value, path) => {
+  if (typeof value === 'boolean') return value
+  const word = value instanceof JsonNumber ? String(Number(value.text)) : value
+  const truth = typeof word === 'string' ? truths.get(word.toLowerCase()) : undefined
+  if (truth === undefined) throw misfit(path, 'a boolean')
+  return truth
+}
+
+export function oneOf(...values: string[]): Field {
+  return (value, path) => {
+    if (typeof value === 'string' && values.includes(value)) return value
+    throw misfit(path, `one of ${values.join(', ')}`)
+  }
+}
+
+/** The first of these that it fits. */
+export function anyOf(...fields: Field[]): Field {
+  return (value, path) => {
+    const faults: string[] = []
+    for (const field of fields) {
+      try {
+        return field(value, path)
+      } catch (error) {
+        if (!(error instanceof Misfit)) throw error
+        faults.push(error.message)
+      }
+    }
+    throw new Misfit(faults.join(', or '))
+  }
+}
+
+export function listOf(item: Field): Field {
+  return (value, path) => {
+    if (!Array.isArray(value)) throw misfit(path, 'a list')
+    return value.map((part, index) => item(part, `${path}.${index}`))
+  }
+}
+
+/** Lists of these items and no others. */
+export function tupleOf(...items: Field[]): Field {
+  return (value, path) => {
+    if (!Array.isArray(value) || value.length !== items.length) throw misfit(path, `a list of ${items.length}`)
+    return value.map((part, index) => items[index]!(part, `${path}.${index}`))
+  }
+}
+
+export function mapOf(member: Field): Field {
+  return (value, path) => {
+    if (!(value instanceof Map)) throw misfit(path, 'an object')
+    return new Map([...value].map(([key, part]) => [key, member(part, `${path}.${key}`)]))
+  }
+}
+
+export function orNull(field: Field): DefaultedField {
+  return { field: (value, path) => (value === null ? null : field(value, path)), value: () => null }
+}
+
+export function withDefault(field: Field, value: () => Value): DefaultedField {
+  return { field, value }
+}
+
+/** An object of a class, which is kept with what says so. */
+export function objectOf(objectClass: ObjectClass): Field {
+  const { name, bases, fields, isStrict = false } = objectClass
+  return (value, path) => {
+    if (!(value instanceof Map)) throw misfit(path, `an object of ${name}`)
+    const unknown = isStrict && [...value.keys()].find((key) => !Object.hasOwn(fields, key))
+    if (typeof unknown === 'string') throw new Misfit(`${path}.${unknown.slice(0, 100)} is not known`)
+    const kept = new Map<string, Value>([['_type', name]])
+    for (const [key, field] of Object.entries(fields)) kept.set(key, keepField(field, value.get(key), `${path}.${key}`))
+    return kept.set('_class_name', name).set('_bases', bases)
+  }
+}
+
+function keepField(field: Field | DefaultedField, value: Value | undefined, path: string): Value {
+  if (typeof field === 'function') {
+    if (value === undefined) throw new Misfit(`${path} is required`)
+    return field(value, path)
+  }
+  return value === undefined ? field.value() : field.field(value, path)
+}
+
+function misfit(path: string, expected: string): Misfit {
+  return new Misfit(`${path} must be ${expected}`)
+}

@@ -1,0 +1,35 @@
+import type { Value } from '../json/value.ts'
+
+/** What a value is, as its members say. */
+export interface ValueClass {
+  kind: 'op' | 'object'
+  baseObjectClass: string | null
+  leafObjectClass: string | null
+}
+
+/** The kind of a value, and its classes if it is an object of a class of ours or of a program. */
+export function classify(value: Value): ValueClass {
+  const classes = findClasses(value)
+  return {
+    kind: readType(value) === 'Op' ? 'op' : 'object',
+    baseObjectClass: classes?.base ?? null,
+    leafObjectClass: classes?.leaf ?? null,
+  }
+}
+
+function readType(value: Value): Value | undefined {
+  if (!(value instanceof Map) || !value.has('_type')) return undefined
+  const envelope = value.get('weave_type')
+  return envelope instanceof Map ? envelope.get('type') : value.get('_type')
+}
+
+/** `_bases` lists a class's ancestors from the nearest one on; the last two say that it is one of these at all. */
+function findClasses(value: Value): { leaf: string; base: string | null } | undefined {
+  if (!(value instanceof Map)) return undefined
+  const [bases, leaf] = [value.get('_bases'), value.get('_class_name')]
+  if (!Array.isArray(bases) || typeof leaf !== 'string' || bases.at(-1) !== 'BaseModel') return undefined
+  if (bases.at(-2) !== 'Object' && bases.at(-2) !== 'BaseObject') return undefined
+  if (bases.length === 2) return { leaf, base: leaf }
+  const base = bases.at(-3)
+  return { leaf, base: typeof base === 'string' ? base : null }
+}

@@ -1,0 +1,92 @@
+import { badRequest } from '../refusals.ts'
+
+const scheme = 'weave:///'
+const edgeKinds = ['attr', 'key', 'index', 'id'] as const
+
+/** A step from a value to a part of it. */
+export interface RefEdge {
+  kind: (typeof edgeKinds)[number]
+  value: string
+}
+
+interface InProject {
+  /** entity/name */
+  projectId: string
+}
+
+/** A version of an object or an op, or with edges a part of its value. */
+export interface ObjectRef extends InProject {
+  kind: 'object' | 'op'
+  name: string
+  digest: string
+  edges: RefEdge[]
+}
+
+export interface TableRef extends InProject {
+  kind: 'table'
+  digest: string
+}
+
+/** A call, or another thing that has only an id. */
+export interface IdRef extends InProject {
+  kind: 'call' | 'agent_turn' | 'agent_conversation' | 'agent_span'
+  id: string
+}
+
+export type Ref = ObjectRef | TableRef | IdRef
+
+/** True for a text that is meant as a reference; it may still be a broken one. */
+export function looksLikeRef(text: string): boolean {
+  return text.startsWith(scheme)
+}
+
+/** @throws {TraceRefusal} 400 for what is no reference */
+export function parseRef(uri: string): Ref {
+  const ref = tryParseRef(uri)
+  if (ref) return ref
+  throw badRequest(`Invalid ref: ${uri.slice(0, 1_000)}`)
+}
+
+/** What a reference stands for, or undefined when it is none. */
+export function tryParseRef(uri: string): Ref | undefined {
+  if (!looksLikeRef(uri)) return undefined
+  const [entity, project, kind, name, ...rest] = uri.slice(scheme.length).split('/')
+  if (!entity || !project || !name) return undefined
+  const projectId = `${entity}/${project}`
+  if (kind === 'object' || kind === 'op') return parseObjectRef({ projectId, kind }, name, rest)
+  if (rest.length > 0) return undefined
+  if (kind === 'table') return { projectId, kind, digest: name }
+  const isId = kind === 'call' || kind === 'agent_turn' || kind === 'agent_conversation' || kind === 'agent_span'
+  return isId ? { projectId, kind, id: name } : undefined
+}
+
+function parseObjectRef(
+  place: Pick<ObjectRef, 'projectId' | 'kind'>,
+  version: string,
+  rest: string[],
+): ObjectRef | undefined {
+  const [name, digest, ...more] = version.split(':')
+  const edges = parseEdges(rest.length === 1 && rest[0] === '' ? [] : rest)
+  return name && digest && more.length === 0 && edges ? { ...place, name, digest, edges } : undefined
+}
+
+function parseEdges(parts: string[]): RefEdge[] | undefined {
+  if (parts.length % 2 !== 0) return undefined
+  const edges: RefEdge[] = []
+  for (let index = 0; index < parts.length; index += 2) {
+    const kind = edgeKinds.find((known) => known === unquote(parts[index]!))
+    const value = unquote(parts[index + 1]!)
+    if (!kind || (kind === 'index' && !/^[+-]?\d+$/.test(value))) return undefined
+    edges.push({ kind, value })
+  }
+  return edges
+}
+
+/** As clients quote: all but letters, digits, `_`, `.`, `-` and `~` as the bytes of UTF-8. */
+function unquote(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,56 @@
+import type { Caller } from '../../middleware/context.ts'
+import type { TraceDeps } from '../deps.ts'
+import type { Project } from '../projects.ts'
+import { badRequest, TraceRefusal } from '../refusals.ts'
+import { parseRef, tryParseRef, type ObjectRef } from './parse-ref.ts'
+import { RefReader } from './ref-reader.ts'
+
+/**
+ * What references to objects and their parts stand for, as the texts of JSON values in the order of the references. A
+ * part that is not there, and all of a deleted object, is null.
+ *
+ * @throws {TraceRefusal} 400 for what is no such reference, 403 for another entity's, 404 when an object or a row is not
+ * there, 413 for values too large to be read together
+ */
+export async function resolveRefs(
+  deps: Pick<TraceDeps, 'pool' | 'projects'>,
+  caller: Caller,
+  uris: string[],
+): Promise<string[]> {
+  const refs = new Map(uris.map((uri) => [uri, parseObjectRef(uri)]))
+  const texts = new Map<string, string>()
+  for (const [projectId, ofProject] of Map.groupBy(refs, ([, ref]) => ref.projectId)) {
+    const project = await deps.projects.find(caller, projectId)
+    const resolved = await new RefReader(deps.pool, project).resolve(ofProject.map(([, ref]) => ref))
+    for (const [index, text] of resolved.entries()) {
+      if (text instanceof TraceRefusal) throw text
+      texts.set(ofProject[index]![0], text)
+    }
+  }
+  return uris.map((uri) => texts.get(uri)!)
+}
+
+/**
+ * The same for references that stand in the payloads of a project, of which anything may be wrong: what leads to no value
+ * in this project is not in the answer.
+ */
+export async function resolveStoredRefs(
+  deps: Pick<TraceDeps, 'pool'>,
+  project: Project,
+  uris: Iterable<string>,
+): Promise<Map<string, string>> {
+  const refs = [...new Set(uris)].flatMap((uri) => {
+    const ref = tryParseRef(uri)
+    return ref && 'edges' in ref && ref.projectId === project.id ? [{ uri, ref }] : []
+  })
+  const resolved = await new RefReader(deps.pool, project).resolve(refs.map(({ ref }) => ref))
+  const texts = new Map<string, string>()
+  for (const [index, text] of resolved.entries()) if (typeof text === 'string') texts.set(refs[index]!.uri, text)
+  return texts
+}
+
+function parseObjectRef(uri: string): ObjectRef {
+  const ref = parseRef(uri)
+  if ('edges' in ref) return ref
+  throw badRequest(`Invalid ref: ${uri.slice(0, 1_000)} is not of an object or an op`)
+}

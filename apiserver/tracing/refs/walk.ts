@@ -1,0 +1,66 @@
+import { parseValue, writeValue, type Value } from '../json/value.ts'
+import { badRequest } from '../refusals.ts'
+import { looksLikeRef, tryParseRef, type ObjectRef, type RefEdge } from './parse-ref.ts'
+
+/** A stored value, which is parsed when somebody goes into it. */
+export class StoredValue {
+  readonly text: string
+  #value: Value | undefined
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  get value(): Value {
+    return (this.#value ??= parseValue(this.text))
+  }
+}
+
+/** How far a walk has come: it needs another stored value, or has the text of what it looked for. */
+export type Walk =
+  | { needs: 'object'; name: string; digest: string; edges: RefEdge[] }
+  | { needs: 'row'; table: string; digest: string; edges: RefEdge[] }
+  | { text: string }
+
+const nothing: Walk = { text: 'null' }
+
+/** Where a reference begins. @throws {TraceRefusal} 400 when its version is not a digest */
+export function startWalk({ name, digest, edges }: Pick<ObjectRef, 'name' | 'digest' | 'edges'>): Walk {
+  if (digest === 'latest' || /^v\d+$/.test(digest)) {
+    throw badRequest(`Invalid ref: ${name}:${digest} must name its version by its digest`)
+  }
+  return { needs: 'object', name, digest, edges }
+}
+
+/**
+ * Goes from a stored value along edges: members and items lead to their values, or to nothing where there are none. A
+ * reference on the way leads on into what it names, in the same project only.
+ *
+ * @throws {TraceRefusal} 400 for an edge that the value cannot have
+ */
+export function walk(stored: StoredValue, edges: RefEdge[], projectId: string): Walk {
+  let value: Value = edges.length > 0 ? stored.value : null
+  for (const [place, edge] of edges.entries()) {
+    if (typeof value === 'string' && looksLikeRef(value)) return follow(value, edges.slice(place), projectId)
+    if (edge.kind === 'id') throw badRequest('Invalid ref: only a table has rows with an id')
+    const next = takePart(value, edge)
+    if (next === undefined || next === null) return nothing
+    value = next
+  }
+  return { text: edges.length > 0 ? writeValue(value) : stored.text }
+}
+
+function takePart(value: Value, { kind, value: name }: RefEdge): Value | undefined {
+  if (kind === 'index') return Array.isArray(value) ? value.at(Number(name)) : undefined
+  return value instanceof Map ? value.get(name) : undefined
+}
+
+function follow(uri: string, edges: RefEdge[], projectId: string): Walk {
+  const ref = tryParseRef(uri)
+  if (ref?.projectId !== projectId) return nothing
+  if (ref.kind === 'object' || ref.kind === 'op') return startWalk({ ...ref, edges: [...ref.edges, ...edges] })
+  if (ref.kind !== 'table') return nothing
+  const [row, ...rest] = edges
+  if (row?.kind !== 'id') throw badRequest('Invalid ref: a row of a table is named by its id')
+  return { needs: 'row', table: ref.digest, digest: row.value, edges: rest }
+}
