@@ -19,6 +19,7 @@ export interface BenchServer {
   apiKey: string
   entity: string
   pool: Pool
+  databaseUrl: string
   namespace: string
   kubectl: (...args: string[]) => Promise<void>
 }
@@ -39,7 +40,7 @@ export async function withBenchServer<T>(stack: StackHandle, work: (server: Benc
       entity,
       createHash('sha256').update(apiKey).digest(),
     ])
-    return await work({ url, pid: child.pid!, apiKey, entity, pool, namespace: name, kubectl })
+    return await work({ url, pid: child.pid!, apiKey, entity, pool, databaseUrl, namespace: name, kubectl })
   } finally {
     child.kill('SIGKILL')
     await pool.end()

@@ -3,11 +3,13 @@ import { benchApi } from './api.ts'
 import { benchIngest } from './ingest.ts'
 import { printResult, type BenchResult } from './result.ts'
 import { benchTrainerGpu } from './trainer-gpu.ts'
+import { benchTracing } from './tracing.ts'
 import { benchTrainer } from './trainer.ts'
 
-const benches: Record<string, () => Promise<BenchResult>> = {
+const benches: Record<string, (options: string[]) => Promise<BenchResult>> = {
   api: benchApi,
   ingest: benchIngest,
+  tracing: benchTracing,
   trainer: benchTrainer,
   'trainer-gpu': benchTrainerGpu,
 }
@@ -20,9 +22,9 @@ else {
   process.exitCode = 1
 }
 
-async function run(measure: () => Promise<BenchResult>): Promise<void> {
+async function run(measure: (options: string[]) => Promise<BenchResult>): Promise<void> {
   try {
-    printResult(name, await measure())
+    printResult(name, await measure(process.argv.slice(3)))
   } catch (error) {
     process.stderr.write(`${describeError(error)}\n`)
     process.exitCode = 1

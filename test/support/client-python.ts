@@ -10,6 +10,11 @@ export function ensureClientPython(folder: string): Promise<string> {
   return ensurePython(`packages of ${folder}`, path.join(repository, 'test', 'clients', folder))
 }
 
+/** The same for a folder of test/bench: what is compared with ours. */
+export function ensureBenchPython(folder: string): Promise<string> {
+  return ensurePython(`packages of ${folder}`, path.join(repository, 'test', 'bench', folder))
+}
+
 /** The interpreter of an environment with what the trainer needs, and with other trainers that it is compared with. */
 export function ensurePeersPython(): Promise<string> {
   return ensurePython("the trainer's peers", path.join(repository, 'trainer', 'peers'))

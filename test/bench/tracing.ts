@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { createPool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { layoutOf } from '../../local/stack/layout.ts'
+import { dataFolder } from '../../local/stack/postgres.ts'
+import { bringUpStack, type StackHandle } from '../support/global-setup.ts'
+import { withBenchServer, type BenchServer } from './bench-server.ts'
+import { median, type BenchResult } from './result.ts'
+import { withPhoenix } from './tracing/phoenix.ts'
+import { measureReads } from './tracing/reads.ts'
+import { withReference } from './tracing/reference.ts'
+import { describe, measureWriters, ratio, type Measured } from './tracing/rounds.ts'
+import { withSingleServer } from './tracing/single.ts'
+import { copyNames, createWriters } from './tracing/writers.ts'
+
+const log = createLogger('bench', 'silent')
+
+const sizes = {
+  full: {
+    rounds: 5,
+    counts: { bulk: 50_000, slow: 3_000, single: 10_000 },
+    reads: { small: 100_000, large: 1_000_000 },
+  },
+  // To see that it works, not how fast it is.
+  quick: { rounds: 1, counts: { bulk: 5_000, slow: 500, single: 1_000 }, reads: { small: 2_000, large: 20_000 } },
+}
+
+/**
+ * How many calls are stored in a second, and in a second of processor time, by us and by others on the same Postgres; and
+ * how long it takes to read them in a project of 100 thousand calls and in one of a million.
+ */
+export async function benchTracing([size]: string[]): Promise<BenchResult> {
+  const { rounds, counts, reads } = size === 'quick' ? sizes.quick : sizes.full
+  const { handle, tearDown } = await bringUpStack(false)
+  try {
+    return await withBenchServer(handle, async (server) => {
+      const written = await measureWrites(handle, server, { rounds, counts })
+      const read = await measureReads(server, reads)
+      return { ratios: { ...written.ratios, ...read.ratios }, figures: { ...written.figures, ...read.figures } }
+    })
+  } finally {
+    await tearDown()
+  }
+}
+
+type WriteSizes = Pick<(typeof sizes)['full'], 'rounds' | 'counts'>
+
+async function measureWrites(
+  handle: StackHandle,
+  server: BenchServer,
+  { rounds, counts }: WriteSizes,
+): Promise<BenchResult> {
+  const postgresPid = await readPostgresPid(handle)
+  const pool = createPool(server.databaseUrl, log, 70)
+  try {
+    const measured = await withPhoenix(handle.databaseUrl, (phoenix) =>
+      withReference((reference) =>
+        withSingleServer({ pool, databaseUrl: server.databaseUrl }, (single) => {
+          const writers = createWriters({ server, pool, postgresPid, phoenix, reference, single, counts })
+          return measureWriters(pool, writers, rounds)
+        }),
+      ),
+    )
+    return { ratios: compare(measured), figures: describe(measured) }
+  } finally {
+    await pool.end()
+  }
+}
+
+/** What was promised, each against the best that the other side did. */
+function compare(measured: Record<string, Measured>): Record<string, number> {
+  const of = (name: string) => measured[name]!
+  const copies = copyNames.map((name) => of(name).perSecond)
+  const copy = copies.toSorted((a, b) => median(b) - median(a))[0]!
+  return {
+    ours_vs_copy: ratio(of('ours').perSecond, copy),
+    ours_vs_phoenix: ratio(of('ours').perCpuSecond, of('phoenix').perCpuSecond),
+    ours_otlp_vs_phoenix: ratio(of('ours_otlp').perCpuSecond, of('phoenix').perCpuSecond),
+    ours_otlp_vs_phoenix_by_clock: ratio(of('ours_otlp').perSecond, of('phoenix').perSecond),
+    ours_vs_reference: ratio(of('ours_upsert').perSecond, of('reference').perSecond),
+    ours_vs_reference_cpu: ratio(of('ours_upsert').perCpuSecond, of('reference').perCpuSecond),
+    group_commit_vs_single: ratio(of('ours_one_call').perSecond, of('single_insert').perSecond),
+    group_commit_vs_single_http: ratio(of('ours_one_call').perSecond, of('single_insert_http').perSecond),
+  }
+}
+
+async function readPostgresPid({ stateFolder }: StackHandle): Promise<number> {
+  const file = path.join(dataFolder(layoutOf(stateFolder).postgres), 'postmaster.pid')
+  return Number.parseInt(await readFile(file, 'utf8'), 10)
+}

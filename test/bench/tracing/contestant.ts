@@ -1,0 +1,56 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+
+// Characters of what a process last said, for whoever wonders why it ended.
+const longestLog = 2_000
+const startLimitMs = 90_000
+
+/** A server of somebody else's, for the time of one benchmark. */
+export interface Contestant {
+  url: string
+  pid: number
+}
+
+export interface ContestantCommand {
+  command: string
+  args: string[]
+  env: NodeJS.ProcessEnv
+  url: string
+  /** Answers with less than 500 once the server is up. */
+  healthPath: string
+}
+
+/** Runs a server while `work` works. */
+export async function withContestant<T>(how: ContestantCommand, work: (found: Contestant) => Promise<T>): Promise<T> {
+  const child = spawn(how.command, how.args, { env: how.env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const readLog = keepLog(child)
+  const ended = once(child, 'exit')
+  const failed = ended.then(() => Promise.reject(new Error(`${how.command} ended: ${readLog()}`)))
+  failed.catch(() => {})
+  try {
+    await Promise.race([waitUntilUp(how.url + how.healthPath), failed])
+    return await Promise.race([work({ url: how.url, pid: child.pid! }), failed])
+  } finally {
+    child.kill('SIGKILL')
+    await ended
+  }
+}
+
+async function waitUntilUp(url: string): Promise<void> {
+  const limitMs = performance.now() + startLimitMs
+  const isUp = () => fetch(url).then(({ status }) => status < 500, () => false) // prettier-ignore
+  while (!(await isUp())) {
+    if (performance.now() > limitMs) throw new Error(`nothing answers at ${url}`)
+    await delay(100)
+  }
+}
+
+/** Gives what a process last said. */
+function keepLog(child: ChildProcess): () => string {
+  let log = ''
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.on('data', (chunk: Buffer) => (log = `${log}${chunk.toString()}`.slice(-longestLog)))
+  }
+  return () => log
+}

@@ -1,0 +1,25 @@
+import { createServer } from 'node:http'
+import { createPool } from '../../../db/pool.ts'
+import { createLogger } from '../../../lib/log.ts'
+import type { BenchCall } from './calls.ts'
+import { insertStatement, singleTable, toRow } from './table.ts'
+
+/** node single-server.ts PORT DATABASE_URL: stores each call that comes by one INSERT, and answers when it is done. */
+const [port, databaseUrl] = process.argv.slice(2) as [string, string]
+const pool = createPool(databaseUrl, createLogger('bench', 'error'), 64)
+const text = insertStatement(singleTable)
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const answer = () => response.setHeader('content-type', 'application/json').end('{}')
+    const store = async () => {
+      if (request.method !== 'POST') return
+      const { batch } = JSON.parse(Buffer.concat(chunks).toString()) as { batch: BenchCall[] }
+      await pool.query({ name: 'insert', text, values: toRow(batch[0]!) })
+    }
+    store().then(answer, (error: Error) => response.writeHead(500).end(error.message))
+  })
+})
+server.listen(Number(port), '127.0.0.1')
