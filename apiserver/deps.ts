@@ -22,6 +22,8 @@ export interface Deps {
   pool: Pool
   /** Of traces alone: a flood of them stops nothing else. */
   tracing: Pool
+  /** For calls that come in, whoever reads meanwhile. */
+  traceWrites: Pool
   kube: Kube
   artifacts: ArtifactStore
   bodies: BodyChecker

@@ -24,8 +24,9 @@ import { UsageLedger } from './usage/ledger.ts'
 
 // Enough for many chats at once, each of which asks twice and briefly.
 const databaseConnections = 20
-// Writers are few, because they write together; the rest is for those who read.
 const tracingConnections = 20
+// Calls are written together. However many read, these are free for that.
+const writingConnections = 3
 const graceMs = 8_000
 // What a process that is killed may lose of the usage of chats.
 const flushMs = 1_000
@@ -40,6 +41,7 @@ const log = createLogger('apiserver', config.LOG_LEVEL)
 const pool = createPool(config.DATABASE_URL, log, databaseConnections)
 const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
 const tracing = createTracePool(tracingUrl, log, tracingConnections)
+const traceWrites = createTracePool(tracingUrl, log, writingConnections)
 const kube = createKube(config)
 const enginePods = createEnginePods(kube, log)
 const engines = new EngineClient(enginePods, config.TRAINYARD_ENGINE_KEY, log)
@@ -59,6 +61,7 @@ const app = createApp({
   log,
   pool,
   tracing,
+  traceWrites,
   kube,
   artifacts,
   bodies: new BodyChecker(),
@@ -108,6 +111,7 @@ onShutdown(log, async () => {
   await stopFlushing()
   await pool.end()
   await tracing.end()
+  await traceWrites.end()
 })
 // Health is answered meanwhile, so that nobody restarts a process that only waits for its database.
 await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })

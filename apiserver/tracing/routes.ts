@@ -8,9 +8,15 @@ import { answerTraceErrors } from './answer-errors.ts'
 import { readTraceKey } from './auth.ts'
 import { routeCalls } from './calls/routes.ts'
 import { CallWriter } from './calls/writer.ts'
+import { DefaultPrices } from './costs/default-prices.ts'
+import { readPrices } from './costs/prices.ts'
+import { routeCosts } from './costs/routes.ts'
 import type { TraceDeps } from './deps.ts'
+import { routeFeedback } from './feedback/routes.ts'
+import { ValueChecker } from './feedback/value-checker.ts'
 import { routeOtel } from './otel/routes.ts'
 import { Projects } from './projects.ts'
+import { routeThreads } from './threads/routes.ts'
 import { TraceApi } from './trace-api.ts'
 
 // At the root for clients whose address of the trace server is this one, and where the SDKs look by themselves.
@@ -24,6 +30,9 @@ export function mountTracing(app: Koa, main: Deps): TraceApi {
   const api = new TraceApi(router)
   routeCalls(api, deps)
   routeOtel(api, deps)
+  routeFeedback(api, deps)
+  routeCosts(api, deps)
+  routeThreads(api, deps)
 
   const mounted = new Router()
   for (const mount of mounts) mounted.use(mount, router.routes())
@@ -33,6 +42,8 @@ export function mountTracing(app: Koa, main: Deps): TraceApi {
 
 function createTraceDeps(main: Deps): TraceDeps {
   const { artifacts, config, engines, log, tracing: pool } = main
-  const [projects, calls] = [new Projects(pool), new CallWriter(pool, artifacts)]
-  return { artifacts, config, engines, log, pool, projects, calls, main }
+  const [projects, calls] = [new Projects(pool), new CallWriter(main.traceWrites, artifacts)]
+  const file = config.TRAINYARD_TRACING_PRICES
+  const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
+  return { artifacts, config, engines, log, pool, projects, calls, prices, values: new ValueChecker(), main }
 }

@@ -35,14 +35,15 @@ export interface CallSelection {
   columns: string
   /** A condition that names the project. */
   where: string
+  /** What follows ORDER BY; empty for any order. */
   orderBy: string
   limit?: number | null | undefined
   offset?: number | null | undefined
   values: unknown[]
 }
 
-/** What a call is that anybody sees. */
-export const visible = 'c.started_at IS NOT NULL AND c.deleted_at IS NULL'
+// What anybody sees, as the index calls_in_time says it too.
+const visible = 'c.started_at IS NOT NULL AND c.deleted_at IS NULL'
 
 /** SQL of the bytes of a call's payloads, and of those of its whole trace when it is the first of it. */
 export const sizeColumn = 'c.start_size + c.end_size AS storage_size_bytes'

@@ -85,13 +85,13 @@ export interface OwnApi {
 }
 
 /** Starts an apiserver of a test file's own before its tests, and ends it after them. */
-export function useApiServer(stack: Stack): OwnApi {
+export function useApiServer(stack: Stack, env: Record<string, string> = {}): OwnApi {
   const own = {} as OwnApi
   own.join = async (entity, role) =>
     createRest({ ...stack, url: own.server.url }, await addKey(own.database.pool, entity, role))
   beforeAll(async () => {
     own.database = await createTestDatabase()
-    own.server = await startApiServer(stack, own.database.databaseUrl)
+    own.server = await startApiServer(stack, own.database.databaseUrl, env)
   })
   afterAll(async () => {
     await own.server?.remove()

@@ -2,9 +2,9 @@ import { Type, type Static } from 'typebox'
 import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
 // Some of these stand in indexes, whose entries may have some 2,700 bytes.
-const idSchema = Type.String({ minLength: 1, maxLength: 256 })
+export const idSchema = Type.String({ minLength: 1, maxLength: 256 })
 const opNameSchema = Type.String({ maxLength: 1024 })
-const displayNameSchema = Type.String({ maxLength: 1024 })
+export const displayNameSchema = Type.String({ maxLength: 1024 })
 const stepSchema = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 /** A time; calls/read-parts.ts reads it. */
 const timeSchema = Type.String({ maxLength: 64 })

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import type { StoredCall } from '../../../db/tracing/read-calls.ts'
 import type { CallRow, Payload, SpilledPart } from '../../../db/tracing/write-calls.ts'
 import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
 import type { Project } from '../projects.ts'
@@ -28,4 +30,14 @@ async function store(
   const key = `traces/${project.entity}/${project.number}/calls/${name}`
   await artifacts.put(key, bytes)
   return { key, size: bytes.length }
+}
+
+/** Puts payloads back into their places that lie in the artifact store, as far as they were asked for. */
+export async function fetchSpilled(artifacts: ArtifactStore, calls: StoredCall[]): Promise<void> {
+  for (const call of calls) {
+    for (const [place, { key }] of Object.entries(call.spilled ?? {})) {
+      if (call[place as Payload] === undefined) continue
+      call[place as Payload] = (await buffer(await artifacts.open(key))).toString()
+    }
+  }
 }

@@ -1,0 +1,37 @@
+import { deleteCalls, listParents, listTraces } from '../../../db/tracing/change-calls.ts'
+import type { Caller } from '../../middleware/context.ts'
+import type { TraceDeps } from '../deps.ts'
+import { tooLarge } from '../refusals.ts'
+import { weeksOf } from './week.ts'
+
+const mostIds = 1_000
+// Of a larger trace some calls at the end are not found below their parents.
+const mostOfTraces = 10_000
+
+/** Deletes calls and all that stand below them; answers how many. @throws {TraceRefusal} 413 for more than 1,000 ids */
+export async function deleteWithDescendants(
+  { pool, projects }: TraceDeps,
+  caller: Caller,
+  { projectId, callIds }: { projectId: string; callIds: string[] },
+): Promise<number> {
+  if (callIds.length > mostIds) throw tooLarge()
+  const { number: project } = await projects.find(caller, projectId)
+  const found = await listTraces(pool, { weeks: weeksOf(callIds), project, ids: callIds })
+  if (found.length === 0) return 0
+  const traceIds = [...new Set(found.map(({ traceId }) => traceId))]
+  const parents = await listParents(pool, { project, traceIds, limit: mostOfTraces })
+  const ids = withDescendants(
+    found.map(({ id }) => id),
+    parents,
+  )
+  return deleteCalls(pool, { weeks: weeksOf(ids), project, ids })
+}
+
+/** The ids and those of all that stand below them, at any depth. */
+export function withDescendants(ids: string[], calls: { id: string; parentId: string | null }[]): string[] {
+  const children = Map.groupBy(calls, ({ parentId }) => parentId)
+  const all = new Set(ids)
+  // A set is walked through with what is added meanwhile; calls in a circle are in it once.
+  for (const id of all) for (const child of children.get(id) ?? []) all.add(child.id)
+  return [...all]
+}

@@ -1,0 +1,66 @@
+import { countCalls, streamCalls, type CallSelection, type StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { Caller } from '../../middleware/context.ts'
+import type { TraceDeps } from '../deps.ts'
+import type { Project } from '../projects.ts'
+import { compileCallsOrder, compileCallsWhere } from '../query/calls-query.ts'
+import { SqlParams } from '../query/params.ts'
+import { selectColumns } from './columns.ts'
+import { expandCalls } from './expand.ts'
+import { lookUpExtras } from './extras.ts'
+import { presentCall } from './present.ts'
+import type { CallsQuery, StatsQuery } from './query-schema.ts'
+import { fetchSpilled } from './spill.ts'
+
+/** The calls that a query finds, as JSON texts in chunks. */
+export async function* findCalls(deps: TraceDeps, caller: Caller, wanted: CallsQuery): AsyncGenerator<string[]> {
+  const project = await deps.projects.find(caller, wanted.project_id)
+  for await (const calls of streamCalls(deps.pool, selectCalls(project, wanted))) {
+    yield await presentCalls(deps, { project, calls, wanted })
+  }
+}
+
+/** One call; undefined when it is not there or deleted. */
+export async function findCall(deps: TraceDeps, caller: Caller, id: string, wanted: CallsQuery) {
+  for await (const [call] of findCalls(deps, caller, { ...wanted, filter: { call_ids: [id] }, limit: 1 })) return call
+  return undefined
+}
+
+/** How many calls a query finds, and their bytes where they are asked for. */
+export async function countFoundCalls(deps: TraceDeps, caller: Caller, wanted: StatsQuery) {
+  const project = await deps.projects.find(caller, wanted.project_id)
+  const params = new SqlParams()
+  const where = compileCallsWhere(readSelection(wanted), project, params)
+  const withSize = wanted.include_total_storage_size === true
+  const { count, bytes } = await countCalls(deps.pool, { where, limit: wanted.limit, values: params.values }, withSize)
+  return { count, total_storage_size_bytes: bytes }
+}
+
+function selectCalls(project: Project, wanted: CallsQuery): CallSelection {
+  const selection = { ...readSelection(wanted), sortBy: wanted.sort_by }
+  const params = new SqlParams()
+  return {
+    columns: selectColumns(wanted),
+    where: compileCallsWhere(selection, project, params),
+    orderBy: compileCallsOrder(selection, project, params),
+    limit: wanted.limit,
+    offset: wanted.offset,
+    values: params.values,
+  }
+}
+
+function readSelection({ filter, query, expand_columns: expandColumns }: StatsQuery) {
+  return { filter, query, expandColumns }
+}
+
+async function presentCalls(
+  deps: TraceDeps,
+  { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
+): Promise<string[]> {
+  await fetchSpilled(deps.artifacts, calls)
+  const columns = wanted.expand_columns ?? []
+  if (columns.length > 0 && wanted.return_expanded_column_values !== false) {
+    await expandCalls(deps, project, { calls, columns })
+  }
+  const extras = await lookUpExtras(deps, { project, calls, wanted })
+  return calls.map((call) => presentCall(project.id, call, extras.get(call.id)))
+}

@@ -1,0 +1,61 @@
+import type { Pool } from '../pool.ts'
+
+/** Where a call is. */
+export interface CallAddress {
+  week: number
+  project: number
+  id: string
+}
+
+/** Gives a call another name, null for none, which a start that comes later does not undo. */
+export async function renameCall(pool: Pool, { week, project, id }: CallAddress, name: string | null): Promise<void> {
+  await pool.query(
+    `INSERT INTO tracing.calls (week, project, id, display_name, renamed) VALUES ($1, $2, $3, $4, true)
+     ON CONFLICT (week, project, id) DO UPDATE SET display_name = excluded.display_name, renamed = true`,
+    [week, project, id, name],
+  )
+}
+
+/** The traces of those of the calls that are there and not deleted. */
+export async function listTraces(
+  pool: Pool,
+  { weeks, project, ids }: { weeks: number[]; project: number; ids: string[] },
+): Promise<{ id: string; traceId: string }[]> {
+  const { rows } = await pool.query<{ id: string; traceId: string }>(
+    `SELECT id, trace_id AS "traceId" FROM tracing.calls
+     WHERE week = ANY ($1) AND project = $2 AND id = ANY ($3) AND started_at IS NOT NULL AND deleted_at IS NULL`,
+    [weeks, project, ids],
+  )
+  return rows
+}
+
+/** Which call stands below which, in these traces; at most `limit`, those that began first. */
+export async function listParents(
+  pool: Pool,
+  { project, traceIds, limit }: { project: number; traceIds: string[]; limit: number },
+): Promise<{ id: string; parentId: string | null }[]> {
+  const { rows } = await pool.query<{ id: string; parentId: string | null }>(
+    `SELECT id, parent_id AS "parentId" FROM tracing.calls
+     WHERE project = $1 AND trace_id = ANY ($2) AND started_at IS NOT NULL AND deleted_at IS NULL
+     ORDER BY started_at LIMIT $3`,
+    [project, traceIds, limit],
+  )
+  return rows
+}
+
+/** Deletes calls softly; answers how many that were. */
+export async function deleteCalls(
+  pool: Pool,
+  { weeks, project, ids }: { weeks: number[]; project: number; ids: string[] },
+): Promise<number> {
+  const { rowCount } = await pool.query(
+    `WITH doomed AS (
+       SELECT week, id FROM tracing.calls
+       WHERE week = ANY ($1) AND project = $2 AND id = ANY ($3) AND started_at IS NOT NULL AND deleted_at IS NULL
+       ORDER BY id FOR UPDATE
+     )
+     UPDATE tracing.calls c SET deleted_at = now() FROM doomed d WHERE c.week = d.week AND c.project = $2 AND c.id = d.id`,
+    [weeks, project, ids],
+  )
+  return rowCount ?? 0
+}
