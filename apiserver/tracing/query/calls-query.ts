@@ -14,8 +14,8 @@ export interface CallsSelection {
 }
 
 /**
- * A condition over `tracing.calls c`: the project's calls that filter and query match. Whether they can be seen is left to
- * db/tracing/read-calls.ts. Order and limits take their parameters from the same list:
+ * What follows WHERE of a statement over `tracing.calls c`: the project's calls that can be seen and that filter and query
+ * match. Order and limits take their parameters from the same list:
  *
  *     const params = new SqlParams()
  *     const where = compileCallsWhere(selection, project, params)
@@ -26,21 +26,24 @@ export interface CallsSelection {
  */
 export function compileCallsWhere(selection: CallsSelection, project: Project, params: SqlParams): string {
   const { filter, query, expandColumns } = selection
-  const conditions = [`c.project = ${params.add(project.number)}::int`]
+  const conditions = [`c.project = ${params.add(project.number)}::int`, visible]
   if (filter) conditions.push(...compileCallsFilter(filter, params))
   const fields = new CallFields(project.id, expandColumns ?? [], params)
   if (query) conditions.push(compileCondition(query.$expr, fields, params))
   return conditions.join(' AND ')
 }
 
+// As the index of calls in time has them.
+const visible = 'c.started_at IS NOT NULL AND c.deleted_at IS NULL'
+
 const inTime: SortKey[] = [{ field: 'started_at', direction: 'asc' }]
 
-/** An ORDER BY list: in the order of time when nothing is asked for, in none (and empty) for an empty list. */
+/** `ORDER BY …`: in the order of time when nothing is asked for, in none (and empty) for an empty list. */
 export function compileCallsOrder(selection: CallsSelection, project: Project, params: SqlParams): string {
   const sortBy = selection.sortBy ?? inTime
   if (sortBy.length === 0) return ''
   const fields = new CallFields(project.id, selection.expandColumns ?? [], params)
   const keys = compileSort(sortBy, fields, params)
   // Pages must not overlap.
-  return `${keys}${sortBy.some(({ field }) => field === 'id') ? '' : ', c.id ASC'}`
+  return `ORDER BY ${keys}${sortBy.some(({ field }) => field === 'id') ? '' : ', c.id ASC'}`
 }

@@ -40,7 +40,7 @@ export function withEach(operand: Operand, write: (value: ValueOperand) => strin
   const [any, without] = [write(each), write(missing)]
   if (without === 'FALSE' || without === unknown) return `EXISTS (SELECT 1 FROM ${rows} AND ${any})`
   const isEmpty = `NOT EXISTS (SELECT 1 FROM ${rows} AND ${filled})`
-  return `(EXISTS (SELECT 1 FROM ${rows} AND ${filled} AND ${any}) OR (${isEmpty} AND ${without}))`
+  return `(EXISTS (SELECT 1 FROM ${rows} AND ${filled} AND ${any}) OR (${isEmpty} AND ${without} IS TRUE))`
 }
 
 function compareValues(comparator: Comparator, [left, right]: [ValueOperand, ValueOperand], params: SqlParams): string {

@@ -13,7 +13,8 @@ import type { SortKey } from './schema.ts'
  * @throws {Refusal} 422 for what is no operation, 403 for unknown fields, 400 for values that fit nothing
  */
 export function compileCondition(expr: unknown, fields: Fields, params: SqlParams): string {
-  return new ConditionCompiler(fields, params).condition(readExpression(expr))
+  const expression = readExpression(expr)
+  return params.keepUsed(() => new ConditionCompiler(fields, params).condition(expression))
 }
 
 class ConditionCompiler {
@@ -59,18 +60,9 @@ class ConditionCompiler {
     if (expression.kind === 'literal') return expression
     if (expression.kind === 'field') return ofField(this.#fields.resolve(expression.path), this.#params)
     if (expression.kind !== 'convert') return ofSql('boolean', this.condition(expression))
-    const { to } = expression
-    const input = this.#operand(expression.input)
-    if (input.kind !== 'rows') return convert(input, to)
-    return {
-      ...input,
-      each: convert(input.each, to),
-      missing: to === 'exists' ? ofMissing : convert(input.missing, to),
-    }
+    return convert(this.#operand(expression.input), expression.to)
   }
 }
-
-const ofMissing = { kind: 'literal', value: false } as const
 
 /** A value as a condition. */
 function holds(operand: Operand): string {

@@ -60,7 +60,13 @@ export function readJson({ sql, path }: JsonField, params: SqlParams): string {
 const castTypes = { double: 'number', int: 'number', string: 'text', bool: 'boolean' } as const
 
 /** What `$convert` makes of a value: null where it cannot be made. */
-export function convert(operand: ValueOperand, to: CastTarget): ValueOperand {
+export function convert(operand: Operand, to: CastTarget): Operand {
+  if (operand.kind !== 'rows') return convertValue(operand, to)
+  if (to === 'exists') return ofSql('boolean', `EXISTS (SELECT 1 FROM ${operand.rows} AND ${operand.filled})`)
+  return { ...operand, each: convertValue(operand.each, to), missing: convertValue(operand.missing, to) }
+}
+
+function convertValue(operand: ValueOperand, to: CastTarget): ValueOperand {
   if (operand.kind === 'literal') return { kind: 'literal', value: convertLiteral(operand.value, to) }
   if (to === 'exists') return ofSql('boolean', `(${operand.nullable} IS NOT NULL)`)
   const type = castTypes[to]
