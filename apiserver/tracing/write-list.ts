@@ -1,0 +1,39 @@
+// Larger writes are no faster.
+const chunkLength = 64 * 1024
+
+type Items = Iterable<string> | AsyncIterable<string>
+
+/** The chunks of a JSON array of these values, between what goes before and behind it. */
+export function writeArray(before: string, items: Items, behind: string): AsyncGenerator<string> {
+  return gather(separate(before, items, behind))
+}
+
+/** The chunks of JSON values, one in a line: breaks in a value stand between its parts, and need not be there. */
+export function writeLines(items: Items): AsyncGenerator<string> {
+  return gather(endLines(items))
+}
+
+async function* separate(before: string, items: Items, behind: string): AsyncGenerator<string> {
+  yield `${before}[`
+  let separator = ''
+  for await (const item of items) {
+    yield separator + item
+    separator = ','
+  }
+  yield `]${behind}`
+}
+
+async function* endLines(items: Items): AsyncGenerator<string> {
+  for await (const item of items) yield `${/[\n\r]/.test(item) ? item.replaceAll(/[\n\r]+/g, ' ') : item}\n`
+}
+
+async function* gather(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let text = ''
+  for await (const piece of pieces) {
+    text += piece
+    if (text.length < chunkLength) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
