@@ -12,6 +12,8 @@ const schema = Type.Object({
   DATABASE_URL: Type.String({ minLength: 1 }),
   // Where traces lie, if not in the same database.
   TRACING_DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
+  // A file of what tokens of models cost: LiteLLM's public one, or one in weave's form.
+  TRAINYARD_TRACING_PRICES: Type.Optional(Type.String({ minLength: 1 })),
   ...artifactSettings,
   ...outboundSettings,
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),

@@ -1,6 +1,8 @@
 import type { Deps } from '../deps.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { CallWriter } from './calls/writer.ts'
+import type { DefaultPrices } from './costs/default-prices.ts'
+import type { ValueChecker } from './feedback/value-checker.ts'
 import type { Projects } from './projects.ts'
 
 /** What requests of the tracing group are answered with. */
@@ -9,6 +11,10 @@ export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'engines'
   pool: Pool
   projects: Projects
   calls: CallWriter
+  /** Of models, where a project has none of its own. */
+  prices: DefaultPrices
+  /** Of annotations. */
+  values: ValueChecker
   /** What the rest of the interface is answered with, for completions. */
   main: Deps
 }

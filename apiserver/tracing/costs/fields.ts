@@ -1,0 +1,46 @@
+import type { Project } from '../projects.ts'
+import { unknownField, type Field, type Fields, type PlainField } from '../query/field.ts'
+import type { SqlParams } from '../query/params.ts'
+
+const column = (kind: PlainField['kind'], name: string): PlainField => ({ kind, sql: `f.${name}`, neverNull: true })
+
+/** What an answer tells of a cost. */
+const told = new Map<string, PlainField>([
+  ['id', column('text', 'id')],
+  ['llm_id', column('text', 'llm_id')],
+  ['prompt_token_cost', column('number', 'prompt_token_cost')],
+  ['completion_token_cost', column('number', 'completion_token_cost')],
+  ['prompt_token_cost_unit', { kind: 'text', sql: 'f.prompt_token_cost_unit' }],
+  ['completion_token_cost_unit', { kind: 'text', sql: 'f.completion_token_cost_unit' }],
+  ['effective_date', column('time', 'effective_date')],
+  ['provider_id', column('text', 'provider_id')],
+  ['cache_read_input_token_cost', column('number', 'cache_read_input_token_cost')],
+  ['cache_creation_input_token_cost', column('number', 'cache_creation_input_token_cost')],
+])
+
+const asked = new Map<string, PlainField>([
+  ...told,
+  ['created_by', column('text', 'created_by')],
+  ['created_at', column('time', 'created_at')],
+  ['pricing_level', { kind: 'text', sql: "'project'::text", neverNull: true }],
+])
+
+export const toldFields = [...told.keys()]
+
+/** The fields of a project's costs, `tracing.costs f`. */
+export class CostFields implements Fields {
+  readonly #project: Project
+  readonly #params: SqlParams
+
+  constructor(project: Project, params: SqlParams) {
+    this.#project = project
+    this.#params = params
+  }
+
+  resolve(path: string): Field {
+    const field = asked.get(path)
+    if (field) return field
+    if (path !== 'pricing_level_id') throw unknownField(path)
+    return { kind: 'text', sql: `${this.#params.add(this.#project.id)}::text`, neverNull: true }
+  }
+}

@@ -1,0 +1,47 @@
+import { Type, type Static } from 'typebox'
+import { querySchema, sortSchema } from '../query/schema.ts'
+import { limitSchema, optional, projectIdSchema } from '../schema.ts'
+
+const unitSchema = optional(Type.String())
+
+/** What tokens of a model cost. */
+const costSchema = Type.Object({
+  prompt_token_cost: Type.Number(),
+  completion_token_cost: Type.Number(),
+  prompt_token_cost_unit: unitSchema,
+  completion_token_cost_unit: unitSchema,
+  /** Without one it begins at once. */
+  effective_date: optional(Type.String({ format: 'date-time' })),
+  provider_id: optional(Type.String()),
+  cache_read_input_token_cost: optional(Type.Number()),
+  cache_creation_input_token_cost: optional(Type.Number()),
+})
+
+export type WireCost = Static<typeof costSchema>
+
+/** POST /cost/create. Names of models stand in an index, whose entries may have some 2,700 bytes. */
+export const costCreateSchema = Type.Object({
+  project_id: projectIdSchema,
+  costs: Type.Unsafe<Record<string, WireCost>>({
+    type: 'object',
+    propertyNames: { maxLength: 256 },
+    additionalProperties: costSchema,
+  }),
+})
+
+/** POST /cost/query. */
+export const costQuerySchema = Type.Object({
+  project_id: projectIdSchema,
+  fields: optional(Type.Array(Type.String())),
+  query: optional(querySchema),
+  sort_by: optional(sortSchema),
+  limit: optional(limitSchema),
+  offset: optional(limitSchema),
+})
+
+/** POST /cost/purge. */
+export const costPurgeSchema = Type.Object({ project_id: projectIdSchema, query: querySchema })
+
+export const costIdsSchema = Type.Object({ ids: Type.Array(Type.Array(Type.String())) })
+export const costRowsSchema = Type.Object({ results: Type.Array(Type.Object({})) })
+export const emptySchema = Type.Object({})

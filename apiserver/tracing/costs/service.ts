@@ -1,0 +1,88 @@
+import { deleteCosts, insertCosts, listCostsOf, type CostRow } from '../../../db/tracing/costs.ts'
+import type { TraceDeps } from '../deps.ts'
+import { newId } from '../ids.ts'
+import { parseInstant } from '../instants.ts'
+import type { Project } from '../projects.ts'
+import { choosePrice, presentCost, type Price } from './choose.ts'
+import type { WireCost } from './schema.ts'
+
+/** Stores what a project pays for models; answers with the new ids, each with its model. */
+export async function createCosts(
+  { pool }: Pick<TraceDeps, 'pool'>,
+  project: Project,
+  { costs, createdBy }: { costs: Record<string, WireCost>; createdBy: string },
+): Promise<[id: string, llmId: string][]> {
+  const rows = Object.entries(costs).map(([llmId, wire]) => ({ id: newId(), llmId, createdBy, ...readCost(wire) }))
+  await insertCosts(pool, project.number, rows)
+  return rows.map(({ id, llmId }) => [id, llmId])
+}
+
+function readCost(wire: WireCost) {
+  return {
+    providerId: wire.provider_id || 'default',
+    effectiveDate: wire.effective_date ? parseInstant(wire.effective_date)! : null,
+    promptTokenCost: wire.prompt_token_cost,
+    completionTokenCost: wire.completion_token_cost,
+    promptTokenCostUnit: readUnit(wire.prompt_token_cost_unit),
+    completionTokenCostUnit: readUnit(wire.completion_token_cost_unit),
+    cacheReadInputTokenCost: wire.cache_read_input_token_cost ?? 0,
+    cacheCreationInputTokenCost: wire.cache_creation_input_token_cost ?? 0,
+  }
+}
+
+/** Dollars, unless a client says that there is none. */
+function readUnit(unit: string | null | undefined): string | null {
+  return unit === undefined ? 'USD' : unit
+}
+
+export async function purgeCosts({ pool }: Pick<TraceDeps, 'pool'>, project: Project, ids: string[]): Promise<void> {
+  await deleteCosts(pool, project.number, ids)
+}
+
+/** What a call used: the value of its `summary.usage`, an object by models. */
+export interface UsedTokens {
+  /** In the kept form. */
+  startedAt: string
+  usage: unknown
+}
+
+/** What a call cost, by models, as `summary.weave.costs` has it. */
+export type CallCosts = Record<string, ReturnType<typeof presentCost>>
+
+/** What each of the calls cost; undefined where no model that it used has a price. */
+export async function costsOfCalls(
+  deps: Pick<TraceDeps, 'pool' | 'prices'>,
+  project: Project,
+  calls: UsedTokens[],
+): Promise<(CallCosts | undefined)[]> {
+  const used = calls.map(({ usage }) => listModels(usage))
+  const prices = await findPrices(deps, project, new Set(used.flat()))
+  return calls.map(({ startedAt, usage }, index) => {
+    const costs = used[index]!.flatMap((llmId) => {
+      const price = choosePrice(prices.get(llmId) ?? [], startedAt)
+      return price ? [[llmId, presentCost((usage as Record<string, unknown>)[llmId], price)] as const] : []
+    })
+    return costs.length > 0 ? Object.fromEntries(costs) : undefined
+  })
+}
+
+function listModels(usage: unknown): string[] {
+  return typeof usage === 'object' && usage !== null && !Array.isArray(usage) ? Object.keys(usage) : []
+}
+
+async function findPrices(
+  { pool, prices }: Pick<TraceDeps, 'pool' | 'prices'>,
+  project: Project,
+  llmIds: ReadonlySet<string>,
+): Promise<Map<string, Price[]>> {
+  if (llmIds.size === 0) return new Map()
+  const found = await prices.find(llmIds)
+  for (const row of await listCostsOf(pool, project.number, [...llmIds])) {
+    found.set(row.llmId, [...(found.get(row.llmId) ?? []), toPrice(row, project)])
+  }
+  return found
+}
+
+function toPrice(row: CostRow, project: Project): Price {
+  return { ...row, pricingLevel: 'project', pricingLevelId: project.id }
+}

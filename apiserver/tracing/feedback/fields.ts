@@ -1,0 +1,43 @@
+import type { Project } from '../projects.ts'
+import { splitPath, unknownField, type Field, type Fields, type PlainField } from '../query/field.ts'
+import type { SqlParams } from '../query/params.ts'
+
+const text = (name: string): PlainField => ({ kind: 'text', sql: `f.${name}` })
+const filled = (name: string): PlainField => ({ kind: 'text', sql: `f.${name}`, neverNull: true })
+
+const columns = new Map<string, PlainField>([
+  ['id', filled('id')],
+  ['weave_ref', filled('weave_ref')],
+  ['wb_user_id', filled('wb_user_id')],
+  ['creator', text('creator')],
+  ['created_at', { kind: 'time', sql: 'f.created_at', neverNull: true }],
+  ['feedback_type', filled('feedback_type')],
+  ['annotation_ref', text('annotation_ref')],
+  ['runnable_ref', text('runnable_ref')],
+  ['call_ref', text('call_ref')],
+  ['trigger_ref', text('trigger_ref')],
+])
+
+/** What a row has unless less is asked for. */
+export const allFields = ['project_id', 'payload', ...columns.keys()]
+
+/** The fields of a project's feedback, `tracing.feedback f`. */
+export class FeedbackFields implements Fields {
+  readonly #project: Project
+  readonly #params: SqlParams
+
+  constructor(project: Project, params: SqlParams) {
+    this.#project = project
+    this.#params = params
+  }
+
+  resolve(path: string): Field {
+    const column = columns.get(path)
+    if (column) return column
+    if (path === 'project_id')
+      return { kind: 'text', sql: `${this.#params.add(this.#project.id)}::text`, neverNull: true }
+    if (path === 'payload') return { kind: 'json', sql: 'f.payload', path: [] }
+    if (!path.startsWith('payload.')) throw unknownField(path)
+    return { kind: 'json', sql: 'f.payload', path: splitPath(path).slice(1) }
+  }
+}

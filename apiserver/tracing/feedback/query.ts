@@ -1,0 +1,32 @@
+import type { Static } from 'typebox'
+import type { TraceDeps } from '../deps.ts'
+import type { Project } from '../projects.ts'
+import { isCount, planColumns } from '../query/answer-columns.ts'
+import { answerRows } from '../query/answer-rows.ts'
+import { compileCondition, compileSort } from '../query/compile.ts'
+import { SqlParams } from '../query/params.ts'
+import { allFields, FeedbackFields } from './fields.ts'
+import type { feedbackQuerySchema } from './schema.ts'
+
+/** JSON texts of a project's feedback; oldest first, unless another order is asked for. */
+export function queryFeedback(
+  { pool }: Pick<TraceDeps, 'pool'>,
+  project: Project,
+  wire: Static<typeof feedbackQuerySchema>,
+): AsyncGenerator<string> {
+  const params = new SqlParams()
+  const fields = new FeedbackFields(project, params)
+  const names = wire.fields?.length ? wire.fields : allFields
+  const columns = planColumns(names, fields, params)
+  const own = `f.project = ${params.add(project.number)}`
+  const where = wire.query ? `${own} AND ${compileCondition(wire.query.$expr, fields, params)}` : own
+  const sorts = [compileSort(wire.sort_by ?? [], fields, params) || 'f.created_at', 'f.id']
+  return answerRows(pool, columns, {
+    from: 'tracing.feedback f',
+    where,
+    orderBy: isCount(names) ? '' : sorts.join(', '),
+    limit: wire.limit ?? null,
+    offset: wire.offset ?? null,
+    values: params.values,
+  })
+}

@@ -1,0 +1,107 @@
+import { rawList, rawObject, rawText } from '../../json/raw.ts'
+import type { TraceDeps } from '../deps.ts'
+import { readPurgeIds } from '../query/purge-ids.ts'
+import { sendChunks } from '../send-chunks.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { writeArray } from '../write-list.ts'
+import { presentStored } from './present.ts'
+import { queryFeedback } from './query.ts'
+import {
+  emptySchema,
+  feedbackBatchAnswerSchema,
+  feedbackBatchSchema,
+  feedbackBatchTexts,
+  feedbackCreateSchema,
+  feedbackPurgeSchema,
+  feedbackQuerySchema,
+  feedbackReplaceSchema,
+  feedbackRowsSchema,
+  feedbackSchema,
+  feedbackTexts,
+} from './schema.ts'
+import { createBatch, createFeedback, purgeFeedback, replaceWith } from './service.ts'
+
+const tag = 'Feedback'
+
+/** What people and scorers say of calls and objects. */
+export function routeFeedback(api: TraceApi, deps: TraceDeps): void {
+  routeWrites(api, deps)
+
+  api.post(
+    '/feedback/query',
+    {
+      tag,
+      summary: 'Find feedback',
+      description:
+        'Answers with the fields that are asked for, or all; `payload.a.b` is a text. `count(*)` alone is their number.',
+      role: 'read',
+      body: feedbackQuerySchema,
+      answer: feedbackRowsSchema,
+    },
+    async ({ ctx, caller, body }) => {
+      const rows = queryFeedback(deps, await deps.projects.find(caller, body.project_id), body)
+      await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"result":', rows, '}') })
+    },
+  )
+
+  api.post(
+    '/feedback/purge',
+    {
+      tag,
+      summary: 'Remove feedback for good',
+      description: 'By ids only: `$eq` of the field id and a text, or a `$or` of such.',
+      body: feedbackPurgeSchema,
+      answer: emptySchema,
+    },
+    async ({ caller, body }) => {
+      const ids = readPurgeIds(body.query.$expr, { takesIn: false })
+      await purgeFeedback(deps, await deps.projects.find(caller, body.project_id), ids)
+      return {}
+    },
+  )
+}
+
+function routeWrites(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/feedback/create',
+    {
+      tag,
+      summary: 'Say something of a call or an object',
+      description:
+        'A request with an id that is there already changes nothing, and is answered with what is there: it is taken ' +
+        'for the same request again.',
+      body: feedbackCreateSchema,
+      texts: feedbackTexts,
+      answer: feedbackSchema,
+    },
+    async ({ caller, body }) => presentStored(await createFeedback(deps, caller, body)),
+  )
+
+  api.post(
+    '/feedback/batch/create',
+    {
+      tag,
+      summary: 'Say several things at once',
+      description: 'All or nothing. Items that break a rule are told with a 422, and clients send the others again.',
+      body: feedbackBatchSchema,
+      texts: feedbackBatchTexts,
+      answer: feedbackBatchAnswerSchema,
+    },
+    async ({ caller, body }) => {
+      const stored = await createBatch(deps, caller, body.batch)
+      return rawObject({ res: rawText(rawList(stored.map(presentStored))) })
+    },
+  )
+
+  api.post(
+    '/feedback/replace',
+    {
+      tag,
+      summary: 'Put feedback in the place of another',
+      body: feedbackReplaceSchema,
+      texts: feedbackTexts,
+      answer: feedbackSchema,
+    },
+    async ({ caller, body }) => presentStored(await replaceWith(deps, caller, body)),
+  )
+}

@@ -1,0 +1,130 @@
+import { parseValue, writeValue, type Value } from '../json/value.ts'
+import { badRequest } from '../refusals.ts'
+import { parseRef, type Ref } from '../refs/parse-ref.ts'
+import { describeReaction } from './emoji.ts'
+import type { WireFeedback } from './schema.ts'
+
+const reaction = 'wandb.reaction.1'
+const note = 'wandb.note.1'
+const annotation = 'wandb.annotation'
+const runnable = 'wandb.runnable'
+
+const longestNote = 1_024
+const largestPayloadBytes = 1024 * 1024
+// Both stand in indexes, whose entries may have some 2,700 bytes.
+const longestRefBytes = 2_000
+const longestTypeBytes = 500
+
+/** What feedback says once its rules were applied. */
+export interface CheckedFeedback {
+  /** JSON text, with what the server adds. */
+  payload: string
+  /** A value that the specification behind a reference must allow. */
+  annotation?: { ref: string; value: string }
+}
+
+/** Checks feedback by the rules of its type. @throws {TraceRefusal} 400 for what breaks one */
+export function checkFeedback(wire: WireFeedback, projectId: string): CheckedFeedback {
+  if (Buffer.byteLength(wire.weave_ref) > longestRefBytes) throw badRequest('Invalid weave_ref: it is too long')
+  if (Buffer.byteLength(wire.feedback_type) > longestTypeBytes)
+    throw badRequest('Invalid feedback_type: it is too long')
+  checkRefs(wire, projectId)
+  const checked = checkPayload(wire)
+  if (Buffer.byteLength(checked.payload) > largestPayloadBytes) throw badRequest('Feedback payload too large')
+  return checked
+}
+
+function checkRefs(wire: WireFeedback, projectId: string): void {
+  const type = wire.feedback_type
+  if (type.startsWith(annotation)) checkAnnotationRef(wire, projectId)
+  else if (wire.annotation_ref) throw notAllowed('annotation_ref', 'annotation')
+  else if (type.startsWith(runnable)) checkRunnableRef(wire)
+  else if (wire.runnable_ref) throw notAllowed('runnable_ref', 'runnable')
+  else if (wire.call_ref) throw notAllowed('call_ref', 'runnable')
+  else if (wire.trigger_ref) throw notAllowed('trigger_ref', 'runnable')
+  if (wire.runnable_ref) expectRef('runnable_ref', wire.runnable_ref, ['op', 'object'])
+  if (wire.call_ref) expectRef('call_ref', wire.call_ref, ['call'])
+  if (wire.trigger_ref) expectRef('trigger_ref', wire.trigger_ref, ['object'])
+}
+
+function checkAnnotationRef(wire: WireFeedback, projectId: string): void {
+  const name = readSubtype(wire.feedback_type, annotation)
+  if (!wire.annotation_ref) throw badRequest('annotation_ref is required for annotation feedback')
+  const ref = expectRef('annotation_ref', wire.annotation_ref, ['object'])
+  if (!('name' in ref) || ref.name !== name) {
+    throw badRequest(`annotation_ref must point to an object with name ${name}`)
+  }
+  if (ref.projectId !== projectId) throw badRequest(`annotation_ref must be of the project ${projectId}`)
+}
+
+function checkRunnableRef(wire: WireFeedback): void {
+  const name = readSubtype(wire.feedback_type, runnable)
+  if (!wire.runnable_ref) throw badRequest('runnable_ref is required for runnable feedback')
+  const ref = expectRef('runnable_ref', wire.runnable_ref, ['op', 'object'])
+  if (!('name' in ref) || ref.name !== name) {
+    throw badRequest(`runnable_ref must point to an object with name ${name}`)
+  }
+  if (ref.kind === 'op' && !wire.call_ref) throw badRequest('call_ref is required for runnable feedback on ops')
+}
+
+/** What stands behind the prefix of a type. */
+function readSubtype(type: string, prefix: string): string {
+  if (type.startsWith(`${prefix}.`)) return type.slice(prefix.length + 1)
+  throw badRequest(`Invalid feedback type: ${type}`)
+}
+
+function expectRef(name: string, uri: string, kinds: Ref['kind'][]): Ref {
+  const ref = parseRef(uri)
+  if (kinds.includes(ref.kind)) return ref
+  throw badRequest(`Invalid ${name}: it must be of kind ${kinds.join(' or ')}`)
+}
+
+function notAllowed(name: string, kind: string) {
+  return badRequest(`${name} is not allowed for non-${kind} feedback`)
+}
+
+/** The payload stays as it was written wherever nothing is added to it. */
+function checkPayload(wire: WireFeedback): CheckedFeedback {
+  const type = wire.feedback_type
+  const payload = wire.payload.toString()
+  if (type === reaction) return { payload: writeValue(nameReaction(readMembers(payload))) }
+  if (type === note) checkNote(readMembers(payload).get('note'))
+  if (type.startsWith(runnable)) takeMember(payload, 'output', type)
+  if (!type.startsWith(annotation)) return { payload }
+  const value = writeValue(takeMember(payload, 'value', type))
+  return { payload, annotation: { ref: wire.annotation_ref!, value } }
+}
+
+function nameReaction(members: Map<string, Value>): Map<string, Value> {
+  const emoji = members.get('emoji')
+  if (typeof emoji !== 'string') throw wrongPayload(reaction, 'emoji should be a valid string')
+  const named = describeReaction(emoji)
+  if (!named) throw badRequest('Value of emoji key in payload must be exactly one emoji')
+  return new Map([
+    ...members,
+    ['alias', named.alias],
+    ['detoned', named.detoned],
+    ['detoned_alias', named.detonedAlias],
+  ])
+}
+
+function checkNote(text: Value | undefined): void {
+  if (typeof text !== 'string') throw wrongPayload(note, 'note should be a valid string')
+  const length = Array.from(text).length
+  if (length === 0) throw wrongPayload(note, 'note should have at least 1 character')
+  if (length > longestNote) throw wrongPayload(note, `note should have at most ${longestNote} characters`)
+}
+
+function takeMember(payload: string, name: string, type: string): Value {
+  const value = readMembers(payload).get(name)
+  if (value === undefined) throw wrongPayload(type, `${name} is required`)
+  return value
+}
+
+function readMembers(payload: string): Map<string, Value> {
+  return parseValue(payload) as Map<string, Value>
+}
+
+function wrongPayload(type: string, why: string) {
+  return badRequest(`Invalid payload for feedback_type ${type}: ${why}`)
+}

@@ -1,0 +1,127 @@
+import {
+  deleteFeedback,
+  insertFeedback,
+  listFeedbackOfCalls,
+  replaceFeedback,
+  type NewFeedback,
+  type StoredFeedback,
+} from '../../../db/tracing/feedback.ts'
+import { withTransaction } from '../../../db/pool.ts'
+import { rawList, rawText, type RawJson } from '../../json/raw.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { unprocessable, type Fault } from '../../refusal.ts'
+import type { TraceDeps } from '../deps.ts'
+import { newId } from '../ids.ts'
+import type { Project } from '../projects.ts'
+import { TraceRefusal } from '../refusals.ts'
+import { tryParseRef } from '../refs/parse-ref.ts'
+import { checkAnnotation } from './annotation-spec.ts'
+import { presentOfCall } from './present.ts'
+import { checkFeedback } from './rules.ts'
+import type { WireFeedback } from './schema.ts'
+
+/** @throws {Refusal} 400 for what breaks a rule, 422 for a payload that is no object */
+export async function createFeedback(deps: TraceDeps, caller: Caller, wire: WireFeedback): Promise<StoredFeedback> {
+  const item = await readFeedback(deps, caller, wire, ['body'])
+  const project = await deps.projects.open(caller, wire.project_id)
+  const [stored] = await insertFeedback(deps.pool, project.number, [item])
+  return stored!
+}
+
+/** Puts feedback in the place of another, which is gone afterwards. */
+export async function replaceWith(
+  deps: TraceDeps,
+  caller: Caller,
+  wire: WireFeedback & { feedback_id: string },
+): Promise<StoredFeedback> {
+  const item = await readFeedback(deps, caller, wire, ['body'])
+  const project = await deps.projects.open(caller, wire.project_id)
+  return replaceFeedback(deps.pool, project.number, { replaced: wire.feedback_id, by: item })
+}
+
+/**
+ * Stores all or nothing. Clients find the item that is not taken by sending parts of the batch, but only after a 422:
+ * any other refusal would cost them the whole of it.
+ *
+ * @throws {Refusal} 422 with the items that break a rule
+ */
+export async function createBatch(deps: TraceDeps, caller: Caller, batch: WireFeedback[]): Promise<StoredFeedback[]> {
+  const faults: Fault[] = []
+  const items: (NewFeedback & { projectId: string })[] = []
+  for (const [index, wire] of batch.entries()) {
+    const loc = ['body', 'batch', String(index)]
+    const item = await catchFault(() => readFeedback(deps, caller, wire, loc), loc)
+    if ('id' in item) items.push({ ...item, projectId: wire.project_id })
+    else faults.push(item)
+  }
+  if (faults.length > 0) throw unprocessable(...faults)
+  return storeBatch(deps, caller, items)
+}
+
+async function storeBatch(
+  deps: TraceDeps,
+  caller: Caller,
+  items: (NewFeedback & { projectId: string })[],
+): Promise<StoredFeedback[]> {
+  const byProject: { project: Project; own: NewFeedback[] }[] = []
+  for (const [projectId, own] of Map.groupBy(items, (item) => item.projectId)) {
+    byProject.push({ project: await deps.projects.open(caller, projectId), own })
+  }
+  const stored = new Map<NewFeedback, StoredFeedback>()
+  await withTransaction(deps.pool, async (connection) => {
+    for (const { project, own } of byProject) {
+      const taken = await insertFeedback(connection, project.number, own)
+      for (const [index, item] of own.entries()) stored.set(item, taken[index]!)
+    }
+  })
+  return items.map((item) => stored.get(item)!)
+}
+
+/** What an item breaks, as a fault of the batch. A project that is somebody else's stays a refusal of everything. */
+async function catchFault(read: () => Promise<NewFeedback>, loc: string[]): Promise<NewFeedback | Fault> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof TraceRefusal) || error.status === 403) throw error
+    return { loc, msg: error.message, type: 'value_error' }
+  }
+}
+
+async function readFeedback(deps: TraceDeps, caller: Caller, wire: WireFeedback, loc: string[]): Promise<NewFeedback> {
+  if (wire.payload.first !== '{') {
+    throw unprocessable({ loc: [...loc, 'payload'], msg: 'Input should be a valid dictionary', type: 'dict_type' })
+  }
+  // A project that begins with this begins only when there is something to store.
+  const { id: projectId } = await deps.projects.find(caller, wire.project_id)
+  const { payload, annotation } = checkFeedback(wire, projectId)
+  if (annotation) await checkAnnotation(deps, caller, annotation)
+  const target = tryParseRef(wire.weave_ref)
+  return {
+    id: wire.id || newId(),
+    weaveRef: wire.weave_ref,
+    callId: target?.kind === 'call' && target.projectId === projectId ? target.id : null,
+    feedbackType: wire.feedback_type,
+    payload,
+    creator: wire.creator ?? null,
+    wbUserId: caller.keyId,
+    annotationRef: wire.annotation_ref ?? null,
+    runnableRef: wire.runnable_ref ?? null,
+    callRef: wire.call_ref ?? null,
+    triggerRef: wire.trigger_ref ?? null,
+  }
+}
+
+export async function purgeFeedback(deps: Pick<TraceDeps, 'pool'>, project: Project, ids: string[]): Promise<void> {
+  await deleteFeedback(deps.pool, project.number, ids)
+}
+
+/** JSON of the list of feedback on each of the calls, oldest first; a call without any is not in the answer. */
+export async function feedbackOfCalls(
+  deps: Pick<TraceDeps, 'pool'>,
+  project: Project,
+  callIds: string[],
+): Promise<Map<string, RawJson>> {
+  const rows = await listFeedbackOfCalls(deps.pool, project.number, callIds)
+  const byCall = [...Map.groupBy(rows, ({ callId }) => callId)]
+  return new Map(byCall.map(([id, own]) => [id, rawText(rawList(own.map(presentOfCall)))]))
+}

@@ -1,0 +1,68 @@
+import type { Static } from 'typebox'
+import {
+  streamThreads,
+  threadSortFields,
+  type ThreadPage,
+  type ThreadRow,
+  type ThreadSort,
+} from '../../../db/tracing/threads.ts'
+import type { TraceDeps } from '../deps.ts'
+import { parseInstant } from '../instants.ts'
+import { badRequest } from '../refusals.ts'
+import { sendChunks } from '../send-chunks.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { writeLines } from '../write-list.ts'
+import { threadSchema, threadsQuerySchema } from './schema.ts'
+
+type WireQuery = Static<typeof threadsQuerySchema>
+
+/** Conversations: calls that share a thread. */
+export function routeThreads(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/threads/stream_query',
+    {
+      tag: 'Threads',
+      summary: 'Read conversations, one in a line',
+      description:
+        'What is told of a thread is told of its turns: the outermost calls in it. A thread of which no turn has ended ' +
+        'is not there.',
+      role: 'read',
+      body: threadsQuerySchema,
+      otherAnswers: { 'application/jsonl': threadSchema },
+    },
+    async ({ ctx, caller, body }) => {
+      const page = readPage(body)
+      const project = await deps.projects.find(caller, body.project_id)
+      const threads = writeThreads(streamThreads(deps.pool, project.number, page))
+      await sendChunks(ctx, deps, { type: 'application/jsonl', chunks: writeLines(threads) })
+    },
+  )
+}
+
+async function* writeThreads(chunks: AsyncIterable<ThreadRow[]>): AsyncGenerator<string> {
+  for await (const chunk of chunks) for (const row of chunk) yield JSON.stringify(row)
+}
+
+function readPage({ filter, sort_by: sortBy, limit, offset }: WireQuery): ThreadPage {
+  const threadIds = filter?.thread_ids ?? []
+  return {
+    after: readTime(filter?.after_datetime),
+    before: readTime(filter?.before_datetime),
+    // None are none in particular.
+    threadIds: threadIds.length > 0 ? threadIds : null,
+    sort: sortBy?.length ? sortBy.map(readSort) : [{ field: 'last_updated', direction: 'desc' }],
+    limit: limit ?? null,
+    offset: offset ?? 0,
+  }
+}
+
+/** The schema has let only times through. */
+function readTime(text: string | null | undefined): string | null {
+  return text ? parseInstant(text)! : null
+}
+
+function readSort({ field: name, direction }: { field: string; direction: 'asc' | 'desc' }): ThreadSort {
+  const field = threadSortFields.find((known) => known === name)
+  if (field) return { field, direction }
+  throw badRequest(`Unsupported sort field: ${name.slice(0, 300)}. Supported fields: ${threadSortFields.join(', ')}`)
+}

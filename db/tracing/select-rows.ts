@@ -1,0 +1,31 @@
+import type { Pool } from '../pool.ts'
+import { streamRows } from './stream-rows.ts'
+
+/** A query whose columns and conditions were made for one request. */
+export interface RowSelection {
+  from: 'tracing.feedback f' | 'tracing.costs f'
+  /** Expressions; a row has their values under `0`, `1` and so on. */
+  columns: readonly string[]
+  /** A condition that names the project. */
+  where: string
+  orderBy: string
+  limit: number | null
+  offset: number | null
+  values: unknown[]
+}
+
+export type SelectedRow = Record<string, string | number | null>
+
+/** The rows in chunks, in bounded memory. */
+export function selectRows(pool: Pool, selection: RowSelection): AsyncGenerator<SelectedRow[], void, undefined> {
+  const { from, columns, where, orderBy, limit, offset, values } = selection
+  const named = columns.map((column, index) => `${column} AS "${index}"`)
+  const order = orderBy === '' ? '' : `ORDER BY ${orderBy}`
+  const bounds = `LIMIT $${values.length + 1}::bigint OFFSET $${values.length + 2}::bigint`
+  const text = `SELECT ${named.join(', ')} FROM ${from} WHERE ${where} ${order} ${bounds}`
+  return streamRows<SelectedRow>(pool, { text, values: [...values, limit, offset] }, sizeOfRow)
+}
+
+function sizeOfRow(row: SelectedRow): number {
+  return Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
+}
