@@ -33,17 +33,14 @@ export interface StoredCall {
 export interface CallSelection {
   /** Expressions with their names. */
   columns: string
-  /** A condition that names the project. */
+  /** A condition that names the project and keeps to what can be seen. */
   where: string
-  /** What follows ORDER BY; empty for any order. */
+  /** `ORDER BY …`, or nothing for any order. */
   orderBy: string
   limit?: number | null | undefined
   offset?: number | null | undefined
   values: unknown[]
 }
-
-// What anybody sees, as the index calls_in_time says it too.
-const visible = 'c.started_at IS NOT NULL AND c.deleted_at IS NULL'
 
 /** SQL of the bytes of a call's payloads, and of those of its whole trace when it is the first of it. */
 export const sizeColumn = 'c.start_size + c.end_size AS storage_size_bytes'
@@ -66,16 +63,15 @@ export async function countCalls(
   const size = withSize ? 'c.start_size + c.end_size' : 'NULL::int'
   const text = `
     SELECT count(*) AS count, sum(size)::bigint AS bytes
-    FROM (SELECT ${size} AS size FROM tracing.calls c WHERE ${visible} AND ${where} ${limitOf(limit)}) AS found`
+    FROM (SELECT ${size} AS size FROM tracing.calls c WHERE ${where} ${limitOf(limit)}) AS found`
   const { rows } = await pool.query<{ count: number; bytes: number | null }>(text, values)
   const { count, bytes } = rows[0]!
   return { count, bytes: withSize ? (bytes ?? 0) : null }
 }
 
 function selectCalls({ columns, where, orderBy, limit, offset, values }: CallSelection): Statement {
-  const order = orderBy === '' ? '' : `ORDER BY ${orderBy}`
   const from = offset ? `OFFSET ${BigInt(offset)}` : ''
-  const text = `SELECT ${columns} FROM tracing.calls c WHERE ${visible} AND ${where} ${order} ${limitOf(limit)} ${from}`
+  const text = `SELECT ${columns} FROM tracing.calls c WHERE ${where} ${orderBy} ${limitOf(limit)} ${from}`
   return { text, values }
 }
 

@@ -4,7 +4,7 @@ import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { useStack } from '../support/stack.ts'
 
-const own = useApiServer(useStack(), { LOG_LEVEL: 'warn' })
+const own = useApiServer(useStack(), { LOG_LEVEL: 'error' })
 let key: string
 beforeAll(async () => {
   key = await addKey(own.database.pool, 'team')
@@ -98,5 +98,276 @@ describe('a call is the union of its start and its end', () => {
     expect(await query({ filter: { call_ids: [start.id] } })).toEqual([])
     await post('/call/start', { start })
     expect(await read(start.id)).toEqual({ ...whole(start), ...ended })
+  })
+})
+
+describe('what is sent again', () => {
+  test('changes nothing when it is the same', async () => {
+    const start = startOf()
+    const batch = [{ ...start, ...endOf(start.id) }]
+    for (let time = 0; time < 2; time++) {
+      expect(await post('/v2/team/p/calls/complete', { batch })).toEqual({ status: 200, body: {} })
+    }
+    expect(await query({ filter: { call_ids: [start.id] } })).toEqual([{ ...whole(start), ...ended }])
+  })
+
+  test('counts when it is newer: of a start, of an end, of both in one batch', async () => {
+    const start = startOf({ inputs: { x: 0 } })
+    const newer = { ...start, inputs: { x: 1 } }
+    await post('/call/start', { start })
+    await post('/call/end', { end: endOf(start.id, { output: 'old', exception: 'old' }) })
+    await post('/call/upsert_batch', {
+      batch: [
+        { mode: 'end', req: { end: endOf(start.id, { output: 'older' }) } },
+        { mode: 'start', req: { start: newer } },
+        { mode: 'end', req: { end: endOf(start.id) } },
+      ],
+    })
+    expect(await read(start.id)).toEqual({ ...whole(start), ...ended })
+  })
+
+  test('costs the new calls beside it nothing', async () => {
+    const [known, fresh] = [startOf(), startOf()]
+    await post('/call/start', { start: known })
+    const batch = [known, fresh].map((start) => ({ ...start, ...endOf(start.id) }))
+    expect((await post('/v2/team/p/calls/complete', { batch })).status).toBe(200)
+    expect(await query({ filter: { call_ids: [known.id, fresh.id] } })).toHaveLength(2)
+  })
+
+  test('does not bring back what was deleted', async () => {
+    const start = startOf()
+    await post('/call/start', { start })
+    await post('/calls/delete', { project_id: 'team/p', call_ids: [start.id] })
+    await post('/call/start', { start })
+    await post('/call/end', { end: endOf(start.id) })
+    expect(await read(start.id)).toBeNull()
+  })
+})
+
+describe('whatever the id and the time of a call', () => {
+  // The partition comes from the id alone: of this week, of no week at hand, of no time at all.
+  test.each([
+    ['an id of now', newId()],
+    ['an id of long ago', '00000000-0000-7000-8000-00000000000a'],
+    ['an id of a far future', 'ffffffff-ffff-7fff-bfff-fffffffffffa'],
+    ['the id of a span', '00f067aa0ba902b7'],
+    ['anything', 'übergrößen/?%'],
+  ])('%s has one row, also when its end comes first and all comes twice', async (_, id) => {
+    for (const startedAt of ['1990-01-01T00:00:00Z', '2090-01-01T00:00:00Z', '2026-11-21T10:00:00.123456Z']) {
+      const start = startOf({ id, started_at: startedAt })
+      await post('/call/end', { end: endOf(id) })
+      await post('/call/upsert_batch', { batch: [{ mode: 'start', req: { start } }] })
+    }
+    const { rows } = await own.database.pool.query('SELECT count(*) AS count FROM tracing.calls WHERE id = $1', [id])
+    expect(rows).toEqual([{ count: 1 }])
+    expect(await read(id)).toMatchObject({ ...ended, id, started_at: '2026-11-21T10:00:00.123456Z' })
+  })
+})
+
+describe('renaming', () => {
+  test('the newest name counts, also over a start that is sent again; an empty one is none', async () => {
+    const start = startOf({ display_name: 'first' })
+    await post('/call/start', { start })
+    expect(await read(start.id)).toMatchObject({ display_name: 'first', summary: { weave: { display_name: 'first' } } })
+    const rename = (name: unknown) =>
+      post('/call/update', { project_id: 'team/p', call_id: start.id, display_name: name })
+    expect(await rename('second')).toEqual({ status: 200, body: {} })
+    await post('/call/start', { start })
+    expect(await read(start.id)).toMatchObject({ display_name: 'second' })
+    await rename('')
+    expect(await read(start.id)).toMatchObject({ display_name: null, summary: { weave: { trace_name: 'op' } } })
+    expect((await rename(null)).status).toBe(400)
+  })
+
+  test('a name that comes before the start is kept', async () => {
+    const start = startOf({ display_name: 'first' })
+    await post('/call/update', { project_id: 'team/p', call_id: start.id, display_name: 'early' })
+    expect(await read(start.id)).toBeNull()
+    await post('/call/start', { start })
+    expect(await read(start.id)).toMatchObject({ display_name: 'early' })
+  })
+})
+
+describe('deleting', () => {
+  test('takes what stands below along, and counts each once', async () => {
+    const root = startOf({ project_id: 'team/deleting' })
+    const below = (parent: { id: string }) =>
+      startOf({ project_id: 'team/deleting', trace_id: root.trace_id, parent_id: parent.id })
+    const child = below(root)
+    const [grandchild, sibling] = [below(child), below(root)]
+    const batch = [root, child, grandchild, sibling].map((start) => ({ mode: 'start', req: { start } }))
+    await post('/call/upsert_batch', { batch })
+    const remove = (ids: string[]) => post('/calls/delete', { project_id: 'team/deleting', call_ids: ids })
+    expect(await remove([child.id, grandchild.id, 'unknown'])).toEqual({ status: 200, body: { num_deleted: 2 } })
+    expect(await remove([child.id])).toEqual({ status: 200, body: { num_deleted: 0 } })
+    const left = await query({ project_id: 'team/deleting' })
+    expect(left.map(({ id }) => id)).toEqual([root.id, sibling.id])
+    expect(await remove(Array.from({ length: 1_001 }, (_, index) => String(index)))).toEqual({
+      status: 413,
+      body: { reason: 'Request too large' },
+    })
+  })
+})
+
+describe('hostile payloads', () => {
+  const complete = async (inputs: string) => {
+    const [hostile, harmless] = [startOf(), startOf()]
+    const first = JSON.stringify({ ...hostile, ...endOf(hostile.id), inputs: 'PUT' }).replace('"PUT"', inputs)
+    const second = JSON.stringify({ ...harmless, ...endOf(harmless.id) })
+    expect(await post('/v2/team/p/calls/complete', `{"batch":[${first},${second}]}`)).toEqual({ status: 200, body: {} })
+    expect(await read(harmless.id)).toEqual({ ...whole(harmless), ...ended })
+    const response = await fetch(`${own.server.url}/call/read`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ project_id: 'team/p', id: hostile.id }),
+    })
+    return /"inputs":(.*),"output"/s.exec(await response.text())?.[1]
+  }
+
+  test.each([
+    ['a NUL', String.raw`{"a":"x\u0000y","\u0000":1}`, String.raw`{"a":"x\ufffdy","\ufffd":1}`],
+    ['halves of surrogate pairs', String.raw`{"a":"\ud800","b":"\udc00x"}`, String.raw`{"a":"\ufffd","b":"\ufffdx"}`],
+    ['NaN and infinities', '{"a":NaN,"b":[-Infinity,Infinity]}', '{"a":null,"b":[null,null]}'],
+    ['numbers of any size', '{"a":1e400,"b":123456789012345678901234567890,"c":1.0}', undefined],
+    ['what looks like it in texts', String.raw`{"a":"NaN \\u0000 Infinity"}`, undefined],
+    ['white space', '{ "a" : [ 1 , 2 ] }', undefined],
+    ['keys given twice', '{"a":1,"a":2}', undefined],
+    ['__proto__', '{"__proto__":{"a":1}}', undefined],
+  ])('%s is kept, or replaced by the rule', async (_, inputs, kept) => {
+    const source = inputs.replaceAll('\\\\', '\\')
+    expect(await complete(source)).toBe((kept ?? inputs).replaceAll('\\\\', '\\'))
+  })
+
+  test('values nested too deeply are null', async () => {
+    expect(await complete(`{"a":${'['.repeat(2_000)}${']'.repeat(2_000)}}`)).toMatch(/^\{"a":\[+null\]+\}$/)
+  })
+
+  test.each<[string, object]>([
+    ['no time', { started_at: 'soon' }],
+    ['inputs that are no object', { inputs: [] }],
+    ['no op', { op_name: null }],
+    ['a step beyond all numbers', { wb_run_step: 1e300 }],
+    ['an id of many characters', { id: 'x'.repeat(5_000) }],
+  ])('a faulty call is told with its place: %s', async (_, more) => {
+    const answer = await post('/call/start', { start: startOf(more) })
+    expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'start', Object.keys(more)[0]] }] } })
+  })
+})
+
+describe('large payloads', () => {
+  test('lie in the artifact store and are read back as they came', async () => {
+    const big = 'x'.repeat(300_000)
+    const start = startOf({ inputs: { big } })
+    await post('/v2/team/p/calls/complete', { batch: [{ ...start, ...endOf(start.id, { output: [big] }) }] })
+    const { rows } = await own.database.pool.query('SELECT inputs, output, spilled FROM tracing.calls WHERE id = $1', [
+      start.id,
+    ])
+    const stored = (size: number) => ({ key: expect.stringMatching(/^traces\/team\//) as string, size })
+    expect(rows).toEqual([
+      { inputs: null, output: null, spilled: { inputs: stored(300_010), output: stored(300_004) } },
+    ])
+    expect(await read(start.id)).toMatchObject({ inputs: { big }, output: [big] })
+    await post('/call/end', { end: endOf(start.id) })
+    expect(await read(start.id)).toMatchObject({ inputs: { big }, output: 'done' })
+  })
+})
+
+describe('finding', () => {
+  const project = 'team/finding'
+  const make = (index: number) =>
+    startOf({
+      project_id: project,
+      op_name: `op${index % 3}`,
+      started_at: `2026-11-21T10:${10 + index}:00Z`,
+      inputs: { index },
+    })
+  const calls = Array.from({ length: 25 }, (_, index) => make(index))
+  beforeAll(async () => {
+    const batch = calls.map((start) => ({ ...start, ...endOf(start.id, { project_id: project }) }))
+    await post('/v2/team/finding/calls/complete', { batch: batch.toReversed() })
+  })
+  const ids = async (more: object) => (await query({ project_id: project, ...more })).map(({ id }) => id)
+  const expected = calls.map(({ id }) => id)
+
+  test.each<[string, object, string[]]>([
+    ['all, in the order of time', {}, expected],
+    ['a page', { limit: 10, offset: 5 }, expected.slice(5, 15)],
+    ['an offset alone', { offset: 20 }, expected.slice(20)],
+    [
+      'backwards',
+      { sort_by: [{ field: 'started_at', direction: 'desc' }], limit: 3 },
+      expected.toReversed().slice(0, 3),
+    ],
+    ['of one op', { filter: { op_names: ['op1'] } }, expected.filter((_, index) => index % 3 === 1)],
+    [
+      'by a payload',
+      { query: { $expr: { $gt: [{ $getField: 'inputs.index' }, { $literal: 22 }] } } },
+      expected.slice(23),
+    ],
+    ['none', { limit: 0 }, []],
+  ])('%s', async (_, more, found) => {
+    expect(await ids(more)).toEqual(found)
+  })
+
+  test('columns that were not asked for are left out, but for those that must be there', async () => {
+    const [call] = await query({ project_id: project, columns: ['inputs.index', 'nonsense'], limit: 1 })
+    const { id, trace_id: traceId, op_name: opName } = calls[0]!
+    expect(call).toEqual({
+      id,
+      trace_id: traceId,
+      op_name: opName,
+      project_id: project,
+      started_at: '2026-11-21T10:10:00.000000Z',
+      attributes: {},
+      inputs: { index: 0 },
+    })
+  })
+
+  test('counts', async () => {
+    const stats = async (more: object) => (await post('/calls/query_stats', { project_id: project, ...more })).body
+    expect(await stats({})).toEqual({ count: 25, total_storage_size_bytes: null })
+    expect(await stats({ filter: { op_names: ['op1'] }, limit: 3 })).toEqual({
+      count: 3,
+      total_storage_size_bytes: null,
+    })
+    expect(await stats({ project_id: 'team/none' })).toEqual({ count: 0, total_storage_size_bytes: null })
+    expect(await stats({ include_total_storage_size: true })).toMatchObject({ total_storage_size_bytes: 550 + 15 })
+  })
+
+  test('the old list holds the same', async () => {
+    const { body } = await post('/calls/query', { project_id: project })
+    expect((body as { calls: { id: string }[] }).calls.map(({ id }) => id)).toEqual(expected)
+    expect(await post('/calls/query', { project_id: 'team/none' })).toEqual({ status: 200, body: { calls: [] } })
+  })
+})
+
+describe('projects of others', () => {
+  test('are refused the same whether they exist or not, and nothing of them is told', async () => {
+    const foreign = await addKey(own.database.pool, 'others')
+    const start = startOf({ project_id: 'others/theirs' })
+    expect((await post('/call/start', { start }, foreign)).status).toBe(200)
+    const answers = []
+    for (const project of ['others/theirs', 'others/nothing', 'nobody/nothing']) {
+      answers.push(await post('/calls/stream_query', { project_id: project }))
+      answers.push(await post('/call/read', { project_id: project, id: start.id }))
+      answers.push(await post('/call/start', { start: { ...start, project_id: project } }))
+      answers.push(await post(`/v2/${project}/calls/complete`, { batch: [] }))
+    }
+    const reason = 'This key does not belong to the entity of the project.'
+    expect(answers).toEqual(answers.map(() => ({ status: 403, body: { reason } })))
+    expect(await read(start.id)).toBeNull()
+  })
+
+  test('a project id of another form is a 400', async () => {
+    for (const id of ['team', 'team/a/b', '/a', 'team/', '']) {
+      expect((await post('/calls/stream_query', { project_id: id })).status).toBe(400)
+    }
+  })
+
+  test('a key that only reads writes nothing', async () => {
+    const reader = await addKey(own.database.pool, 'team', 'read')
+    expect((await post('/call/start', { start: startOf() }, reader)).status).toBe(403)
+    expect((await post('/calls/stream_query', { project_id: 'team/p', limit: 1 }, reader)).status).toBe(200)
+    expect((await post('/calls/stream_query', { project_id: 'team/p' }, 'nonsense')).status).toBe(401)
   })
 })

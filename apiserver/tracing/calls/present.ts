@@ -11,11 +11,13 @@ export interface CallExtras {
 
 /** A call as clients read it: JSON in which payloads are the texts that came in. */
 export function presentCall(projectId: string, call: StoredCall, extras: CallExtras = {}): string {
-  const { attributes, inputs, output, summary, otel_dump: dump, spilled, descendant_errors: _, ...plain } = call
+  const { attributes, inputs, output, summary, otel_dump: dump, ...plain } = call
   const wantsSummary = summary !== undefined
   return rawObject({
     ...plain,
-    started_at: call.started_at,
+    // Ours alone.
+    spilled: undefined,
+    descendant_errors: undefined,
     project_id: projectId,
     attributes: rawText(withMember(attributes ?? '{}', 'otel_span', dump)),
     inputs: rawText(inputs ?? '{}'),
