@@ -11,6 +11,8 @@ export interface Attribute {
 
 // Other readers of protobuf refuse what is nested deeper; here it becomes null.
 const maxDepth = 100
+// Two bytes are enough for an item.
+const mostItems = 1_000_000
 
 type WireReader = readonly [WireType, (reader: BinaryReader, depth: number) => Value]
 
@@ -69,6 +71,7 @@ function readWireList<T>(bytes: Uint8Array, read: (item: Uint8Array) => T): T[] 
     const [number, type] = reader.tag()
     if (number === 1 && type === WireType.LengthDelimited) items.push(read(reader.bytes()))
     else reader.skip(type, number)
+    if (items.length > mostItems) throw new OtelFault('a list is too long')
   }
   return items
 }

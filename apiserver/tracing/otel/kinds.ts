@@ -14,6 +14,8 @@ export interface Kind<V> {
 }
 
 const maxIdBytes = 64
+// Two bytes are enough for one of them.
+const mostItems = 100_000
 
 export const text: Kind<string> = {
   wireType: WireType.LengthDelimited,
@@ -51,7 +53,7 @@ export const flags: Kind<number> = { ...count, wireType: WireType.Bit32, readWir
 export const attributes: Kind<Attribute[]> = {
   wireType: WireType.LengthDelimited,
   empty: () => [],
-  readWire: (reader, before) => (before.push(readWireAttribute(reader.bytes())), before),
+  readWire: (reader, before) => append(before, () => readWireAttribute(reader.bytes())),
   readJson: (value) => requireList(value).map((item) => readJsonAttribute(item)),
 }
 
@@ -65,6 +67,13 @@ export function name(prefix: string, names: readonly string[]): Kind<string> {
     readWire: (reader) => find(reader.int32()),
     readJson: (value) => (typeof value === 'string' ? findName(value) : find(Number(requireDigits(value)))),
   }
+}
+
+/** @throws {OtelFault} when a list grows beyond what anybody sends */
+export function append<T>(list: T[], read: () => T): T[] {
+  if (list.length === mostItems) throw new OtelFault('a list is too long')
+  list.push(read())
+  return list
 }
 
 export function requireList(value: Value): Value[] {

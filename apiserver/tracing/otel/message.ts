@@ -1,7 +1,7 @@
 import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import type { Value } from '../json/value.ts'
 import { OtelFault } from './fault.ts'
-import { type Kind, requireList } from './kinds.ts'
+import { append, type Kind, requireList } from './kinds.ts'
 import { openReader } from './wire-text.ts'
 
 /** A field of a message: its number in protobuf; its key here is its name in JSON. */
@@ -71,7 +71,7 @@ export function many<T extends object>(message: Message<T>): Kind<T[]> {
   return {
     wireType: WireType.LengthDelimited,
     empty: () => [],
-    readWire: (reader, before) => (before.push(message.readWire(reader.bytes())), before),
+    readWire: (reader, before) => append(before, () => message.readWire(reader.bytes())),
     readJson: (value) => requireList(value).map((item) => message.readJson(item)),
   }
 }

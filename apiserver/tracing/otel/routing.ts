@@ -4,7 +4,7 @@ import { badRequest, tooLarge } from '../refusals.ts'
 import { writeResource } from './otel-dump.ts'
 import type { Resource } from './span.ts'
 import { Turns } from './turns.ts'
-import type { SpanGroup } from './wire-spans.ts'
+import { mostSpans, type SpanGroup } from './wire-spans.ts'
 
 // A collector may send for several; each is looked up.
 const mostProjects = 100
@@ -32,14 +32,16 @@ export class ProjectRoutes {
   /** @throws {TraceRefusal} 400 when a group names no project, 403 for another entity's, 413 for too much */
   async open(groups: Iterable<SpanGroup>): Promise<void> {
     const turns = new Turns()
-    let resourceBytes = 0
+    let [spanCount, resourceBytes] = [0, 0]
     if (this.#routing.projectId !== '') await this.#openProject(this.#routing.projectId)
     for (const { resource, spans } of groups) {
+      if (turns.isOver()) await turns.next()
       const count = await countSpans(spans, turns)
       if (count === 0) continue
       await this.#openProject(nameProject(this.#routing, resource))
       resourceBytes += count * writeResource(resource).length
-      if (resourceBytes > mostResourceBytes) throw tooLarge()
+      spanCount += count
+      if (resourceBytes > mostResourceBytes || spanCount > mostSpans) throw tooLarge()
     }
   }
 

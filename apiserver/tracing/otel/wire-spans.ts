@@ -1,4 +1,5 @@
 import { WireType } from '@bufbuild/protobuf/wire'
+import { tooLarge } from '../refusals.ts'
 import { OtelFault } from './fault.ts'
 import { type Resource, resourceMessage, type Span, spanMessage } from './span.ts'
 import { openReader } from './wire-text.ts'
@@ -17,6 +18,9 @@ const resourceSpansField = 1
 const resourceField = 1
 const scopeSpansField = 2
 const spansField = 2
+
+// No exporter sends as many, and two bytes are enough for one.
+export const mostSpans = 200_000
 
 /**
  * The groups of a request in protobuf, which can be gone through more than once.
@@ -46,8 +50,9 @@ function* eachPart(message: Uint8Array, wanted: number): Iterable<Uint8Array> {
     reader.skip(type, number)
     return undefined
   }
-  while (reader.pos < reader.len) {
+  for (let count = 0; reader.pos < reader.len;) {
     const part = tryRead(next)
+    if (part && ++count > mostSpans) throw tooLarge()
     if (part) yield part
   }
 }
