@@ -1,9 +1,13 @@
+const backslash = 0x5c
+
 /** Where in a document values stay texts. */
 export interface Plan {
   /** The value here stays a text. */
   isText: boolean
   members: { name: string; key: Buffer; plan: Plan }[]
   item: Plan | undefined
+  /** By byte: whether a member's key can begin with it. Most keys of a document are none of a plan. */
+  firstBytes: Uint8Array
 }
 
 const plans = new WeakMap<readonly string[], Plan>()
@@ -19,7 +23,12 @@ export function planTexts(texts: readonly string[]): Plan {
 }
 
 function createPlan(): Plan {
-  return { isText: false, members: [], item: undefined }
+  return {
+    isText: false,
+    members: [],
+    item: undefined,
+    firstBytes: new Uint8Array(256).fill(1, backslash, backslash + 1),
+  }
 }
 
 function findPlan(root: Plan, steps: string[]): Plan {
@@ -30,6 +39,8 @@ function findMember(parent: Plan, name: string): Plan {
   const known = parent.members.find((member) => member.name === name)
   if (known) return known.plan
   const plan = createPlan()
-  parent.members.push({ name, key: Buffer.from(JSON.stringify(name)), plan })
+  const key = Buffer.from(JSON.stringify(name))
+  parent.members.push({ name, key, plan })
+  parent.firstBytes[key[1]!] = 1
   return plan
 }

@@ -1,16 +1,14 @@
 import { findTextStart, JsonError, parseText } from '../../json/text.ts'
 import { flattenJson } from './flatten.ts'
 import { planTexts, type Plan } from './plan.ts'
-import { JsonScanner, TooDeep } from './scanner.ts'
-import { notJson } from './skip.ts'
+import { scanPlanned, type TextTree } from './scan.ts'
+import { TooDeep } from './skip.ts'
 import { JsonText } from './text.ts'
 
-const backslash = 0x5c
-const openBracket = 0x5b
-const openBrace = 0x7b
-
-// Payloads are not built as values. What is besides them is small in any request, and takes some hundreds of MB at this.
+// Payloads are not built as values. What is besides them is small in any request; this many take some hundreds of MB.
 const maxContainers = 3_000_000
+
+const nothing = Buffer.from('null')
 
 /**
  * Reads a JSON text, such as a whole body of `cleanJson`, into plain values; those at the paths `texts` (`obj.val`,
@@ -22,91 +20,64 @@ const maxContainers = 3_000_000
  * @throws {JsonError} for what is not JSON
  */
 export function readJson(bytes: Buffer, texts: readonly string[]): unknown {
+  const plan = planTexts(texts)
   try {
-    return readPlanned(bytes, planTexts(texts))
+    return readPlanned(bytes, plan)
   } catch (error) {
     if (!(error instanceof TooDeep)) throw error
-    return readPlanned(flattenJson(bytes), planTexts(texts))
+    return readPlanned(flattenJson(bytes), plan)
   }
 }
 
-/** The texts are cut out, what is left is parsed natively with their numbers in their places, and then they are put there. */
+/** The texts are cut out, what is left is parsed natively with null in their places, and they are put there. */
 function readPlanned(bytes: Buffer, plan: Plan): unknown {
-  const scanner = new JsonScanner(bytes, findTextStart(bytes))
-  const cuts: number[] = []
-  scanPlanned(scanner, plan, cuts)
-  if (scanner.peek() !== undefined) throw notJson()
-  const found: JsonText[] = []
-  let rest = ''
-  let from = findTextStart(bytes)
-  for (let index = 0; index < cuts.length; index += 2) {
-    const [start, end] = [cuts[index]!, cuts[index + 1]!]
-    rest += bytes.toString('utf8', from, start) + found.length
-    found.push(new JsonText(bytes, start, end))
-    from = end
+  const start = findTextStart(bytes)
+  const { texts, tree } = scanPlanned(bytes, start, plan)
+  return putTexts(parseRest(cutTexts(bytes, start, texts)), plan, tree)
+}
+
+function cutTexts(bytes: Buffer, start: number, texts: JsonText[]): string {
+  const textBytes = texts.reduce((sum, { size }) => sum + size, 0)
+  const rest = Buffer.allocUnsafe(bytes.length - start - textBytes + texts.length * nothing.length)
+  let size = 0
+  let from = start
+  for (const text of texts) {
+    size += bytes.copy(rest, size, from, text.start)
+    size += nothing.copy(rest, size)
+    from = text.end
   }
-  return putTexts(parseText(rest + bytes.toString('utf8', from)), plan, found)
+  size += bytes.copy(rest, size, from)
+  return rest.toString('utf8', 0, size)
 }
 
-function scanPlanned(scanner: JsonScanner, plan: Plan, cuts: number[]): void {
-  const byte = scanner.peek()
-  if (plan.isText) cutValue(scanner, cuts)
-  else if (byte === openBrace && plan.members.length > 0) scanMembers(scanner, plan, cuts)
-  else if (byte === openBracket && plan.item) scanItems(scanner, plan.item, cuts)
-  else scanner.skipValue()
-  if (scanner.containers > maxContainers) throw new JsonError('too many values')
+function parseRest(rest: string): unknown {
+  // Two characters are the shortest of them.
+  if (rest.length > 2 * maxContainers && countContainers(rest) > maxContainers) throw new JsonError('too many values')
+  return parseText(rest)
 }
 
-function cutValue(scanner: JsonScanner, cuts: number[]): void {
-  const { at, containers } = scanner
-  scanner.skipValue()
-  cuts.push(at, scanner.at)
-  scanner.containers = containers
+/** How many objects and arrays there are at most: brackets in texts count too. */
+function countContainers(text: string): number {
+  let count = 0
+  for (const bracket of ['{', '['])
+    for (let at = text.indexOf(bracket); at >= 0 && count <= maxContainers; at = text.indexOf(bracket, at + 1)) count++
+  return count
 }
 
-function scanMembers(scanner: JsonScanner, plan: Plan, cuts: number[]): void {
-  scanner.open()
-  for (let more = !scanner.close(); more; more = scanner.hasMore()) {
-    scanner.peek()
-    const start = scanner.at
-    const end = scanner.skipKey()
-    const member = findMember(plan, scanner.bytes, start, end)
-    if (member) scanPlanned(scanner, member, cuts)
-    else scanner.skipValue()
-  }
-}
-
-function scanItems(scanner: JsonScanner, item: Plan, cuts: number[]): void {
-  scanner.open()
-  for (let more = !scanner.close(); more; more = scanner.hasMore()) scanPlanned(scanner, item, cuts)
-}
-
-/** The plan of a member by its key's text with both quotes, from `start` to before `end`. */
-function findMember({ members }: Plan, bytes: Buffer, start: number, end: number): Plan | undefined {
-  for (const { key, plan } of members) if (key.length === end - start && isAt(bytes, start, key)) return plan
-  // A key can be written with escapes.
-  if (!bytes.subarray(start, end).includes(backslash)) return undefined
-  const name = parseText(bytes.toString('utf8', start, end))
-  return members.find((member) => member.name === name)?.plan
-}
-
-function isAt(bytes: Buffer, start: number, key: Buffer): boolean {
-  for (let index = 0; index < key.length; index++) if (bytes[start + index] !== key[index]) return false
-  return true
-}
-
-function putTexts(value: unknown, plan: Plan, found: JsonText[]): unknown {
-  if (plan.isText) return found[Number(value)]
-  if (Array.isArray(value)) putItems(value, plan.item, found)
-  else if (typeof value === 'object' && value !== null) putMembers(value as Record<string, unknown>, plan, found)
+function putTexts(value: unknown, plan: Plan, tree: TextTree): unknown {
+  if (tree instanceof JsonText || !tree) return tree ?? value
+  if (Array.isArray(value)) putItems(value, plan.item!, tree)
+  else putMembers(value as Record<string, unknown>, plan, tree)
   return value
 }
 
-function putItems(items: unknown[], plan: Plan | undefined, found: JsonText[]): void {
-  if (!plan) return
-  for (let index = 0; index < items.length; index++) items[index] = putTexts(items[index], plan, found)
+function putItems(items: unknown[], plan: Plan, trees: TextTree[]): void {
+  for (let index = 0; index < items.length; index++) items[index] = putTexts(items[index], plan, trees[index])
 }
 
-function putMembers(value: Record<string, unknown>, { members }: Plan, found: JsonText[]): void {
-  for (const { name, plan } of members) if (Object.hasOwn(value, name)) value[name] = putTexts(value[name], plan, found)
+function putMembers(value: Record<string, unknown>, { members }: Plan, trees: TextTree[]): void {
+  for (let index = 0; index < members.length; index++) {
+    const { name, plan } = members[index]!
+    if (trees[index]) value[name] = putTexts(value[name], plan, trees[index])
+  }
 }

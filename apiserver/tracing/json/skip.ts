@@ -1,73 +1,153 @@
 import { JsonError } from '../../json/text.ts'
+import { maxDepth } from './depth.ts'
 
 const quote = 0x22
-const backslash = 0x5c
+const comma = 0x2c
 const minus = 0x2d
 const plus = 0x2b
 const dot = 0x2e
 const zero = 0x30
 const nine = 0x39
+const colon = 0x3a
+const lowerE = 0x65
+const upperE = 0x45
 const lowerU = 0x75
+const backslash = 0x5c
+const openBracket = 0x5b
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const space = 0x20
 
-const special = tableOf(`"\\${String.fromCharCode(...Array(32).keys())}`)
 const escapable = tableOf('"\\/bfnrt')
-const hex = tableOf('0123456789abcdefABCDEF')
+const hexDigits = tableOf('0123456789abcdefABCDEF')
 const words = ['true', 'false', 'null'].map((word) => Buffer.from(word))
 
-function tableOf(characters: string): Uint8Array {
-  const table = new Uint8Array(256)
-  for (const byte of Buffer.from(characters, 'latin1')) table[byte] = 1
-  return table
+/** What closes each open object or array, by its depth. The walk is never interrupted, so one list serves all. */
+const closers = new Uint8Array(maxDepth + 1)
+
+/** The text goes deeper than values are kept. */
+export class TooDeep extends Error {
+  override name = 'TooDeep'
 }
 
 /**
- * @param at behind the opening quote
- * @returns the position behind the closing quote
- * @throws {JsonError} as the other functions here do
+ * Goes over a JSON value in UTF-8, with white space before it, and builds nothing; what is accepted is what JSON.parse accepts.
+ * Every payload byte passes here: in one function with local variables this takes a third of what it takes with methods
+ * and fields.
+ *
+ * @param depth how many objects and arrays are around it
+ * @returns the position behind it
+ * @throws {JsonError} as the other functions here do, and TooDeep
  */
-export function skipText(bytes: Buffer, at: number): number {
-  const end = bytes.length
-  while (at < end) {
-    const byte = bytes[at]!
-    if (special[byte] === 0) at++
-    else if (byte === quote) return at + 1
-    else if (byte === backslash) at = skipEscape(bytes, at + 1)
-    else break
+export function skipValue(bytes: Buffer, start: number, depth: number): number {
+  let open = depth
+  for (let at = start; ;) {
+    at = skipSpace(bytes, at)
+    const byte = bytes[at]
+    if (byte === openBrace || byte === openBracket) {
+      if (++open > maxDepth) throw new TooDeep()
+      // In ASCII each of the two closes two behind where it opens.
+      const closer = byte + 2
+      closers[open] = closer
+      at = skipSpace(bytes, at + 1)
+      const isEmpty = bytes[at] === closer
+      if (byte === openBrace && !isEmpty) at = skipKey(bytes, at)
+      if (!isEmpty) continue
+    } else at = skipPlain(bytes, at)
+    while (open > depth && bytes[(at = skipSpace(bytes, at))] === closers[open]) {
+      open--
+      at++
+    }
+    if (open === depth) return at
+    if (bytes[at] !== comma) throw notJson()
+    at = closers[open] === closeBrace ? skipKey(bytes, at + 1) : at + 1
   }
-  throw notJson()
+}
+
+/** Over a key, with white space before it, and its colon. */
+export function skipKey(bytes: Buffer, start: number): number {
+  const at = skipSpace(bytes, start)
+  if (bytes[at] !== quote) throw notJson()
+  const end = skipSpace(bytes, skipText(bytes, at + 1))
+  if (bytes[end] !== colon) throw notJson()
+  return end + 1
+}
+
+export function skipSpace(bytes: Buffer, start: number): number {
+  let at = start
+  let byte = bytes[at]!
+  while (byte <= space && isSpace(byte)) byte = bytes[++at]!
+  return at
+}
+
+function isSpace(byte: number): boolean {
+  return byte === space || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+/**
+ * @param start behind the opening quote
+ * @returns the position behind the closing quote
+ */
+function skipText(bytes: Buffer, start: number): number {
+  for (let at = start; ;) {
+    let byte = bytes[at]!
+    while (byte !== quote && byte !== backslash && byte >= space) byte = bytes[++at]!
+    if (byte === quote) return at + 1
+    if (byte !== backslash) throw notJson()
+    at = skipEscape(bytes, at + 1)
+  }
 }
 
 function skipEscape(bytes: Buffer, at: number): number {
   if (escapable[bytes[at]!] === 1) return at + 1
   if (bytes[at] !== lowerU) throw notJson()
-  for (let digit = at + 1; digit <= at + 4; digit++) if (hex[bytes[digit]!] !== 1) throw notJson()
+  for (let digit = at + 1; digit <= at + 4; digit++) if (hexDigits[bytes[digit]!] !== 1) throw notJson()
   return at + 5
 }
 
-/** Over a number as JSON writes them: no leading zeros, digits on both sides of the point. */
-export function skipNumber(bytes: Buffer, at: number): number {
-  if (bytes[at] === minus) at++
+function skipPlain(bytes: Buffer, at: number): number {
+  const byte = bytes[at]!
+  if (byte === quote) return skipText(bytes, at + 1)
+  return byte === minus || isDigit(byte) ? skipNumber(bytes, at) : skipWord(bytes, at)
+}
+
+function skipNumber(bytes: Buffer, start: number): number {
+  let at = bytes[start] === minus ? start + 1 : start
   at = bytes[at] === zero ? at + 1 : skipDigits(bytes, at)
   if (bytes[at] === dot) at = skipDigits(bytes, at + 1)
-  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
-    at++
-    at = skipDigits(bytes, bytes[at] === plus || bytes[at] === minus ? at + 1 : at)
-  }
-  return at
+  if (bytes[at] !== lowerE && bytes[at] !== upperE) return at
+  const isSigned = bytes[at + 1] === plus || bytes[at + 1] === minus
+  return skipDigits(bytes, isSigned ? at + 2 : at + 1)
 }
 
 function skipDigits(bytes: Buffer, start: number): number {
   let at = start
-  while (bytes[at]! >= zero && bytes[at]! <= nine) at++
+  while (isDigit(bytes[at]!)) at++
   if (at === start) throw notJson()
   return at
 }
 
+function isDigit(byte: number): boolean {
+  return byte >= zero && byte <= nine
+}
+
 /** Over `true`, `false` or `null`. */
-export function skipWord(bytes: Buffer, at: number): number {
-  const word = words.find((candidate) => candidate.every((byte, index) => bytes[at + index] === byte))
+function skipWord(bytes: Buffer, at: number): number {
+  const word = words.find((candidate) => isAt(bytes, at, candidate))
   if (!word) throw notJson()
   return at + word.length
+}
+
+/** Whether bytes stand at a place. */
+export function isAt(bytes: Buffer, at: number, expected: Buffer): boolean {
+  for (let index = 0; index < expected.length; index++) if (bytes[at + index] !== expected[index]) return false
+  return true
+}
+
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(256)
+  for (const byte of Buffer.from(characters)) table[byte] = 1
+  return table
 }
 
 export function notJson(): JsonError {

@@ -1,0 +1,120 @@
+import { parseText } from '../../json/text.ts'
+import type { Plan } from './plan.ts'
+import { isAt, notJson, skipKey, skipSpace, skipValue } from './skip.ts'
+import { JsonText } from './text.ts'
+
+const backslash = 0x5c
+const comma = 0x2c
+const quote = 0x22
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/** The texts in a value: itself, or those of its items, or those of its members in the order of the plan. */
+export type TextTree = JsonText | TextTree[] | undefined
+
+/**
+ * Goes over a JSON text and finds the values that a plan takes as texts.
+ *
+ * @returns them in the order in which they stand, and by their places in the value
+ * @throws {JsonError} for what is not JSON, and TooDeep
+ */
+export function scanPlanned(bytes: Buffer, start: number, plan: Plan): { texts: JsonText[]; tree: TextTree } {
+  const scan = new PlannedScan(bytes, start)
+  const tree = scan.scanValue(plan, 0)
+  scan.expectEnd()
+  return { texts: scan.texts, tree }
+}
+
+class PlannedScan {
+  readonly texts: JsonText[] = []
+  readonly #bytes: Buffer
+  #at: number
+
+  constructor(bytes: Buffer, start: number) {
+    this.#bytes = bytes
+    this.#at = start
+  }
+
+  scanValue(plan: Plan, depth: number): TextTree {
+    const byte = this.#peek()
+    if (byte === openBrace && plan.members.length > 0) return this.#scanMembers(plan, depth + 1)
+    if (byte === openBracket && plan.item) return this.#scanItems(plan.item, depth + 1)
+    const start = this.#at
+    this.#at = skipValue(this.#bytes, start, depth)
+    if (!plan.isText) return undefined
+    const text = new JsonText(this.#bytes, start, this.#at)
+    this.texts.push(text)
+    return text
+  }
+
+  expectEnd(): void {
+    if (this.#peek() !== undefined) throw notJson()
+  }
+
+  #scanMembers(plan: Plan, depth: number): TextTree[] {
+    const trees = plan.members.map((): TextTree => undefined)
+    for (let more = this.#enter(closeBrace); more; more = this.#goOn(closeBrace)) {
+      this.#peek()
+      const start = this.#at
+      this.#at = skipKey(this.#bytes, start)
+      const index = findMember(plan, this.#bytes, start)
+      if (index < 0) this.#at = skipValue(this.#bytes, this.#at, depth)
+      else trees[index] = this.scanValue(plan.members[index]!.plan, depth)
+    }
+    return trees
+  }
+
+  #scanItems(item: Plan, depth: number): TextTree[] {
+    const trees: TextTree[] = []
+    for (let more = this.#enter(closeBracket); more; more = this.#goOn(closeBracket))
+      trees.push(this.scanValue(item, depth))
+    return trees
+  }
+
+  /** Goes into an object or array; false when it is empty, and then behind it. */
+  #enter(closer: number): boolean {
+    this.#at++
+    return this.#peek() === closer ? this.#leave() : true
+  }
+
+  /** Goes to the next item; false when there is none, and then behind the object or array. */
+  #goOn(closer: number): boolean {
+    const byte = this.#peek()
+    if (byte === closer) return this.#leave()
+    if (byte !== comma) throw notJson()
+    this.#at++
+    return true
+  }
+
+  #leave(): false {
+    this.#at++
+    return false
+  }
+
+  #peek(): number | undefined {
+    this.#at = skipSpace(this.#bytes, this.#at)
+    return this.#bytes[this.#at]
+  }
+}
+
+/** Which of a plan's members has its key at `start`; -1 for none. */
+function findMember({ members, firstBytes }: Plan, bytes: Buffer, start: number): number {
+  if (firstBytes[bytes[start + 1]!] === 0) return -1
+  for (let index = 0; index < members.length; index++) if (isAt(bytes, start, members[index]!.key)) return index
+  return findEscaped(members, bytes, start)
+}
+
+/** A key can be written with escapes. */
+function findEscaped(members: Plan['members'], bytes: Buffer, start: number): number {
+  let isEscaped = false
+  let end = start + 1
+  for (; bytes[end] !== quote; end++)
+    if (bytes[end] === backslash) {
+      isEscaped = true
+      end++
+    }
+  const name = isEscaped && parseText(bytes.toString('utf8', start, end + 1))
+  return members.findIndex((member) => member.name === name)
+}
