@@ -72,6 +72,11 @@ export class BinaryRows {
     this.#size += value.length
   }
 
+  jsonb(value: object | null | undefined): void {
+    // The first byte is the version of the format.
+    this.text(value && `\u0001${JSON.stringify(value)}`)
+  }
+
   texts(values: string[] | null | undefined): void {
     if (!values) {
       this.null()

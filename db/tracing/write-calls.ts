@@ -104,7 +104,7 @@ function writeRow(binary: BinaryRows, row: CallRow): void {
   writeEnd(binary, row)
   binary.int(row.startSize)
   binary.int(row.endSize)
-  binary.text(row.spilled && JSON.stringify(row.spilled))
+  binary.jsonb(row.spilled)
 }
 
 function writeStart(binary: BinaryRows, { start, payloads }: CallRow): void {

@@ -212,7 +212,7 @@ describe('deleting', () => {
 describe('hostile payloads', () => {
   const complete = async (inputs: string) => {
     const [hostile, harmless] = [startOf(), startOf()]
-    const first = JSON.stringify({ ...hostile, ...endOf(hostile.id), inputs: 'PUT' }).replace('"PUT"', inputs)
+    const first = JSON.stringify({ ...hostile, ...endOf(hostile.id), inputs: 'PUT' }).replace('"PUT"', () => inputs)
     const second = JSON.stringify({ ...harmless, ...endOf(harmless.id) })
     expect(await post('/v2/team/p/calls/complete', `{"batch":[${first},${second}]}`)).toEqual({ status: 200, body: {} })
     expect(await read(harmless.id)).toEqual({ ...whole(harmless), ...ended })
@@ -234,8 +234,7 @@ describe('hostile payloads', () => {
     ['keys given twice', '{"a":1,"a":2}', undefined],
     ['__proto__', '{"__proto__":{"a":1}}', undefined],
   ])('%s is kept, or replaced by the rule', async (_, inputs, kept) => {
-    const source = inputs.replaceAll('\\\\', '\\')
-    expect(await complete(source)).toBe((kept ?? inputs).replaceAll('\\\\', '\\'))
+    expect(await complete(inputs)).toBe(kept ?? inputs)
   })
 
   test('values nested too deeply are null', async () => {
@@ -331,7 +330,7 @@ describe('finding', () => {
       total_storage_size_bytes: null,
     })
     expect(await stats({ project_id: 'team/none' })).toEqual({ count: 0, total_storage_size_bytes: null })
-    expect(await stats({ include_total_storage_size: true })).toMatchObject({ total_storage_size_bytes: 550 + 15 })
+    expect(await stats({ include_total_storage_size: true })).toMatchObject({ total_storage_size_bytes: 540 })
   })
 
   test('the old list holds the same', async () => {

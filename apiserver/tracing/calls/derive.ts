@@ -3,14 +3,12 @@ import { toMicros } from '../instants.ts'
 
 export type CallStatus = 'running' | 'success' | 'error' | 'descendant_error'
 
-/** What of a call's summary the server computes; costs and feedback only where they were asked for. */
+/** What of a call's summary the server computes. */
 export interface DerivedSummary {
   status: CallStatus
   latency_ms?: number
   display_name?: string
   trace_name?: string
-  costs?: unknown
-  feedback?: unknown
 }
 
 export function deriveSummary(call: StoredCall): DerivedSummary {

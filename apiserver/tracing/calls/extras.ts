@@ -1,13 +1,26 @@
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import { costsOfCalls } from '../costs/service.ts'
 import type { TraceDeps } from '../deps.ts'
+import { feedbackOfCalls } from '../feedback/service.ts'
 import type { Project } from '../projects.ts'
 import type { CallExtras } from './present.ts'
 import type { CallsQuery } from './query-schema.ts'
 
-/** What was asked for of calls and does not stand in their rows, by their ids. */
+/** What was asked for of calls and does not stand in their rows, in their order. */
 export async function lookUpExtras(
-  _deps: TraceDeps,
-  _asked: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
-): Promise<Map<string, CallExtras>> {
-  return new Map()
+  deps: TraceDeps,
+  { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
+): Promise<CallExtras[]> {
+  const costs = wanted.include_costs ? await costsOfCalls(deps, project, calls.map(readUsage)) : []
+  const ids = calls.map(({ id }) => id)
+  const feedback = wanted.include_feedback ? await feedbackOfCalls(deps, project, ids) : undefined
+  return calls.map(({ id }, index) => ({
+    ...(costs[index] && { costs: costs[index] }),
+    ...(feedback && { feedback: feedback.get(id) ?? [] }),
+  }))
+}
+
+function readUsage({ started_at: startedAt, summary }: StoredCall) {
+  if (!summary?.includes('"usage"')) return { startedAt, usage: undefined }
+  return { startedAt, usage: (JSON.parse(summary) as { usage?: unknown }).usage }
 }

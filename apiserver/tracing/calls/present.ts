@@ -6,6 +6,7 @@ import { deriveSummary } from './derive.ts'
 /** What was looked up for a call, beside its row. */
 export interface CallExtras {
   costs?: unknown
+  /** A list. */
   feedback?: unknown
 }
 
@@ -27,17 +28,17 @@ export function presentCall(projectId: string, call: StoredCall, extras: CallExt
 }
 
 function presentSummary(call: StoredCall, extras: CallExtras): string {
-  const derived = { ...deriveSummary(call), ...extras }
+  const derived = rawObject({ ...deriveSummary(call), ...extras })
   const stored = call.summary ?? '{}'
   // Only a summary that has such a key, or looks so, needs to be understood.
-  if (!stored.includes('"weave"')) return withMember(stored, 'weave', JSON.stringify(derived))
+  if (!stored.includes('"weave"')) return withMember(stored, 'weave', derived)
   return mergeWeave(stored, derived)
 }
 
 /** What the client has stored under the key is replaced member by member. */
-function mergeWeave(stored: string, derived: object): string {
+function mergeWeave(stored: string, derived: string): string {
   const summary = parseValue(stored) as Map<string, Value>
-  const [own, computed] = [summary.get('weave'), parseValue(JSON.stringify(derived)) as Map<string, Value>]
+  const [own, computed] = [summary.get('weave'), parseValue(derived) as Map<string, Value>]
   summary.set('weave', new Map([...(own instanceof Map ? own : []), ...computed]))
   return writeValue(summary)
 }

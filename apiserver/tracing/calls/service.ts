@@ -62,5 +62,5 @@ async function presentCalls(
     await expandCalls(deps, project, { calls, columns })
   }
   const extras = await lookUpExtras(deps, { project, calls, wanted })
-  return calls.map((call) => presentCall(project.id, call, extras.get(call.id)))
+  return calls.map((call, index) => presentCall(project.id, call, extras[index]))
 }
