@@ -14,6 +14,11 @@ describe('what is computed of a call', () => {
   test.each<[string, Partial<StoredCall>, object]>([
     ['ended well', {}, { status: 'success', latency_ms: 1001, trace_name: 'answer' }],
     ['still running', { ended_at: null }, { status: 'running', trace_name: 'answer' }],
+    [
+      'ended before it began',
+      { ended_at: '2026-11-21T09:59:59.000100Z' },
+      { status: 'success', latency_ms: -1001, trace_name: 'answer' },
+    ],
     ['failed', { exception: 'x' }, { status: 'error', latency_ms: 1001, trace_name: 'answer' }],
     ['failed without a word', { exception: '' }, { status: 'error', latency_ms: 1001, trace_name: 'answer' }],
     ['failed before its end', { exception: 'x', ended_at: null }, { status: 'error', trace_name: 'answer' }],

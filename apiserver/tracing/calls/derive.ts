@@ -15,7 +15,7 @@ export function deriveSummary(call: StoredCall): DerivedSummary {
   const { display_name: displayName, ended_at: endedAt, started_at: startedAt } = call
   return {
     status: statusOf(call),
-    ...(endedAt && { latency_ms: Math.trunc((toMicros(endedAt) - toMicros(startedAt)) / 1_000) }),
+    ...(endedAt && { latency_ms: Math.floor((toMicros(endedAt) - toMicros(startedAt)) / 1_000) }),
     ...(displayName ? { display_name: displayName } : { trace_name: nameOp(call.op_name) }),
   }
 }

@@ -33,7 +33,7 @@ const columns = new Map<string, PlainField>([
   ['deleted_at', time('c.deleted_at')],
   // As calls are shown, but for calls that run while one below them has failed: here that counts.
   ['summary.weave.status', filled(text(`(${status}) COLLATE "C"`))],
-  ['summary.weave.latency_ms', number('trunc(extract(epoch FROM c.ended_at - c.started_at) * 1000)::float8')],
+  ['summary.weave.latency_ms', number('floor(extract(epoch FROM c.ended_at - c.started_at) * 1000)::float8')],
   ['summary.weave.trace_name', filled(text(`(${traceName}) COLLATE "C"`))],
   ['summary.weave.display_name', text('c.display_name')],
 ])
