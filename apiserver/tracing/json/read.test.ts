@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { JsonError } from '../../json/text.ts'
+import { readJson } from './read.ts'
+import { JsonText } from './text.ts'
+
+const read = (text: string, texts: string[] = []) => showTexts(readJson(Buffer.from(text), texts))
+
+/** Texts as `<text>`, so that whole values can be compared. */
+function showTexts(value: unknown): unknown {
+  if (value instanceof JsonText) return `<${value.toString()}>`
+  if (Array.isArray(value)) return value.map(showTexts)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, showTexts(member)]))
+}
+
+describe('texts keep the bytes that were written', () => {
+  test.each([
+    ['a member', '{"obj":{"val": {"a": 1.0} ,"b":2}}', ['obj.val'], { obj: { val: '<{"a": 1.0}>', b: 2 } }],
+    ['items', '{"rows":[ {"a":1} ,2, null]}', ['rows[]'], { rows: ['<{"a":1}>', '<2>', '<null>'] }],
+    ['members of items', '{"b":[{"p":[1e400]},{}]}', ['b[].p'], { b: [{ p: '<[1e400]>' }, {}] }],
+    ['the whole', ' [1, 2] ', [''], '<[1, 2]>'],
+    ['several, in any order', '{"b":1,"c":3,"a":2}', ['a', 'b'], { a: '<2>', b: '<1>', c: 3 }],
+    ['a member called as none are', '{"__proto__":{"a":1}}', ['__proto__'], { ['__proto__']: '<{"a":1}>' }],
+    ['a key written with escapes', String.raw`{"\u0061":1,"a\u0062":2}`, ['a', 'ab'], { a: '<1>', ab: '<2>' }],
+    ['the last of a key given twice', '{"a":1,"b":0,"a":2}', ['a'], { a: '<2>', b: 0 }],
+    ['the last of an outer key given twice', '{"a":{"v":1},"a":{"w":2}}', ['a.v'], { a: { w: 2 } }],
+    ['the last of an outer key of another kind', '{"a":{"v":1},"a":7}', ['a.v'], { a: 7 }],
+    ['no member of an array', '{"a":[{"v":1}]}', ['a.v'], { a: [{ v: 1 }] }],
+    ['no items of an object', '{"a":{"0":1}}', ['a[]'], { a: { 0: 1 } }],
+    ['none that is absent', '{"x":"a"}', ['a'], { x: 'a' }],
+    ['a value between members that begin like it', '{"ax":1,"a":2,"":3}', ['a'], { ax: 1, a: '<2>', '': 3 }],
+    ['brackets in texts', String.raw`{"a":"]}\"","b":["{",{}]}`, ['a'], { a: String.raw`<"]}\"">`, b: ['{', {}] }],
+  ])('%s', (_, text, texts, expected) => {
+    expect(read(text, texts)).toEqual(expected)
+  })
+
+  test('of a text its kind, size and place are known', () => {
+    const { v } = readJson(Buffer.from('{"v": [1] }'), ['v']) as { v: JsonText }
+    expect([v.first, v.size, v.start, v.bytes.toString()]).toEqual(['[', 3, 6, '[1]'])
+  })
+
+  test('a byte order mark is passed over', () => {
+    expect(read('\ufeff{"a":1,"b":2}', ['b'])).toEqual({ a: 1, b: '<2>' })
+  })
+})
+
+test('any value that JSON.parse takes is taken, and nothing else, be it kept as a text or not', () => {
+  const parts = [
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"a"',
+    '"b"',
+    '1',
+    '-0.5e+2',
+    '01',
+    '1.',
+    '.5',
+    '-',
+    'true',
+    'nul',
+    'null',
+  ]
+  const odd = [
+    ' ',
+    '\n',
+    '\f',
+    '"\\u00e9"',
+    '"\\x"',
+    '"\\u12"',
+    '"\t"',
+    '"',
+    '\\',
+    '1E5',
+    '+1',
+    'False',
+    '\u00a0',
+    '"é"',
+  ]
+  const piece = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...parts) }, fc.constantFrom(...odd))
+  const text = fc.oneof(
+    fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join('')),
+    fc.json(),
+    fc.tuple(fc.json(), piece, fc.nat()).map(([json, extra, at]) => json.slice(0, at % json.length) + extra),
+  )
+  fc.assert(
+    fc.property(text, (source) => {
+      const parsed = attempt(() => JSON.parse(source) as unknown)
+      expect(attempt(() => readJson(Buffer.from(source), []))).toEqual(parsed)
+      const kept = attempt(() => JSON.parse(String(readJson(Buffer.from(source), ['']))) as unknown)
+      expect(kept).toEqual(parsed)
+    }),
+    { numRuns: 5_000, seed: 6 },
+  )
+})
+
+function attempt(parse: () => unknown): unknown {
+  try {
+    return { value: parse() }
+  } catch {
+    return 'refused'
+  }
+}
+
+describe('what is refused', () => {
+  test.each([
+    ['nothing', ''],
+    ['only white space', ' \n'],
+    ['a payload that is cut off', '{"v":{"a":'],
+    ['a payload of no JSON', '{"v":{a:1}}'],
+    ['a payload with a raw control character', '{"v":"\u0001"}'],
+    ['something behind the end', '{"v":1}{'],
+    ['a comma too many', '{"v":1,}'],
+    ['too many objects besides payloads', `{"w":[${'{},'.repeat(3_000_001)}{}]}`],
+  ])('%s', (_, text) => {
+    expect(() => read(text, ['v'])).toThrow(JsonError)
+  })
+
+  test('but not that many objects in a payload', () => {
+    const { v } = readJson(Buffer.from(`{"v":[${'{},'.repeat(3_000_001)}{}]}`), ['v']) as { v: JsonText }
+    expect(v.size).toBe(9_000_007)
+  })
+})
+
+describe('what is nested more than 500 deep becomes null', () => {
+  const nest = (depth: number, inner = '') => `${'['.repeat(depth)}${inner}${']'.repeat(depth)}`
+
+  test.each([
+    ['not 500 levels', nest(500, '"x"'), nest(500, '"x"')],
+    ['the 501st', nest(501, '1'), nest(500, 'null')],
+    ['a million levels', nest(1_000_000), nest(500, 'null')],
+    ['only what is so deep', nest(499, '{"a":[1],"b":[[2],"]"]},3'), nest(499, '{"a":null,"b":null},3')],
+  ])('%s', (_, text, expected) => {
+    expect(String(readJson(Buffer.from(text), ['']))).toBe(expected)
+  })
+
+  test('what is around a payload counts', () => {
+    expect(read(`{"v":${nest(500)},"w":1}`, ['v'])).toEqual({ v: `<${nest(499, 'null')}>`, w: 1 })
+  })
+
+  test('one that never ends is refused', () => {
+    expect(() => read('['.repeat(100_000))).toThrow(JsonError)
+  })
+})
