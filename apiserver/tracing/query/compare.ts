@@ -1,6 +1,14 @@
 import type { Comparator, Literal } from './expression.ts'
 import { compareLiterals, toBoolean, toNumber, toText, toTime } from './literal.ts'
-import { cast, type Operand, type SqlOperand, type ValueOperand, type ValueType } from './operand.ts'
+import {
+  cast,
+  type MissingOperand,
+  type Operand,
+  type RowsOperand,
+  type SqlOperand,
+  type ValueOperand,
+  type ValueType,
+} from './operand.ts'
 import type { SqlParams } from './params.ts'
 
 const symbols: Record<Comparator, string> = { $eq: '=', $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' }
@@ -22,25 +30,36 @@ export function ofTruth(value: boolean | undefined): string {
 export function compare(comparator: Comparator, [left, right]: [Operand, Operand], params: SqlParams): string {
   if (left.kind === 'rows' && isNull(right)) return comparator === '$eq' ? hasNone(left) : unknown
   if (right.kind === 'rows' && isNull(left)) return comparator === '$eq' ? hasNone(right) : unknown
-  return withEach(left, (a) => withEach(right, (b) => compareValues(comparator, [a, b], params)))
+  return withEach(left, (a) => withEach(right, (b) => compareValues(comparator, settle(a, b), params)))
 }
 
 function isNull(operand: Operand): boolean {
   return operand.kind === 'literal' && operand.value === null
 }
 
-function hasNone({ rows, each }: Operand & { kind: 'rows' }): string {
-  return each.kind === 'sql' ? `NOT EXISTS (SELECT 1 FROM ${rows} AND ${each.nullable} IS NOT NULL)` : 'FALSE'
+function hasNone({ rows, each }: RowsOperand): string {
+  return `(NOT EXISTS (SELECT 1 FROM ${rows} AND ${each.nullable} IS NOT NULL))`
 }
 
+type OneOperand = ValueOperand | MissingOperand
+
 /** SQL that is true when a condition is, for an operand's value: of several values, for any of them. */
-export function withEach(operand: Operand, write: (value: ValueOperand) => string): string {
+export function withEach(operand: Operand, write: (value: OneOperand) => string): string {
   if (operand.kind !== 'rows') return write(operand)
   const { rows, filled, each, missing } = operand
   const [any, without] = [write(each), write(missing)]
   if (without === 'FALSE' || without === unknown) return `EXISTS (SELECT 1 FROM ${rows} AND ${any})`
   const isEmpty = `NOT EXISTS (SELECT 1 FROM ${rows} AND ${filled})`
   return `(EXISTS (SELECT 1 FROM ${rows} AND ${filled} AND ${any}) OR (${isEmpty} AND ${without} IS TRUE))`
+}
+
+/** What is missing beside a literal is one: then it is known here whether a condition holds for it. */
+function settle(left: OneOperand, right: OneOperand): [ValueOperand, ValueOperand] {
+  const form = (operand: OneOperand, other: OneOperand) => {
+    if (operand.kind !== 'missing') return operand
+    return other.kind === 'literal' ? operand.literal : operand.sql
+  }
+  return [form(left, right), form(right, left)]
 }
 
 function compareValues(comparator: Comparator, [left, right]: [ValueOperand, ValueOperand], params: SqlParams): string {
@@ -93,7 +112,9 @@ export function isIn([input, list]: [Operand, Operand[]], params: SqlParams): st
   const isListed = (item: Operand) => item.kind === 'literal' && !(input.kind === 'rows' && isNull(item))
   const rest = list.filter((item) => !isListed(item))
   const literals = list.filter(isListed).flatMap((item) => (item.kind === 'literal' ? [item.value] : []))
-  const found = withEach(input, (value) => isInLiterals(value, literals, params))
+  const found = withEach(input, (value) => {
+    return isInLiterals(value.kind === 'missing' ? value.literal : value, literals, params)
+  })
   const parts = [found, ...rest.map((item) => compare('$eq', [input, item], params))]
   return joinAny(parts)
 }
@@ -127,7 +148,7 @@ export function contains(
   [input, text]: [Operand, Operand],
   { ignoresCase, params }: { ignoresCase: boolean; params: SqlParams },
 ): string {
-  return withEach(input, (a) => withEach(text, (b) => containsValue([a, b], { ignoresCase, params })))
+  return withEach(input, (a) => withEach(text, (b) => containsValue(settle(a, b), { ignoresCase, params })))
 }
 
 function containsValue(

@@ -68,7 +68,8 @@ class ConditionCompiler {
 function holds(operand: Operand): string {
   return withEach(operand, (value) => {
     if (value.kind === 'sql') return `(${cast(value, 'boolean')})`
-    return ofTruth(value.value === null ? undefined : toBoolean(value.value))
+    const literal = value.kind === 'missing' ? value.literal.value : value.value
+    return ofTruth(literal === null ? undefined : toBoolean(literal))
   })
 }
 

@@ -18,8 +18,15 @@ export interface LiteralOperand {
   value: Literal
 }
 
-/** One value of a row, or of a row of others. */
+/** One value. */
 export type ValueOperand = SqlOperand | LiteralOperand
+
+/** Stands for the values of several rows when there are none: in SQL, and as a literal among literals. */
+export interface MissingOperand {
+  kind: 'missing'
+  sql: SqlOperand
+  literal: LiteralOperand
+}
 
 /** The values of a field of several rows. */
 export interface RowsOperand {
@@ -27,9 +34,8 @@ export interface RowsOperand {
   rows: string
   /** Which of the rows have a value at all. */
   filled: string
-  each: ValueOperand
-  /** Stands for them when none has a value. */
-  missing: ValueOperand
+  each: SqlOperand
+  missing: MissingOperand
 }
 
 export type Operand = ValueOperand | RowsOperand
@@ -43,7 +49,13 @@ export function ofField(field: Field, params: SqlParams): Operand {
   const value = ofSingle(field.value, params)
   const each = ofSql(value.type, value.nullable)
   const filled = `${value.nullable} IS NOT NULL`
-  return { kind: 'rows', rows: field.rows, filled, each, missing: { kind: 'literal', value: '' } }
+  return { kind: 'rows', rows: field.rows, filled, each, missing: nothing }
+}
+
+const nothing: MissingOperand = {
+  kind: 'missing',
+  sql: { kind: 'sql', type: 'text', sql: "''", nullable: 'NULL' },
+  literal: { kind: 'literal', value: '' },
 }
 
 function ofSingle(field: PlainField | JsonField, params: SqlParams): SqlOperand {
@@ -52,29 +64,42 @@ function ofSingle(field: PlainField | JsonField, params: SqlParams): SqlOperand 
   return { kind: 'sql', type: 'text', sql: `coalesce(${nullable}, '')`, nullable }
 }
 
+// Postgres counts the elements for a negative index in the first array on the way, which may be another one.
+const negative = /^\s*-\d+$/
+
 /** SQL of the text at a place in a document; null where it is missing or null. */
 export function readJson({ sql, path }: JsonField, params: SqlParams): string {
-  return `(${sql} #>> ${params.add(path)}::text[])`
+  const index = path.findIndex((segment) => negative.test(segment))
+  if (index === -1) return `(${sql} #>> ${params.add(path)}::text[])`
+  const held = `((${sql} #> ${params.add(path.slice(0, index))}::text[]) -> ${params.add(path[index])}::text)`
+  return readJson({ kind: 'json', sql: held, path: path.slice(index + 1) }, params)
 }
 
 const castTypes = { double: 'number', int: 'number', string: 'text', bool: 'boolean' } as const
 
 /** What `$convert` makes of a value: null where it cannot be made. */
 export function convert(operand: Operand, to: CastTarget): Operand {
-  if (operand.kind !== 'rows') return convertValue(operand, to)
-  if (to === 'exists') return ofSql('boolean', `EXISTS (SELECT 1 FROM ${operand.rows} AND ${operand.filled})`)
-  return { ...operand, each: convertValue(operand.each, to), missing: convertValue(operand.missing, to) }
+  if (operand.kind === 'literal') return convertLiteral(operand, to)
+  if (operand.kind === 'sql') return convertSql(operand, to)
+  if (to === 'exists')
+    return ofSql('boolean', `EXISTS (SELECT 1 FROM ${operand.rows} AND ${operand.each.nullable} IS NOT NULL)`)
+  const { sql, literal } = operand.missing
+  const missing: MissingOperand = { kind: 'missing', sql: convertSql(sql, to), literal: convertLiteral(literal, to) }
+  return { ...operand, each: convertSql(operand.each, to), missing }
 }
 
-function convertValue(operand: ValueOperand, to: CastTarget): ValueOperand {
-  if (operand.kind === 'literal') return { kind: 'literal', value: convertLiteral(operand.value, to) }
+function convertSql(operand: SqlOperand, to: CastTarget): SqlOperand {
   if (to === 'exists') return ofSql('boolean', `(${operand.nullable} IS NOT NULL)`)
   const type = castTypes[to]
   if (to === 'int') return ofSql(type, `trunc(${cast(operand, type)})`)
   return operand.type === type ? operand : ofSql(type, cast(operand, type))
 }
 
-function convertLiteral(value: Literal, to: CastTarget): Literal {
+function convertLiteral({ value }: LiteralOperand, to: CastTarget): LiteralOperand {
+  return { kind: 'literal', value: castLiteral(value, to) }
+}
+
+function castLiteral(value: Literal, to: CastTarget): Literal {
   if (to === 'exists') return value !== null
   if (value === null) return null
   if (to === 'string') return toText(value)
