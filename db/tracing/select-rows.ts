@@ -14,6 +14,11 @@ export interface RowSelection {
   values: unknown[]
 }
 
+/** SQL of the `entity/project` of a row. */
+export function projectIdOf(alias: string): string {
+  return `(SELECT p.entity || '/' || p.name FROM tracing.projects p WHERE p.number = ${alias}.project)`
+}
+
 export type SelectedRow = Record<string, string | number | null>
 
 /** The rows in chunks, in bounded memory. */

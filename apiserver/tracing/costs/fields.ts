@@ -1,6 +1,5 @@
-import type { Project } from '../projects.ts'
+import { projectIdOf } from '../../../db/tracing/select-rows.ts'
 import { unknownField, type Field, type Fields, type PlainField } from '../query/field.ts'
-import type { SqlParams } from '../query/params.ts'
 
 const column = (kind: PlainField['kind'], name: string): PlainField => ({ kind, sql: `f.${name}`, neverNull: true })
 
@@ -23,24 +22,16 @@ const asked = new Map<string, PlainField>([
   ['created_by', column('text', 'created_by')],
   ['created_at', column('time', 'created_at')],
   ['pricing_level', { kind: 'text', sql: "'project'::text", neverNull: true }],
+  ['pricing_level_id', { kind: 'text', sql: projectIdOf('f'), neverNull: true }],
 ])
 
 export const toldFields = [...told.keys()]
 
 /** The fields of a project's costs, `tracing.costs f`. */
-export class CostFields implements Fields {
-  readonly #project: Project
-  readonly #params: SqlParams
-
-  constructor(project: Project, params: SqlParams) {
-    this.#project = project
-    this.#params = params
-  }
-
+export const costFields: Fields = {
   resolve(path: string): Field {
     const field = asked.get(path)
     if (field) return field
-    if (path !== 'pricing_level_id') throw unknownField(path)
-    return { kind: 'text', sql: `${this.#params.add(this.#project.id)}::text`, neverNull: true }
-  }
+    throw unknownField(path)
+  },
 }

@@ -5,7 +5,7 @@ import { planColumns, type AnswerColumn } from '../query/answer-columns.ts'
 import { answerRows } from '../query/answer-rows.ts'
 import { compileCondition, compileSort } from '../query/compile.ts'
 import { SqlParams } from '../query/params.ts'
-import { CostFields, toldFields } from './fields.ts'
+import { costFields, toldFields } from './fields.ts'
 import type { costQuerySchema } from './schema.ts'
 
 /** JSON texts of a project's own costs, oldest first, unless another order is asked for. */
@@ -15,11 +15,10 @@ export function queryCosts(
   wire: Static<typeof costQuerySchema>,
 ): AsyncGenerator<string> {
   const params = new SqlParams()
-  const fields = new CostFields(project, params)
-  const columns = planMembers(wire.fields, fields, params)
+  const columns = planMembers(wire.fields, params)
   const own = `f.project = ${params.add(project.number)}`
-  const where = wire.query ? `${own} AND ${compileCondition(wire.query.$expr, fields, params)}` : own
-  const sorts = [compileSort(wire.sort_by ?? [], fields, params) || 'f.created_at', 'f.id']
+  const where = wire.query ? `${own} AND ${compileCondition(wire.query.$expr, costFields, params)}` : own
+  const sorts = [compileSort(wire.sort_by ?? [], costFields, params) || 'f.created_at', 'f.id']
   return answerRows(pool, columns, {
     from: 'tracing.costs f',
     where,
@@ -31,11 +30,11 @@ export function queryCosts(
 }
 
 /** Costs always have the same members: those that were not asked for are null. */
-function planMembers(names: string[] | null | undefined, fields: CostFields, params: SqlParams): AnswerColumn[] {
-  if (!names?.length) return planColumns(toldFields, fields, params)
-  for (const name of names) fields.resolve(name)
+function planMembers(names: string[] | null | undefined, params: SqlParams): AnswerColumn[] {
+  if (!names?.length) return planColumns(toldFields, costFields, params)
+  for (const name of names) costFields.resolve(name)
   return toldFields.map((name) => {
     if (!names.includes(name)) return { name, sql: 'NULL', isJson: false }
-    return planColumns([name], fields, params)[0]!
+    return planColumns([name], costFields, params)[0]!
   })
 }

@@ -1,12 +1,12 @@
-import type { Project } from '../projects.ts'
+import { projectIdOf } from '../../../db/tracing/select-rows.ts'
 import { splitPath, unknownField, type Field, type Fields, type PlainField } from '../query/field.ts'
-import type { SqlParams } from '../query/params.ts'
 
 const text = (name: string): PlainField => ({ kind: 'text', sql: `f.${name}` })
 const filled = (name: string): PlainField => ({ kind: 'text', sql: `f.${name}`, neverNull: true })
 
 const columns = new Map<string, PlainField>([
   ['id', filled('id')],
+  ['project_id', { kind: 'text', sql: projectIdOf('f'), neverNull: true }],
   ['weave_ref', filled('weave_ref')],
   ['wb_user_id', filled('wb_user_id')],
   ['creator', text('creator')],
@@ -19,25 +19,15 @@ const columns = new Map<string, PlainField>([
 ])
 
 /** What a row has unless less is asked for. */
-export const allFields = ['project_id', 'payload', ...columns.keys()]
+export const allFields = ['payload', ...columns.keys()]
 
 /** The fields of a project's feedback, `tracing.feedback f`. */
-export class FeedbackFields implements Fields {
-  readonly #project: Project
-  readonly #params: SqlParams
-
-  constructor(project: Project, params: SqlParams) {
-    this.#project = project
-    this.#params = params
-  }
-
+export const feedbackFields: Fields = {
   resolve(path: string): Field {
     const column = columns.get(path)
     if (column) return column
-    if (path === 'project_id')
-      return { kind: 'text', sql: `${this.#params.add(this.#project.id)}::text`, neverNull: true }
     if (path === 'payload') return { kind: 'json', sql: 'f.payload', path: [] }
     if (!path.startsWith('payload.')) throw unknownField(path)
     return { kind: 'json', sql: 'f.payload', path: splitPath(path).slice(1) }
-  }
+  },
 }

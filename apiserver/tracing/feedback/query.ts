@@ -5,7 +5,7 @@ import { isCount, planColumns } from '../query/answer-columns.ts'
 import { answerRows } from '../query/answer-rows.ts'
 import { compileCondition, compileSort } from '../query/compile.ts'
 import { SqlParams } from '../query/params.ts'
-import { allFields, FeedbackFields } from './fields.ts'
+import { allFields, feedbackFields } from './fields.ts'
 import type { feedbackQuerySchema } from './schema.ts'
 
 /** JSON texts of a project's feedback; oldest first, unless another order is asked for. */
@@ -15,16 +15,15 @@ export function queryFeedback(
   wire: Static<typeof feedbackQuerySchema>,
 ): AsyncGenerator<string> {
   const params = new SqlParams()
-  const fields = new FeedbackFields(project, params)
   const names = wire.fields?.length ? wire.fields : allFields
-  const columns = planColumns(names, fields, params)
+  const columns = planColumns(names, feedbackFields, params)
   const own = `f.project = ${params.add(project.number)}`
-  const where = wire.query ? `${own} AND ${compileCondition(wire.query.$expr, fields, params)}` : own
-  const sorts = [compileSort(wire.sort_by ?? [], fields, params) || 'f.created_at', 'f.id']
+  const where = wire.query ? `${own} AND ${compileCondition(wire.query.$expr, feedbackFields, params)}` : own
+  const sort = () => `${compileSort(wire.sort_by ?? [], feedbackFields, params) || 'f.created_at'}, f.id`
   return answerRows(pool, columns, {
     from: 'tracing.feedback f',
     where,
-    orderBy: isCount(names) ? '' : sorts.join(', '),
+    orderBy: isCount(names) ? '' : sort(),
     limit: wire.limit ?? null,
     offset: wire.offset ?? null,
     values: params.values,
