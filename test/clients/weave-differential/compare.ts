@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util'
+import { amend } from './amendments.ts'
+import { translate } from './dialect.ts'
+import { makeStep } from './generate.ts'
+import { type MadeIds, normalize } from './normalize.ts'
+import { type Answer, type Request, send, type Server } from './request.ts'
+import { learn } from './learn.ts'
+import { createWorld, type Step, type World } from './world.ts'
+
+/** A server, and whether it is the reference, which needs to be asked in its own words. */
+export interface Contestant extends Server {
+  isReference: boolean
+}
+
+/** Two answers that differ, and no listed difference says why. */
+export interface Mismatch {
+  seed: number
+  what: string
+  requests: Request[]
+  ours: Answer
+  /** What ours should have been: the reference's, with the listed differences taken into account. */
+  expected: Answer
+}
+
+export interface Outcome {
+  requests: number
+  mismatches: Mismatch[]
+  /** Names of listed differences that were met. */
+  met: Set<string>
+}
+
+/** Runs one sequence of steps in a project of its own on both servers. */
+export async function compareSequence(
+  pair: [Contestant, Contestant],
+  options: { entity: string; seed: number; steps: number },
+) {
+  const { entity, seed } = options
+  const world = createWorld(entity, seed)
+  const outcome: Outcome = { requests: 0, mismatches: [], met: new Set() }
+  const made: [MadeIds, MadeIds] = [new Map(), new Map()]
+  for (let index = 0; index < options.steps; index++) {
+    const step = makeStep(world, index)
+    const answers = await Promise.all(pair.map((server, side) => perform(server, step, made[side]!)))
+    const [ours, reference] = answers as [Performed, Performed]
+    outcome.requests += step.requests.length
+    judge({ world, step, ours, reference, seed }, outcome)
+  }
+  return outcome
+}
+
+interface Performed {
+  answer: Answer
+  /** What the reference answers to the very same request, where it was asked in other words. */
+  literal?: Answer
+  shows: string[]
+}
+
+async function perform(server: Contestant, step: Step, made: MadeIds): Promise<Performed> {
+  const requests = server.isReference && step.instead ? step.instead : step.requests
+  for (const request of requests.slice(0, -1)) await sendWell(server, request)
+  const last = requests.at(-1)!
+  const { request, shows } = server.isReference ? translate(last) : { request: last, shows: [] }
+  const answer = normalize(last, await send(server, request), made)
+  if (shows.length === 0) return { answer, shows }
+  return { answer, shows, literal: normalize(last, await send(server, last), made) }
+}
+
+async function sendWell(server: Server, request: Request): Promise<void> {
+  const { status, body } = await send(server, request)
+  if (status >= 300)
+    throw new Error(`${request.path}: ${status} ${JSON.stringify(body)} to ${JSON.stringify(request.body)}`)
+}
+
+interface Round {
+  world: World
+  step: Step
+  ours: Performed
+  reference: Performed
+  seed: number
+}
+
+function judge({ world, step, ours, reference, seed }: Round, outcome: Outcome): void {
+  const request = step.requests.at(-1)!
+  const { expected, shows } = amend(request, reference.answer, ours.answer)
+  learn(world, request, expected)
+  if (!isDeepStrictEqual(ours.answer, expected)) {
+    outcome.mismatches.push({ seed, what: step.what, requests: step.requests, ours: ours.answer, expected })
+    return
+  }
+  const differs = (answer: Answer | undefined) => answer !== undefined && !isDeepStrictEqual(answer, ours.answer)
+  for (const name of differs(reference.answer) ? shows : []) outcome.met.add(name)
+  for (const name of differs(reference.literal) ? reference.shows : []) outcome.met.add(name)
+}

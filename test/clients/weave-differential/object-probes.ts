@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto'
+import { create, list, type Place, post, type Probe, readObject, see, start } from './probes.ts'
+
+const digestOf = (text: string) => hash('sha256', text, 'base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
+const one = digestOf('{"n": 1}')
+
+/** Probes of versions of objects, and of references. */
+export const objectProbes = (place: Place): Probe[] => {
+  const version = (name: string, n: number) => create(place, name, { n })
+  const remove = (name: string, wanted: string[]) =>
+    post('/obj/delete', { project_id: place.project, object_id: name, digests: wanted })
+  const ref = (name: string, digest: string, path = '') => `weave:///${place.project}/object/${name}:${digest}${path}`
+  const refs = (uri: string) => post('/refs/read_batch', { refs: [uri] })
+  return [
+    {
+      shows: 'publishing an earlier version again',
+      before: [version('again', 1), version('again', 2), version('again', 1)],
+      request: readObject(place, 'again', 'latest'),
+      see: see.member('obj', 'val'),
+      ours: { n: 1 },
+      reference: { n: 2 },
+    },
+    {
+      shows: 'the latest version after a deletion',
+      before: [version('newest', 1), version('newest', 2), remove('newest', ['v1'])],
+      request: readObject(place, 'newest', 'latest'),
+      see: see.member('obj', 'val'),
+      ours: { n: 1 },
+      reference: undefined,
+    },
+    {
+      shows: 'publishing a deleted version again',
+      before: [version('back', 1), version('back', 2), remove('back', ['v0']), version('back', 1)],
+      request: readObject(place, 'back', one),
+      see: see.member('obj', 'version_index'),
+      ours: 0,
+      reference: 2,
+    },
+    {
+      shows: 'steps that lead nowhere',
+      before: [version('steps', 1)],
+      request: refs(ref('steps', one, '/attr/none')),
+      see: see.body,
+      ours: { vals: [null] },
+      reference: ['reason'],
+    },
+    {
+      shows: 'references within references',
+      before: [version('inner', 1), create(place, 'outer', { inner: ref('inner', one) })],
+      request: refs(ref('outer', digestOf(`{"inner": "${ref('inner', one)}"}`), '/attr/inner/attr/n')),
+      see: see.body,
+      ours: { vals: [1] },
+      reference: ['reason'],
+    },
+    {
+      shows: 'references to the latest version',
+      before: [version('latest', 1)],
+      request: refs(ref('latest', 'latest')),
+      see: see.status,
+      ours: 400,
+      reference: 404,
+    },
+    {
+      shows: 'text that is no reference',
+      request: refs('no reference'),
+      see: see.status,
+      ours: 400,
+      reference: 500,
+    },
+    {
+      shows: 'classes whose values are wrong',
+      request: create(place, 'spec', { field_schema: { type: 7 } }, { builtin_object_class: 'AnnotationSpec' }),
+      see: see.status,
+      ours: 400,
+      reference: 500,
+    },
+    {
+      shows: 'sizes of objects',
+      before: [version('sized', 1)],
+      request: post('/objs/query', {
+        project_id: place.project,
+        filter: { object_ids: ['sized'] },
+        include_storage_size: true,
+      }),
+      see: ({ body }) => typeof (body as { objs: { size_bytes?: number }[] }).objs[0]!.size_bytes,
+      ours: 'number',
+      reference: 'undefined',
+    },
+  ]
+}
+
+/** Probes of references that are followed in lists of calls. */
+export const expansionProbes = (place: Place): Probe[] => {
+  const ref = (name: string, digest: string) => `weave:///${place.project}/object/${name}:${digest}`
+  const expand = (number: number, more: object = {}) =>
+    list(place, { filter: { call_ids: [place.id(number)] }, expand_columns: ['inputs.model'], ...more })
+  const text = ref('text', digestOf('"plain"'))
+  const record = ref('record', one)
+  return [
+    {
+      shows: 'references to values that are no objects',
+      before: [create(place, 'text', 'plain'), start(place, 801, { inputs: { model: text } })],
+      request: expand(801),
+      see: see.member('0', 'inputs', 'model'),
+      ours: 'plain',
+      reference: { _ref: text },
+    },
+    {
+      shows: 'references to nothing in lists of calls',
+      before: [start(place, 802, { inputs: { model: ref('nothing', one) } })],
+      request: expand(802),
+      see: see.status,
+      ours: 200,
+      reference: 404,
+    },
+    {
+      shows: 'expanding for conditions only',
+      before: [create(place, 'record', { n: 1 }), start(place, 803, { inputs: { model: record } })],
+      request: expand(803, { return_expanded_column_values: false }),
+      see: see.member('0', 'inputs', 'model'),
+      ours: record,
+      reference: { n: 1, _ref: record },
+    },
+  ]
+}

@@ -1,0 +1,148 @@
+import { anyValue, numberText, refOf } from './values.ts'
+import { ask, type KnownObject, type Step, type World, words } from './world.ts'
+
+/** Steps over objects, and over references into them. */
+export const objectSteps: ((world: World) => Step)[] = [
+  create,
+  create,
+  create,
+  createBuiltin,
+  (world) => ask('an object', '/obj/read', readOf(world)),
+  (world) => ask('an object', '/obj/read', readOf(world)),
+  (world) => ask("an object's description", '/obj/read', { ...readOf(world), metadata_only: true }),
+  query,
+  query,
+  remove,
+  removeAll,
+  references,
+  references,
+]
+
+/** A new version of an object. The digest becomes known when the answer comes: see `learn`. */
+function create(world: World): Step {
+  const { random, project } = world
+  const object_id = random.chance(0.6)
+    ? `obj-${random.int(5)}`
+    : random.pick(['Op.name', 'ünï'.normalize('NFC'), 'a-b_c.d'])
+  return ask('a version of an object', '/obj/create', {
+    obj: { project_id: project, object_id, val: makeValue(world) },
+  })
+}
+
+// No two versions are the same: publishing one again has steps of its own.
+function makeValue(world: World): unknown {
+  const { random } = world
+  const serial = world.tick()
+  const own = { serial, any: anyValue(world), ...(random.chance(0.3) && { next: refOf(world) }) }
+  const shapes = [
+    () => own,
+    () => ({ ...own, _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: { 'obj.py': 'f'.repeat(43) } }),
+    () => ({ _type: 'Tuned', ...own, _class_name: 'Tuned', _bases: ['Base', 'Model', 'Object', 'BaseModel'] }),
+    () => ({ _type: 'Model', ...own, _class_name: 'Model', _bases: ['Object', 'BaseModel'] }),
+    () => ({ ...own, _class_name: 'Loose', _bases: ['BaseModel'] }),
+    () => [serial, anyValue(world), numberText('1e-7')],
+    () => `text ${serial}`,
+    () => ({ ...own, list: [{ deep: [random.int(9), random.pick(words)] }], 'a b/c': { é: serial } }),
+  ]
+  return random.pick(shapes)()
+}
+
+/** Objects of the classes that the server checks and completes. */
+function createBuiltin(world: World): Step {
+  const { random, project } = world
+  const [builtin_object_class, val] = random.pick([
+    ['Provider', { base_url: 'http://x', api_key_name: 'KEY', extra_headers: {}, return_type: 'openai' }],
+    ['ProviderModel', { provider: refOf(world), max_tokens: 5 }],
+    ['AnnotationSpec', { name: 'spec', field_schema: { type: 'number' } }],
+    ['AnnotationSpec', { name: 'spec', field_schema: { type: 7 } }],
+    ['Provider', 'no object'],
+  ])
+  const described = typeof val === 'string' ? val : { ...val, description: `number ${world.tick()}` }
+  const obj = { project_id: project, object_id: `builtin-${random.int(3)}`, val: described, builtin_object_class }
+  return ask(`an object of the class ${builtin_object_class}`, '/obj/create', { obj })
+}
+
+function readOf(world: World) {
+  const { random, project } = world
+  const object = random.pick([...world.objects, { name: 'missing', digests: [] }])
+  const digest = random.pick([...object.digests, 'latest', 'v0', 'v1', 'v99', 'no-such-digest'])
+  return { project_id: project, object_id: object.name, digest }
+}
+
+function query(world: World): Step {
+  const { random, project } = world
+  const filters = {
+    object_ids: ['obj-0', 'obj-1', 'a-b_c.d'],
+    is_op: random.chance(0.5),
+    latest_only: random.chance(0.5),
+    base_object_classes: ['Model', 'Provider'],
+    exclude_base_object_classes: ['Model'],
+    leaf_object_classes: ['Tuned', 'Model'],
+  }
+  const names = random.some(Object.keys(filters) as (keyof typeof filters)[], 2)
+  const sorted = [
+    { field: random.pick(['object_id', 'created_at']), direction: random.pick(['asc', 'desc']) },
+    { field: 'created_at', direction: 'asc' },
+  ]
+  return ask('objects', '/objs/query', {
+    project_id: project,
+    ...(random.chance(0.7) && { filter: Object.fromEntries(names.map((name) => [name, filters[name]])) }),
+    ...(random.chance(0.5) && { sort_by: sorted }),
+    ...(random.chance(0.3) && { limit: 1 + random.int(5) }),
+    ...(random.chance(0.3) && { offset: random.int(4) }),
+    ...(random.chance(0.3) && { metadata_only: true }),
+  })
+}
+
+/** Deletes versions, but not the newest: the reference then has none that is the latest. */
+function remove(world: World): Step {
+  const { random, project } = world
+  const object = random.pick([...world.objects.filter(isLong), { name: 'missing', digests: ['gone', 'latest'] }])
+  const digests = random.some(object.digests.slice(0, -1), 2)
+  const asked = random.chance(0.2) ? [...digests, 'no-such-digest'] : digests
+  if (asked === digests) object.digests = object.digests.filter((digest) => !digests.includes(digest))
+  return ask('deleting versions', '/obj/delete', { project_id: project, object_id: object.name, digests: asked })
+}
+
+const isLong = ({ digests }: KnownObject) => digests.length > 1
+
+function removeAll(world: World): Step {
+  const { random, project } = world
+  const object = random.pick([...world.objects, { name: 'missing', digests: [] }])
+  object.digests = []
+  return ask('deleting an object', '/obj/delete', { project_id: project, object_id: object.name, digests: null })
+}
+
+/** References to objects, and to what is inside of them. */
+function references(world: World): Step {
+  const { random, project } = world
+  const table = `weave:///${project}/table/${'0'.repeat(64)}`
+  const wrong = [
+    table,
+    `weave:///${project}/call/x`,
+    'no reference',
+    `weave:///${project}/object/none:${'y'.repeat(43)}`,
+  ]
+  const known = Array.from({ length: 1 + random.int(4) }, () => refInto(world))
+  return ask('references', '/refs/read_batch', { refs: random.chance(0.15) ? [...known, random.pick(wrong)] : known })
+}
+
+/** The reference fails on a step that leads nowhere, so that only members that are there are asked for. */
+function refInto(world: World): string {
+  const ref = refOf(world)
+  const hasSerial = world.records.has(ref.slice(ref.lastIndexOf(':') + 1))
+  return hasSerial ? ref + world.random.pick(['', '/attr/serial', '/key/serial']) : ref
+}
+
+/** Notes what an answer tells about an object that was created. */
+export function learnObject(world: World, asked: CreateBody, digest: string): void {
+  const { object_id: name, val } = asked.obj
+  const object = world.objects.find((known) => known.name === name) ?? { name, digests: [] }
+  if (!world.objects.includes(object)) world.objects.push(object)
+  object.digests.push(digest)
+  if (typeof val === 'object' && val !== null && 'serial' in val) world.records.set(digest, name)
+}
+
+export interface CreateBody {
+  obj: { object_id: string; val: unknown }
+}

@@ -1,0 +1,142 @@
+import { hash } from 'node:crypto'
+import { convert, field, literal } from './expressions.ts'
+import { end, equal, type Place, post, type Probe, see, start } from './probes.ts'
+
+/** Probes of tables. */
+export const tableProbes = (place: Place): Probe[] => {
+  const other = `${place.project}-other`
+  const table = (project: string, row: object) => post('/table/create', { table: { project_id: project, rows: [row] } })
+  const shared = { shared: place.project }
+  const row = hash('sha256', `{"shared": "${place.project}"}`, 'base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
+  const nothing = '0'.repeat(64)
+  return [
+    {
+      shows: 'tables that two projects have',
+      before: [table(other, shared), table(place.project, shared)],
+      request: post('/table/query', { project_id: place.project, digest: hash('sha256', row) }),
+      see: ({ body }) => (body as { rows: unknown[] }).rows.length,
+      ours: 1,
+      reference: 0,
+    },
+    {
+      shows: 'the size of a table that is not there',
+      request: post('/table/query_stats', { project_id: place.project, digest: nothing }),
+      see: see.status,
+      ours: 404,
+      reference: 500,
+    },
+    {
+      shows: 'changes to a table that is not there',
+      request: post('/table/update', { project_id: place.project, base_digest: nothing, updates: [] }),
+      see: see.status,
+      ours: 404,
+      reference: 500,
+    },
+  ]
+}
+
+/** Probes of feedback. */
+export const feedbackProbes = (place: Place): Probe[] => {
+  const target = `weave:///${place.project}/call/x`
+  const give = (number: number, payload: object) =>
+    post('/feedback/create', {
+      project_id: place.project,
+      id: place.id(number),
+      weave_ref: target,
+      feedback_type: 'probe',
+      payload,
+    })
+  const find = (more: object) => post('/feedback/query', { project_id: place.project, ...more })
+  const found = ({ body }: { body: unknown }) => (body as { result: object[] }).result?.length
+  return [
+    {
+      shows: 'numbers in feedback',
+      before: [give(901, { n: 7 })],
+      request: find({ query: { $expr: equal(field('payload.n'), '7') } }),
+      see: found,
+      ours: 1,
+      reference: 0,
+    },
+    {
+      shows: '$convert in feedback',
+      request: find({ query: { $expr: { $gt: [convert('payload.n', 'int'), literal(6)] } } }),
+      see: see.status,
+      ours: 200,
+      reference: 500,
+    },
+    {
+      shows: 'null in feedback',
+      request: find({ query: { $expr: equal(field('creator'), null) } }),
+      see: found,
+      ours: 1,
+      reference: 0,
+    },
+    {
+      shows: 'sorting feedback by its payload',
+      request: find({ sort_by: [{ field: 'payload.n', direction: 'asc' }] }),
+      see: see.status,
+      ours: 200,
+      reference: 500,
+    },
+    {
+      shows: 'fields of feedback that are not there',
+      request: find({ fields: ['colour'] }),
+      see: see.status,
+      ours: 403,
+      reference: 400,
+    },
+  ]
+}
+
+/** Probes of threads, costs and figures of projects. */
+export const otherProbes = (place: Place): Probe[] => {
+  const turn = (number: number, thread_id: string) =>
+    start(place, number, { thread_id, turn_id: place.id(number), started_at: '2026-03-02T08:00:00Z' })
+  const threads = (more: object) => post('/threads/stream_query', { project_id: place.project, ...more })
+  return [
+    {
+      shows: 'durations of turns',
+      before: [turn(951, 'a'), end(place, 951)],
+      request: threads({ filter: { thread_ids: ['a'] } }),
+      see: see.member('0', 'p50_turn_duration_ms'),
+      ours: 10_000,
+      reference: -1,
+    },
+    {
+      shows: 'turns that were deleted',
+      before: [
+        turn(952, 'b'),
+        end(place, 952),
+        post('/calls/delete', { project_id: place.project, call_ids: [place.id(952)] }),
+      ],
+      request: threads({ filter: { thread_ids: ['b'] } }),
+      see: ({ body }) => (body as unknown[]).length,
+      ours: 0,
+      reference: 1,
+    },
+    {
+      shows: 'an offset of threads alone',
+      request: threads({ offset: 1 }),
+      see: see.status,
+      ours: 200,
+      reference: 500,
+    },
+    {
+      shows: 'costs',
+      request: post('/cost/create', {
+        project_id: place.project,
+        costs: { model: { prompt_token_cost: 1, completion_token_cost: 2 } },
+      }),
+      see: see.status,
+      ours: 200,
+      reference: 500,
+    },
+    {
+      shows: 'sizes of projects',
+      request: post('/project/stats', { project_id: place.project }),
+      see: see.status,
+      ours: 200,
+      reference: 500,
+    },
+  ]
+}

@@ -1,0 +1,86 @@
+import { literal, type Expression } from './expressions.ts'
+import type { Answer, Request } from './request.ts'
+
+/** A few requests that show one difference by themselves: what ours answers, as documented, and what the reference does. */
+export interface Probe {
+  /** The name of the difference. */
+  shows: string
+  /** Requests before, whose answers do not matter. */
+  before?: Request[]
+  request: Request
+  /** What of the answer is looked at. */
+  see: (answer: Answer) => unknown
+  ours: unknown
+  reference: unknown
+}
+
+/** What probes are made of: a project of their own, and ids of calls. */
+export interface Place {
+  project: string
+  /** The id with this number: the same number, the same id. */
+  id: (number: number) => string
+}
+
+type Json = Record<string, unknown>
+
+export const see = {
+  status: ({ status }: Answer) => status,
+  body: ({ body }: Answer) => body,
+  count: ({ body }: Answer) => (body as { count: number }).count,
+  ids: ({ body }: Answer) => (Array.isArray(body) ? body.map(({ id }: Json) => id) : 'no list'),
+  /** A member of the only record of an answer, by its path. */
+  member:
+    (...path: string[]) =>
+    ({ body }: Answer) =>
+      path.reduce((value: unknown, name) => (value as Json | undefined)?.[name], body),
+}
+
+export const post = (path: string, body: unknown): Request => ({ path, body })
+
+/** A start with as little as there can be in it. */
+export function makeStart({ project, id }: Place, number: number, more: object = {}) {
+  return {
+    project_id: project,
+    id: id(number),
+    trace_id: id(0),
+    op_name: 'probe',
+    started_at: `2026-03-02T08:00:0${number % 10}Z`,
+    attributes: {},
+    inputs: {},
+    ...more,
+  }
+}
+
+export const start = (place: Place, number: number, more: object = {}): Request =>
+  post('/call/start', { start: makeStart(place, number, more) })
+
+export const end = ({ project, id }: Place, number: number, more: object = {}): Request =>
+  post('/call/end', {
+    end: { project_id: project, id: id(number), ended_at: '2026-03-02T08:00:10Z', summary: {}, output: null, ...more },
+  })
+
+export const read = ({ project, id }: Place, number: number): Request =>
+  post('/call/read', { project_id: project, id: id(number) })
+
+export const count = ({ project }: Place, $expr: Expression): Request =>
+  post('/calls/query_stats', { project_id: project, query: { $expr } })
+
+export const list = ({ project }: Place, more: object): Request =>
+  post('/calls/stream_query', { project_id: project, ...more })
+
+export const equal = (left: Expression, value: unknown): Expression => ({ $eq: [left, literal(value)] })
+
+export const create = ({ project }: Place, object_id: string, val: unknown, more: object = {}): Request =>
+  post('/obj/create', { obj: { project_id: project, object_id, val, ...more } })
+
+export const readObject = ({ project }: Place, object_id: string, digest: string): Request =>
+  post('/obj/read', { project_id: project, object_id, digest })
+
+/** A project that nobody else has, and ids in it. */
+export function makePlace(entity: string, name: string): Place {
+  const project = `${entity}/probes-${name}`
+  return {
+    project,
+    id: (number) => `019cad8f-ac00-7000-8${name.slice(0, 3)}-${name.slice(-7)}${String(number).padStart(5, '0')}`,
+  }
+}

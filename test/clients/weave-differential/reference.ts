@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { ensureClientPython } from '../../support/client-python.ts'
+
+/** The reference server of the package weave, running. */
+export interface Reference {
+  url: string
+  stop: () => Promise<void>
+}
+
+/** Starts one that keeps nothing; what is written to it has the given user. */
+export async function startReference(user: string): Promise<Reference> {
+  const python = await ensureClientPython('weave-reference')
+  const script = path.join(import.meta.dirname, '..', 'weave-reference', 'server.py')
+  const child = spawn(python, [script, '--user', user], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return { url: await readUrl(child), stop: () => stop(child) }
+}
+
+async function readUrl(child: ChildProcess): Promise<string> {
+  const lines = createInterface({ input: child.stdout! })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the reference server ended with ${code as number}`)
+  })
+  const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string]
+  ended.catch(() => undefined)
+  return (JSON.parse(line) as { url: string }).url
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  child.kill()
+  await once(child, 'exit')
+}
