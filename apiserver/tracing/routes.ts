@@ -14,8 +14,12 @@ import { routeCosts } from './costs/routes.ts'
 import type { TraceDeps } from './deps.ts'
 import { routeFeedback } from './feedback/routes.ts'
 import { ValueChecker } from './feedback/value-checker.ts'
+import { routeFiles } from './files/routes.ts'
+import { routeObjects } from './objects/routes.ts'
 import { routeOtel } from './otel/routes.ts'
 import { Projects } from './projects.ts'
+import { routeRefs } from './refs/routes.ts'
+import { routeTables } from './tables/routes.ts'
 import { routeThreads } from './threads/routes.ts'
 import { TraceApi } from './trace-api.ts'
 
@@ -29,6 +33,10 @@ export function mountTracing(app: Koa, main: Deps): TraceApi {
   router.use(answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main))
   const api = new TraceApi(router)
   routeCalls(api, deps)
+  routeObjects(api, deps)
+  routeTables(api, deps)
+  routeFiles(api, deps)
+  routeRefs(api, deps)
   routeOtel(api, deps)
   routeFeedback(api, deps)
   routeCosts(api, deps)

@@ -92,7 +92,10 @@ export async function pageTable(
   return rows
 }
 
-/** How rows are chosen and sorted: SQL over `r.val`, with the parameters that it names from $7 on. */
+/** How many parameters `queryTable` has of its own. */
+export const queryTableParameters = 6
+
+/** An ORDER BY list over `r.val`, and its parameters, which it names by their places behind those of `queryTable`. */
 export interface RowSort {
   sql: string
   values: unknown[]

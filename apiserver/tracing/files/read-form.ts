@@ -1,0 +1,128 @@
+import type { Readable } from 'node:stream'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import type { RequestContext } from '../../middleware/context.ts'
+import { openAnyBody } from '../../middleware/body.ts'
+import { Refusal, unprocessable } from '../../refusal.ts'
+import type { TraceDeps } from '../deps.ts'
+import { tooLarge } from '../refusals.ts'
+import { discardContent, takeContent, type FileContent } from './content.ts'
+
+/** What `/file/create` takes: a project, a file, and the digest that the client expects, in any order. */
+export interface FileForm {
+  projectId: string
+  expectedDigest: string | undefined
+  content: FileContent
+}
+
+const limits = { files: 1, fields: 100, parts: 101, fieldSize: 4 * 1024, headerPairs: 100 }
+const fileField = 'file'
+
+/**
+ * Reads a multipart body while it comes; no more is read than is written.
+ *
+ * @throws {Refusal} 422 for what is no such form, 413; nothing is left behind then
+ */
+export async function readFileForm(
+  deps: Pick<TraceDeps, 'artifacts' | 'config'>,
+  ctx: RequestContext,
+): Promise<FileForm> {
+  const reading = new FormReading(deps, openParser(ctx))
+  try {
+    await reading.feed(ctx)
+    return await reading.finish()
+  } catch (error) {
+    await reading.discard()
+    if (error instanceof Refusal) throw error.status === 413 ? tooLarge() : error
+    throw reading.isBroken ? refuseForm('it ends too early') : error
+  }
+}
+
+class FormReading {
+  readonly #deps: Pick<TraceDeps, 'artifacts' | 'config'>
+  readonly #parser: BusboyInstance
+  readonly #done: Promise<void>
+  readonly #fields = new Map<string, string>()
+  #stream: Readable | undefined
+  #content: Promise<FileContent> | undefined
+  #refusal: Refusal | undefined
+  isBroken = false
+
+  constructor(deps: Pick<TraceDeps, 'artifacts' | 'config'>, parser: BusboyInstance) {
+    this.#deps = deps
+    this.#parser = parser
+    this.#done = new Promise((resolve, reject) => parser.on('finish', resolve).on('error', reject))
+    this.#done.catch(() => (this.isBroken = true))
+    parser.on('file', (field, stream) => (field === fileField ? this.#takeFile(stream) : stream.resume()))
+    parser.on('field', (field, text, _, cut) => {
+      if (cut) this.#refusal ??= refuseForm('a field is too long')
+      this.#fields.set(field, text)
+    })
+    for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'])
+      parser.on(event, () => (this.#refusal ??= refuseForm('it has more than one file, or too many fields')))
+  }
+
+  async feed(ctx: RequestContext): Promise<void> {
+    for await (const chunk of openAnyBody(ctx, this.#limitBytes, () => {})) {
+      await this.#write(chunk)
+      if (this.#refusal) throw this.#refusal
+    }
+  }
+
+  async finish(): Promise<FileForm> {
+    this.#parser.end()
+    await this.#done
+    const content = await this.#content
+    if (this.#refusal) throw this.#refusal
+    const projectId = this.#fields.get('project_id')
+    const lacking = [projectId === undefined && 'project_id', content === undefined && fileField].filter(
+      (name) => name !== false,
+    )
+    if (projectId === undefined || content === undefined) throw unprocessable(...lacking.map(presentLack))
+    return { projectId, content, expectedDigest: this.#fields.get('expected_digest') || undefined }
+  }
+
+  /** Ends what is still being written, and removes what was. */
+  async discard(): Promise<void> {
+    this.#stream?.destroy(new Error('the form is refused'))
+    const [taken] = await Promise.allSettled([this.#content])
+    if (taken.status === 'fulfilled' && taken.value) await discardContent(taken.value)
+  }
+
+  get #limitBytes(): number {
+    return this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES
+  }
+
+  #takeFile(stream: Readable): void {
+    this.#stream = stream.on('error', () => (this.isBroken = true))
+    this.#content = takeContent(this.#deps.artifacts, stream, this.#limitBytes)
+    this.#content.catch(() => stream.resume()) // the parser waits for its reader; there is nobody any more
+  }
+
+  /** Resolves when the parser can take more: its file is written as fast as it comes. */
+  async #write(chunk: Uint8Array): Promise<void> {
+    const taken = new Promise<void>((resolve, reject) => {
+      this.#parser.write(chunk, (error) => (error ? reject(error) : resolve()))
+    })
+    await Promise.race([taken, this.#done])
+  }
+}
+
+function openParser({ req, headers }: RequestContext): BusboyInstance {
+  const type = req.headers['content-type'] ?? ''
+  try {
+    // Some clients send a file without a name for it.
+    const isPartAFile = (field: string | undefined, _: string | undefined, name: string | undefined) =>
+      field === fileField || name !== undefined
+    return new Busboy({ headers: { ...headers, 'content-type': type }, limits, isPartAFile })
+  } catch {
+    throw refuseForm('its Content-Type names no boundary')
+  }
+}
+
+function presentLack(name: string) {
+  return { loc: ['body', name], msg: 'Field required', type: 'missing' }
+}
+
+function refuseForm(reason: string): Refusal {
+  return unprocessable({ loc: ['body'], msg: `Value error, the form cannot be read: ${reason}`, type: 'value_error' })
+}

@@ -1,0 +1,79 @@
+import { sumFiles } from '../../../db/tracing/files.ts'
+import type { TraceDeps } from '../deps.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { discardContent } from './content.ts'
+import { readFileForm } from './read-form.ts'
+import {
+  bytesSchema,
+  fileContentSchema,
+  fileCreatedSchema,
+  fileCreateForm,
+  filesQuerySchema,
+  filesSizeSchema,
+} from './schema.ts'
+import { keepFile, openFile } from './service.ts'
+
+const tag = 'Files'
+
+/** Files of a project, known by their digests: code of ops, images, whatever objects and calls refer to. */
+export function routeFiles(api: TraceApi, deps: TraceDeps): void {
+  // Old clients have the second name.
+  for (const folder of ['/file', '/files']) {
+    routeCreate(api, deps, `${folder}/create`)
+    routeContent(api, deps, `${folder}/content`)
+  }
+  api.post(
+    '/files/query_stats',
+    { tag, summary: 'What the files of a project take', role: 'read', body: filesQuerySchema, answer: filesSizeSchema },
+    async ({ caller, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      return { total_size_bytes: await sumFiles(deps.pool, project.number) }
+    },
+  )
+}
+
+function routeCreate(api: TraceApi, deps: TraceDeps, path: string): void {
+  api.post(
+    path,
+    {
+      tag,
+      summary: 'Keep a file',
+      description: 'The same bytes twice are one file.',
+      streamedBody: { 'multipart/form-data': fileCreateForm },
+      answer: fileCreatedSchema,
+    },
+    async ({ ctx, caller }) => {
+      const form = await readFileForm(deps, ctx)
+      try {
+        const project = await deps.projects.open(caller, form.projectId)
+        return { digest: await keepFile(deps, project, form) }
+      } finally {
+        await discardContent(form.content)
+      }
+    },
+  )
+}
+
+function routeContent(api: TraceApi, deps: TraceDeps, path: string): void {
+  api.post(
+    path,
+    {
+      tag,
+      summary: 'Read a file',
+      role: 'read',
+      body: fileContentSchema,
+      otherAnswers: { 'application/octet-stream': bytesSchema },
+    },
+    async ({ ctx, caller, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      const { size, body: content } = await openFile(deps, project, body.digest)
+      if (!Buffer.isBuffer(content)) {
+        const ended = deps.main.openAnswers.follow(caller.keyId, ctx.res)
+        ended.addEventListener('abort', () => content.destroy())
+      }
+      ctx.type = 'application/octet-stream'
+      ctx.body = content
+      ctx.length = size
+    },
+  )
+}

@@ -1,0 +1,59 @@
+import type { Readable } from 'node:stream'
+import { addFile, findFile, hasFile, type FilePlace } from '../../../db/tracing/files.ts'
+import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
+import type { TraceDeps } from '../deps.ts'
+import { presentDigest } from './digest.ts'
+import type { Project } from '../projects.ts'
+import { digestMismatch, missing } from '../refusals.ts'
+import type { FileContent } from './content.ts'
+
+type FileDeps = Pick<TraceDeps, 'pool' | 'artifacts'>
+
+/**
+ * Keeps a file of a project under its digest, once. A large one is in the artifact store before anything says so.
+ *
+ * @throws {TraceRefusal} 409 for another digest than the client expects
+ */
+export async function keepFile(
+  deps: FileDeps,
+  project: Project,
+  { content, expectedDigest }: { content: FileContent; expectedDigest: string | undefined },
+): Promise<string> {
+  const digest = presentDigest(content.sha256)
+  if (expectedDigest !== undefined && expectedDigest !== digest)
+    throw digestMismatch(`The digest of the file is ${digest}`)
+  if (await hasFile(deps.pool, project.number, digest)) return digest
+  const place = await placeContent(deps, project, content)
+  await addFile(deps.pool, project.number, { digest, size: content.size, place })
+  return digest
+}
+
+async function placeContent({ artifacts }: FileDeps, project: Project, content: FileContent): Promise<FilePlace> {
+  if ('bytes' in content) return { content: content.bytes }
+  const sha256 = content.sha256.toString('hex')
+  const artifactKey = `${projectFiles(project)}/${sha256}`
+  await artifacts.adopt(artifactKey, content.spooled, { digest: sha256, size: content.size })
+  return { artifactKey }
+}
+
+/** Where the large files of a project lie. */
+export function projectFiles({ entity, number }: Pick<Project, 'entity' | 'number'>): string {
+  return `traces/${entity}/${number}/files`
+}
+
+/** The bytes of a file. @throws {TraceRefusal} 404 */
+export async function openFile(
+  { pool, artifacts }: FileDeps,
+  project: Project,
+  digest: string,
+): Promise<{ size: number; body: Buffer | Readable }> {
+  const file = await findFile(pool, project.number, digest)
+  if (!file) throw missing(`File ${digest.slice(0, 200)} not found`)
+  if (file.content) return { size: file.size, body: file.content }
+  try {
+    return { size: file.size, body: await artifacts.open(file.artifactKey!) }
+  } catch (error) {
+    if (error instanceof ArtifactMissing) throw missing(`File ${digest} not found`)
+    throw error
+  }
+}

@@ -1,0 +1,40 @@
+import { listObjectAliases } from '../../../db/tracing/object-labels.ts'
+import { deleteVersions } from '../../../db/tracing/objects.ts'
+import type { TraceDeps } from '../deps.ts'
+import type { Project } from '../projects.ts'
+import { badRequest, missing } from '../refusals.ts'
+import { readSelector } from './object-names.ts'
+
+const mostVersions = 100
+
+/**
+ * Deletes versions of an object, all of them when none are named, and answers how many those were. Nothing is deleted
+ * unless all that are named are there.
+ *
+ * @throws {TraceRefusal} 400 for too many at once, 404
+ */
+export async function deleteObject(
+  { pool }: Pick<TraceDeps, 'pool'>,
+  { number }: Project,
+  { objectId, digests }: { objectId: string; digests: string[] | null },
+): Promise<number> {
+  if (digests && digests.length > mostVersions) throw badRequest(`At most ${mostVersions} versions are deleted at once`)
+  const named = digests?.length ? new Set(digests) : undefined
+  const aliases = named ? await listObjectAliases(pool, number, { objectId, aliases: [...named] }) : new Map()
+  return deleteVersions(pool, { project: number, objectId }, (live) => {
+    const found = live.filter((version) => !named || [...named].some((name) => isNamed(version, name, aliases)))
+    if (found.length > 0 && (!named || found.length === named.size)) return found.map(({ digest }) => digest)
+    throw missing(`Object ${objectId} (${[...(named ?? ['all'])].join(', ')}) not found when deleting.`)
+  })
+}
+
+function isNamed(
+  version: { digest: string; versionIndex: number; isLatest: boolean },
+  name: string,
+  aliases: ReadonlyMap<string, string>,
+): boolean {
+  const selector = readSelector(name)
+  if (selector === 'latest') return version.isLatest
+  if ('index' in selector) return version.versionIndex === selector.index
+  return version.digest === name || version.digest === aliases.get(name)
+}

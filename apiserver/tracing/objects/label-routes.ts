@@ -1,0 +1,103 @@
+import {
+  addTags,
+  listAliases,
+  listTags,
+  removeAliases,
+  removeTags,
+  setAliases,
+} from '../../../db/tracing/object-labels.ts'
+import type { TraceDeps } from '../deps.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { checkAliases, checkObjectId, checkTags } from './object-names.ts'
+import { readVersion } from './read-object.ts'
+import {
+  aliasesRemoveSchema,
+  aliasesSetSchema,
+  aliasListSchema,
+  labelsQuerySchema,
+  nothingSchema,
+  tagListSchema,
+  tagsSchema,
+} from './schema.ts'
+
+const tag = 'Objects'
+
+/** Tags of versions, and aliases: names of an object's own for one of its versions. */
+export function routeObjectLabels(api: TraceApi, deps: TraceDeps): void {
+  routeTags(api, deps)
+  routeAliases(api, deps)
+}
+
+function routeTags(api: TraceApi, deps: TraceDeps): void {
+  const path = '/objs/{object_id}/versions/{digest}/tags'
+  api.put(
+    path,
+    { tag, summary: 'Add tags to a version', body: tagsSchema, answer: nothingSchema },
+    async ({ caller, params, body }) => {
+      checkTags(body.tags)
+      const project = await deps.projects.find(caller, body.project_id)
+      const version = await readVersion(deps, project, { objectId: params['object_id']!, digest: params['digest']! })
+      await addTags(deps.pool, project.number, { ...version, tags: body.tags })
+      return {}
+    },
+  )
+  api.post(
+    `${path}/remove`,
+    { tag, summary: 'Remove tags from a version', body: tagsSchema, answer: nothingSchema },
+    async ({ caller, params, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      const version = await readVersion(deps, project, { objectId: params['object_id']!, digest: params['digest']! })
+      await removeTags(deps.pool, project.number, { ...version, tags: body.tags })
+      return {}
+    },
+  )
+  api.get(
+    '/tags',
+    { tag, summary: 'List the tags of a project', query: labelsQuerySchema, answer: tagListSchema },
+    async ({ caller, query }) => {
+      const project = await deps.projects.find(caller, query.project_id)
+      return { tags: await listTags(deps.pool, project.number) }
+    },
+  )
+}
+
+function routeAliases(api: TraceApi, deps: TraceDeps): void {
+  const path = '/objs/{object_id}/aliases'
+  api.put(
+    path,
+    {
+      tag,
+      summary: 'Give a version aliases',
+      description:
+        'An alias that another version of the object has is taken from it. `latest`, `v0`, `v1` … are no aliases.',
+      body: aliasesSetSchema,
+      answer: nothingSchema,
+    },
+    async ({ caller, params, body }) => {
+      checkAliases(body.aliases)
+      const project = await deps.projects.find(caller, body.project_id)
+      const version = await readVersion(deps, project, { objectId: params['object_id']!, digest: body.digest })
+      await setAliases(deps.pool, project.number, { ...version, aliases: body.aliases })
+      return {}
+    },
+  )
+  api.post(
+    `${path}/remove`,
+    { tag, summary: 'Remove aliases from an object', body: aliasesRemoveSchema, answer: nothingSchema },
+    async ({ caller, params, body }) => {
+      const objectId = params['object_id']!
+      checkObjectId(objectId)
+      const project = await deps.projects.find(caller, body.project_id)
+      await removeAliases(deps.pool, project.number, { objectId, aliases: body.aliases })
+      return {}
+    },
+  )
+  api.get(
+    '/aliases',
+    { tag, summary: 'List the aliases of a project', query: labelsQuerySchema, answer: aliasListSchema },
+    async ({ caller, query }) => {
+      const project = await deps.projects.find(caller, query.project_id)
+      return { aliases: await listAliases(deps.pool, project.number) }
+    },
+  )
+}

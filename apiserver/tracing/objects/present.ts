@@ -1,0 +1,40 @@
+import type { VersionLabels } from '../../../db/tracing/object-labels.ts'
+import type { ObjectVersion } from '../../../db/tracing/objects.ts'
+import type { Project } from '../projects.ts'
+
+/** What is shown of a version beside its value. */
+export interface Shown {
+  /** The text of its value; an empty object without it. */
+  val?: string
+  withSize?: boolean
+  labels?: VersionLabels | undefined
+}
+
+/** The JSON text of a version; its value stays as it is. */
+export function presentVersion(
+  project: Project,
+  version: ObjectVersion,
+  { val = '{}', withSize, labels }: Shown,
+): string {
+  const members = JSON.stringify({
+    project_id: project.id,
+    object_id: version.objectId,
+    created_at: version.createdAt,
+    deleted_at: version.deletedAt,
+    digest: version.digest,
+    version_index: version.versionIndex,
+    is_latest: version.isLatest ? 1 : 0,
+    kind: version.kind,
+    base_object_class: version.baseObjectClass,
+    leaf_object_class: version.leafObjectClass,
+    wb_user_id: version.wbUserId,
+    size_bytes: withSize ? version.size : null,
+    ...(labels && presentLabels(version, labels)),
+  })
+  return `${members.slice(0, -1)},"val":${val}}`
+}
+
+/** The latest version has that for an alias too. */
+function presentLabels({ isLatest }: ObjectVersion, { tags, aliases }: VersionLabels): VersionLabels {
+  return { tags, aliases: isLatest ? ['latest', ...aliases] : aliases }
+}

@@ -1,0 +1,113 @@
+import { readLabels } from '../../../db/tracing/object-labels.ts'
+import type { TraceDeps } from '../deps.ts'
+import { sendChunks } from '../send-chunks.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { writeArray } from '../write-list.ts'
+import { createObject } from './create-object.ts'
+import { deleteObject } from './delete-object.ts'
+import { routeObjectLabels } from './label-routes.ts'
+import { listObjects } from './list-objects.ts'
+import { presentVersion } from './present.ts'
+import { readObject, readVersion } from './read-object.ts'
+import {
+  objectCreatedSchema,
+  objectCreateSchema,
+  objectDeletedSchema,
+  objectDeleteSchema,
+  objectReadAnswer,
+  objectReadSchema,
+  objectsQuerySchema,
+  objectsSchema,
+} from './schema.ts'
+
+const tag = 'Objects'
+
+/** Publishing objects and ops, reading their versions, and deleting them. */
+export function routeObjects(api: TraceApi, deps: TraceDeps): void {
+  routeCreate(api, deps)
+  routeRead(api, deps)
+  routeQuery(api, deps)
+  routeDelete(api, deps)
+  routeObjectLabels(api, deps)
+}
+
+function routeCreate(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/obj/create',
+    {
+      tag,
+      summary: 'Publish a version of an object or an op',
+      description:
+        'A value that the object has had is that version again: it keeps its index, becomes the latest one, and lives ' +
+        'again if it was deleted.',
+      body: objectCreateSchema,
+      texts: ['obj.val'],
+      answer: objectCreatedSchema,
+    },
+    async ({ caller, body: { obj } }) => {
+      const project = await deps.projects.open(caller, obj.project_id)
+      const digest = await createObject(deps, project, {
+        objectId: obj.object_id,
+        val: String(obj.val),
+        builtinObjectClass: obj.builtin_object_class,
+        expectedDigest: obj.expected_digest,
+        wbUserId: caller.keyId,
+      })
+      return { digest, object_id: obj.object_id }
+    },
+  )
+}
+
+function routeRead(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/obj/read',
+    { tag, summary: 'Read a version of an object', role: 'read', body: objectReadSchema, answer: objectReadAnswer },
+    async ({ caller, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      const place = { objectId: body.object_id, digest: body.digest }
+      const version = body.metadata_only
+        ? { ...(await readVersion(deps, project, place)), val: '{}' }
+        : await readObject(deps, project, place)
+      const [labels] = body.include_tags_and_aliases ? await readLabels(deps.pool, project.number, [version]) : []
+      return `{"obj":${presentVersion(project, version, { val: version.val, labels })}}`
+    },
+  )
+}
+
+function routeQuery(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/objs/query',
+    {
+      tag,
+      summary: 'List versions of objects',
+      description: 'Deleted ones are not listed. Sorted by `object_id` and `created_at` only; the oldest first.',
+      role: 'read',
+      body: objectsQuerySchema,
+      answer: objectsSchema,
+    },
+    async ({ ctx, caller, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      const versions = await listObjects(deps, project, body)
+      await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"objs":', versions, '}') })
+    },
+  )
+}
+
+function routeDelete(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/obj/delete',
+    {
+      tag,
+      summary: 'Delete versions of an object',
+      description:
+        'Indexes of deleted versions are not given again. Nothing is deleted unless all that are named are there.',
+      body: objectDeleteSchema,
+      answer: objectDeletedSchema,
+    },
+    async ({ caller, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      const named = { objectId: body.object_id, digests: body.digests ?? null }
+      return { num_deleted: await deleteObject(deps, project, named) }
+    },
+  )
+}

@@ -1,0 +1,31 @@
+import type { TraceDeps } from '../deps.ts'
+import { badRequest } from '../refusals.ts'
+import { sendChunks } from '../send-chunks.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { writeArray } from '../write-list.ts'
+import { resolveRefs } from './resolve-refs.ts'
+import { refsReadSchema, refValuesSchema } from './schema.ts'
+
+const mostRefs = 1_000
+
+/** Reading what references stand for. */
+export function routeRefs(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/refs/read_batch',
+    {
+      tag: 'Refs',
+      summary: 'Read what references stand for',
+      description:
+        'Values of objects and ops, or of parts of them, in the order of the references. Parts that are not there, and ' +
+        'deleted objects, are null; an object or a row that is not there is a 404 for the whole request.',
+      role: 'read',
+      body: refsReadSchema,
+      answer: refValuesSchema,
+    },
+    async ({ ctx, caller, body }) => {
+      if (body.refs.length > mostRefs) throw badRequest(`Too many refs: at most ${mostRefs} are read at once`)
+      const texts = await resolveRefs(deps, caller, body.refs)
+      await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"vals":', texts, '}') })
+    },
+  )
+}

@@ -1,0 +1,40 @@
+import { addTable } from '../../../db/tracing/tables.ts'
+import type { TraceDeps } from '../deps.ts'
+import { digestTable } from '../json/digests.ts'
+import type { JsonText } from '../json/text.ts'
+import type { Project } from '../projects.ts'
+import { digestMismatch } from '../refusals.ts'
+import { digestRows } from './digest-rows.ts'
+
+/** What the client has computed, if it has. */
+type Expected = string | null | undefined
+
+/** Makes a table of rows; its digest and theirs. @throws {Refusal} 409 for another digest, and what digestRows throws */
+export async function createTable(
+  deps: Pick<TraceDeps, 'pool'>,
+  project: Project,
+  { rows, expectedDigest }: { rows: JsonText; expectedDigest: Expected },
+): Promise<{ digest: string; rowDigests: string[] }> {
+  const rowDigests = await digestRows(rows, ['body', 'table', 'rows'])
+  const digest = digestAsExpected(rowDigests, expectedDigest)
+  const added = { digests: rowDigests, array: rows.toString() }
+  await addTable(deps.pool, project.number, { digest, rowDigests, rows: added })
+  return { digest, rowDigests }
+}
+
+/** Makes a table of rows that are there, or come later; its digest. @throws {TraceRefusal} 409 for another digest */
+export async function createTableOfDigests(
+  deps: Pick<TraceDeps, 'pool'>,
+  project: Project,
+  { rowDigests, expectedDigest }: { rowDigests: string[]; expectedDigest: Expected },
+): Promise<string> {
+  const digest = digestAsExpected(rowDigests, expectedDigest)
+  await addTable(deps.pool, project.number, { digest, rowDigests })
+  return digest
+}
+
+function digestAsExpected(rowDigests: string[], expected: Expected): string {
+  const digest = digestTable(rowDigests)
+  if (expected && expected !== digest) throw digestMismatch(`The digest of the table is ${digest}`)
+  return digest
+}

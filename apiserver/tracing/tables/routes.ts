@@ -1,0 +1,144 @@
+import { measureTables } from '../../../db/tracing/tables.ts'
+import type { TraceDeps } from '../deps.ts'
+import { sendChunks } from '../send-chunks.ts'
+import { writeArray, writeLines } from '../write-list.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { createTable, createTableOfDigests } from './create-table.ts'
+import { listRows } from './query-table.ts'
+import {
+  tableCountQuerySchema,
+  tableCountSchema,
+  tableCreatedSchema,
+  tableCreateSchema,
+  tableDigestSchema,
+  tableFromDigestsSchema,
+  tableQuerySchema,
+  tableRowSchema,
+  tableRowsSchema,
+  tableStatisticsQuerySchema,
+  tableStatisticsSchema,
+  tableUpdatedSchema,
+  tableUpdateSchema,
+} from './schema.ts'
+import { updateTable } from './update-table.ts'
+
+const tag = 'Tables'
+
+/** Tables: rows in an order, known by the digest of theirs. */
+export function routeTables(api: TraceApi, deps: TraceDeps): void {
+  routeCreate(api, deps)
+  routeUpdate(api, deps)
+  routeQuery(api, deps)
+  routeStatistics(api, deps)
+}
+
+function routeCreate(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/table/create',
+    {
+      tag,
+      summary: 'Make a table of rows',
+      description: 'Rows are objects; a project keeps equal ones once. At most 200,000 at once.',
+      body: tableCreateSchema,
+      texts: ['table.rows'],
+      answer: tableCreatedSchema,
+    },
+    async ({ caller, body: { table } }) => {
+      const project = await deps.projects.open(caller, table.project_id)
+      const made = await createTable(deps, project, { rows: table.rows, expectedDigest: table.expected_digest })
+      return { digest: made.digest, row_digests: made.rowDigests }
+    },
+  )
+  api.post(
+    '/table/create_from_digests',
+    {
+      tag,
+      summary: 'Make a table of rows that other tables have',
+      description: 'Whether the rows are there is not checked; they may come later.',
+      body: tableFromDigestsSchema,
+      answer: tableDigestSchema,
+    },
+    async ({ caller, body }) => {
+      const project = await deps.projects.open(caller, body.project_id)
+      const order = { rowDigests: body.row_digests, expectedDigest: body.expected_digest }
+      return { digest: await createTableOfDigests(deps, project, order) }
+    },
+  )
+}
+
+function routeUpdate(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/table/update',
+    {
+      tag,
+      summary: 'Make a table of the rows of another one, with changes',
+      description: 'The changes are made one after the other. The other table stays as it is.',
+      body: tableUpdateSchema,
+      texts: ['updates[].append.row', 'updates[].insert.row'],
+      answer: tableUpdatedSchema,
+    },
+    async ({ caller, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      const made = await updateTable(deps, project, body)
+      return { digest: made.digest, updated_row_digests: made.updatedRowDigests }
+    },
+  )
+}
+
+function routeQuery(api: TraceApi, deps: TraceDeps): void {
+  const query = { tag, role: 'read', body: tableQuerySchema } as const
+  api.post(
+    '/table/query',
+    { ...query, summary: 'List rows of a table', answer: tableRowsSchema },
+    async ({ ctx, caller, body }) => {
+      const rows = await listRows(deps, await deps.projects.find(caller, body.project_id), body)
+      await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"rows":', rows, '}') })
+    },
+  )
+  api.post(
+    '/table/query_stream',
+    { ...query, summary: 'The same, a row in each line', otherAnswers: { 'application/jsonl': tableRowSchema } },
+    async ({ ctx, caller, body }) => {
+      const rows = await listRows(deps, await deps.projects.find(caller, body.project_id), body)
+      await sendChunks(ctx, deps, { type: 'application/jsonl', chunks: writeLines(rows) })
+    },
+  )
+}
+
+function routeStatistics(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/table/query_stats',
+    {
+      tag,
+      summary: 'Count the rows of a table',
+      description: 'An unknown one has none.',
+      role: 'read',
+      body: tableCountQuerySchema,
+      answer: tableCountSchema,
+    },
+    async ({ caller, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      const [table] = await measureTables(deps.pool, project.number, { digests: [body.digest], withSize: false })
+      return { count: table?.rowCount ?? 0 }
+    },
+  )
+  api.post(
+    '/table/query_stats_batch',
+    {
+      tag,
+      summary: 'Count the rows of several tables',
+      description: 'Unknown ones are left out.',
+      role: 'read',
+      body: tableStatisticsQuerySchema,
+      answer: tableStatisticsSchema,
+    },
+    async ({ caller, body }) => {
+      const project = await deps.projects.find(caller, body.project_id)
+      const asked = { digests: body.digests ?? [], withSize: body.include_storage_size === true }
+      const tables = await measureTables(deps.pool, project.number, asked)
+      return {
+        tables: tables.map(({ digest, rowCount, size }) => ({ digest, count: rowCount, storage_size_bytes: size })),
+      }
+    },
+  )
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { splitItems } from './split-rows.ts'
+
+test.each([
+  ['nothing', '[]', []],
+  ['nothing but space', '[ \n ]', []],
+  ['one', '[{"a":[1,"]"]}]', ['{"a":[1,"]"]}']],
+  [
+    'several, with space between them',
+    '[ 1 , {"a": "é,"}\n,[[2]],"\\"",null ]',
+    ['1', '{"a": "é,"}', '[[2]]', '"\\""', 'null'],
+  ],
+])('an array of %s', (_, text, items) => {
+  expect([...splitItems(Buffer.from(text))]).toEqual(items)
+})

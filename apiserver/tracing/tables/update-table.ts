@@ -1,0 +1,63 @@
+import { addTable, readOrder } from '../../../db/tracing/tables.ts'
+import { unprocessable } from '../../refusal.ts'
+import type { TraceDeps } from '../deps.ts'
+import { digestTable } from '../json/digests.ts'
+import type { Project } from '../projects.ts'
+import { badRequest, missing } from '../refusals.ts'
+import { DigestList } from './digest-list.ts'
+import { digestRow } from './digest-rows.ts'
+import type { TableUpdates } from './schema.ts'
+
+type Update = TableUpdates['updates'][number]
+
+/**
+ * Makes a table of another one's rows, with changes made one after the other; the other stays as it is. Answers the new
+ * table's digest, and for each change the digest of the row that was added or taken away.
+ *
+ * @throws {Refusal} 404 for an unknown table, 400 for places behind its end, 422 for what is no change
+ */
+export async function updateTable(
+  { pool }: Pick<TraceDeps, 'pool'>,
+  project: Project,
+  { base_digest: base, updates }: TableUpdates,
+): Promise<{ digest: string; updatedRowDigests: string[] }> {
+  const order = await readOrder(pool, project.number, base)
+  if (!order) throw missing(`Table ${base} not found`)
+  const update = new TableUpdate(new DigestList(order))
+  const updatedRowDigests = updates.map((change, index) => update.apply(change, ['body', 'updates', String(index)]))
+  const rowDigests = update.rows.toArray()
+  const digest = digestTable(rowDigests)
+  const rows = { digests: [...update.added.keys()], array: `[${[...update.added.values()].join(',')}]` }
+  await addTable(pool, project.number, { digest, rowDigests, rows })
+  return { digest, updatedRowDigests }
+}
+
+class TableUpdate {
+  readonly rows: DigestList
+  /** Texts of new rows by their digests. */
+  readonly added = new Map<string, string>()
+
+  constructor(rows: DigestList) {
+    this.rows = rows
+  }
+
+  apply({ append, pop, insert }: Update, place: string[]): string {
+    if (append) return this.#add(this.rows.length, append.row, [...place, 'append', 'row'])
+    if (insert) return this.#add(insert.index, insert.row, [...place, 'insert', 'row'])
+    if (pop) return this.rows.remove(checkIndex(pop.index, this.rows.length - 1))
+    throw unprocessable({ loc: place, msg: 'Input should have one of append, pop and insert', type: 'missing' })
+  }
+
+  #add(index: number, row: { toString(): string }, place: string[]): string {
+    const text = String(row)
+    const digest = digestRow(text, place)
+    this.rows.insert(checkIndex(index, this.rows.length), digest)
+    this.added.set(digest, text)
+    return digest
+  }
+}
+
+function checkIndex(index: number, last: number): number {
+  if (index >= 0 && index <= last) return index
+  throw badRequest('Index out of range')
+}
