@@ -1,58 +1,13 @@
-import { randomBytes } from 'node:crypto'
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { type Export, Exporter, json, protobuf, requestOf, resourceOf, spanOf } from '../support/exporter.ts'
 import { encodeOtlp, type OtlpRequest, type OtlpSpan, toAttributes } from '../support/otlp.ts'
 import { useStack } from '../support/stack.ts'
 
 const own = useApiServer(useStack())
-const protobuf = 'application/x-protobuf'
-const json = 'application/json'
-const limitBytes = 32 * 1024 * 1024
+const exporter = new Exporter(own)
 const bare = Buffer.alloc(0)
-let key: string
-
-beforeAll(async () => {
-  key = await addKey(own.database.pool, 'team')
-})
-
-interface Sent {
-  path?: string
-  type?: string
-  body: Buffer | string
-  headers?: Record<string, string>
-}
-
-/** Posts to a project of `team`, unless headers say otherwise. */
-async function post({ path = '/otel/v1/traces', type = protobuf, body, headers = {} }: Sent) {
-  const response = await fetch(own.server.url + path, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`api:${key}`)}`, 'content-type': type, project_id: 'team/p', ...headers },
-    body: typeof body === 'string' ? body : new Uint8Array(body),
-  })
-  const answer = Buffer.from(await response.arrayBuffer())
-  return { status: response.status, type: response.headers.get('content-type'), body: answer }
-}
-
-/** Status and JSON of what is answered. */
-async function ask(sent: Sent) {
-  const { status, body } = await post(sent)
-  return { status, body: JSON.parse(body.toString()) as Record<string, unknown> }
-}
-
-const spanOf = (more: OtlpSpan = {}): OtlpSpan => ({
-  traceId: randomBytes(16).toString('hex'),
-  spanId: randomBytes(8).toString('hex'),
-  name: 'chat',
-  startTimeUnixNano: '1769860800000000000',
-  endTimeUnixNano: '1769860801000000000',
-  ...more,
-})
-const requestOf = (...spans: OtlpSpan[]): OtlpRequest => ({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
-const resourceOf = (entity: string, project: string, ...spans: OtlpSpan[]) => ({
-  resource: { attributes: toAttributes({ 'wandb.entity': entity, 'wandb.project': project }) },
-  scopeSpans: [{ spans }],
-})
 
 /** Of the calls with these ids: where they are, and some of what they hold. */
 async function readCalls(...spans: OtlpSpan[]): Promise<Record<string, unknown>[]> {
@@ -79,8 +34,8 @@ describe('an export', () => {
     ]
     const asProtobuf = { body: compress(encodeOtlp(requestOf(spans[0]!))), headers }
     const asJson = { body: compress(Buffer.from(JSON.stringify(requestOf(spans[1]!)))), headers, type: json }
-    expect(await post(asProtobuf)).toEqual({ status: 200, type: protobuf, body: bare })
-    expect(await ask(asJson)).toEqual({ status: 200, body: {} })
+    expect(await exporter.post(asProtobuf)).toEqual({ status: 200, type: protobuf, body: bare })
+    expect(await exporter.ask(asJson)).toEqual({ status: 200, body: {} })
     const calls = await readCalls(...spans)
     expect(calls).toHaveLength(2)
     for (const call of calls)
@@ -96,32 +51,35 @@ describe('an export', () => {
     '/traces/agents/otel/v1/traces',
   ])('goes to %s', async (path) => {
     const span = spanOf()
-    expect(await post({ path, body: encodeOtlp(requestOf(span)) })).toMatchObject({ status: 200 })
+    expect(await exporter.post({ path, body: encodeOtlp(requestOf(span)) })).toMatchObject({ status: 200 })
     expect(await readCalls(span)).toMatchObject([{ project: 'team/p' }])
   })
 
   test('that is repeated makes no second call, and the later counts', async () => {
     const span = spanOf({ name: 'first' })
-    await post({ body: encodeOtlp(requestOf(span, span)) })
-    await post({ body: encodeOtlp(requestOf({ ...span, name: 'second' })) })
+    await exporter.post({ body: encodeOtlp(requestOf(span, span)) })
+    await exporter.post({ body: encodeOtlp(requestOf({ ...span, name: 'second' })) })
     expect(await readCalls(span)).toMatchObject([{ op_name: 'second' }])
   })
 
   test('of nothing is fine', async () => {
-    expect(await post({ body: bare })).toEqual({ status: 200, type: protobuf, body: bare })
-    expect(await ask({ type: json, body: '{}', headers: { project_id: '' } })).toEqual({ status: 200, body: {} })
+    expect(await exporter.post({ body: bare })).toEqual({ status: 200, type: protobuf, body: bare })
+    expect(await exporter.ask({ type: json, body: '{}', headers: { project_id: '' } })).toEqual({
+      status: 200,
+      body: {},
+    })
   })
 
   test('may carry the key as exporters do, and a run', async () => {
     const span = spanOf()
-    const headers = { authorization: '', 'wandb-api-key': key, wb_run_id: 'team/p/run' }
-    expect(await post({ body: encodeOtlp(requestOf(span)), headers })).toMatchObject({ status: 200 })
+    const headers = { authorization: '', 'wandb-api-key': await exporter.key(), wb_run_id: 'team/p/run' }
+    expect(await exporter.post({ body: encodeOtlp(requestOf(span)), headers })).toMatchObject({ status: 200 })
     expect(await readCalls(span)).toMatchObject([{ wb_run_id: 'team/p/run' }])
   })
 
   test('of several thousand spans is stored whole', async () => {
     const spans = Array.from({ length: 3_000 }, () => spanOf())
-    expect(await post({ body: encodeOtlp(requestOf(...spans)) })).toMatchObject({ status: 200, body: bare })
+    expect(await exporter.post({ body: encodeOtlp(requestOf(...spans)) })).toMatchObject({ status: 200, body: bare })
     expect(await readCalls(...spans)).toHaveLength(3_000)
   })
 })
@@ -132,14 +90,14 @@ describe('the project', () => {
     const [first, second, third] = spans as [OtlpSpan, OtlpSpan, OtlpSpan]
     const resources = [resourceOf('team', 'a', first), resourceOf('team', 'b', second), resourceOf('team', 'a', third)]
     const body = encodeOtlp({ resourceSpans: resources })
-    expect(await post({ body, headers: { project_id: '' } })).toMatchObject({ status: 200 })
+    expect(await exporter.post({ body, headers: { project_id: '' } })).toMatchObject({ status: 200 })
     const projects = (await readCalls(...spans)).map(({ project }) => project)
     expect(projects).toEqual(['team/a', 'team/a', 'team/b'])
-    await post({ body, headers: { project_id: 'team/c' } })
+    await exporter.post({ body, headers: { project_id: 'team/c' } })
     expect((await readCalls(second)).map(({ project }) => project)).toEqual(['team/b', 'team/c'])
   })
 
-  test.each<[string, number, Partial<Sent> & { body?: never }, OtlpRequest['resourceSpans'][0] | undefined]>([
+  test.each<[string, number, Partial<Export> & { body?: never }, OtlpRequest['resourceSpans'][0] | undefined]>([
     ['that nobody names', 400, { headers: { project_id: '' } }, { scopeSpans: [{ spans: [spanOf()] }] }],
     ['that is none', 400, { headers: { project_id: 'team' } }, undefined],
     ['of another entity in the header', 403, { headers: { project_id: 'others/p' } }, undefined],
@@ -147,21 +105,21 @@ describe('the project', () => {
   ])('%s costs the request %i, with nothing stored', async (_, status, sent, resource) => {
     const span = spanOf()
     const body = encodeOtlp({ resourceSpans: [resourceOf('team', 'p', span), ...(resource ? [resource] : [])] })
-    expect(await ask({ ...sent, body })).toEqual({ status, body: { reason: expect.any(String) as string } })
+    expect(await exporter.ask({ ...sent, body })).toEqual({ status, body: { reason: expect.any(String) as string } })
     expect(await readCalls(span)).toEqual([])
   })
 
   test('is not to be one of more than a hundred', async () => {
     const resourceSpans = Array.from({ length: 101 }, (_, index) => resourceOf('team', `p${index}`, spanOf()))
     const sent = { body: encodeOtlp({ resourceSpans }), headers: { project_id: '' } }
-    expect(await ask(sent)).toMatchObject({ status: 400 })
+    expect(await exporter.ask(sent)).toMatchObject({ status: 400 })
   })
 
   test('is written to by keys that may write', async () => {
     const reader = await addKey(own.database.pool, 'team', 'read')
     const body = encodeOtlp(requestOf(spanOf()))
-    expect(await post({ body, headers: { authorization: `Bearer ${reader}` } })).toMatchObject({ status: 403 })
-    expect(await post({ body, headers: { authorization: '' } })).toMatchObject({ status: 401 })
+    expect(await exporter.post({ body, headers: { authorization: `Bearer ${reader}` } })).toMatchObject({ status: 403 })
+    expect(await exporter.post({ body, headers: { authorization: '' } })).toMatchObject({ status: 401 })
   })
 })
 
@@ -170,7 +128,7 @@ describe('a span', () => {
 
   test('that cannot be taken costs the others nothing', async () => {
     const [good, bad] = [spanOf(), spanOf({ attributes: conflict })]
-    const { status, body } = await ask({
+    const { status, body } = await exporter.ask({
       type: json,
       body: JSON.stringify(requestOf(bad, good, spanOf({ spanId: '' }))),
     })
@@ -181,7 +139,7 @@ describe('a span', () => {
         `^Rejected span \\(name='chat' trace_id='${bad.traceId}' span_id='${bad.spanId}'\\): attribute 'a.b' .*; Rejected`,
       ),
     )
-    const answer = await post({ body: encodeOtlp(requestOf(bad, good)) })
+    const answer = await exporter.post({ body: encodeOtlp(requestOf(bad, good)) })
     expect(answer).toMatchObject({ status: 200, type: protobuf })
     expect(answer.body.includes('\x08\x01\x12')).toBe(true)
     expect(await readCalls(good, bad)).toMatchObject([{ id: good.spanId }])
@@ -203,7 +161,7 @@ describe('a span', () => {
       spanOf({ attributes: toAttributes({ inputs: hostile }) }),
       spanOf({ attributes: toAttributes({ inputs: Infinity }) }),
     ]
-    expect(await post({ body: encodeOtlp(requestOf(span, ...others)) })).toEqual({
+    expect(await exporter.post({ body: encodeOtlp(requestOf(span, ...others)) })).toEqual({
       status: 200,
       type: protobuf,
       body: bare,
@@ -222,73 +180,7 @@ describe('a span', () => {
   test('of JSON may hold halves of characters', async () => {
     const span = spanOf({ name: 'x' })
     const body = JSON.stringify(requestOf(span)).replace('"x"', String.raw`"x\ud800\u0000"`)
-    expect(await ask({ type: json, body })).toEqual({ status: 200, body: {} })
+    expect(await exporter.ask({ type: json, body })).toEqual({ status: 200, body: {} })
     expect(await readCalls(span)).toMatchObject([{ op_name: 'x\uFFFD\uFFFD' }])
   })
-})
-
-describe('a request is refused', () => {
-  const span = encodeOtlp(requestOf(spanOf()))
-
-  test.each<[string, number, Sent]>([
-    ['in another form', 415, { body: span, type: 'text/plain' }],
-    ['compressed in another way', 415, { body: span, headers: { 'content-encoding': 'br' } }],
-    ['compressed twice', 415, { body: span, headers: { 'content-encoding': 'gzip, gzip' } }],
-    ['when it is no gzip', 400, { body: span, headers: { 'content-encoding': 'gzip' } }],
-    [
-      'when its gzip ends early',
-      400,
-      { body: gzipSync(span).subarray(0, 20), headers: { 'content-encoding': 'gzip' } },
-    ],
-    ['when it is no protobuf', 400, { body: Buffer.from('\x0a\x7f{}') }],
-    ['when it is no JSON', 400, { body: '{"resourceSpans": [', type: json }],
-    ['when it is another JSON', 400, { body: '{"resourceSpans": {}}', type: json }],
-    ['when it is a list', 400, { body: '[]', type: json }],
-    ['when it is too large', 413, { body: Buffer.alloc(limitBytes + 1) }],
-    [
-      'when gzip makes it too large',
-      413,
-      { body: gzipSync(Buffer.alloc(limitBytes + 1)), headers: { 'content-encoding': 'gzip' } },
-    ],
-    [
-      'when deflate makes it too large',
-      413,
-      { body: deflateSync(Buffer.alloc(limitBytes + 1)), headers: { 'content-encoding': 'deflate' } },
-    ],
-  ])('%s', async (_, status, sent) => {
-    expect(await ask(sent)).toEqual({ status, body: { reason: expect.any(String) as string } })
-  })
-
-  test('when its resource would be stored with too many spans', async () => {
-    const resource = { attributes: toAttributes({ large: 'x'.repeat(1024 * 1024) }) }
-    const spans = Array.from({ length: 300 }, () => spanOf())
-    const body = encodeOtlp({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] })
-    expect(await ask({ body })).toEqual({ status: 413, body: { reason: 'Request too large' } })
-  })
-})
-
-/** Millions of empty parts, two bytes each, within other messages. */
-function buildBomb(tag: number, around: number[]): Buffer {
-  const parts = Buffer.alloc(limitBytes - 100)
-  for (let at = 0; at < parts.length; at += 2) parts[at] = tag
-  const wrap = (inner: Buffer, outer: number) => Buffer.concat([Buffer.from([outer]), writeLength(inner.length), inner])
-  return gzipSync(around.reduce(wrap, parts))
-}
-
-function writeLength(length: number): Buffer {
-  const bytes: number[] = []
-  for (; length > 127; length >>>= 7) bytes.push((length & 127) | 128)
-  return Buffer.from([...bytes, length])
-}
-
-test.each<[string, number, number, number[]]>([
-  ['resources', 413, 0x0a, []],
-  ['scopes', 413, 0x12, [0x0a]],
-  ['spans', 413, 0x12, [0x12, 0x0a]],
-  ['attributes', 200, 0x4a, [0x12, 0x12, 0x0a]],
-  ['items', 200, 0x0a, [0x2a, 0x12, 0x4a, 0x12, 0x12, 0x0a]],
-])('millions of empty %s are not gone through', async (_, status, tag, around) => {
-  const answer = await post({ body: buildBomb(tag, around), headers: { 'content-encoding': 'gzip' } })
-  expect(answer.status).toBe(status)
-  if (status === 200) expect(answer.body.toString()).toContain('Rejected a span: a list is too long')
 })

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import { addKey, type OwnApi } from './api-server.ts'
+import { type OtlpRequest, type OtlpSpan, toAttributes } from './otlp.ts'
+
+export const protobuf = 'application/x-protobuf'
+export const json = 'application/json'
+
+export interface Export {
+  path?: string
+  type?: string
+  body: Buffer | string
+  headers?: Record<string, string>
+}
+
+/** Exports spans to the apiserver of a test, with a key of `team` and to its project p, unless headers say otherwise. */
+export class Exporter {
+  readonly #own: OwnApi
+  #key: Promise<string> | undefined
+
+  constructor(own: OwnApi) {
+    this.#own = own
+  }
+
+  key(): Promise<string> {
+    return (this.#key ??= addKey(this.#own.database.pool, 'team'))
+  }
+
+  async post({ path = '/otel/v1/traces', type = protobuf, body, headers = {} }: Export) {
+    const authorization = `Basic ${btoa(`api:${await this.key()}`)}`
+    const response = await fetch(this.#own.server.url + path, {
+      method: 'POST',
+      headers: { authorization, 'content-type': type, project_id: 'team/p', ...headers },
+      body: typeof body === 'string' ? body : new Uint8Array(body),
+    })
+    const answer = Buffer.from(await response.arrayBuffer())
+    return { status: response.status, type: response.headers.get('content-type'), body: answer }
+  }
+
+  /** Status and JSON of what is answered. */
+  async ask(sent: Export) {
+    const { status, body } = await this.post(sent)
+    return { status, body: JSON.parse(body.toString()) as Record<string, unknown> }
+  }
+}
+
+export const spanOf = (more: OtlpSpan = {}): OtlpSpan => ({
+  traceId: randomBytes(16).toString('hex'),
+  spanId: randomBytes(8).toString('hex'),
+  name: 'chat',
+  startTimeUnixNano: '1769860800000000000',
+  endTimeUnixNano: '1769860801000000000',
+  ...more,
+})
+export const requestOf = (...spans: OtlpSpan[]): OtlpRequest => ({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
+export const resourceOf = (entity: string, project: string, ...spans: OtlpSpan[]) => ({
+  resource: { attributes: toAttributes({ 'wandb.entity': entity, 'wandb.project': project }) },
+  scopeSpans: [{ spans }],
+})
