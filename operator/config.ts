@@ -10,6 +10,10 @@ const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8081 }),
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
+  // Where traces lie, if not in the same database.
+  TRACING_DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  // How long calls are kept where nothing was set for their project; unset: for good.
+  TRAINYARD_TRACE_RETENTION_DAYS: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   // Who holds the Lease.
   TRAINYARD_POD_NAME: Type.String({ minLength: 1 }),

@@ -12,6 +12,10 @@ import type { Reflector } from './kube/reflector.ts'
 export interface Context {
   client: KubeClient
   pool: Pool
+  /** of traces, which may have a database of their own */
+  tracing: Pool
+  /** how long calls are kept where nothing was set for their project, in days; null: for good */
+  traceDays: number | null
   log: Logger
   /** the one namespace whose resources we reconcile */
   namespace: string

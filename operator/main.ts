@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { listen, type Listener } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
-import { createPool } from '../db/pool.ts'
+import { createPool, createTracePool } from '../db/pool.ts'
 import { outboxChannel } from '../db/queries/outbox.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
 import { createLogger } from '../lib/log.ts'
@@ -19,6 +19,9 @@ import { startUpkeep } from './upkeep.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
+// For upkeep alone.
+const tracingConnections = 2
+
 const config = loadConfig()
 const podSettings = readPodSettings(config)
 const artifacts = openArtifactStore(config)
@@ -27,6 +30,8 @@ const log = createLogger('operator', config.LOG_LEVEL)
 const namespace = config.TRAINYARD_NAMESPACE
 const client = new KubeClient(loadKubeConfig(config))
 const pool = createPool(config.DATABASE_URL, log)
+const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
+const tracing = createTracePool(tracingUrl, log, tracingConnections)
 const elector = new LeaderElector({
   client,
   namespace,
@@ -43,7 +48,9 @@ const watches = new Watches({ client, namespace, log }, (kind, object) => {
 const engineKey = config.TRAINYARD_ENGINE_KEY
 const { baseModels, models, trainingJobs, pods, deployments } = watches
 const seen = { baseModels, models, trainingJobs, pods, deployments }
-const context: Context = { client, pool, log, namespace, artifacts, sources, podSettings, engineKey, ...seen }
+const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
+const databases = { pool, tracing, traceDays }
+const context: Context = { client, ...databases, log, namespace, artifacts, sources, podSettings, engineKey, ...seen }
 const controllers = new Controllers(context)
 const webhooks = new WebhookDeliverer({ pool, log, outbound: openWebhooks(config) })
 
@@ -65,11 +72,13 @@ onShutdown(log, async () => {
   client.close()
   await sources.outbound.close()
   await pool.end()
+  await tracing.end()
   server.closeAllConnections()
   if (server.listening) await once(server.close(), 'close')
 })
 
 await migrateWhenReady(config.DATABASE_URL, log)
+await migrateWhenReady(tracingUrl, log, { part: 'tracing' })
 await elector.acquire()
 await watches.start()
 leading = true

@@ -7,6 +7,7 @@ import { sweepGarbage } from './garbage/sweep.ts'
 import { purgeCheckpoints } from './purge/checkpoints.ts'
 import { purgeModels } from './purge/models.ts'
 import { applyRetention } from './retention/apply.ts'
+import { addTraceWeeks, applyTraceRetention } from './tracing/retention.ts'
 
 // Who deletes something wants its files gone soon.
 const everyMs = 2_000
@@ -44,7 +45,13 @@ const promptSteps: Steps = {
   sweepDeletions: ({ pool }) => sweepDeletions(pool),
 }
 
-const rareSteps: Steps = { removeOldPayloads, removeOldStatistics, sweepGarbage: (context) => sweepGarbage(context) }
+const rareSteps: Steps = {
+  removeOldPayloads,
+  removeOldStatistics,
+  addTraceWeeks,
+  applyTraceRetention,
+  sweepGarbage: (context) => sweepGarbage(context),
+}
 
 /** One step that fails keeps none of the others from running. */
 async function runSteps(context: Context, steps: Steps): Promise<void> {

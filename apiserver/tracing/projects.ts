@@ -12,8 +12,8 @@ export interface Project {
   id: string
 }
 
-// An erased project's number must not live on for long.
-const keptMs = 30_000
+// An erased project's number must not live on for long; the eraser waits until it surely is forgotten.
+const keptMs = 5_000
 const mostKept = 10_000
 
 const longestName = 256
@@ -57,7 +57,11 @@ export class Projects {
 /** @throws {TraceRefusal} 400 unless there is exactly one slash with a name on both sides */
 export function splitProjectId(projectId: string): { entity: string; name: string } {
   const [entity = '', name = '', ...rest] = projectId.split('/')
-  const isPlain = entity !== '' && name !== '' && rest.length === 0 && !projectId.includes('\0')
-  if (isPlain && name.length <= longestName && projectId.isWellFormed()) return { entity, name }
+  if (isTracedName(entity) && isTracedName(name) && rest.length === 0) return { entity, name }
   throw badRequest(`Invalid project_id: ${JSON.stringify(projectId.slice(0, 300))} is not of the form entity/project`)
+}
+
+/** Whether a project can have this name. */
+export function isTracedName(name: string): boolean {
+  return name !== '' && name.length <= longestName && !name.includes('\0') && name.isWellFormed()
 }

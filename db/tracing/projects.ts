@@ -3,7 +3,7 @@ import type { Pool } from '../pool.ts'
 /** The number of a project; 0, which no project has, when it is not there. */
 export async function findTraceProject(pool: Pool, entity: string, name: string): Promise<number> {
   const { rows } = await pool.query<{ number: number }>(
-    'SELECT number FROM tracing.projects WHERE entity = $1 AND name = $2',
+    'SELECT number FROM tracing.projects WHERE entity = $1 AND name = $2 AND closed_at IS NULL',
     [entity, name],
   )
   return rows[0]?.number ?? 0

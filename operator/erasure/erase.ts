@@ -20,6 +20,7 @@ import { artifactKey } from '../../lib/artifact-store/keys.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
 import { clearModel } from '../purge/models.ts'
+import { eraseTraces } from '../tracing/erase.ts'
 
 // By then no trainer writes for what is erased any more (its lease is over), no resource is made late, and no gateway
 // still has to write what was used.
@@ -39,9 +40,10 @@ async function erase(context: Context, erasure: RunningErasure, afterSeconds: nu
   const { pool, log } = context
   const models = await listModelsToErase(pool, erasure)
   if (erasure.measuredAt === null) await noteMeasured(pool, erasure.id, await measure(context, models))
+  const tracesAreGone = await eraseTraces(context, erasure)
   let payloadsLeft = 0
   for (const model of models) payloadsLeft += (await clearModel(context, model)).payloadsLeft
-  if (payloadsLeft > 0 || erasure.ageSeconds < afterSeconds) return
+  if (!tracesAreGone || payloadsLeft > 0 || erasure.ageSeconds < afterSeconds) return
   await eraseRows(pool, erasure)
   await eraseBlobs(context, erasure)
   // What was never completed belongs to no project.

@@ -6,12 +6,13 @@ import {
   requestErasure,
   type ErasureRow,
 } from '../../../db/queries/erasures.ts'
+import { closeProjects } from '../../../db/tracing/erasing.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor, type PageQuery } from '../list.ts'
-import { isName } from '../names.ts'
+import { isTracedName } from '../../tracing/projects.ts'
 
 interface ErasureRequest {
   caller: Caller
@@ -19,9 +20,9 @@ interface ErasureRequest {
   repeated: boolean
 }
 
-/** Begins to erase a project. It need not have a model: what else it has goes too. */
+/** Begins to erase a project. It need not have a model: what else it has goes too, and traces take more names than models do. */
 export async function eraseProject(deps: Deps, request: ErasureRequest, project: string): Promise<ErasureRow> {
-  if (!isName(project)) throw notFound('Project')
+  if (!isTracedName(project)) throw notFound('Project')
   return erase(deps, request, project)
 }
 
@@ -31,7 +32,7 @@ export async function eraseEntity(deps: Deps, request: ErasureRequest, entity: s
   return erase(deps, request, null)
 }
 
-async function erase({ pool }: Deps, { caller, newId, repeated }: ErasureRequest, project: string | null) {
+async function erase({ pool, tracing }: Deps, { caller, newId, repeated }: ErasureRequest, project: string | null) {
   const { entity, keyId } = caller
   const id = newId()
   const earlier = repeated ? await findRecentErasure(pool, { entity, project }) : undefined
@@ -39,6 +40,8 @@ async function erase({ pool }: Deps, { caller, newId, repeated }: ErasureRequest
   await requestErasure(pool, { id, keyId, entity, project })
   const erasure = await findErasure(pool, entity, id)
   if (!erasure) throw new Error('an erasure that was just begun is not there')
+  // If this fails, or we die before it, the operator does it.
+  await closeProjects(tracing, { entity, project, before: erasure.requestedAt })
   return erasure
 }
 

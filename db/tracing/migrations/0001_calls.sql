@@ -7,14 +7,18 @@ CREATE TABLE tracing.projects (
   entity text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  UNIQUE (entity, name)
+  -- How long its calls are kept; null: as the installation says.
+  retention_days int CHECK (retention_days > 0),
+  -- It is being erased: nobody finds it any more, and one that begins with its name is another.
+  closed_at timestamptz
 );
+CREATE UNIQUE INDEX projects_by_name ON tracing.projects (entity, name) WHERE closed_at IS NULL;
 
 -- One row for each call: the union of its start and its end, which come in any order. While only its end (or its new
 -- name, or its deletion) has come, started_at is null, and nobody sees it.
 --
 -- `week` is computed from the id alone: the week of the time in a UUIDv7, -1 for all other ids. So each id has its one
--- partition, however often and in whatever order its parts come, and (week, project, id) is unique over all of them.
+-- partition, however often and in whatever order its parts come, and (project, id) is unique over all of them.
 CREATE TABLE tracing.calls (
   week smallint NOT NULL,
   project int NOT NULL,
@@ -47,13 +51,17 @@ CREATE TABLE tracing.calls (
   -- Payloads too large for a row: by column the key of an object in the artifact store, and its size.
   spilled jsonb,
   deleted_at timestamptz,
-  PRIMARY KEY (week, project, id)
+  PRIMARY KEY (project, id, week)
 ) PARTITION BY LIST (week);
 
 -- Calls that anybody sees, in the order of time, which is how they are listed. They are counted from this alone.
 CREATE INDEX calls_in_time ON tracing.calls (project, started_at, id)
   WHERE started_at IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX calls_of_trace ON tracing.calls (project, trace_id);
+-- What is to go: hardly any call is in these.
+CREATE INDEX calls_deleted ON tracing.calls (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX calls_not_begun ON tracing.calls (week, ended_at) WHERE started_at IS NULL;
+CREATE INDEX calls_spilled ON tracing.calls (project) WHERE spilled IS NOT NULL;
 
 -- What has no partition of its own: ids without a time, and times long past or far ahead.
 CREATE TABLE tracing.calls_of_other_ids PARTITION OF tracing.calls FOR VALUES IN (-1);

@@ -1,0 +1,109 @@
+import { withTransaction, type Pool } from '../pool.ts'
+
+/** How long a project keeps its calls, in days; null: for good. */
+export interface KeptProject {
+  number: number
+  days: number | null
+}
+
+/** All projects with what holds for them; `usual` is what holds where nothing was set. */
+export async function listRetention(pool: Pool, usual: number | null): Promise<KeptProject[]> {
+  const { rows } = await pool.query<KeptProject>(
+    'SELECT number, coalesce(retention_days, $1::int) AS days FROM tracing.projects WHERE closed_at IS NULL ORDER BY number',
+    [usual],
+  )
+  return rows
+}
+
+/** What was set for a project; null for nothing, also where there is no such project. */
+export async function findRetention(pool: Pool, number: number): Promise<number | null> {
+  const { rows } = await pool.query<{ days: number | null }>(
+    'SELECT retention_days AS days FROM tracing.projects WHERE number = $1',
+    [number],
+  )
+  return rows[0]?.days ?? null
+}
+
+export async function setRetention(pool: Pool, number: number, days: number | null): Promise<void> {
+  await pool.query('UPDATE tracing.projects SET retention_days = $2 WHERE number = $1', [number, days])
+}
+
+/** Removes what a call has in the artifact store. */
+export type RemoveSpilled = (keys: string[]) => Promise<void>
+
+/**
+ * Deletes some calls for good, with what lies in the artifact store; answers how many. To be repeated while it deletes as
+ * many as it may. The files go first: of a crash in between, calls are left that the next time finds again.
+ *
+ * @param which a condition on `tracing.calls c` with parameters from $2 on
+ */
+async function purgeSome(
+  pool: Pool,
+  { which, values, limit }: { which: string; values: unknown[]; limit: number },
+  remove: RemoveSpilled,
+): Promise<number> {
+  return withTransaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ spilled: Record<string, { key: string }> | null }>(
+      `WITH doomed AS (SELECT c.project, c.id, c.week FROM tracing.calls c WHERE ${which} LIMIT $1 FOR UPDATE SKIP LOCKED)
+       DELETE FROM tracing.calls c USING doomed d
+       WHERE c.project = d.project AND c.id = d.id AND c.week = d.week RETURNING c.spilled`,
+      [limit, ...values],
+    )
+    await remove(rows.flatMap(({ spilled }) => Object.values(spilled ?? {}).map(({ key }) => key)))
+    return rows.length
+  })
+}
+
+/** Calls of a project that began longer ago than so many days. */
+export function purgeOldCalls(
+  pool: Pool,
+  { number, days, limit }: { number: number; days: number; limit: number },
+  remove: RemoveSpilled,
+): Promise<number> {
+  const which = 'c.project = $2 AND c.started_at < now() - make_interval(days => $3) AND c.deleted_at IS NULL'
+  return purgeSome(pool, { which, values: [number, days], limit }, remove)
+}
+
+/** Calls that were deleted longer ago than so many days. */
+export function purgeDeletedCalls(
+  pool: Pool,
+  { days, limit }: { days: number; limit: number },
+  remove: RemoveSpilled,
+): Promise<number> {
+  const which = 'c.deleted_at < now() - make_interval(days => $2)'
+  return purgeSome(pool, { which, values: [days], limit }, remove)
+}
+
+/** Ends (and names) whose start has not come within so many days. */
+export function purgeLoneEnds(
+  pool: Pool,
+  { days, limit }: { days: number; limit: number },
+  remove: RemoveSpilled,
+): Promise<number> {
+  const which = `c.started_at IS NULL AND (c.ended_at < now() - make_interval(days => $2)
+    OR c.week BETWEEN 0 AND tracing.this_week() - 1 - $2 / 7)`
+  return purgeSome(pool, { which, values: [days], limit }, remove)
+}
+
+/** All calls of a project. */
+export function purgeProjectCalls(
+  pool: Pool,
+  { number, limit }: { number: number; limit: number },
+  remove: RemoveSpilled,
+): Promise<number> {
+  return purgeSome(pool, { which: 'c.project = $2', values: [number], limit }, remove)
+}
+
+/** Feedback on calls that is older than so many days: its calls are older still. */
+export async function purgeOldFeedback(
+  pool: Pool,
+  { number, days, limit }: { number: number; days: number; limit: number },
+): Promise<number> {
+  const { rowCount } = await pool.query(
+    `DELETE FROM tracing.feedback WHERE (project, id) IN (
+       SELECT project, id FROM tracing.feedback
+       WHERE project = $1 AND call_id IS NOT NULL AND created_at < now() - make_interval(days => $2) LIMIT $3)`,
+    [number, days, limit],
+  )
+  return rowCount ?? 0
+}

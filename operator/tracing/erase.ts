@@ -1,0 +1,45 @@
+import {
+  closeProjects,
+  countClosedProjects,
+  eraseSomeRows,
+  forgetProject,
+  listClosedProjects,
+} from '../../db/tracing/erasing.ts'
+import { purgeProjectCalls } from '../../db/tracing/retention.ts'
+import type { Context } from '../context.ts'
+import { removerOf } from './retention.ts'
+
+type Deps = Pick<Context, 'tracing' | 'artifacts'>
+
+const atOnce = 1_000
+// Apiservers know a project's number for 5 s more, and a request may be under way.
+const forgottenSeconds = 10
+
+/** What is to be erased: an entity's project, or all of them, as they were at a time. */
+export interface TracesToErase {
+  entity: string
+  project: string | null
+  requestedAt: Date
+}
+
+/**
+ * Erases traces; true when nothing of them is left. Nobody finds the projects from the first time on; their rows and files
+ * go when apiservers have surely forgotten them. To be repeated until then.
+ */
+export async function eraseTraces(deps: Deps, { entity, project, requestedAt }: TracesToErase): Promise<boolean> {
+  await closeProjects(deps.tracing, { entity, project, before: requestedAt })
+  for (const number of await listClosedProjects(deps.tracing, entity, forgottenSeconds)) {
+    await eraseProject(deps, entity, number)
+  }
+  return (await countClosedProjects(deps.tracing, entity)) === 0
+}
+
+async function eraseProject(deps: Deps, entity: string, number: number): Promise<void> {
+  const { tracing, artifacts } = deps
+  const remove = removerOf(deps)
+  while ((await purgeProjectCalls(tracing, { number, limit: atOnce }, remove)) > 0);
+  while ((await eraseSomeRows(tracing, number, atOnce)) > 0);
+  // Also what a writer had put there when it died.
+  await artifacts.removeAll(`traces/${entity}/${number}`)
+  await forgetProject(tracing, number)
+}

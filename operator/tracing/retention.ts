@@ -1,0 +1,63 @@
+import { addWeeks, dropWeek, hasYoungCalls, listOldWeeks, listSpilledOfWeek } from '../../db/tracing/partitions.ts'
+import {
+  listRetention,
+  purgeDeletedCalls,
+  purgeLoneEnds,
+  purgeOldCalls,
+  purgeOldFeedback,
+  type RemoveSpilled,
+} from '../../db/tracing/retention.ts'
+import type { Context } from '../context.ts'
+
+type Deps = Pick<Context, 'tracing' | 'artifacts' | 'log' | 'traceDays'>
+
+const weeksAhead = 4
+// Few enough that nobody waits for them.
+const atOnce = 500
+// What a client sends again within this is still known; and an end may wait so long for its start.
+const deletedDays = 7
+
+/** Makes the partitions that calls of the coming weeks go into. */
+export async function addTraceWeeks({ tracing }: Deps): Promise<void> {
+  await addWeeks(tracing, weeksAhead)
+}
+
+/**
+ * Removes calls that are kept no longer: whole weeks where no project keeps them, and else in small portions; and those
+ * that were deleted a while ago.
+ */
+export async function applyTraceRetention(deps: Deps): Promise<void> {
+  const projects = await listRetention(deps.tracing, deps.traceDays)
+  const longest = projects.reduce((most, { days }) => Math.max(most, days ?? Infinity), deps.traceDays ?? Infinity)
+  if (Number.isFinite(longest)) await dropOldWeeks(deps, longest)
+  const remove = removerOf(deps)
+  for (const { number, days } of projects) {
+    if (days === null) continue
+    await repeatWhileFull(() => purgeOldCalls(deps.tracing, { number, days, limit: atOnce }, remove))
+    await repeatWhileFull(() => purgeOldFeedback(deps.tracing, { number, days, limit: atOnce }))
+  }
+  await repeatWhileFull(() => purgeDeletedCalls(deps.tracing, { days: deletedDays, limit: atOnce }, remove))
+  await repeatWhileFull(() => purgeLoneEnds(deps.tracing, { days: deletedDays, limit: atOnce }, remove))
+}
+
+async function dropOldWeeks({ tracing, artifacts, log }: Deps, days: number): Promise<void> {
+  for (const week of await listOldWeeks(tracing, days)) {
+    if (await hasYoungCalls(tracing, week, days)) continue
+    for (let keys = await listSpilledOfWeek(tracing, week, '', atOnce); keys.length > 0;) {
+      for (const key of keys) await artifacts.remove(key)
+      keys = await listSpilledOfWeek(tracing, week, keys.at(-1)!, atOnce)
+    }
+    await dropWeek(tracing, week)
+    log.info({ week, days }, 'calls of a week dropped')
+  }
+}
+
+export function removerOf({ artifacts }: Pick<Context, 'artifacts'>): RemoveSpilled {
+  return async (keys) => {
+    for (const key of keys) await artifacts.remove(key)
+  }
+}
+
+async function repeatWhileFull(purge: () => Promise<number>): Promise<void> {
+  while ((await purge()) === atOnce);
+}
