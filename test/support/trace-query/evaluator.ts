@@ -1,34 +1,12 @@
-import { readTree, textOfTree, type Tree } from './documents.ts'
-import { objects, projectId, type CallRow } from './rows.ts'
+import { readField, type Context, type Scalar, type Several, type Value } from './evaluated-fields.ts'
 import type { Written } from './queries.ts'
 
 // The language as it is described, over rows in memory. It shares no code with what compiles it.
-
-type Scalar = string | number | boolean
-
-type Value =
-  | { type: 'literal'; value: Scalar | null }
-  | { type: 'text'; value: string | null; isMissing?: boolean }
-  | { type: 'number'; value: number | null }
-  | { type: 'boolean'; value: boolean | null }
-  /** Microseconds. */
-  | { type: 'time'; value: number | null }
-
-/** Of several rows of feedback. */
-interface Several {
-  type: 'several'
-  values: Value[]
-}
 
 type Truth = boolean | null
 
 /** A text that is compared with a time and is none. */
 export class NoTime extends Error {}
-
-export interface Context {
-  row: CallRow
-  expandColumns: string[]
-}
 
 export function evaluate(query: Written, context: Context): Truth {
   const [[operator, content] = ['', undefined]] = Object.entries(query)
@@ -40,7 +18,8 @@ export function evaluate(query: Written, context: Context): Truth {
   if (operator === '$contains') return contains(content as Written, read)
   if (operator === '$in') {
     const [input, list] = content as [Written, Written[]]
-    return or(list.map((item) => compare('$eq', read(input), read(item))))
+    const value = read(input)
+    return or(list.map((item) => compare('$eq', value, read(item))))
   }
   const [left, right] = (content as [Written, Written]).map(read)
   return compare(operator, left!, right!)
@@ -165,7 +144,7 @@ export function compareTexts(x: string, y: string): number {
 }
 
 function convert(value: Value, to: string): Value {
-  if (to === 'exists') return { type: 'boolean', value: !isMissing(value) }
+  if (to === 'exists') return { type: asWas(value, 'boolean'), value: !isMissing(value) } as Value
   if (to === 'string')
     return value.type === 'text' ? value : ({ type: asWas(value, 'text'), value: toText(value) } as Value)
   if (to === 'bool') return { type: asWas(value, 'boolean'), value: toBoolean(value) } as Value
@@ -219,85 +198,4 @@ function toTime({ type, value }: Value): number | null {
     /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?)?$/.exec(value) ?? []
   if (day === undefined) throw new NoTime(value)
   return Date.parse(`${day}T${time}${zone}`) * 1_000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
-}
-
-// Fields.
-
-type Reader = (row: CallRow) => Value
-
-const columns: Record<string, Reader> = {
-  id: (row) => ({ type: 'text', value: row.id }),
-  project_id: () => ({ type: 'text', value: projectId }),
-  trace_id: (row) => ({ type: 'text', value: row.traceId }),
-  parent_id: (row) => ({ type: 'text', value: row.parentId }),
-  thread_id: (row) => ({ type: 'text', value: row.threadId }),
-  op_name: (row) => ({ type: 'text', value: row.opName }),
-  display_name: (row) => ({ type: 'text', value: row.displayName }),
-  exception: (row) => ({ type: 'text', value: row.exception }),
-  wb_run_step: (row) => ({ type: 'number', value: row.wbRunStep }),
-  started_at: (row) => ({ type: 'time', value: row.startedAt }),
-  ended_at: (row) => ({ type: 'time', value: row.endedAt }),
-  deleted_at: () => ({ type: 'time', value: null }),
-  'summary.weave.status': (row) => ({ type: 'text', value: statusOf(row) }),
-  'summary.weave.latency_ms': ({ startedAt, endedAt }) => ({
-    type: 'number',
-    value: endedAt === null ? null : Math.trunc((endedAt - startedAt) / 1_000),
-  }),
-  'summary.weave.trace_name': ({ displayName, opName }) => ({
-    type: 'text',
-    value: displayName ?? (opName.includes('/op/') ? opName.split('/op/')[1]!.split(':')[0]! : opName),
-  }),
-}
-
-function statusOf({ exception, descendantErrors, endedAt }: CallRow): string {
-  if (exception !== null) return 'error'
-  if (descendantErrors) return 'descendant_error'
-  return endedAt === null ? 'running' : 'success'
-}
-
-export function readField(path: string, { row, expandColumns }: Context): Value | Several {
-  const column = columns[path]
-  if (column) return column(row)
-  if (path.startsWith('feedback.')) return readFeedback(path, row)
-  const expanded = expandColumns.toSorted((a, b) => a.length - b.length)
-  const segments = path.split(/(?<!\\)\./)
-  let tree: Tree | undefined = row[segments[0] as 'inputs' | 'output' | 'summary' | 'attributes']
-  for (let length = 1; length <= segments.length; length++) {
-    if (length > 1) tree = readTree(tree, [segments[length - 1]!.replaceAll('\\.', '.')])
-    const isExpanded = length < segments.length && expanded.includes(segments.slice(0, length).join('.'))
-    if (isExpanded) tree = lookThrough(tree)
-  }
-  const text = textOfTree(tree)
-  return { type: 'text', value: text ?? '', isMissing: text === null }
-}
-
-function readFeedback(path: string, row: CallRow): Several {
-  const end = path.lastIndexOf('].')
-  const [type, member] = [path.slice('feedback.['.length, end), path.slice(end + 2)]
-  const found = row.feedback
-    .filter((feedback) => type === '*' || feedback.type === type)
-    .map((feedback) => {
-      if (member === 'runnable_ref') return feedback.runnableRef
-      if (member === 'trigger_ref') return null
-      const [, ...segments] = member.split(/(?<!\\)\./).map((segment) => segment.replaceAll('\\.', '.'))
-      return textOfTree(readTree(feedback.payload, segments))
-    })
-    .filter((text) => text !== null)
-  if (found.length === 0) return { type: 'several', values: [{ type: 'text', value: '', isMissing: true }] }
-  return { type: 'several', values: found.map((value) => ({ type: 'text', value })) }
-}
-
-const prefix = `weave:///${projectId}/object/`
-
-function lookThrough(tree: Tree | undefined, edges: string[] = [], looks = 0): Tree | undefined {
-  if (tree === undefined || looks > 16) return undefined
-  if (typeof tree === 'string' && tree.startsWith(prefix) && (looks === 0 || edges.length > 0)) {
-    const [name = '', ...more] = tree.slice(prefix.length).split('/')
-    return lookThrough(objects[name], [...more, ...edges], looks + 1)
-  }
-  const [edge, value = '', ...rest] = edges
-  if (edge === undefined) return tree
-  const isArray = Array.isArray(tree)
-  if (edge === 'id' || (edge === 'index') !== isArray) return undefined
-  return lookThrough(readTree(tree, [decodeURIComponent(value)]), rest, looks)
 }

@@ -4,11 +4,21 @@ import { projectId, refs, type CallRow } from './rows.ts'
 
 const names = (...values: string[]) => fc.option(fc.subarray([...values, 'nowhere']), { nil: null, freq: 2 })
 
-const ops = `weave:///${projectId}/op`
+const opRef = `weave:///${projectId}/op`
 
 export const filter: fc.Arbitrary<CallsFilter> = fc.record(
   {
-    op_names: names('x', 'abc', `${ops}/abc:d1`, `${ops}/abc:*`, `${ops}/abcd:*`, `${ops}/ab:*`, ':*', 'x:*', '%:*'),
+    op_names: names(
+      'x',
+      'abc',
+      `${opRef}/abc:d1`,
+      `${opRef}/abc:*`,
+      `${opRef}/abcd:*`,
+      `${opRef}/ab:*`,
+      ':*',
+      'x:*',
+      '%:*',
+    ),
     input_refs: names(...refs),
     parent_ids: names('c1', 'c2'),
     trace_ids: names('t1', 't2'),
@@ -19,14 +29,14 @@ export const filter: fc.Arbitrary<CallsFilter> = fc.record(
   { requiredKeys: [] },
 )
 
-export function matchesFilter(row: CallRow, filter: CallsFilter): boolean {
-  const { op_names: ops, input_refs: inputRefs, thread_ids: threads, trace_roots_only: rootsOnly } = filter
+export function matchesFilter(row: CallRow, wanted: CallsFilter): boolean {
+  const { op_names: ops, input_refs: inputRefs, thread_ids: threads, trace_roots_only: rootsOnly } = wanted
   return (
     (!ops?.length || ops.some((name) => matchesOp(row.opName, name))) &&
     (!inputRefs?.length || inputRefs.some((ref) => row.inputRefs?.includes(ref))) &&
-    isOneOf(row.parentId, filter.parent_ids) &&
-    isOneOf(row.traceId, filter.trace_ids) &&
-    isOneOf(row.id, filter.call_ids) &&
+    isOneOf(row.parentId, wanted.parent_ids) &&
+    isOneOf(row.traceId, wanted.trace_ids) &&
+    isOneOf(row.id, wanted.call_ids) &&
     (!threads || (row.threadId !== null && threads.includes(row.threadId))) &&
     (!rootsOnly || row.parentId === null)
   )

@@ -1,4 +1,5 @@
-import { compareTexts, readField, readNumber } from './evaluator.ts'
+import { readField } from './evaluated-fields.ts'
+import { compareTexts, readNumber } from './evaluator.ts'
 import type { CallRow } from './rows.ts'
 
 interface Sorting {

@@ -5,24 +5,17 @@ import { texts } from './rows.ts'
 export type Written = { [operator: string]: unknown }
 
 const columns = [
-  ...['id', 'trace_id', 'parent_id', 'thread_id', 'op_name', 'display_name', 'exception', 'project_id'],
-  ...['wb_run_step', 'started_at', 'ended_at', 'deleted_at'],
-  ...['summary.weave.status', 'summary.weave.latency_ms', 'summary.weave.trace_name'],
-]
+  'id trace_id parent_id thread_id op_name display_name exception project_id wb_run_step started_at ended_at deleted_at',
+  'summary.weave.status summary.weave.latency_ms summary.weave.trace_name',
+].flatMap((line) => line.split(' '))
+const members = String.raw`a b a.a a.b list.0 list.1 list.-1 a.0 c\.d b.c\.d 0 nothing`.split(' ')
 const paths = [
-  ...['a', 'b', 'a.a', 'a.b', 'list.0', 'list.1', 'list.-1', 'a.0', 'c\\.d', 'b.c\\.d', '0', 'nothing'].flatMap(
-    (path) => ['inputs', 'output', 'summary', 'attributes'].map((root) => `${root}.${path}`),
-  ),
-  ...['inputs', 'output', 'output', 'attributes'],
-  ...[
-    'inputs.model',
-    'inputs.model.a',
-    'inputs.model.b',
-    'inputs.model.b.a',
-    'inputs.model.b.b.a',
-    'inputs.model.list.1',
-  ],
-  ...['inputs.model.c\\.d', 'inputs.a.a', 'output.a.a'],
+  ...['inputs', 'output', 'summary', 'attributes'].flatMap((root) => [
+    root,
+    ...members.map((path) => `${root}.${path}`),
+  ]),
+  ...String.raw`inputs.model inputs.model.a inputs.model.b inputs.model.b.a inputs.model.b.b.a`.split(' '),
+  ...String.raw`inputs.model.list.1 inputs.model.c\.d`.split(' '),
 ]
 const feedbackPaths = ['*', 'wandb.reaction.1', 'wandb.runnable.a.b', 'note]x', 'none'].flatMap((type) =>
   ['payload.a', 'payload.b.a', 'payload.c\\.d', 'payload', 'runnable_ref', 'trigger_ref'].map(

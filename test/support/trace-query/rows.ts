@@ -38,37 +38,19 @@ export const objects: Record<string, Tree> = {
   'loop:d1': { a: refOf('loop:d1/attr/a'), b: refOf('loop:d1') },
 }
 export const refs = [
-  ...['config:d1', 'model:d1', 'loop:d1', 'gone:d1', 'model:other', 'config:d1/attr/b', 'config:d1/attr/list/index/1'],
-  ...['model:d1/attr/b/attr/b', 'model:d1/key/c.d', 'model:d1/key/c%2Ed', 'loop:d1/attr/a/attr/a', 'config:d1/id/x'],
-].map(refOf)
+  'config:d1 model:d1 loop:d1 gone:d1 model:other config:d1/attr/b config:d1/attr/list/index/1 config:d1/id/x',
+  'model:d1/attr/b/attr/b model:d1/key/c.d model:d1/key/c%2Ed loop:d1/attr/a/attr/a',
+].flatMap((names) => names.split(' ').map(refOf))
 
 export const texts = [
-  ...[
-    '',
-    'x',
-    'X',
-    '10',
-    '9',
-    '-1',
-    '+3',
-    '1e3',
-    '1e400',
-    'true',
-    'false',
-    '1',
-    '0',
-    'abc',
-    'ABc',
-    'null',
-    'NaN',
-    ' 1',
-  ],
-  ...['a%b', 'a_b', 'aXb', '%', '_', '\\', 'a\\b', 'é', 'É', '😀', '\uFFEE', '5.', '.5', '"', "'", '{"a":1}', '$1'],
-]
+  String.raw`x X 10 9 -1 +3 1e3 1e400 true false 1 0 abc ABc null NaN 5. .5 " ' {"a":1} $1`,
+  String.raw`a%b a_b aXb % _ \ a\b é É 😀` + ' \uFFEE',
+].flatMap((line) => line.split(' ').concat('', ' 1'))
+
 const numbers = [
-  ...['0', '-0', '1', '1.0', '10', '9', '2.5', '1e3', '1E3', '-1e-7', '1e400', '-1e400', '1e-400', '0.1'],
-  ...[`1${'0'.repeat(400)}`, '9007199254740993', '123456789012345678901', '3'],
-]
+  '0 -0 1 1.0 10 9 2.5 1e3 1E3 -1e-7 1e400 -1e400 1e-400 0.1 3 9007199254740993 123456789012345678901',
+  `1${'0'.repeat(400)}`,
+].flatMap((line) => line.split(' '))
 
 const scalar: fc.Arbitrary<Tree> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...texts) },
@@ -122,7 +104,7 @@ export const call: fc.Arbitrary<Omit<CallRow, 'id'>> = fc
     ),
     displayName: some('x', 'ABc', '10'),
     exception: some('boom'),
-    wbRunStep: some(0, 1, 10, 9_007_199_254_740_991),
+    wbRunStep: some(0, 1, 10, 1_000_000_000_000),
     startedAt,
     endedAt: fc.option(fc.nat(3_000_000)),
     descendantErrors: fc.boolean(),
