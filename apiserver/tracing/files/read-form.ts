@@ -14,7 +14,7 @@ export interface FileForm {
   content: FileContent
 }
 
-const limits = { files: 1, fields: 100, parts: 101, fieldSize: 4 * 1024, headerPairs: 100 }
+const limits = { files: 10, fields: 100, parts: 110, fieldSize: 4 * 1024, headerPairs: 100 }
 const fileField = 'file'
 
 /**
@@ -58,7 +58,7 @@ class FormReading {
       this.#fields.set(field, text)
     })
     for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'])
-      parser.on(event, () => (this.#refusal ??= refuseForm('it has more than one file, or too many fields')))
+      parser.on(event, () => (this.#refusal ??= refuseForm('it has too many files or fields')))
   }
 
   async feed(ctx: RequestContext): Promise<void> {
@@ -93,6 +93,11 @@ class FormReading {
   }
 
   #takeFile(stream: Readable): void {
+    if (this.#content) {
+      this.#refusal ??= refuseForm('it has more than one file')
+      stream.resume()
+      return
+    }
     this.#stream = stream.on('error', () => (this.isBroken = true))
     this.#content = takeContent(this.#deps.artifacts, stream, this.#limitBytes)
     this.#content.catch(() => stream.resume()) // the parser waits for its reader; there is nobody any more

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addKey, useApiServer } from '../support/api-server.ts'
+import { useStack } from '../support/stack.ts'
+import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
+
+const own = useApiServer(useStack())
+let client: TraceClient
+let project_id: string
+
+beforeAll(async () => {
+  client = createTraceClient(own.server.url, await addKey(own.database.pool, 'team'))
+})
+beforeEach(() => {
+  project_id = `team/${randomUUID()}`
+})
+
+interface Created {
+  digest: string
+  row_digests: string[]
+}
+
+const create = async (object_id: string, val: unknown, inProject = project_id) => {
+  const { digest } = await client.call<Created>('/obj/create', { obj: { project_id: inProject, object_id, val } })
+  return `weave:///${inProject}/object/${object_id}:${digest}`
+}
+const createTable = async (rows: object[], inProject = project_id) => {
+  const { digest, row_digests } = await client.call<Created>('/table/create', {
+    table: { project_id: inProject, rows },
+  })
+  return { uri: `weave:///${inProject}/table/${digest}`, digests: row_digests }
+}
+const ask = (...refs: string[]) => client.post('/refs/read_batch', { refs })
+const read = async (...refs: string[]) => (await client.call<{ vals: unknown[] }>('/refs/read_batch', { refs })).vals
+const refusal = (status: number, reason: RegExp) => ({
+  status,
+  body: { reason: expect.stringMatching(reason) as string },
+})
+
+describe('references', () => {
+  test('stand for values and their parts, in the order in which they are asked for', async () => {
+    const thing = await create('thing', { a: { 'b/c é': [10, { x: null }, 'text'] }, n: 1 })
+    expect(
+      await read(
+        thing,
+        `${thing}/attr/n`,
+        `${thing}/key/a/key/b%2Fc%20%C3%A9/index/0`,
+        `${thing}/attr/a/attr/b%2Fc%20%C3%A9/index/2`,
+        `${thing}/attr/a/attr/b%2Fc%20%C3%A9/index/-1`,
+        `${thing}/attr/n`,
+        thing.replace('/object/', '/op/'),
+      ),
+    ).toEqual([
+      { a: { 'b/c é': [10, { x: null }, 'text'] }, n: 1 },
+      1,
+      10,
+      'text',
+      'text',
+      1,
+      { a: { 'b/c é': [10, { x: null }, 'text'] }, n: 1 },
+    ])
+    expect(await read()).toEqual([])
+  })
+
+  test('lead to null where there is nothing', async () => {
+    const thing = await create('thing', { list: [1], text: 'abc', none: null })
+    for (const part of [
+      '/attr/missing',
+      '/attr/list/index/1',
+      '/attr/list/index/-2',
+      '/attr/list/index/99999999999999999999999',
+      '/attr/list/attr/length',
+      '/attr/text/index/0',
+      '/attr/text/attr/length',
+      '/attr/none/attr/a',
+      '/attr/none',
+      '/index/0',
+      '/attr/__proto__',
+      '/attr/constructor',
+      '/attr/%00',
+    ])
+      expect([part, await read(thing + part)]).toEqual([part, [null]])
+  })
+
+  test('keep the text of values', async () => {
+    const val = String.raw`{"big": 100000000000000000001, "float": 1.0, "deep": {"z":1e400,"a":[]}}`
+    const body = `{"obj":{"project_id":"${project_id}","object_id":"o","val":${val}}}`
+    const { digest } = (await client.post('/obj/create', body)).body as Created
+    const uri = `weave:///${project_id}/object/o:${digest}`
+    expect(await client.text('/refs/read_batch', { refs: [uri, `${uri}/attr/big`, `${uri}/attr/deep`] })).toBe(
+      `{"vals":[${val},100000000000000000001,{"z":1e400,"a":[]}]}`,
+    )
+  })
+
+  test('lead on through objects and into rows of tables', async () => {
+    const { uri: rows, digests } = await createTable([{ q: 'one', image: { w: 1 } }, { q: 'two' }])
+    const dataset = await create('dataset', { _type: 'Dataset', rows })
+    const evaluation = await create('evaluation', { dataset, part: `${dataset}/attr/_type`, self: null })
+    const ofRow = (digest: string) => `${dataset}/attr/rows/id/${digest}`
+    expect(
+      await read(
+        ofRow(digests[1]!),
+        `${ofRow(digests[0]!)}/key/image/key/w`,
+        `${evaluation}/attr/dataset`,
+        `${evaluation}/attr/dataset/attr/rows`,
+        `${evaluation}/attr/dataset/attr/rows/id/${digests[0]}/attr/q`,
+        `${evaluation}/attr/part`,
+        `${evaluation}/attr/part/attr/x`,
+        ofRow(digests[1]!),
+      ),
+    ).toEqual([{ q: 'two' }, 1, dataset, rows, 'one', `${dataset}/attr/_type`, null, { q: 'two' }])
+  })
+
+  test('of a thousand rows of a table are read at once', async () => {
+    const { uri: rows, digests } = await createTable(Array.from({ length: 5_000 }, (_, i) => ({ i })))
+    const dataset = await create('dataset', { rows })
+    const refs = digests.slice(2_000, 3_000).map((digest) => `${dataset}/attr/rows/id/${digest}`)
+    expect(await read(...refs)).toEqual(Array.from({ length: 1_000 }, (_, i) => ({ i: 2_000 + i })))
+    expect(await ask(...refs, refs[0]!)).toEqual(refusal(400, /Too many refs/))
+  })
+
+  test('of deleted objects are null, also on the way', async () => {
+    const thing = await create('thing', { a: 1 })
+    const other = await create('other', { thing })
+    await client.call('/obj/delete', { project_id, object_id: 'thing' })
+    expect(await read(thing, `${thing}/attr/a`, `${other}/attr/thing/attr/a`, other)).toEqual([
+      null,
+      null,
+      null,
+      { thing },
+    ])
+  })
+
+  test('to what is not there are a 404', async () => {
+    const { uri: rows, digests } = await createTable([{ a: 1 }])
+    const { digests: elsewhere } = await createTable([{ b: 1 }])
+    const thing = await create('thing', { rows, lost: `weave:///${project_id}/object/gone:x` })
+    const digest = thing.split(':').at(-1)
+    for (const uri of [
+      `weave:///${project_id}/object/nothing:x`,
+      `weave:///${project_id}/object/other:${digest}`,
+      `weave:///team/never/object/thing:${digest}`,
+      `${thing}/attr/rows/id/x`,
+      `${thing}/attr/rows/id/%00`,
+      `${thing}/attr/rows/id/${elsewhere[0]}`,
+      `${thing}/attr/lost/attr/a`,
+    ])
+      expect([uri, await ask(thing, uri)]).toEqual([uri, refusal(404, /not found/)])
+    expect(await read(`${thing}/attr/rows/id/${digests[0]}`)).toEqual([{ a: 1 }])
+  })
+
+  test('that cannot be read are a 400', async () => {
+    const { uri: rows } = await createTable([{ a: 1 }])
+    const thing = await create('thing', { rows, list: [] })
+    for (const uri of [
+      '',
+      'x',
+      'wandb-artifact:///team/p/a',
+      `weave-trace-internal:///1/object/thing:x`,
+      rows,
+      `weave:///${project_id}/call/x`,
+      `weave:///${project_id}/object/thing:latest`,
+      `weave:///${project_id}/object/thing:v0`,
+      `${thing}/attr`,
+      `${thing}/what/a`,
+      `${thing}/attr/list/index/x`,
+      `${thing}/attr/list/id/x`,
+      `${thing}/id/x`,
+      `${thing}/attr/rows/attr/a`,
+    ])
+      expect([uri, await ask(uri)]).toEqual([uri, refusal(400, /^Invalid ref/)])
+    expect((await client.post('/refs/read_batch', { refs: [1] })).status).toBe(422)
+    expect((await client.post('/refs/read_batch', { refs: null })).status).toBe(422)
+  })
+
+  test('that lead through a hundred objects and more end somewhere', async () => {
+    let uri = await create('link', { end: true })
+    for (let index = 0; index < 120; index++) uri = await create('link', { next: uri, index })
+    const next = (count: number) => uri + '/attr/next'.repeat(count)
+    expect(await read(next(50))).toMatchObject([expect.stringMatching(/^weave/)])
+    expect(await ask(`${next(120)}/attr/end`)).toEqual(refusal(400, /too many/))
+  })
+})
+
+describe('projects', () => {
+  test('of the same entity are read together, and not through each other', async () => {
+    const elsewhere = `team/${randomUUID()}`
+    const { uri: rows, digests } = await createTable([{ a: 1 }], elsewhere)
+    const there = await create('there', { a: 1 }, elsewhere)
+    const here = await create('here', { there, rows })
+    expect(await read(there, here, `${here}/attr/there`, `${here}/attr/there/attr/a`)).toEqual([
+      { a: 1 },
+      { there, rows },
+      there,
+      null,
+    ])
+    expect(await read(`${here}/attr/rows/id/${digests[0]}`)).toEqual([null])
+  })
+
+  test('of other entities are closed, and nothing leads into them', async () => {
+    const mine = await create('mine', { secret: 1 })
+    const stranger = createTraceClient(own.server.url, await addKey(own.database.pool, 'others'))
+    const body = { obj: { project_id: 'others/p', object_id: 'bridge', val: { mine } } }
+    const { digest } = await stranger.call<Created>('/obj/create', body)
+    const bridge = `weave:///others/p/object/bridge:${digest}`
+    const closed = await stranger.post('/refs/read_batch', { refs: [bridge, mine] })
+    expect(closed).toEqual(refusal(403, /./))
+    const never = `weave:///team/never/object/x:${mine.split(':').at(-1)}`
+    expect(await stranger.post('/refs/read_batch', { refs: [never] })).toEqual(closed)
+    const through = { refs: [`${bridge}/attr/mine`, `${bridge}/attr/mine/attr/secret`] }
+    expect(await stranger.call('/refs/read_batch', through)).toEqual({ vals: [mine, null] })
+  })
+})
