@@ -24,7 +24,8 @@ import { routeTrainingJobs } from './training/training-jobs/routes.ts'
 import { routeLogs } from './training/logs/routes.ts'
 import { routeTrajectories } from './training/trajectories/routes.ts'
 import { routeWebhooks } from './training/webhooks/routes.ts'
-import { mountTracing } from './tracing/routes.ts'
+import { routeTraceRetention } from './tracing/retention/routes.ts'
+import { createTracing } from './tracing/routes.ts'
 import { routeUsage } from './usage/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
@@ -43,9 +44,10 @@ export function createApp(deps: Deps): Koa {
 
   const open = new Router()
   routeHealth(open)
-  routeOpenApi(open, api)
+  const tracing = createTracing(deps)
+  routeOpenApi(open, api, tracing.operations)
   app.use(open.routes())
-  mountTracing(app, deps)
+  app.use(tracing.routes)
 
   app.use(requireKey(deps))
   app.use(limitRequests(deps))
@@ -73,6 +75,7 @@ function createApi(router: Router<RequestState>, deps: Deps): Api {
   routeWebhooks(api, deps)
   routeLogs(api, deps)
   routeTrajectories(api, deps)
+  routeTraceRetention(api, deps)
   routeSystemCheck(api, deps)
   return api
 }

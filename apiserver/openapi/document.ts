@@ -2,6 +2,7 @@ import { Type, type TSchema } from 'typebox'
 import type { PlacedOperation } from '../http/api.ts'
 
 const sentence = Type.Object({ detail: Type.String() })
+const reason = Type.Object({ reason: Type.String() })
 const fault = Type.Object({ loc: Type.Array(Type.String()), msg: Type.String(), type: Type.String() })
 const faults = Type.Object({ detail: Type.Array(fault) })
 
@@ -19,16 +20,34 @@ const refusals: Record<number, { description: string; schema: TSchema }> = {
   503: { description: 'Something behind the API is away; see Retry-After.', schema: sentence },
 }
 
+/** What a document is of. */
+export interface Chapter {
+  title: string
+  description: string
+  /** Where its operations are, if not at the root. */
+  server?: string
+  /** In what member a refusal says its sentence. */
+  sentenceIn: 'detail' | 'reason'
+}
+
+export const mainChapter: Chapter = {
+  title: 'Trainyard',
+  description: 'RL and SFT fine-tuning and LoRA inference.',
+  sentenceIn: 'detail',
+}
+
 /** The OpenAPI 3.1 document of the operations. */
-export function describeApi(operations: PlacedOperation[]) {
+export function describeApi(operations: PlacedOperation[], chapter: Chapter = mainChapter) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll('*}', '}')
     paths[path] = { ...paths[path], [operation.method]: describeOperation(operation, operations) }
   }
+  const told = chapter.sentenceIn === 'reason' ? reason : sentence
   return {
     openapi: '3.1.0',
-    info: { title: 'Trainyard', version: '1', description: 'RL and SFT fine-tuning and LoRA inference.' },
+    info: { title: chapter.title, version: '1', description: chapter.description },
+    ...(chapter.server && { servers: [{ url: chapter.server }] }),
     security: [{ key: [] }],
     paths,
     components: {
@@ -36,7 +55,7 @@ export function describeApi(operations: PlacedOperation[]) {
       responses: Object.fromEntries(
         Object.entries(refusals).map(([status, { description, schema }]) => [
           `refusal_${status}`,
-          { description, content: { 'application/json': { schema } } },
+          { description, content: { 'application/json': { schema: schema === sentence ? told : schema } } },
         ]),
       ),
     },

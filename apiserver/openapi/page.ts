@@ -24,8 +24,14 @@ const html = `<!doctype html>
 </html>
 `
 
-const start =
-  "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'list' })\n"
+// The page at /traces/docs is of the document beside it.
+const start = `SwaggerUIBundle({
+  url: location.pathname.replace(/docs\\/?$/, 'openapi.json'),
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'list',
+})
+`
 
 /** Reads the page's files from the package of Swagger UI, once. */
 export function readPage(): Page {

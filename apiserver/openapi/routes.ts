@@ -1,18 +1,32 @@
 import type { Router } from '@koa/router'
 import type { Api } from '../http/api.ts'
-import { describeApi } from './document.ts'
+import type { PlacedOperation } from '../http/api.ts'
+import { describeApi, type Chapter } from './document.ts'
 import { readPage } from './page.ts'
 
-/** The interface, made from the schemas that check it: /openapi.json, and a page to read it at /docs. For everybody. */
-export function routeOpenApi(router: Router, api: Api): void {
-  const document = JSON.stringify(describeApi(api.operations))
-  router.get('/openapi.json', (ctx) => {
-    ctx.type = 'application/json'
-    ctx.body = document
-  })
+const tracing: Chapter = {
+  title: 'Trainyard tracing',
+  description:
+    'Calls, objects, tables, files, feedback, costs and threads, as the weave SDKs and OpenTelemetry send them.',
+  server: '/traces',
+  sentenceIn: 'reason',
+}
+
+/** The interface, made from the schemas that check it: two documents, and a page to read each. For everybody. */
+export function routeOpenApi(router: Router, api: Api, traces: readonly PlacedOperation[]): void {
+  const documents: Record<string, string> = {
+    '/openapi.json': JSON.stringify(describeApi(api.operations)),
+    '/traces/openapi.json': JSON.stringify(describeApi([...traces], tracing)),
+  }
+  for (const [path, document] of Object.entries(documents)) {
+    router.get(path, (ctx) => {
+      ctx.type = 'application/json'
+      ctx.body = document
+    })
+  }
 
   const page = readPage()
-  router.get('/docs', (ctx) => {
+  router.get(['/docs', '/traces/docs'], (ctx) => {
     ctx.type = 'text/html; charset=utf-8'
     // The page runs its own scripts only, and asks this server only.
     ctx.set('Content-Security-Policy', "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:")

@@ -12,7 +12,7 @@ import { useStack } from '../support/stack.ts'
 const stack = useStack()
 const operations = await listOperations(stack.url)
 // A project is named within the key's own entity.
-const ownNames = new Set(['/v1/preview/projects/{project}'])
+const ownNames = new Set(['/v1/preview/projects/{project}', '/v1/preview/projects/{project}/trace-retention'])
 const withIds = operations.filter(({ path }) => path.includes('{') && !ownNames.has(path))
 
 let pool: Pool

@@ -110,6 +110,7 @@ function listBodies(stack: Stack, ids: Record<string, string>): Record<string, B
       model_id: ids['model_id'],
       training_data_url: `wandb-artifact:///${ids['entity']}/own/data`,
     }),
+    'put projects/{project}/trace-retention': json({ days: 30 }),
     'put limits/token-statistics': json({ token_statistics: 'all' }),
     'post keys': json({ role: 'read' }),
     'post keys/{key_id}/rotate': json({}),

@@ -1,0 +1,50 @@
+import { Type } from 'typebox'
+import { findRetention, setRetention } from '../../../db/tracing/retention.ts'
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { notFound } from '../../refusal.ts'
+import { nullable } from '../../validation/nullable.ts'
+import { isTracedName, Projects } from '../projects.ts'
+
+// A hundred years.
+const mostDays = 36_500
+
+const path = '/v1/preview/projects/{project}/trace-retention'
+const retentionSchema = Type.Object({ days: nullable(Type.Integer({ minimum: 1, maximum: mostDays })) })
+
+/** How long a project keeps its calls; a part of the interface that is ours alone. */
+export function routeTraceRetention(api: Api, { tracing }: Deps): void {
+  const projects = new Projects(tracing)
+  const nameOf = (project: string) => {
+    if (!isTracedName(project) || project.includes('/')) throw notFound('Project')
+    return project
+  }
+
+  api.get(
+    path,
+    { tag: 'Tracing', summary: 'Read how long the calls of a project are kept', answer: retentionSchema },
+    async ({ caller, params }) => {
+      const { number } = await projects.find(caller, `${caller.entity}/${nameOf(params['project']!)}`)
+      return { days: await findRetention(tracing, number) }
+    },
+  )
+
+  api.put(
+    path,
+    {
+      tag: 'Tracing',
+      summary: 'Set how long the calls of a project are kept',
+      description:
+        'Calls that began longer ago are removed within hours, with the feedback on them. null is what the ' +
+        'administrator says for all projects: for good, unless told otherwise.',
+      role: 'admin',
+      body: retentionSchema,
+      answer: retentionSchema,
+    },
+    async ({ caller, params, body }) => {
+      const { number } = await projects.open(caller, `${caller.entity}/${nameOf(params['project']!)}`)
+      await setRetention(tracing, number, body.days)
+      return { days: body.days }
+    },
+  )
+}
