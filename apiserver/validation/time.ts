@@ -9,7 +9,7 @@ export function parseTime(text: string): Date | undefined {
   // A leap second is the last one of its minute to all that count without them.
   const time = new Date(`${day}T${clock.replace(/:60$/, ':59')}${fraction.slice(0, 4)}${zone.toUpperCase()}`)
   const year = time.getUTCFullYear()
-  return year >= 0 && year <= 9_999 && !isRolledOver(time, day!, zone) ? time : undefined
+  return year >= 1 && year <= 9_999 && !isRolledOver(time, day!, zone) ? time : undefined
 }
 
 // The language takes a 30th of February for a day in March.
