@@ -26,6 +26,13 @@ describe('the API server takes the chart', () => {
       { artifacts: { s3: { bucket: 'models', prefix: 'a/b', endpoint: 'https://s3', secretName: 'k' } } },
     ],
     [
+      'with traces in a database of their own, kept for a quarter, at known prices',
+      {
+        secrets: { databaseUrl, tracingDatabaseUrl: databaseUrl },
+        tracing: { retentionDays: 90, pricesConfigMap: 'prices' },
+      },
+    ],
+    [
       'with a claim and a Secret of its user',
       {
         artifacts: { persistentVolumeClaim: { create: false, existing: 'shared' } },

@@ -158,6 +158,12 @@ readinessProbe:
   value: {{ .root.Values.logLevel }}
 {{- end }}
 
+{{/* Where traces lie, for those who touch them. */}}
+{{- define "trainyard.tracingEnv" -}}
+- name: TRACING_DATABASE_URL
+  valueFrom: { secretKeyRef: { name: trainyard-secrets, key: tracing-database-url, optional: true } }
+{{- end }}
+
 {{/* What binds a part's ServiceAccount to its Role. Call with (dict "root" $ "component" "apiserver"). */}}
 {{- define "trainyard.roleBinding" -}}
 apiVersion: rbac.authorization.k8s.io/v1
