@@ -49,7 +49,7 @@ const readFile = async (digest: string) => {
 async function sendForm(body: string, type = 'multipart/form-data; boundary=B') {
   const headers = { authorization: `Bearer ${key}`, 'content-type': type }
   const response = await fetch(`${own.server.url}/file/create`, { method: 'POST', headers, body })
-  return { status: response.status, body: (await response.json()) as unknown }
+  return { status: response.status, body: await response.json() }
 }
 const part = (name: string, text: string, more = '') =>
   `--B\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${text}\r\n`

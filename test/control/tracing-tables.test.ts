@@ -293,6 +293,45 @@ test('tables of 5,000 rows and of 100,000 digests are quick', async () => {
   expect(Math.max(createMs, orderMs, pageMs, updateMs)).toBeLessThan(5_000)
 })
 
+test('a table of more rows than are read at once is listed whole, where rows are not there, too', async () => {
+  const { row_digests } = await create(numbers(100))
+  const order = Array.from({ length: 25_000 }, (_, index) =>
+    index < 21_000 && index > 5 ? 'x' : row_digests[index % 100]!,
+  )
+  const { digest } = await client.call<Row>('/table/create_from_digests', { project_id, row_digests: order })
+  const places = (await query(digest)).map(({ original_index }) => original_index)
+  expect(places).toEqual([...Array(6).keys(), ...Array.from({ length: 4_000 }, (_, index) => 21_000 + index)])
+  const page = await query(digest, { offset: 3, limit: 20_999 })
+  expect(page.map(({ original_index }) => original_index)).toEqual([3, 4, 5, 21_000, 21_001])
+})
+
+test('a table has at most a million rows', async () => {
+  const row_digests = Array.from({ length: 1_000_001 }, () => 'x')
+  const answer = await client.post('/table/create_from_digests', { project_id, row_digests })
+  expect(answer).toEqual({ status: 413, body: { reason: 'Request too large' } })
+  const { digest } = await client.call<Row>('/table/create_from_digests', {
+    project_id,
+    row_digests: row_digests.slice(1),
+  })
+  expect((await update(digest, [{ append: { row: {} } }])).status).toBe(413)
+  expect(
+    (
+      await update(
+        digest,
+        Array.from({ length: 100_000 }, () => ({ pop: { index: 999_999 - 100_000 } })),
+      )
+    ).status,
+  ).toBe(200)
+  expect(
+    (
+      await update(
+        digest,
+        Array.from({ length: 100_001 }, () => ({ pop: { index: 0 } })),
+      )
+    ).status,
+  ).toBe(413)
+})
+
 test('others see nothing of a project', async () => {
   const { digest } = await create([{ secret: 1 }])
   const stranger = createTraceClient(own.server.url, await addKey(own.database.pool, 'others'))

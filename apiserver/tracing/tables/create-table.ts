@@ -3,8 +3,11 @@ import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../json/digests.ts'
 import type { JsonText } from '../json/text.ts'
 import type { Project } from '../projects.ts'
-import { digestMismatch } from '../refusals.ts'
+import { digestMismatch, tooLarge } from '../refusals.ts'
 import { digestRows } from './digest-rows.ts'
+
+/** No table has more rows: its order is written in one statement. */
+export const mostDigests = 1_000_000
 
 /** What the client has computed, if it has. */
 type Expected = string | null | undefined
@@ -22,12 +25,17 @@ export async function createTable(
   return { digest, rowDigests }
 }
 
-/** Makes a table of rows that are there, or come later; its digest. @throws {TraceRefusal} 409 for another digest */
+/**
+ * Makes a table of rows that are there, or come later; its digest.
+ *
+ * @throws {TraceRefusal} 409 for another digest, 413 for too many
+ */
 export async function createTableOfDigests(
   deps: Pick<TraceDeps, 'pool'>,
   project: Project,
   { rowDigests, expectedDigest }: { rowDigests: string[]; expectedDigest: Expected },
 ): Promise<string> {
+  if (rowDigests.length > mostDigests) throw tooLarge()
   const digest = digestAsExpected(rowDigests, expectedDigest)
   await addTable(deps.pool, project.number, { digest, rowDigests })
   return digest

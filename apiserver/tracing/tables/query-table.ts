@@ -1,4 +1,5 @@
 import {
+  measureTables,
   pageTable,
   queryTable,
   queryTableParameters,
@@ -17,32 +18,59 @@ import { readPage } from '../read-page.ts'
 import { badRequest } from '../refusals.ts'
 import type { TableQuery } from './schema.ts'
 
+// What is known of so many rows is in memory at once, and some of their values.
+const rowsAtOnce = 10_000
+
 /**
- * Rows of a table, as JSON texts; none of an unknown table. What can be wrong with the query is found out at once, and
- * values are read while the list is written.
+ * Rows of a table, as JSON texts; none of an unknown table. They are read while the list is written.
+ *
+ * @throws {TraceRefusal} 400 for pages and paths that cannot be
  */
-export async function listRows(
+export function listRows(deps: Pick<TraceDeps, 'pool'>, project: Project, query: TableQuery): AsyncIterable<string> {
+  const page = { digest: query.digest, ...readPage(query) }
+  const digests = query.filter?.row_digests?.length ? query.filter.row_digests : null
+  const sort = query.sort_by?.length ? writeSort(checkSort(query.sort_by)) : undefined
+  const rows = digests || sort ? chooseRows(deps, project, { ...page, digests, sort }) : pageRows(deps, project, page)
+  return presentRows(rows)
+}
+
+type Page = ReturnType<typeof readPage> & { digest: string }
+
+async function* chooseRows(
   { pool }: Pick<TraceDeps, 'pool'>,
   project: Project,
-  query: TableQuery,
-): Promise<AsyncIterable<string>> {
-  const page = { digest: query.digest, ...readPage(query), valueBytes: valueBytesAtOnce }
-  const digests = query.filter?.row_digests?.length ? query.filter.row_digests : null
-  const sortBy = query.sort_by?.length ? checkSort(query.sort_by) : undefined
-  const rows =
-    digests || sortBy
-      ? await queryTable(pool, project.number, { ...page, digests, sort: sortBy && writeSort(sortBy) })
-      : await pageTable(pool, project.number, page)
-  return presentRows(
-    fillValues(rows, async (batch) => {
-      const values = await readRows(
-        pool,
-        project.number,
-        batch.map(({ digest }) => digest),
-      )
-      return batch.map(({ digest }) => values.get(digest))
-    }),
-  )
+  choice: Page & { digests: string[] | null; sort: RowSort | undefined },
+): AsyncGenerator<TableRow> {
+  const rows = await queryTable(pool, project.number, { ...choice, valueBytes: valueBytesAtOnce })
+  yield* fillRows(pool, project, rows)
+}
+
+/** In the order of the table, part by part. A part is short where rows are not there, and behind the end. */
+async function* pageRows(
+  { pool }: Pick<TraceDeps, 'pool'>,
+  project: Project,
+  { digest, limit, offset }: Page,
+): AsyncGenerator<TableRow> {
+  const end = limit === null ? Infinity : offset + limit
+  for (let from = offset; from < end; from += rowsAtOnce) {
+    const part = { digest, offset: from, limit: Math.min(rowsAtOnce, end - from), valueBytes: valueBytesAtOnce }
+    const rows = await pageTable(pool, project.number, part)
+    yield* fillRows(pool, project, rows)
+    if (rows.length < part.limit && from + rowsAtOnce >= (await countRows(pool, project, digest))) return
+  }
+}
+
+async function countRows(pool: TraceDeps['pool'], project: Project, digest: string): Promise<number> {
+  const [table] = await measureTables(pool, project.number, { digests: [digest], withSize: false })
+  return table?.rowCount ?? 0
+}
+
+function fillRows(pool: TraceDeps['pool'], project: Project, rows: TableRow[]): AsyncGenerator<TableRow> {
+  return fillValues(rows, async (batch) => {
+    const digests = batch.map(({ digest }) => digest)
+    const values = await readRows(pool, project.number, digests)
+    return digests.map((digest) => values.get(digest))
+  })
 }
 
 async function* presentRows(rows: AsyncIterable<TableRow>): AsyncGenerator<string> {

@@ -91,7 +91,7 @@ function routeQuery(api: TraceApi, deps: TraceDeps): void {
     '/table/query',
     { ...query, summary: 'List rows of a table', answer: tableRowsSchema },
     async ({ ctx, caller, body }) => {
-      const rows = await listRows(deps, await deps.projects.find(caller, body.project_id), body)
+      const rows = listRows(deps, await deps.projects.find(caller, body.project_id), body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"rows":', rows, '}') })
     },
   )
@@ -99,7 +99,7 @@ function routeQuery(api: TraceApi, deps: TraceDeps): void {
     '/table/query_stream',
     { ...query, summary: 'The same, a row in each line', otherAnswers: { 'application/jsonl': tableRowSchema } },
     async ({ ctx, caller, body }) => {
-      const rows = await listRows(deps, await deps.projects.find(caller, body.project_id), body)
+      const rows = listRows(deps, await deps.projects.find(caller, body.project_id), body)
       await sendChunks(ctx, deps, { type: 'application/jsonl', chunks: writeLines(rows) })
     },
   )

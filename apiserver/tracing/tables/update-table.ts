@@ -1,12 +1,18 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { addTable, readOrder } from '../../../db/tracing/tables.ts'
 import { unprocessable } from '../../refusal.ts'
 import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../json/digests.ts'
 import type { Project } from '../projects.ts'
-import { badRequest, missing } from '../refusals.ts'
+import { badRequest, missing, tooLarge } from '../refusals.ts'
+import { mostDigests } from './create-table.ts'
 import { DigestList } from './digest-list.ts'
 import { digestRow } from './digest-rows.ts'
 import type { TableUpdates } from './schema.ts'
+
+// Clients send some thousands. Each looks for its place.
+const mostUpdates = 100_000
+const updatesAtOnce = 1_000
 
 type Update = TableUpdates['updates'][number]
 
@@ -14,17 +20,23 @@ type Update = TableUpdates['updates'][number]
  * Makes a table of another one's rows, with changes made one after the other; the other stays as it is. Answers the new
  * table's digest, and for each change the digest of the row that was added or taken away.
  *
- * @throws {Refusal} 404 for an unknown table, 400 for places behind its end, 422 for what is no change
+ * @throws {Refusal} 404 for an unknown table, 400 for places behind its end, 422 for what is no change, 413 for too many
  */
 export async function updateTable(
   { pool }: Pick<TraceDeps, 'pool'>,
   project: Project,
   { base_digest: base, updates }: TableUpdates,
 ): Promise<{ digest: string; updatedRowDigests: string[] }> {
+  if (updates.length > mostUpdates) throw tooLarge()
   const order = await readOrder(pool, project.number, base)
   if (!order) throw missing(`Table ${base} not found`)
   const update = new TableUpdate(new DigestList(order))
-  const updatedRowDigests = updates.map((change, index) => update.apply(change, ['body', 'updates', String(index)]))
+  const updatedRowDigests: string[] = []
+  for (const [index, change] of updates.entries()) {
+    if (index % updatesAtOnce === 0) await yieldToOthers()
+    updatedRowDigests.push(update.apply(change, ['body', 'updates', String(index)]))
+  }
+  if (update.rows.length > mostDigests) throw tooLarge()
   const rowDigests = update.rows.toArray()
   const digest = digestTable(rowDigests)
   const rows = { digests: [...update.added.keys()], array: `[${[...update.added.values()].join(',')}]` }
