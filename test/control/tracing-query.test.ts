@@ -4,7 +4,7 @@ import { compileCallsOrder, compileCallsWhere, type CallsSelection } from '../..
 import { SqlParams } from '../../apiserver/tracing/query/params.ts'
 import { TraceRefusal } from '../../apiserver/tracing/refusals.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { evaluate, NoTime } from '../support/trace-query/evaluator.ts'
+import { evaluate, NoTime, readNumber } from '../support/trace-query/evaluator.ts'
 import { expandColumns, query, sortBy } from '../support/trace-query/queries.ts'
 import { matchesFilter, filter } from '../support/trace-query/filters.ts'
 import { orderRows } from '../support/trace-query/order.ts'
@@ -98,5 +98,75 @@ describe('what is found is what a direct evaluation finds', () => {
       }),
       { seed, numRuns: 1_000 },
     )
+  })
+})
+
+const digits = fc.string({ unit: fc.constantFrom('0', '0', '1', '9'), maxLength: 420 })
+const written = fc
+  .record({
+    sign: fc.constantFrom('', '-', '+'),
+    whole: digits,
+    fraction: fc.option(digits, { nil: undefined }),
+    exponent: fc.option(
+      fc.constantFrom('e', 'E', 'e-', 'e+', 'e-0000').chain((e) => digits.map((power) => e + power.slice(0, 6))),
+    ),
+  })
+  .map(
+    ({ sign, whole, fraction, exponent }) =>
+      `${sign}${whole}${fraction === undefined ? '' : `.${fraction}`}${exponent ?? ''}`,
+  )
+
+test('a text is the number that it is here, or none, however large or small', async () => {
+  const edges = '1e308 1.7976931348623157e308 2e308 4e-324 2e-324 5e-324 1e99999999999999999999 -1e-9999999999'
+  const others = 'Infinity NaN 0x1f 1_000 １'
+  const texts = [
+    ...fc.sample(written, { seed, numRuns: 3_000 }),
+    ...fc.sample(fc.string(), { seed, numRuns: 500 }).map((text) => text.replaceAll('\0', '')),
+    ...`${edges} ${others}`.split(' '),
+    ...Array.from({ length: 2 }, (_, more) => '9'.repeat(1_000 + more)),
+    ...Array.from({ length: 2 }, (_, more) => `0.${'0'.repeat(300 + more * 300)}1`),
+    ...Array.from({ length: 2 }, (_, before) => (before ? ' 1' : '1\n')),
+  ]
+  const { rows: found } = await database.pool.query<{ number: number | null }>(
+    'SELECT tracing.number_or_null(text) AS number FROM unnest($1::text[]) WITH ORDINALITY AS t (text, place) ORDER BY place',
+    [texts],
+  )
+  const numbers = texts.map((text) => ({ number: readNumber(text) }))
+  expect(numbers.filter(({ number }) => number !== null).length).toBeGreaterThan(1_000)
+  expect(found.map(({ number }) => ({ number: number === 0 ? 0 : number }))).toEqual(
+    numbers.map(({ number }) => ({ number: number === 0 ? 0 : number })),
+  )
+})
+
+describe('what is large is answered', () => {
+  const get = { $getField: 'inputs.a' }
+  const equals = { $eq: [get, { $literal: 'nowhere' }] }
+  const nest = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : { $not: [nest(depth - 1, inner)] })
+  test.each<[string, unknown]>([
+    ['many operands', { $or: Array.from({ length: 3_300 }, () => equals) }],
+    ['a long list', { $in: [get, Array.from({ length: 9_900 }, (_, index) => ({ $literal: `v${index}` }))] }],
+    [
+      'a long list of numbers',
+      { $in: [get, Array.from({ length: 9_900 }, (_, index) => ({ $literal: (index + 1) * 1e300 }))] },
+    ],
+    [
+      'a long list of times',
+      { $in: [{ $getField: 'started_at' }, Array.from({ length: 9_900 }, () => ({ $literal: 1e18 }))] },
+    ],
+    ['a long text', { $contains: { input: get, substr: { $literal: 'é'.repeat(1_000_000) } } }],
+    ['a long path', { $eq: [{ $getField: `inputs${'.a'.repeat(500)}` }, { $literal: 'x' }] }],
+    ['an index that no array has', { $eq: [{ $getField: 'inputs.list.99999999999999999999' }, { $literal: 'x' }] }],
+    ['deep nesting', nest(60, equals)],
+    [
+      'feedback within feedback',
+      { $lt: [{ $getField: 'feedback.[*].payload' }, { $getField: 'feedback.[*].runnable_ref' }] },
+    ],
+  ])('%s', async (_, expr) => {
+    expect(await find({ query: { $expr: expr } })).toEqual([])
+  })
+
+  test('as are many fields to sort by', async () => {
+    const keys = Array.from({ length: 100 }, () => ({ field: 'inputs.a', direction: 'asc' as const }))
+    expect(await find({ sortBy: keys })).toHaveLength(rows.length)
   })
 })
