@@ -26,6 +26,7 @@ import { routeTrajectories } from './training/trajectories/routes.ts'
 import { routeWebhooks } from './training/webhooks/routes.ts'
 import { routeTraceRetention } from './tracing/retention/routes.ts'
 import { createTracing } from './tracing/routes.ts'
+import { routeTraceHealth } from './tracing/service/routes.ts'
 import { routeUsage } from './usage/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
@@ -44,6 +45,7 @@ export function createApp(deps: Deps): Koa {
 
   const open = new Router()
   routeHealth(open)
+  routeTraceHealth(open)
   const tracing = createTracing(deps)
   routeOpenApi(open, api, tracing.operations)
   app.use(open.routes())

@@ -4,9 +4,9 @@ import { listModels } from '../../db/queries/models.ts'
 import type { Deps } from '../deps.ts'
 import type { Api } from '../http/api.ts'
 import { readJson } from '../middleware/body.ts'
-import type { RequestContext } from '../middleware/context.ts'
 import { readProject } from '../usage/project-header.ts'
 import { chatCompletionSchema, modelListSchema } from './answers.ts'
+import { holdPlace, watchClient } from './chat-client.ts'
 import { chatRequestSchema } from './chat-schema.ts'
 import { completeChat } from './chat.ts'
 import { presentModelList } from './present.ts'
@@ -55,20 +55,4 @@ export function routeGateway(api: Api, deps: Deps): void {
       return presentModelList(baseModels, models)
     },
   )
-}
-
-/** Takes one of the places of the entity's chats, until the answer is out or the client has left. */
-function holdPlace(ctx: RequestContext, { chatSlots }: Deps): void {
-  const giveBack = chatSlots.take(ctx.state.caller.entity, ctx.state.limits.concurrentStreams)
-  ctx.res.once('close', giveBack)
-  if (ctx.res.closed) giveBack()
-}
-
-/** Aborted when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */
-function watchClient(ctx: RequestContext, { openAnswers }: Deps): AbortSignal {
-  const left = new AbortController()
-  ctx.res.once('close', () => {
-    if (!ctx.res.writableFinished) left.abort()
-  })
-  return AbortSignal.any([left.signal, openAnswers.follow(ctx.state.caller.keyId, ctx.res)])
 }

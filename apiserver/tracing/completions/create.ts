@@ -1,0 +1,63 @@
+import { rawObject, rawText } from '../../json/raw.ts'
+import type { ChatReply } from '../../gateway/chat.ts'
+import type { JsonDocument } from '../../json/document.ts'
+import { JsonError } from '../../json/text.ts'
+import { Refusal } from '../../refusal.ts'
+import type { TraceDeps } from '../deps.ts'
+import { cleanJson } from '../json/clean.ts'
+import { readJson } from '../json/read.ts'
+import { JsonText } from '../json/text.ts'
+import { writeJsonText } from '../json/write.ts'
+import { badRequest } from '../refusals.ts'
+import { askEngine, clientLeft, prepareChat, type Completion } from './chat.ts'
+import { readReply } from './events.ts'
+import { isObject } from './template.ts'
+import type { Outcome } from './tracked-call.ts'
+
+type Whole = Outcome & { output: JsonText }
+
+/** Answers with the whole reply of an engine, or with why there is none: in `response.error`, where clients look for it. */
+export async function createCompletion(deps: TraceDeps, completion: Completion): Promise<string> {
+  const { tracked } = completion
+  const chat = await prepareChat(deps, completion, false)
+  if (chat instanceof Refusal) return presentAnswer(writeFailure(`Failed to resolve prompt: ${chat.message}`), null)
+  const whole = await askWhole(deps, completion, chat)
+  await tracked?.end(whole)
+  return presentAnswer(whole, tracked?.id ?? null)
+}
+
+async function askWhole(deps: TraceDeps, completion: Completion, chat: JsonDocument): Promise<Whole> {
+  try {
+    return await readWhole(await askEngine(deps, completion, chat))
+  } catch (error) {
+    if (completion.signal.aborted) await completion.tracked?.end({ output: null, exception: clientLeft })
+    else if (error instanceof Refusal) return writeFailure(error.message)
+    throw error
+  }
+}
+
+async function readWhole(reply: ChatReply): Promise<Whole> {
+  for await (const text of readReply(reply)) {
+    const bytes = cleanJson(Buffer.from(text))
+    const usage = readUsage(bytes)
+    return { output: new JsonText(bytes), usage }
+  }
+  throw badRequest('The engine gave no answer.')
+}
+
+function readUsage(bytes: Buffer): unknown {
+  try {
+    const reply = readJson(bytes, ['choices'])
+    return isObject(reply) && isObject(reply['usage']) ? reply['usage'] : undefined
+  } catch (error) {
+    throw error instanceof JsonError ? badRequest('The answer of the engine is no JSON.') : error
+  }
+}
+
+function writeFailure(error: string): Whole {
+  return { output: writeJsonText({ error }), exception: error }
+}
+
+function presentAnswer({ output }: Whole, callId: string | null): string {
+  return rawObject({ response: rawText(output.toString()), weave_call_id: callId })
+}

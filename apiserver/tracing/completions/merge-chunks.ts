@@ -1,0 +1,106 @@
+import { isObject } from './template.ts'
+
+interface ToolCall {
+  id: string | null
+  type: string
+  function: { name: string; arguments: string }
+}
+
+interface MergedChoice {
+  content: string
+  reasoning: string
+  toolCalls: Map<number, ToolCall>
+  finishReason: unknown
+}
+
+type Members = Record<string, unknown>
+
+// The first chunk that has them says them for all.
+const ofWhole = ['id', 'created', 'model', 'system_fingerprint', 'service_tier']
+
+/** Puts the chunks of a stream together to the completion that it would have been without streaming. */
+export class ChunkMerger {
+  #whole: Members = {}
+  readonly #choices = new Map<number, MergedChoice>()
+  /** Of the whole chat, as its end says. */
+  usage: unknown
+  /** What the engine said went wrong. */
+  error: string | undefined
+
+  add(chunk: unknown): void {
+    if (!isObject(chunk)) return
+    const said = ofWhole.filter((name) => chunk[name] !== undefined && chunk[name] !== null)
+    this.#whole = { ...Object.fromEntries(said.map((name) => [name, chunk[name]])), ...this.#whole }
+    if (isObject(chunk['usage'])) this.usage = chunk['usage']
+    if (chunk['error'] !== undefined) this.error = readError(chunk['error'])
+    for (const choice of listObjects(chunk['choices'])) this.#addChoice(choice)
+  }
+
+  /** Undefined when no chunk has come. */
+  merge(): Members | undefined {
+    if (this.#choices.size === 0 && this.usage === undefined) return undefined
+    const inOrder = [...this.#choices].sort(([a], [b]) => a - b)
+    return {
+      ...this.#whole,
+      object: 'chat.completion',
+      choices: inOrder.map(([index, choice]) => presentChoice(index, choice)),
+      ...(this.usage === undefined ? {} : { usage: this.usage }),
+    }
+  }
+
+  #addChoice(choice: Members): void {
+    const merged = this.#findChoice(readIndex(choice['index']))
+    if (choice['finish_reason'] !== undefined) merged.finishReason = choice['finish_reason']
+    const { delta } = choice
+    if (!isObject(delta)) return
+    merged.content += readText(delta['content'])
+    merged.reasoning += readText(delta['reasoning_content'] ?? delta['reasoning'])
+    for (const call of listObjects(delta['tool_calls'])) addToolCall(merged.toolCalls, call)
+  }
+
+  #findChoice(index: number): MergedChoice {
+    const known = this.#choices.get(index)
+    if (known) return known
+    const begun = { content: '', reasoning: '', toolCalls: new Map<number, ToolCall>(), finishReason: null }
+    this.#choices.set(index, begun)
+    return begun
+  }
+}
+
+function addToolCall(calls: Map<number, ToolCall>, delta: Members): void {
+  const index = readIndex(delta['index'])
+  const call = calls.get(index) ?? { id: null, type: 'function', function: { name: '', arguments: '' } }
+  calls.set(index, call)
+  if (typeof delta['id'] === 'string') call.id = delta['id']
+  const named = isObject(delta['function']) ? delta['function'] : {}
+  call.function.name += readText(named['name'])
+  call.function.arguments += readText(named['arguments'])
+}
+
+function presentChoice(index: number, { content, reasoning, toolCalls, finishReason }: MergedChoice): Members {
+  const inOrder = [...toolCalls].sort(([a], [b]) => a - b).map(([, call]) => call)
+  const message = {
+    role: 'assistant',
+    content: content === '' && inOrder.length > 0 ? null : content,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(inOrder.length > 0 ? { tool_calls: inOrder } : {}),
+  }
+  return { index, message, finish_reason: finishReason }
+}
+
+function listObjects(value: unknown): Members[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+function readError(error: unknown): string {
+  if (isObject(error) && typeof error['message'] === 'string') return error['message']
+  return typeof error === 'string' ? error : JSON.stringify(error)
+}
+
+function readText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function readIndex(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}

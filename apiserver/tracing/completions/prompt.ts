@@ -1,0 +1,40 @@
+import type { Caller } from '../../middleware/context.ts'
+import type { TraceDeps } from '../deps.ts'
+import { readObject, type ObjectPlace } from '../objects/read-object.ts'
+import type { Project } from '../projects.ts'
+import { looksLikeRef, parseRef } from '../refs/parse-ref.ts'
+import { badRequest } from '../refusals.ts'
+import { isObject } from './template.ts'
+
+const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
+
+/**
+ * The messages of a prompt that is named by a reference, or within the project as `NAME` or `NAME:VERSION`.
+ *
+ * @throws {TraceRefusal} when there is none
+ */
+export async function readPrompt(
+  deps: Pick<TraceDeps, 'pool' | 'projects'>,
+  { caller, project }: { caller: Caller; project: Project },
+  prompt: string,
+): Promise<unknown[]> {
+  const { projectId, ...place } = looksLikeRef(prompt) ? readRef(prompt) : readName(prompt, project.id)
+  const { val, baseObjectClass } = await readObject(deps, await deps.projects.find(caller, projectId), place)
+  if (!promptClasses.has(baseObjectClass)) throw badRequest(`${prompt} is no prompt`)
+  const value = JSON.parse(val) as unknown
+  const messages = (isObject(value) ? value['messages'] : undefined) ?? []
+  if (!Array.isArray(messages)) throw badRequest(`the messages of ${prompt} are no list`)
+  return messages
+}
+
+function readRef(uri: string): ObjectPlace & { projectId: string } {
+  const ref = parseRef(uri)
+  if (ref.kind !== 'object') throw badRequest(`${uri} is no reference of an object`)
+  return { projectId: ref.projectId, objectId: ref.name, digest: ref.digest }
+}
+
+function readName(text: string, projectId: string): ObjectPlace & { projectId: string } {
+  const [objectId = '', digest = 'latest', ...rest] = text.split(':')
+  if (rest.length > 0) throw badRequest(`${text} is not of the form NAME:VERSION`)
+  return { projectId, objectId, digest }
+}

@@ -1,0 +1,43 @@
+import { toRefusal } from '../../middleware/errors.ts'
+import { Refusal } from '../../refusal.ts'
+import type { TraceDeps } from '../deps.ts'
+import { writeJsonText } from '../json/write.ts'
+import { askEngine, clientLeft, prepareChat, type Completion } from './chat.ts'
+import { readReply } from './events.ts'
+import { ChunkMerger } from './merge-chunks.ts'
+
+/**
+ * The lines of a streamed completion: the call's id when it is tracked, the chunks of the reply as they come, and what went
+ * wrong. The call is there before the first chunk, and has ended before the stream has.
+ */
+export async function* streamCompletion(deps: TraceDeps, completion: Completion): AsyncGenerator<string> {
+  const { tracked, signal } = completion
+  const chat = await prepareChat(deps, completion, true)
+  if (chat instanceof Refusal) {
+    yield writeLine({ error: `Failed to resolve and apply prompt: ${chat.message}` })
+    return
+  }
+  await tracked?.begin()
+  const merger = new ChunkMerger()
+  // A client that leaves ends a generator where it stands.
+  let exception: string | undefined = clientLeft
+  try {
+    if (tracked) yield writeLine({ _meta: { weave_call_id: tracked.id } })
+    for await (const data of readReply(await askEngine(deps, completion, chat))) {
+      merger.add(JSON.parse(data))
+      yield `${data}\n`
+    }
+    exception = merger.error
+  } catch (error) {
+    if (signal.aborted) return
+    exception = toRefusal(error, deps.log).message
+    yield writeLine({ error: exception })
+  } finally {
+    const output = merger.merge()
+    await tracked?.end({ output: output ? writeJsonText(output) : null, usage: merger.usage, exception })
+  }
+}
+
+function writeLine(value: unknown): string {
+  return `${JSON.stringify(value)}\n`
+}

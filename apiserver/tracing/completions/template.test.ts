@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import { fillMessages } from './template.ts'
+
+const vars = { name: 'Ada', count: 3, list: [1, 'two'], __proto__: null }
+
+describe('variables in messages are replaced', () => {
+  test.each([
+    ['in texts', { role: 'user', content: 'Hi {name}, {count} times' }, { role: 'user', content: 'Hi Ada, 3 times' }],
+    ['by JSON when they are no texts', { content: '{list}' }, { content: '[1,"two"]' }],
+    [
+      'in the texts of parts',
+      { content: [{ type: 'text', text: '{name}' }] },
+      { content: [{ type: 'text', text: 'Ada' }] },
+    ],
+    ['but not in lists of other things', { content: ['{name}'] }, { content: ['{name}'] }],
+    ['nor in members that are objects', { meta: { a: '{name}' } }, { meta: { a: '{name}' } }],
+    ['while doubled braces are braces', { content: '{{name}} {{"a": {count}}}' }, { content: '{name} {"a": 3}' }],
+    ['while lone braces stay', { content: 'a } b { c' }, { content: 'a } b { c' }],
+  ])('%s', (_, message, expected) => {
+    expect(fillMessages([message], vars)).toEqual([expected])
+  })
+
+  test('what is no object stays', () => {
+    expect(fillMessages(['{name}', null, 1], vars)).toEqual(['{name}', null, 1])
+  })
+
+  test.each(['unknown', 'constructor', '', 'name!r'])('and {%s} is refused', (name) => {
+    expect(() => fillMessages([{ content: `{${name}}` }], vars)).toThrow(
+      `the template variable ${JSON.stringify(name)} is missing`,
+    )
+  })
+})

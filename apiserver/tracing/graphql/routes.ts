@@ -1,0 +1,60 @@
+import { requireRole } from '../../middleware/auth.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { Refusal } from '../../refusal.ts'
+import type { TraceDeps } from '../deps.ts'
+import { badRequest } from '../refusals.ts'
+import type { TraceApi } from '../trace-api.ts'
+import { graphqlAnswer, graphqlSchema, type GraphqlRequest } from './schema.ts'
+
+/** The three operations with which clients begin. */
+export function routeGraphql(api: TraceApi, deps: TraceDeps): void {
+  api.post(
+    '/graphql',
+    {
+      tag: 'Service',
+      summary: 'Ask who one is, find a project, or begin one',
+      description:
+        'What clients ask when they begin: `viewer`, `project(name:, entityName:)` and `upsertModel`. Nothing else of ' +
+        'GraphQL is understood; the names are taken from the variables. Faults are told in `errors`, with status 200.',
+      role: 'read',
+      body: graphqlSchema,
+      answer: graphqlAnswer,
+    },
+    async ({ caller, body }) => {
+      try {
+        return { data: await answerOperation(deps, caller, body) }
+      } catch (error) {
+        // What is not the request's fault, such as a database that is away, must reach the client as a status: it asks again.
+        if (error instanceof Refusal && error.status < 500) return { errors: [presentRefusal(error)] }
+        throw error
+      }
+    },
+  )
+}
+
+/** Told apart by what they name: clients send the same texts always. */
+async function answerOperation(deps: TraceDeps, caller: Caller, { query, variables }: GraphqlRequest) {
+  const given = variables ?? {}
+  if (query.includes('upsertModel')) {
+    requireRole(caller, 'member')
+    const { name } = await deps.projects.open(caller, readProjectId(caller, given['name'], given['entity']))
+    return { upsertModel: { model: { name, description: null } } }
+  }
+  if (/\bproject\s*\(/.test(query)) {
+    const projectId = readProjectId(caller, given['name'], given['entityName'])
+    const { number, name } = await deps.projects.find(caller, projectId)
+    return { project: number === 0 ? null : { name } }
+  }
+  if (query.includes('viewer')) return { viewer: { username: caller.entity, defaultEntity: { name: caller.entity } } }
+  throw badRequest('Only viewer, project and upsertModel can be asked for')
+}
+
+function readProjectId(caller: Caller, name: unknown, entity: unknown): string {
+  if (typeof name !== 'string') throw badRequest('The name of the project must be among the variables')
+  return `${typeof entity === 'string' ? entity : caller.entity}/${name}`
+}
+
+/** Clients tell people that they have no access by the code. */
+function presentRefusal({ status, message }: Refusal) {
+  return status === 403 ? { message, extensions: { code: 'PERMISSION_ERROR' } } : { message }
+}

@@ -1,0 +1,91 @@
+import type { Router } from '@koa/router'
+import type { Static } from 'typebox'
+import { listProjectNumbers, sumStored, type StoredKind } from '../../../db/tracing/project-facts.ts'
+import type { TraceDeps } from '../deps.ts'
+import type { Project } from '../projects.ts'
+import { badRequest } from '../refusals.ts'
+import type { TraceApi } from '../trace-api.ts'
+import {
+  projectsInfoAnswer,
+  projectsInfoSchema,
+  projectStatsAnswer,
+  projectStatsSchema,
+  serverInfoSchema,
+} from './schema.ts'
+
+const tag = 'Service'
+
+// Clients that are older than the first, or that need more than the second, send nothing at all.
+const serverInfo = { min_required_weave_python_version: '0.0.1', trace_server_version: '0.54.0' }
+
+/** Liveness, for whoever asks; it asks nobody else. */
+export function routeTraceHealth(router: Router): void {
+  router.get(['/health', '/traces/health'], (ctx) => {
+    ctx.body = { status: 'ok' }
+  })
+}
+
+/** What the server is, and what it keeps of a project. */
+export function routeService(api: TraceApi, deps: TraceDeps): void {
+  const infoOperation = { tag, summary: 'What clients must know before they begin', answer: serverInfoSchema }
+  api.get('/server_info', infoOperation, () => Promise.resolve(serverInfo))
+
+  api.post(
+    '/service/projects_info',
+    {
+      tag,
+      summary: 'Find the internal ids of projects',
+      description: 'Those that are not there, or belong to another entity, are left out.',
+      role: 'read',
+      body: projectsInfoSchema,
+      answer: projectsInfoAnswer,
+    },
+    async ({ caller: { entity }, body }) => {
+      const found = await listProjectNumbers(deps.pool, entity, readNames(entity, body.project_ids))
+      return found.map(({ name, number }) => ({
+        external_project_id: `${entity}/${name}`,
+        internal_project_id: String(number),
+      }))
+    },
+  )
+
+  api.post(
+    '/project/stats',
+    {
+      tag,
+      summary: 'How many bytes a project keeps',
+      description: 'Of the kinds that are asked for, which are all unless it says otherwise; of the others 0.',
+      role: 'read',
+      body: projectStatsSchema,
+      answer: projectStatsAnswer,
+    },
+    async ({ caller, body }) => measureProject(deps, await deps.projects.find(caller, body.project_id), body),
+  )
+}
+
+/** The names of projects that an entity may have, as Postgres takes them. */
+function readNames(entity: string, projectIds: string[]): string[] {
+  const names = projectIds.filter((id) => id.startsWith(`${entity}/`)).map((id) => id.slice(entity.length + 1))
+  return names.filter((name) => !name.includes('\0'))
+}
+
+async function measureProject(
+  { pool }: TraceDeps,
+  { number }: Project,
+  wanted: Static<typeof projectStatsSchema>,
+): Promise<Static<typeof projectStatsAnswer>> {
+  const isWanted = {
+    trace: wanted.include_trace_storage_size ?? true,
+    objects: wanted.include_object_storage_size ?? true,
+    tables: wanted.include_table_storage_size ?? true,
+    files: wanted.include_file_storage_size ?? true,
+  }
+  if (!Object.values(isWanted).includes(true)) throw badRequest('At least one storage size must be asked for')
+  const measure = async (kind: StoredKind) => (isWanted[kind] ? sumStored(pool, number, kind) : 0)
+  return {
+    trace_storage_size_bytes: await measure('trace'),
+    objects_storage_size_bytes: await measure('objects'),
+    tables_storage_size_bytes: await measure('tables'),
+    files_storage_size_bytes: await measure('files'),
+  }
+}

@@ -1,0 +1,287 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { addKey, useApiServer } from '../support/api-server.ts'
+import { useStack } from '../support/stack.ts'
+import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
+
+const own = useApiServer(useStack(), { LOG_LEVEL: 'error' })
+let member: TraceClient
+let reader: TraceClient
+let others: TraceClient
+beforeAll(async () => {
+  const client = async (entity: string, role?: string) =>
+    createTraceClient(own.server.url, await addKey(own.database.pool, entity, role))
+  member = await client('team')
+  reader = await client('team', 'read')
+  others = await client('others')
+})
+
+const started = { trace_id: 't', op_name: 'op', started_at: '2026-11-21T10:00:00Z', attributes: {} }
+const complete = (project: string, id: string, inputs: object) =>
+  member.call(`/v2/${project}/calls/complete`, {
+    batch: [
+      { ...started, project_id: project, id, inputs, ended_at: '2026-11-21T10:00:01Z', output: null, summary: {} },
+    ],
+  })
+
+describe('what clients ask before they begin', () => {
+  test.each(['/health', '/traces/health'])('%s answers without a key', async (path) => {
+    const response = await fetch(own.server.url + path)
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
+  })
+
+  test.each(['/server_info', '/traces/server_info'])('%s', async (path) => {
+    expect(await member.get(path)).toEqual({
+      status: 200,
+      body: { min_required_weave_python_version: '0.0.1', trace_server_version: '0.54.0' },
+    })
+    expect((await fetch(own.server.url + path)).status).toBe(401)
+  })
+})
+
+const viewerQuery = 'query DefaultEntity { viewer { username defaultEntity { name } } }'
+const projectQuery =
+  'query Project($name: String!, $entityName: String!) { project(name: $name, entityName: $entityName) { name } }'
+const upsertQuery =
+  'mutation UpsertModel($name: String!, $entity: String!) { upsertModel(input: {name: $name, entityName: $entity}) { model { name description } } }'
+const noAccess = {
+  status: 200,
+  body: { errors: [{ message: expect.any(String) as string, extensions: { code: 'PERMISSION_ERROR' } }] },
+}
+
+describe('GraphQL', () => {
+  test.each(['/graphql', '/traces/graphql'])('%s tells who asks', async (path) => {
+    const answer = { data: { viewer: { username: 'team', defaultEntity: { name: 'team' } } } }
+    expect(await reader.post(path, { query: viewerQuery })).toEqual({ status: 200, body: answer })
+    const nulls = { query: viewerQuery, variables: null, operationName: null }
+    expect(await reader.post(path, nulls)).toEqual({ status: 200, body: answer })
+  })
+
+  test('a project is not there until somebody begins it', async () => {
+    const find = { query: projectQuery, variables: { name: 'new', entityName: 'team' }, operationName: 'Project' }
+    expect(await reader.post('/graphql', find)).toEqual({ status: 200, body: { data: { project: null } } })
+    const begin = { query: upsertQuery, variables: { name: 'new', entity: 'team', id: null } }
+    const begun = { data: { upsertModel: { model: { name: 'new', description: null } } } }
+    expect(await member.post('/graphql', begin)).toEqual({ status: 200, body: begun })
+    expect(await member.post('/graphql', begin)).toEqual({ status: 200, body: begun })
+    expect(await reader.post('/graphql', find)).toEqual({ status: 200, body: { data: { project: { name: 'new' } } } })
+  })
+
+  test('without an entity it is the own one', async () => {
+    const variables = { name: 'of-default', entity: null }
+    const begun = { data: { upsertModel: { model: { name: 'of-default', description: null } } } }
+    expect(await member.post('/graphql', { query: upsertQuery, variables })).toEqual({ status: 200, body: begun })
+    expect(await others.post('/graphql', { query: projectQuery, variables: { name: 'of-default' } })).toEqual({
+      status: 200,
+      body: { data: { project: null } },
+    })
+  })
+
+  test.each([
+    ['a project of another entity that is there', () => others, projectQuery, { name: 'new', entityName: 'team' }],
+    ['one that is not there', () => others, projectQuery, { name: 'nothing', entityName: 'team' }],
+    ['beginning one under another entity', () => others, upsertQuery, { name: 'new', entity: 'team' }],
+    ['beginning one with a key that only reads', () => reader, upsertQuery, { name: 'new', entity: 'team' }],
+  ])('%s is not permitted', async (_, client, query, variables) => {
+    expect(await client().post('/graphql', { query, variables })).toEqual(noAccess)
+  })
+
+  test.each([
+    ['a name with a slash', projectQuery, { name: 'a/b', entityName: 'team' }],
+    ['a name with NUL', upsertQuery, { name: 'a\0b\0'.repeat(200), entity: 'team' }],
+    ['a name that is no text', upsertQuery, { name: { a: 1 }, entity: 'team' }],
+    ['no name', projectQuery, {}],
+    ['another operation', 'query { artifact }', {}],
+  ])('%s is told as an error', async (_, query, variables) => {
+    expect(await member.post('/graphql', { query, variables })).toEqual({
+      status: 200,
+      body: { errors: [{ message: expect.any(String) as string }] },
+    })
+  })
+
+  test('what has no query is refused', async () => {
+    expect((await member.post('/graphql', { variables: [] })).status).toBe(422)
+    expect((await member.post('/graphql', '{"query":')).status).toBe(422)
+  })
+})
+
+test('the internal ids of projects: of those that are there, and of the own entity', async () => {
+  await complete('team/one', 'a', {})
+  await complete('team/two', 'a', {})
+  const ids = ['team/one', 'team/two', 'team/none', 'others/x', 'team', '', 'team/a/b', 'team/\0', '\ud800/x']
+  const { status, body } = await member.post('/service/projects_info', { project_ids: ids })
+  const found = body as { external_project_id: string; internal_project_id: string }[]
+  expect(status).toBe(200)
+  expect(found.map(({ external_project_id: id }) => id).sort()).toEqual(['team/one', 'team/two'])
+  expect(new Set(found.map(({ internal_project_id: id }) => id)).size).toBe(2)
+  expect(await member.post('/service/projects_info', { project_ids: ids })).toEqual({ status, body })
+  expect((await others.post('/service/projects_info', { project_ids: ids })).body).toEqual([])
+  expect((await member.post('/service/projects_info', { project_ids: 'team/one' })).status).toBe(422)
+})
+
+describe('the bytes that a project keeps', () => {
+  const nothing = {
+    trace_storage_size_bytes: 0,
+    objects_storage_size_bytes: 0,
+    tables_storage_size_bytes: 0,
+    files_storage_size_bytes: 0,
+  }
+  const stats = (more: object = {}) => member.post('/project/stats', { project_id: 'team/stats', ...more })
+
+  test('are none where there is nothing', async () => {
+    expect(await stats()).toEqual({ status: 200, body: nothing })
+  })
+
+  test('are counted by kind', async () => {
+    const project = { project_id: 'team/stats' }
+    await complete('team/stats', 'a', { x: 'é' })
+    await complete('team/stats', 'b', {})
+    await member.call('/calls/delete', { ...project, call_ids: ['b'] })
+    await member.call('/obj/create', { obj: { ...project, object_id: 'o', val: { a: 1 } } })
+    await member.call('/table/create', { table: { ...project, rows: [{ a: 1 }, { a: 1 }, { b: 22 }] } })
+    const form = new FormData()
+    form.set('project_id', 'team/stats')
+    form.set('file', new Blob(['12345']), 'f')
+    await member.call('/file/create', form)
+
+    const kept = {
+      trace_storage_size_bytes: Buffer.byteLength('{"x":"é"}') + '{}'.length + 'null'.length + '{}'.length,
+      objects_storage_size_bytes: '{"a":1}'.length,
+      tables_storage_size_bytes: '{"a":1}{"b":22}'.length,
+      files_storage_size_bytes: 5,
+    }
+    expect(await stats()).toEqual({ status: 200, body: kept })
+    const withoutTraces = { include_trace_storage_size: false, include_file_storage_size: null }
+    expect(await stats(withoutTraces)).toEqual({ status: 200, body: { ...kept, trace_storage_size_bytes: 0 } })
+    expect(await reader.post('/project/stats', project)).toEqual({ status: 200, body: kept })
+  })
+
+  test('are for its entity alone, and something must be asked for', async () => {
+    expect((await others.post('/project/stats', { project_id: 'team/stats' })).status).toBe(403)
+    const none = Object.fromEntries(
+      ['trace', 'object', 'table', 'file'].map((kind) => [`include_${kind}_storage_size`, false]),
+    )
+    expect((await stats(none)).status).toBe(400)
+  })
+})
+
+describe('completions where no engine answers', () => {
+  const ask = (more: object = {}, inputs: object = {}) => ({
+    project_id: 'team/chat',
+    inputs: { model: 'nobody/knows', messages: [{ role: 'user', content: 'Hi' }], temperature: null, ...inputs },
+    ...more,
+  })
+  const readCall = async (id: string) =>
+    (await member.call<{ call: Record<string, unknown> | null }>('/call/read', { project_id: 'team/chat', id })).call
+
+  const error = 'The model nobody/knows does not exist.'
+  type Answer = { response: { error: string }; weave_call_id: string }
+
+  test('the answer tells it, and the call too', async () => {
+    const headers = { extra_headers: { api_key: 'secret' } }
+    const answer = await member.call<Answer>('/completions/create', ask({ trace_id: 'tr', parent_id: 'pa' }, headers))
+    expect(answer).toEqual({ response: { error }, weave_call_id: expect.any(String) as string })
+    expect(await readCall(answer.weave_call_id)).toMatchObject({
+      op_name: 'weave.completions_create',
+      trace_id: 'tr',
+      parent_id: 'pa',
+      attributes: {},
+      output: { error },
+      exception: error,
+      summary: { weave: { status: 'error' } },
+    })
+    const { inputs } = (await readCall(answer.weave_call_id))!
+    expect(inputs).toEqual({ model: 'nobody/knows', messages: [{ role: 'user', content: 'Hi' }] })
+  })
+
+  test('the stream tells it behind the id of the call', async () => {
+    const response = await member.send('POST', '/traces/completions/create_stream', ask())
+    const lines = (await response.text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, object>)
+    const id = (lines[0]!['_meta'] as { weave_call_id: string }).weave_call_id
+    expect(lines).toEqual([{ _meta: { weave_call_id: id } }, { error }])
+    expect(await readCall(id)).toMatchObject({
+      output: null,
+      exception: error,
+      summary: { weave: { status: 'error' } },
+    })
+  })
+
+  test('untracked ones leave no call', async () => {
+    const before = await member.call('/calls/query_stats', { project_id: 'team/chat' })
+    const untracked = ask({ track_llm_call: false })
+    expect(await reader.post('/completions/create', untracked)).toEqual({
+      status: 200,
+      body: { response: { error }, weave_call_id: null },
+    })
+    expect((await reader.post('/completions/create_stream', untracked)).body).toEqual([{ error }])
+    expect(await member.call('/calls/query_stats', { project_id: 'team/chat' })).toEqual(before)
+  })
+
+  test('the prefix of hosted models is passed over', async () => {
+    const { response } = await member.call<Answer>('/completions/create', ask({}, { model: 'coreweave/nobody/knows' }))
+    expect(response).toEqual({ error })
+  })
+
+  test('a prompt that is none', async () => {
+    await member.call('/obj/create', { obj: { project_id: 'team/chat', object_id: 'no-prompt', val: { a: 1 } } })
+    const prompts = [
+      'nothing',
+      'nothing:v3',
+      'a:b:c',
+      'no-prompt',
+      'weave:///team/chat/call/x',
+      'weave:///others/p/object/o:d',
+      'weave:///',
+      'x\0:y',
+    ]
+    for (const prompt of prompts) {
+      const { body, status } = await member.post('/completions/create', ask({}, { prompt }))
+      expect([prompt, status, body]).toEqual([
+        prompt,
+        200,
+        { response: { error: expect.stringContaining('Failed to resolve prompt: ') as string }, weave_call_id: null },
+      ])
+      expect((await member.post('/completions/create_stream', ask({}, { prompt }))).body).toEqual([
+        { error: expect.stringContaining('Failed to resolve and apply prompt: ') as string },
+      ])
+    }
+  })
+
+  test('a variable that is missing', async () => {
+    const inputs = { messages: [{ role: 'user', content: '{a} {b}' }], template_vars: { a: 1 } }
+    const { response } = await member.call<Answer>('/completions/create', ask({}, inputs))
+    expect(response).toEqual({ error: 'Failed to resolve prompt: the template variable "b" is missing' })
+  })
+
+  test.each([
+    ['no inputs', { project_id: 'team/chat' }, 422],
+    ['inputs that are a list', { project_id: 'team/chat', inputs: [] }, 422],
+    ['no model', ask({}, { model: null }), 422],
+    ['a model that is a number', ask({}, { model: 1 }), 422],
+    ['messages that are a text', ask({}, { messages: 'Hi' }), 422],
+    ['variables that are a list', ask({}, { template_vars: [] }), 422],
+    ['a project of another entity', { ...ask(), project_id: 'others/p' }, 403],
+    ['a project that is none', { ...ask(), project_id: 'team' }, 400],
+    [
+      'inputs nested too deeply',
+      `{"project_id":"team/chat","inputs":{"model":"m","messages":${'['.repeat(400)}${']'.repeat(400)}}}`,
+      422,
+    ],
+  ])('%s is refused', async (_, body, status) => {
+    expect((await member.post('/completions/create', body)).status).toBe(status)
+    expect((await member.post('/completions/create_stream', body)).status).toBe(status)
+  })
+
+  test('tracking needs a key that may write', async () => {
+    expect((await reader.post('/completions/create', ask())).status).toBe(403)
+  })
+
+  test('hostile text costs nothing', async () => {
+    const body = String.raw`{"project_id":"team/chat","inputs":{"model":"m\u0000\ud800","messages":[{"role":"user","content":"\u0000"}],"seed":1e400,"top_p":NaN}}`
+    const { status, body: answer } = await member.post('/completions/create', body)
+    expect([status, Object.keys((answer as Answer).response)]).toEqual([200, ['error']])
+    expect(await readCall((answer as Answer).weave_call_id)).toMatchObject({ inputs: { model: 'm\ufffd\ufffd' } })
+  })
+})
