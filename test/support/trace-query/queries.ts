@@ -47,6 +47,14 @@ const leaf: fc.Arbitrary<Written> = fc.oneof(
   { weight: 2, arbitrary: literal.map(($literal) => ({ $literal })) },
 )
 
+const seconds = [0, 1, 2, 3].flatMap((second) =>
+  [0, 0.000_001, 0.123_456, 0.5].map((part) => 1_769_860_800 + second + part),
+)
+const time = fc.oneof(
+  fc.constantFrom(...seconds),
+  fc.constantFrom('2026-01-31T12:00:01Z', '2026-01-31T12:00:02.5Z', '2026-01-31T12:00:01.123456'),
+)
+
 const comparator = fc.constantFrom('$eq', '$eq', '$gt', '$gte', '$lt', '$lte')
 
 export const query = fc.letrec<{ operand: Written; operation: Written }>((tie) => {
@@ -69,6 +77,12 @@ export const query = fc.letrec<{ operand: Written; operation: Written }>((tie) =
       {
         weight: 6,
         arbitrary: fc.tuple(comparator, operand, operand).map(([name, a, b]) => ({ [name]: [a, b] })),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .tuple(comparator, fc.constantFrom('started_at', 'ended_at'), time)
+          .map(([name, $getField, $literal]) => ({ [name]: [{ $getField }, { $literal }] })),
       },
       { weight: 2, arbitrary: fc.tuple(operand, fc.array(leaf, { maxLength: 4 })).map(($in) => ({ $in })) },
       {
