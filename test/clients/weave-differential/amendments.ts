@@ -23,6 +23,15 @@ export const amendments: Amendment[] = [
     documented: changeRows((row) => without(row, 'summary')),
   },
   {
+    shows: 'references to deleted objects in lists of calls',
+    where: ({ body }) => Array.isArray((body as { expand_columns?: string[] }).expand_columns),
+    documented: changeRows(({ inputs, output, ...row }) => ({
+      ...row,
+      inputs: emptyLoneRefs(inputs),
+      ...(output !== undefined && { output: emptyLoneRefs(output) }),
+    })),
+  },
+  {
     shows: 'missing values in sorting',
     where: ({ body }) => (body as { sort_by?: { field: string }[] }).sort_by?.[0]?.field === 'inputs.maybe',
     documented: ({ status, body }) => {
@@ -43,17 +52,16 @@ export const amendments: Amendment[] = [
     where: ({ path, body }, { status }) => path === '/refs/read_batch' && status === 500 && hasPlainText(body),
     documented: ({ body }) => ({ status: 400, body }),
   },
+  // What is right here is for tests of threads.
   {
     shows: 'durations of turns',
     where: ({ path }) => path === '/threads/stream_query',
-    // Which ones has tests of its own.
-    documented: ({ status, body }, _request, ours) => {
-      const durations = (ours.body as Json[]).map(({ p50_turn_duration_ms, p99_turn_duration_ms }) => ({
-        p50_turn_duration_ms,
-        p99_turn_duration_ms,
-      }))
-      return { status, body: (body as Json[]).map((row, index) => ({ ...row, ...durations[index] })) }
-    },
+    documented: copyMembers('p50_turn_duration_ms', 'p99_turn_duration_ms'),
+  },
+  {
+    shows: 'turns at other times',
+    where: ({ path, body }) => path === '/threads/stream_query' && hasTimes(body),
+    documented: copyMembers('first_turn_id', 'last_turn_id'),
   },
 ]
 
@@ -61,6 +69,24 @@ function without(record: Json, name: string): Json {
   return Object.fromEntries(Object.entries(record).filter(([key]) => key !== name))
 }
 
+/** Where the reference left nothing but the reference itself, there is nothing. */
+function emptyLoneRefs(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const members = Object.entries(value)
+  if (members.length === 1 && members[0]![0] === '_ref') return null
+  return Object.fromEntries(members.map(([key, member]) => [key, emptyLoneRefs(member)]))
+}
+
+/** Members that cannot be made of what the reference answers are taken from ours. */
+function copyMembers(...names: string[]): Amendment['documented'] {
+  return ({ status, body }, _request, ours) => {
+    const copyFrom = (row: Json = {}) => Object.fromEntries(names.map((name) => [name, row[name]]))
+    const rows = (body as Json[]).map((row, index) => ({ ...row, ...copyFrom((ours.body as Json[])[index]) }))
+    return { status, body: rows }
+  }
+}
+
+const hasTimes = (body: unknown) => /"(after|before)_datetime"/.test(JSON.stringify(body))
 const hasMaybe = ({ inputs }: { inputs: Json }) => 'maybe' in inputs
 const asksForWord = (body: unknown) => (body as { fields?: string[] }).fields?.includes('payload.word') === true
 const hasPlainText = (body: unknown) =>

@@ -1,6 +1,6 @@
 import { makeCondition } from './expressions.ts'
 import { refOf } from './values.ts'
-import { ask, type Step, type World, words } from './world.ts'
+import { ask, type Step, threadIds, type World, words } from './world.ts'
 
 /** Steps that read calls. */
 export const callReads: ((world: World) => Step)[] = [
@@ -100,7 +100,7 @@ function makeFilter(world: World) {
     parent_ids: () => some.map(({ id }) => id),
     trace_ids: () => some.map(({ traceId }) => traceId),
     call_ids: () => some.map(({ id }) => id),
-    thread_ids: () => random.some(['thread-0', 'thread-1', 'thread-2', 'none'], 2),
+    thread_ids: () => random.some([...threadIds, 'none'], 3),
     turn_ids: () => some.map(({ id }) => id),
     trace_roots_only: () => random.pick([true, false]),
     wb_user_ids: () => [random.pick(['<user>', 'nobody'])],

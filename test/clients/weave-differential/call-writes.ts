@@ -1,6 +1,6 @@
 import type { Request } from './request.ts'
 import { makeInputs, makeOutput, makeSummary } from './values.ts'
-import { ask, type KnownCall, type Step, type World, words } from './world.ts'
+import { ask, type KnownCall, type Step, threadIds, type World, words } from './world.ts'
 
 const isoTime = (ms: number) => new Date(ms).toISOString()
 
@@ -33,7 +33,7 @@ export function addCall(world: World): KnownCall {
     parentId: parent?.id ?? null,
     startedMs,
     opName: random.chance(0.7) ? `weave:///${project}/op/${random.pick(words)}:${'d'.repeat(43)}` : random.pick(words),
-    threadId: random.chance(0.4) ? `thread-${random.int(4)}` : null,
+    threadId: random.chance(0.4) ? random.pick(threadIds) : null,
     wbRunId: random.chance(0.3) ? `${project}/run-${random.int(3)}` : null,
     ended: false,
   }
@@ -157,7 +157,9 @@ function remove(world: World): Step {
 }
 
 function forget(world: World, id: string): void {
-  world.calls = world.calls.filter((call) => call.id !== id)
+  const gone = world.calls.find((call) => call.id === id)
+  if (gone?.threadId) world.brokenThreads.add(gone.threadId)
+  world.calls = world.calls.filter((call) => call !== gone)
   for (const child of world.calls.filter(({ parentId }) => parentId === id)) forget(world, child.id)
 }
 

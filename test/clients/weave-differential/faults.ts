@@ -67,7 +67,7 @@ function wrongExpression({ random, project }: World): Step {
 }
 
 function wrongName({ random, project }: World): Step {
-  const object_id = random.pick(['', 'a/b', 'a b', 'x'.repeat(129), 'a:b', 'é'.repeat(128)])
+  const object_id = random.pick(['', 'a/b', 'a b', 'a:b', 'é'.repeat(128)])
   return ask('an object with such a name', '/obj/create', { obj: { project_id: project, object_id, val: { name: 1 } } })
 }
 

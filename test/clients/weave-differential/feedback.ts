@@ -1,6 +1,6 @@
 import { type Expression, field, literal } from './expressions.ts'
 import { anyValue, refOf } from './values.ts'
-import { ask, type Step, type World, words } from './world.ts'
+import { ask, type Step, threadIds, type World, words } from './world.ts'
 
 /** Steps over feedback, and over threads. */
 export const feedbackSteps: ((world: World) => Step)[] = [
@@ -146,11 +146,12 @@ function makeCondition(world: World, depth = 1): Expression {
 
 function threads(world: World): Step {
   const { random, calls, project } = world
+  const whole = threadIds.filter((id) => !world.brokenThreads.has(id))
   const time = () => new Date(random.pick(calls).startedMs + 1).toISOString()
   const filter = {
     ...(random.chance(0.4) && { after_datetime: time() }),
     ...(random.chance(0.3) && { before_datetime: time() }),
-    ...(random.chance(0.4) && { thread_ids: random.some(['thread-0', 'thread-1', 'thread-3', 'none'], 3) }),
+    ...((random.chance(0.4) || world.brokenThreads.size > 0) && { thread_ids: random.some([...whole, 'none'], 5) }),
   }
   const sortable = [
     'turn_count',
@@ -165,7 +166,7 @@ function threads(world: World): Step {
   }))
   return ask('threads', '/threads/stream_query', {
     project_id: project,
-    ...(random.chance(0.7) && { filter }),
+    filter,
     ...(random.chance(0.7) && { sort_by }),
     ...(random.chance(0.3) && { limit: 1 + random.int(3), offset: random.int(2) }),
   })

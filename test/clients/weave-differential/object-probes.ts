@@ -37,6 +37,14 @@ export const objectProbes = (place: Place): Probe[] => {
       reference: 2,
     },
     {
+      shows: 'ops and objects of one name',
+      before: [version('both', 1), create(place, 'both', { _type: 'Op', n: 2 })],
+      request: readObject(place, 'both', digestOf('{"_type": "Op", "n": 2}')),
+      see: see.member('obj', 'version_index'),
+      ours: 0,
+      reference: 1,
+    },
+    {
       shows: 'steps that lead nowhere',
       before: [version('steps', 1)],
       request: refs(ref('steps', one, '/attr/none')),
@@ -65,6 +73,13 @@ export const objectProbes = (place: Place): Probe[] => {
       request: refs('no reference'),
       see: see.status,
       ours: 400,
+      reference: 500,
+    },
+    {
+      shows: 'names that are too long',
+      request: version('x'.repeat(129), 1),
+      see: see.status,
+      ours: 403,
       reference: 500,
     },
     {

@@ -1,4 +1,4 @@
-import { anyValue, numberText, refOf } from './values.ts'
+import { anyValue, numberText, recordOf, refOf } from './values.ts'
 import { ask, type KnownObject, type Step, type World, words } from './world.ts'
 
 /** Steps over objects, and over references into them. */
@@ -18,22 +18,24 @@ export const objectSteps: ((world: World) => Step)[] = [
   references,
 ]
 
-/** A new version of an object. The digest becomes known when the answer comes: see `learn`. */
+/** A new version of an object. The digest becomes known when the answer comes: see `learnObject`. */
 function create(world: World): Step {
   const { random, project } = world
-  const object_id = random.chance(0.6)
-    ? `obj-${random.int(5)}`
-    : random.pick(['Op.name', 'ünï'.normalize('NFC'), 'a-b_c.d'])
+  const val = makeValue(world)
+  const names = isOp(val) ? ['op-0', 'Op.name'] : ['obj-0', 'obj-1', 'obj-2', 'obj-3', 'ünï', 'a-b_c.d']
   return ask('a version of an object', '/obj/create', {
-    obj: { project_id: project, object_id, val: makeValue(world) },
+    obj: { project_id: project, object_id: random.pick(names), val },
   })
 }
 
-// No two versions are the same: publishing one again has steps of its own.
+const isOp = (val: unknown) => typeof val === 'object' && val !== null && 'weave_type' in val
+
+// No two versions are the same: publishing one again has probes of its own.
 function makeValue(world: World): unknown {
   const { random } = world
   const serial = world.tick()
-  const own = { serial, any: anyValue(world), ...(random.chance(0.3) && { next: refOf(world) }) }
+  const next = world.records.size > 0 && random.chance(0.3) && { next: recordOf(world) }
+  const own = { serial, any: anyValue(world), ...next }
   const shapes = [
     () => own,
     () => ({ ...own, _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: { 'obj.py': 'f'.repeat(43) } }),
@@ -54,7 +56,6 @@ function createBuiltin(world: World): Step {
     ['Provider', { base_url: 'http://x', api_key_name: 'KEY', extra_headers: {}, return_type: 'openai' }],
     ['ProviderModel', { provider: refOf(world), max_tokens: 5 }],
     ['AnnotationSpec', { name: 'spec', field_schema: { type: 'number' } }],
-    ['AnnotationSpec', { name: 'spec', field_schema: { type: 7 } }],
     ['Provider', 'no object'],
   ])
   const described = typeof val === 'string' ? val : { ...val, description: `number ${world.tick()}` }
@@ -140,7 +141,9 @@ export function learnObject(world: World, asked: CreateBody, digest: string): vo
   const object = world.objects.find((known) => known.name === name) ?? { name, digests: [] }
   if (!world.objects.includes(object)) world.objects.push(object)
   object.digests.push(digest)
-  if (typeof val === 'object' && val !== null && 'serial' in val) world.records.set(digest, name)
+  // Filters of the reference do not find names beyond ASCII, so that no call refers to one.
+  const isPlain = /^[\w.-]+$/.test(name)
+  if (isPlain && typeof val === 'object' && val !== null && 'serial' in val) world.records.set(digest, name)
 }
 
 export interface CreateBody {

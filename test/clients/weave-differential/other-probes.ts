@@ -22,7 +22,7 @@ export const tableProbes = (place: Place): Probe[] => {
       shows: 'the size of a table that is not there',
       request: post('/table/query_stats', { project_id: place.project, digest: nothing }),
       see: see.status,
-      ours: 404,
+      ours: 200,
       reference: 500,
     },
     {
@@ -90,8 +90,8 @@ export const feedbackProbes = (place: Place): Probe[] => {
 
 /** Probes of threads, costs and figures of projects. */
 export const otherProbes = (place: Place): Probe[] => {
-  const turn = (number: number, thread_id: string) =>
-    start(place, number, { thread_id, turn_id: place.id(number), started_at: '2026-03-02T08:00:00Z' })
+  const turn = (number: number, thread_id: string, started_at = '2026-03-02T08:00:00Z') =>
+    start(place, number, { thread_id, turn_id: place.id(number), started_at })
   const threads = (more: object) => post('/threads/stream_query', { project_id: place.project, ...more })
   return [
     {
@@ -101,6 +101,14 @@ export const otherProbes = (place: Place): Probe[] => {
       see: see.member('0', 'p50_turn_duration_ms'),
       ours: 10_000,
       reference: -1,
+    },
+    {
+      shows: 'turns at other times',
+      before: [turn(953, 'c'), turn(954, 'c', '2026-03-02T09:00:00Z'), end(place, 954)],
+      request: threads({ filter: { thread_ids: ['c'], after_datetime: '2026-03-02T08:30:00Z' } }),
+      see: see.member('0', 'first_turn_id'),
+      ours: place.id(954),
+      reference: place.id(953),
     },
     {
       shows: 'turns that were deleted',

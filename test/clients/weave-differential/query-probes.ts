@@ -79,6 +79,14 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [place.id(702)],
     },
     {
+      shows: 'references beyond ASCII',
+      before: [start(place, 712, { inputs: { ref: `weave:///${place.project}/object/ü:digest` } })],
+      request: list(place, { filter: { input_refs: [`weave:///${place.project}/object/ü:digest`] } }),
+      see: see.ids,
+      ours: [place.id(712)],
+      reference: [],
+    },
+    {
       shows: 'no threads at all',
       before: [start(place, 703, { thread_id: 't' })],
       request: list(place, { filter: { call_ids: [place.id(703)], thread_ids: [] } }),

@@ -21,7 +21,7 @@ export const tableSteps: ((world: World) => Step)[] = [
 
 // Tables and rows are one to a digest in the whole reference, whatever their project: ours are made different.
 function makeRows(world: World, most: number) {
-  const rows = Array.from({ length: world.random.int(most) }, () => makeRow(world))
+  const rows = Array.from({ length: 1 + world.random.int(most) }, () => makeRow(world))
   return rows.length > 1 && world.random.chance(0.3) ? [...rows, rows[0]!] : rows
 }
 

@@ -71,7 +71,7 @@ export function makeSummary({ random }: World) {
 }
 
 /** A reference to an object with members. */
-function recordOf({ project, records, random }: World): string {
+export function recordOf({ project, records, random }: World): string {
   const [digest, name] = random.pick([...records])
   return `weave:///${project}/object/${name}:${digest}`
 }

@@ -39,6 +39,8 @@ export interface World {
   /** A time that no other caller gets: milliseconds, growing. */
   tick: () => number
   calls: KnownCall[]
+  /** Threads that lost a call: the reference goes on counting it. */
+  brokenThreads: Set<string>
   objects: KnownObject[]
   /** Names of objects with a member `serial`, by digest. */
   records: Map<string, string>
@@ -55,7 +57,18 @@ export function createWorld(entity: string, seed: number): World {
   let now = beginningMs + random.int(60 * 86_400_000)
   const tick = () => (now += 20 + random.int(40_000))
   const project = `${entity}/differential-${seed}`
-  return { project, random, tick, calls: [], objects: [], records: new Map(), tables: [], files: [], feedback: [] }
+  return {
+    project,
+    random,
+    tick,
+    calls: [],
+    brokenThreads: new Set(),
+    objects: [],
+    records: new Map(),
+    tables: [],
+    files: [],
+    feedback: [],
+  }
 }
 
 export const words = ['amber', 'birch', 'cedar', 'dune', 'ember', 'fjord', 'grove', 'heath', 'islet', 'jetty'] as const
@@ -64,3 +77,5 @@ export const words = ['amber', 'birch', 'cedar', 'dune', 'ember', 'fjord', 'grov
 export function ask(what: string, path: string, body: unknown): Step {
   return { what, requests: [{ path, body }] }
 }
+
+export const threadIds = Array.from({ length: 8 }, (_, index) => `thread-${index}`)

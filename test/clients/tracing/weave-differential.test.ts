@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defaultEntity } from '../../../local/stack/api-key.ts'
+import { useStack } from '../../support/stack.ts'
+import { callProbes } from '../weave-differential/call-probes.ts'
+import { compareSequence, type Contestant, type Mismatch, type Outcome } from '../weave-differential/compare.ts'
+import { differences } from '../weave-differential/differences.ts'
+import { normalize } from '../weave-differential/normalize.ts'
+import { expansionProbes, objectProbes } from '../weave-differential/object-probes.ts'
+import { feedbackProbes, otherProbes, tableProbes } from '../weave-differential/other-probes.ts'
+import { writePage } from '../weave-differential/page.ts'
+import { makePlace, type Probe, read, start } from '../weave-differential/probes.ts'
+import { queryProbes } from '../weave-differential/query-probes.ts'
+import { type Reference, startReference } from '../weave-differential/reference.ts'
+import { send, type Server } from '../weave-differential/request.ts'
+
+// Each sequence has a project of its own.
+const sequences = 36
+const steps = 60
+const firstSeed = 1
+
+const stack = useStack()
+const place = makePlace(defaultEntity, randomUUID())
+const probes = [callProbes, queryProbes, objectProbes, expansionProbes, tableProbes, feedbackProbes, otherProbes]
+const known = Object.values(differences).flat()
+const met = new Set<string>()
+
+let ours: Contestant
+let references: Reference[]
+const asReference = ({ url }: Reference): Contestant => ({ url, apiKey: 'any', user: ours.user, isReference: true })
+
+beforeAll(async () => {
+  const server = { url: stack.url, apiKey: stack.apiKey, user: '' }
+  ours = { ...server, user: await readUser(server), isReference: false }
+  references = await Promise.all([startReference(ours.user), startReference(ours.user)])
+}, 300_000)
+
+afterAll(() => Promise.all((references ?? []).map(({ stop }) => stop())))
+
+/** Who writes with a key: the reference is to give its records the same user. */
+async function readUser(server: Server): Promise<string> {
+  await send(server, start(place, 0))
+  const { body } = await send(server, read(place, 0))
+  return (body as { call: { wb_user_id: string } }).call.wb_user_id
+}
+
+async function compare(pair: [Contestant, Contestant], seeds: number[]): Promise<Outcome> {
+  const whole: Outcome = { requests: 0, mismatches: [], met: new Set() }
+  for (const seed of seeds) {
+    const outcome = await compareSequence(pair, { entity: defaultEntity, seed, steps })
+    whole.requests += outcome.requests
+    whole.mismatches.push(...outcome.mismatches)
+    for (const name of outcome.met) whole.met.add(name)
+  }
+  return whole
+}
+
+/** What is needed to understand one: `seed` makes it again. */
+const describeMismatch = (mismatch: Mismatch) => JSON.stringify(mismatch, null, 2)
+
+test('generated requests have the same answers from the reference, but for what is listed', async () => {
+  const seeds = Array.from({ length: sequences }, (_, index) => firstSeed + index)
+  const outcome = await compare([ours, asReference(references[0]!)], seeds)
+
+  expect(outcome.mismatches.slice(0, 5).map(describeMismatch)).toEqual([])
+  expect(outcome.requests).toBeGreaterThan(2000)
+  for (const name of outcome.met) met.add(name)
+}, 600_000)
+
+describe('a listed difference is still there', () => {
+  test.each(probes.flatMap((make) => make(place)))('$shows', async (probe) => {
+    expect([await look(ours, probe), await look(asReference(references[0]!), probe)]).toEqual([
+      probe.ours,
+      probe.reference,
+    ])
+    met.add(probe.shows)
+  })
+
+  test('and none is listed that was not met, nor met that is not listed', () => {
+    expect([...met].toSorted()).toEqual(known.map(({ name }) => name).toSorted())
+  })
+
+  test('on the page, too', async () => {
+    const page = path.join(import.meta.dirname, '..', '..', '..', 'docs', 'tracing-differences.md')
+    expect(await readFile(page, 'utf8')).toBe(writePage())
+  })
+})
+
+async function look(server: Contestant, { before = [], request, see }: Probe): Promise<unknown> {
+  for (const earlier of before) await send(server, earlier)
+  return see(normalize(request, await send(server, request), new Map()))
+}
+
+describe('the comparison itself', () => {
+  const seed = firstSeed + sequences
+
+  test('finds nothing between two reference servers', async () => {
+    const { mismatches, requests } = await compare([asReference(references[0]!), asReference(references[1]!)], [seed])
+    expect(mismatches.map(describeMismatch)).toEqual([])
+    expect(requests).toBeGreaterThan(50)
+  }, 120_000)
+
+  test('finds what differs when the reference is asked in our words', async () => {
+    const [first, second] = references.map(asReference) as [Contestant, Contestant]
+    const { mismatches } = await compare([{ ...first, isReference: false }, second], [seed + 1])
+    expect(mismatches.length).toBeGreaterThan(0)
+  }, 120_000)
+})
