@@ -69,10 +69,20 @@ export async function countCalls(
   return { count, bytes: withSize ? (bytes ?? 0) : null }
 }
 
+// As the index of calls in time has them, and as lists are unless something else is asked for.
+const inTime = 'ORDER BY c.started_at ASC, c.id ASC'
+
 function selectCalls({ columns, where, orderBy, limit, offset, values }: CallSelection): Statement {
-  const from = offset ? `OFFSET ${BigInt(offset)}` : ''
-  const text = `SELECT ${columns} FROM tracing.calls c WHERE ${where} ${orderBy} ${limitOf(limit)} ${from}`
-  return { text, values }
+  const found = `FROM tracing.calls c WHERE ${where}`
+  if (!offset) return { text: `SELECT ${columns} ${found} ${orderBy} ${limitOf(limit)}`, values }
+  const from = `OFFSET ${BigInt(offset)}`
+  if (orderBy !== inTime) return { text: `SELECT ${columns} ${found} ${orderBy} ${limitOf(limit)} ${from}`, values }
+  // Where a far page begins is counted out in the index alone, without reading the rows before it.
+  const first = `SELECT c.started_at, c.id ${found} ${orderBy} LIMIT 1 ${from}`
+  return {
+    text: `SELECT ${columns} ${found} AND (c.started_at, c.id) >= (${first}) ${orderBy} ${limitOf(limit)}`,
+    values,
+  }
 }
 
 function limitOf(limit: number | null | undefined): string {

@@ -292,6 +292,12 @@ describe('finding', () => {
     ['all, in the order of time', {}, expected],
     ['a page', { limit: 10, offset: 5 }, expected.slice(5, 15)],
     ['an offset alone', { offset: 20 }, expected.slice(20)],
+    ['an offset beyond the last', { offset: 25 }, []],
+    [
+      'a later page of one op',
+      { filter: { op_names: ['op1'] }, limit: 3, offset: 4 },
+      expected.filter((_, index) => index % 3 === 1).slice(4, 7),
+    ],
     [
       'backwards',
       { sort_by: [{ field: 'started_at', direction: 'desc' }], limit: 3 },

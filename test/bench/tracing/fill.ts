@@ -26,6 +26,8 @@ export interface FilledProject {
  */
 export async function fillProjects(server: BenchServer, sizes: Record<string, number>): Promise<FilledProject[]> {
   const startMs = Date.now() - historyMs
+  // As if it had been there at the time.
+  await server.pool.query('SELECT tracing.add_week(tracing.this_week() - n) FROM generate_series(2, 5) AS n')
   const projects = Object.entries(sizes).map(([name, calls], index) => {
     const projectId = `${server.entity}/${name}`
     const source = createCalls(projectId, seed + index, { startMs, stepMs: Math.floor(historyMs / calls) })
