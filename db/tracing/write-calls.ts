@@ -78,13 +78,12 @@ async function copyOrMerge(pool: Pool, rows: CallRow[]): Promise<void> {
 }
 
 async function copyCalls(pool: Pool, rows: CallRow[]): Promise<void> {
-  const binary = new BinaryRows()
-  for (const row of rows) writeRow(binary, row)
+  const encoded = encodeCalls(rows)
   const client = await pool.connect()
   let broken: Error | undefined
   try {
     const stream = client.query(copyFrom(`COPY tracing.calls (${columns}) FROM STDIN (FORMAT binary)`))
-    stream.end(binary.finish())
+    stream.end(encoded)
     await once(stream, 'finish')
   } catch (error) {
     // After an error of the server the connection goes on; without a code it is gone.
@@ -93,6 +92,13 @@ async function copyCalls(pool: Pool, rows: CallRow[]): Promise<void> {
   } finally {
     client.release(broken)
   }
+}
+
+/** The rows as a binary COPY takes them. */
+export function encodeCalls(rows: CallRow[]): Buffer {
+  const binary = new BinaryRows()
+  for (const row of rows) writeRow(binary, row)
+  return binary.finish()
 }
 
 function writeRow(binary: BinaryRows, row: CallRow): void {

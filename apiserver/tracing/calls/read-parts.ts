@@ -16,10 +16,10 @@ export function readStart(wire: WireStart, wbUserId: string, place: string[]): {
       parentId: wire.parent_id,
       threadId: wire.thread_id,
       turnId: wire.turn_id,
-      startedAt: readTime(wire.started_at, [...place, 'started_at']),
-      attributes: readObject(wire.attributes, [...place, 'attributes']),
-      inputs: readObject(wire.inputs, [...place, 'inputs']),
-      otelDump: isNothing(wire.otel_dump) ? null : readObject(wire.otel_dump, [...place, 'otel_dump']),
+      startedAt: readTime(wire.started_at, place, 'started_at'),
+      attributes: readObject(wire.attributes, place, 'attributes'),
+      inputs: readObject(wire.inputs, place, 'inputs'),
+      otelDump: isNothing(wire.otel_dump) ? null : readObject(wire.otel_dump, place, 'otel_dump'),
       wbUserId,
       wbRunId: wire.wb_run_id,
       wbRunStep: wire.wb_run_step,
@@ -30,10 +30,10 @@ export function readStart(wire: WireStart, wbUserId: string, place: string[]): {
 /** An end as clients send it. @throws {Refusal} 422 */
 export function readEnd(wire: WireEnd, place: string[]): CallEnd {
   return {
-    endedAt: readTime(wire.ended_at, [...place, 'ended_at']),
+    endedAt: readTime(wire.ended_at, place, 'ended_at'),
     output: wire.output ?? null,
     exception: wire.exception,
-    summary: readObject(wire.summary, [...place, 'summary']),
+    summary: readObject(wire.summary, place, 'summary'),
     wbRunStepEnd: wire.wb_run_step_end,
   }
 }
@@ -42,13 +42,13 @@ function isNothing(text: JsonText | undefined): text is undefined {
   return text === undefined || text.first === 'n'
 }
 
-function readTime(text: string, loc: string[]): string {
+function readTime(text: string, place: string[], name: string): string {
   const time = parseInstant(text)
   if (time) return time
-  throw unprocessable({ loc, msg: 'Input should be a valid datetime', type: 'datetime_parsing' })
+  throw unprocessable({ loc: [...place, name], msg: 'Input should be a valid datetime', type: 'datetime_parsing' })
 }
 
-function readObject(text: JsonText, loc: string[]): JsonText {
+function readObject(text: JsonText, place: string[], name: string): JsonText {
   if (text.first === '{') return text
-  throw unprocessable({ loc, msg: 'Input should be a valid dictionary', type: 'dict_type' })
+  throw unprocessable({ loc: [...place, name], msg: 'Input should be a valid dictionary', type: 'dict_type' })
 }

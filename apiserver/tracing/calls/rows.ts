@@ -1,5 +1,4 @@
 import type { CallRow } from '../../../db/tracing/write-calls.ts'
-import { JsonText } from '../json/text.ts'
 import type { Project } from '../projects.ts'
 import type { CallPart } from './parts.ts'
 import { findRefs } from './refs.ts'
@@ -7,6 +6,7 @@ import { weekOf } from './week.ts'
 
 /** The row of a call, or of the part of it that has come. */
 export function buildRow(project: Project, { id, start, end }: CallPart): CallRow {
+  const [inputs, output, summary] = [start?.inputs.bytes, end?.output?.bytes, end?.summary.bytes]
   return {
     week: weekOf(id),
     project: project.number,
@@ -15,19 +15,19 @@ export function buildRow(project: Project, { id, start, end }: CallPart): CallRo
       ...start,
       // An empty name is none.
       displayName: start.displayName || null,
-      inputRefs: findRefs(start.inputs.bytes),
+      inputRefs: findRefs(inputs!),
     },
     end: end && {
       ...end,
-      outputRefs: end.output ? findRefs(end.output.bytes) : undefined,
-      descendantErrors: hasErrors(end.summary),
+      outputRefs: output && findRefs(output),
+      descendantErrors: hasErrors(summary!),
     },
     payloads: {
       attributes: start?.attributes.bytes,
-      inputs: start?.inputs.bytes,
+      inputs,
       otel_dump: start?.otelDump?.bytes,
-      output: end?.output?.bytes,
-      summary: end?.summary.bytes,
+      output,
+      summary,
     },
     startSize: start ? start.attributes.size + start.inputs.size + (start.otelDump?.size ?? 0) : 0,
     endSize: end ? (end.output?.size ?? 0) + end.summary.size : 0,
@@ -35,11 +35,13 @@ export function buildRow(project: Project, { id, start, end }: CallPart): CallRo
   }
 }
 
-const counts = Buffer.from('"status_counts"')
+// Nearly all summaries count no errors: only others are parsed.
+const mayCountErrors = /"error"\s*:\s*(?!0\s*[,}])/
 
 /** Whether a summary tells of errors below the call. */
-function hasErrors(summary: JsonText): boolean {
-  if (!summary.bytes.includes(counts)) return false
-  const { status_counts: found } = JSON.parse(summary.toString()) as { status_counts?: { error?: unknown } | null }
-  return Number(found?.error) > 0
+function hasErrors(summary: Buffer): boolean {
+  const text = summary.toString()
+  if (!mayCountErrors.test(text)) return false
+  const { status_counts: counts } = JSON.parse(text) as { status_counts?: { error?: unknown } | null }
+  return Number(counts?.error) > 0
 }
