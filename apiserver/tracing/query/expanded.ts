@@ -2,7 +2,7 @@ import { badRequest } from '../refusals.ts'
 import type { JsonField } from './field.ts'
 import type { SqlParams } from './params.ts'
 
-export interface Expansion {
+interface Expansion {
   projectId: string
   /** Paths at which refs are looked through. */
   columns: readonly string[][]

@@ -5,7 +5,7 @@ export type Literal = string | number | boolean | null
 
 export type Comparator = '$eq' | '$gt' | '$gte' | '$lt' | '$lte'
 
-export const castTargets = ['double', 'string', 'int', 'bool', 'exists'] as const
+const castTargets = ['double', 'string', 'int', 'bool', 'exists'] as const
 
 export type CastTarget = (typeof castTargets)[number]
 

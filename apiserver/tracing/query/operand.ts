@@ -13,7 +13,7 @@ export interface SqlOperand {
   nullable: string
 }
 
-export interface LiteralOperand {
+interface LiteralOperand {
   kind: 'literal'
   value: Literal
 }
@@ -96,10 +96,10 @@ function convertSql(operand: SqlOperand, to: CastTarget): SqlOperand {
 }
 
 function convertLiteral({ value }: LiteralOperand, to: CastTarget): LiteralOperand {
-  return { kind: 'literal', value: castLiteral(value, to) }
+  return { kind: 'literal', value: convertScalar(value, to) }
 }
 
-function castLiteral(value: Literal, to: CastTarget): Literal {
+function convertScalar(value: Literal, to: CastTarget): Literal {
   if (to === 'exists') return value !== null
   if (value === null) return null
   if (to === 'string') return toText(value)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { WrittenNumber, type Tree } from './documents.ts'
 
-export interface FeedbackRow {
+interface FeedbackRow {
   type: string
   payload: Tree
   runnableRef: string | null
@@ -60,7 +60,7 @@ const scalar: fc.Arbitrary<Tree> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...refs) },
 )
 
-export const document: fc.Arbitrary<Record<string, Tree>> = fc.letrec<{ tree: Tree; document: Record<string, Tree> }>(
+const document: fc.Arbitrary<Record<string, Tree>> = fc.letrec<{ tree: Tree; document: Record<string, Tree> }>(
   (tie) => ({
     tree: fc.oneof(
       { maxDepth: 2 },
