@@ -20,6 +20,9 @@ export function createPool(connectionString: string, log: Logger, max = 10, more
     keepAlive: true,
   })
   pool.on('error', (error) => log.warn({ error }, 'database connection lost'))
+  // Of a connection that breaks while somebody has it, the pool does not hear: their query fails, and without a listener
+  // the process would end.
+  pool.on('connect', (client) => client.on('error', (error) => log.debug({ error }, 'database connection broken')))
   return pool
 }
 
