@@ -23,7 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'control',
-          include: ['test/control/*.test.ts'],
+          include: ['test/control/*.test.ts', 'test/clients/tracing/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],
           fileParallelism: false,
           testTimeout: 60_000,

@@ -1,0 +1,45 @@
+"""Images, texts and bytes in calls and objects."""
+
+import datetime
+import os
+
+import weave
+from PIL import Image
+from session import begin, end
+
+client = begin()
+noise = os.urandom(300_000)
+
+
+@weave.op
+def paint(width: int) -> Image.Image:
+    return Image.frombytes("RGB", (width, 100), noise[: width * 300])
+
+
+@weave.op
+def wrap(data: bytes) -> weave.Content:
+    return weave.Content.from_bytes(data, mimetype="application/octet-stream", extension=".bin")
+
+
+@weave.op
+def note() -> dict:
+    return {"when": datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC), "text": weave.Markdown("# Tide")}
+
+
+painted = paint(300)
+wrap(noise)
+note()
+client.flush()
+image_call, wrap_call, note_call = client.get_calls()
+image = image_call.output
+published = weave.publish({"picture": painted, "text": weave.Content.from_text("tide ☂")}, name="album")
+album = published.get()
+facts = {
+    "image": [image.size, image.mode, image.tobytes() == painted.tobytes()],
+    "content": [wrap_call.output.mimetype, wrap_call.output.data == noise],
+    "when": str(note_call.output["when"]),
+    "markdown": note_call.output["text"].markup,
+    "published_image": album["picture"].tobytes() == painted.tobytes(),
+    "text": album["text"].as_string(),
+}
+end(facts)
