@@ -131,7 +131,9 @@ describe('a cost', () => {
       expect((await post('/cost/query', { project_id: project })).status).toBe(403)
       expect((await post('/cost/purge', { project_id: project, query: purge })).status).toBe(403)
     }
-    expect((await post('/cost/purge', { project_id: newProject(), query: purge })).status).toBe(200)
+    const mine = newProject()
+    await create(mine, { m: costOf(1, 2) })
+    expect((await post('/cost/purge', { project_id: mine, query: purge })).status).toBe(200)
     const kept = await post<{ results: Cost[] }>('/cost/query', { project_id: 'elsewhere/p' }, elsewhere)
     expect(kept.body.results).toHaveLength(1)
   })
@@ -247,6 +249,18 @@ describe('the cost of a call', () => {
     await create(p, { 'gpt-dated': costOf(7, 7, { effective_date: '2026-02-01' }) })
     const costs = await costsOf(p, { 'gpt-dated': usageOf(1, 1) }, '2020-01-01T00:00:00Z')
     expect(costs).toMatchObject({ 'gpt-dated': { pricing_level: 'project', prompt_token_cost: 7 } })
+  })
+
+  test("is by nobody else's prices", async () => {
+    const elsewhere = await addKey(own.database.pool, 'elsewhere')
+    const theirs = { project_id: 'elsewhere/p', costs: { 'gpt-theirs': costOf(1, 1) } }
+    expect((await post('/cost/create', theirs, elsewhere)).status).toBe(200)
+    await create(newProject(), {
+      'gpt-theirs': costOf(1, 1),
+      'gpt-listed': costOf(5, 5, { effective_date: '2020-01-01' }),
+    })
+    const costs = await costsOf(newProject(), { 'gpt-theirs': usageOf(1, 1), 'gpt-listed': usageOf(1, 1) })
+    expect(costs).toEqual({ 'gpt-listed': expect.objectContaining({ pricing_level: 'default' }) as Cost })
   })
 
   test.each<[string, unknown]>([

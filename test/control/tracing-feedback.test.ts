@@ -257,6 +257,45 @@ describe('feedback', () => {
   })
 })
 
+test('calls are read with what is said of them, oldest first', async () => {
+  const p = newProject()
+  const ids = [newId(), newId()] as [string, string]
+  const batch = ids.map((id, index) => ({
+    project_id: p,
+    id,
+    trace_id: newId(),
+    op_name: 'op',
+    started_at: `2026-01-31T12:00:0${index}Z`,
+    ended_at: '2026-01-31T12:00:09Z',
+    attributes: {},
+    inputs: {},
+    output: 1,
+    summary: {},
+  }))
+  expect((await post(`/v2/${p}/calls/complete`, { batch })).status).toBe(200)
+  const weave_ref = callRef(p, ids[0])
+  const said = [
+    feedbackOf(p, { weave_ref, payload: { n: 1 }, creator: 'Ann' }),
+    feedbackOf(p, { weave_ref, feedback_type: 'wandb.note.1', payload: { note: 'ü' } }),
+  ]
+  const { body } = await post<{ res: Row[] }>('/feedback/batch/create', { batch: said })
+  // In another project, of another project's call, of an object, and of something that only begins as the call does.
+  await create(feedbackOf(newProject(), { weave_ref }))
+  await create(feedbackOf(p, { weave_ref: callRef('team/other', ids[0]) }))
+  await create(feedbackOf(p, { weave_ref: `weave:///${p}/object/${ids[0]}:v` }))
+  await create(feedbackOf(p, { weave_ref: `${weave_ref}/attr/x` }))
+
+  type Read = { calls: { summary: { weave: { feedback?: object[] } } }[] }
+  const read = async (more: object) => {
+    const found = await post<Read>('/calls/query', { project_id: p, filter: { call_ids: ids }, ...more })
+    return found.body.calls.map(({ summary }) => summary.weave.feedback)
+  }
+  const refs = { annotation_ref: null, runnable_ref: null, call_ref: null, trigger_ref: null }
+  const told = said.map((one, index) => ({ creator: null, ...refs, ...one, ...body.res[index], project_id: undefined }))
+  expect(await read({ include_feedback: true })).toEqual([told, []])
+  expect(await read({})).toEqual([undefined, undefined])
+})
+
 describe('an annotation', () => {
   const publish = async (projectId: string, name: string, val: object) => {
     const { body } = await post<{ digest: string }>('/obj/create', {

@@ -40,3 +40,6 @@ CREATE TABLE tracing.costs (
 CREATE INDEX costs_by_llm ON tracing.costs (project, llm_id, effective_date);
 
 CREATE INDEX calls_by_thread ON tracing.calls (project, thread_id) WHERE thread_id IS NOT NULL;
+-- Threads are told by their turns, and these by what stands in here.
+CREATE INDEX calls_by_turn ON tracing.calls (project, thread_id) INCLUDE (id, started_at, ended_at)
+  WHERE id = turn_id AND thread_id IS NOT NULL AND deleted_at IS NULL;
