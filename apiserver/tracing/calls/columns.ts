@@ -36,7 +36,7 @@ export interface WantedColumns {
 
 /** The columns to read, as SQL over `tracing.calls c`. */
 export function selectColumns(wanted: WantedColumns): string {
-  const asked = wanted.columns?.map((path) => path.split('.', 1)[0]!) ?? others
+  const asked = wanted.columns?.length ? wanted.columns.map((path) => path.split('.', 1)[0]!) : others
   const names = asked.filter((name) => others.includes(name))
   if (wanted.include_costs || wanted.include_feedback) names.push('summary')
   const columns = new Set([...always, ...names.flatMap((name) => needed[name] ?? name)])

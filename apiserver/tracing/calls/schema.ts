@@ -3,6 +3,8 @@ import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
 // Some of these stand in indexes, whose entries may have some 2,700 bytes.
 export const idSchema = Type.String({ minLength: 1, maxLength: 256 })
+/** As some clients write it, an empty one is none. */
+const referredIdSchema = Type.String({ maxLength: 256 })
 const opNameSchema = Type.String({ maxLength: 1024 })
 export const displayNameSchema = Type.String({ maxLength: 1024 })
 const stepSchema = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
@@ -15,14 +17,14 @@ const startMembers = {
   trace_id: optional(idSchema),
   op_name: opNameSchema,
   display_name: optional(displayNameSchema),
-  parent_id: optional(idSchema),
-  thread_id: optional(idSchema),
-  turn_id: optional(idSchema),
+  parent_id: optional(referredIdSchema),
+  thread_id: optional(referredIdSchema),
+  turn_id: optional(referredIdSchema),
   started_at: timeSchema,
   attributes: jsonText(),
   inputs: jsonText(),
   otel_dump: Type.Optional(jsonText()),
-  wb_run_id: optional(idSchema),
+  wb_run_id: optional(referredIdSchema),
   wb_run_step: optional(stepSchema),
 }
 
