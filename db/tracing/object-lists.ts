@@ -35,13 +35,14 @@ export async function listVersions(
   project: number,
   { filter, page, valueBytes }: { filter: VersionFilter; page: VersionPage; valueBytes: number },
 ): Promise<ListedVersion[]> {
-  const order = [...page.order.map(writeOrder), 'v.created_at', 'v.object_id', 'v.version_index'].join(', ')
   const { rows } = await pool.query<ListedVersion>(
     `SELECT page.*, CASE WHEN sum(page.size) OVER (ORDER BY page.place) <= $12 THEN stored.val END AS val
      FROM (
-       SELECT ${versionColumns}, row_number() OVER (ORDER BY ${order}) AS place FROM ${fromVersions}
-       WHERE ${conditions}
-       ORDER BY place LIMIT $10 OFFSET $11
+       SELECT listed.*, row_number() OVER (ORDER BY ${writeOrder(page.order, listedNames)}) AS place
+       FROM (
+         SELECT ${versionColumns} FROM ${fromVersions} WHERE ${conditions}
+         ORDER BY ${writeOrder(page.order, storedNames)} LIMIT $10 OFFSET $11
+       ) listed
      ) page
      JOIN tracing.object_versions stored ON stored.project = $1 AND stored.object_id = page."objectId"
        AND stored.kind = page.kind AND stored.digest = page.digest
@@ -51,8 +52,17 @@ export async function listVersions(
   return rows
 }
 
-function writeOrder({ by, direction }: VersionOrder): string {
-  return `v.${by} ${direction === 'desc' ? 'DESC' : 'ASC'}`
+const storedNames = { object_id: 'v.object_id', created_at: 'v.created_at', version_index: 'v.version_index' }
+const listedNames = {
+  object_id: 'listed."objectId"',
+  created_at: 'listed."createdAt"',
+  version_index: 'listed."versionIndex"',
+}
+
+/** As is wanted, and then the oldest first; an index has the versions of a project in that order. */
+function writeOrder(wanted: VersionOrder[], names: typeof storedNames): string {
+  const keys = wanted.map(({ by, direction }) => `${names[by]} ${direction === 'desc' ? 'DESC' : 'ASC'}`)
+  return [...keys, names.created_at, names.object_id, names.version_index].join(', ')
 }
 
 function listFilter(filter: VersionFilter): unknown[] {
@@ -99,8 +109,12 @@ export async function readVersions(
     `SELECT v.object_id AS "objectId", v.digest, v.deleted_at IS NOT NULL AS "isDeleted",
        v.leaf_object_class AS "leafObjectClass",
        CASE WHEN sum(v.size) OVER (ORDER BY n.place) <= $4 THEN v.val END AS val
-     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (object_id, digest, place)
-     JOIN tracing.object_versions v ON v.project = $1 AND v.object_id = n.object_id AND v.digest = n.digest`,
+     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (object_id, digest, place),
+       LATERAL (
+         SELECT * FROM tracing.object_versions
+         WHERE project = $1 AND object_id = n.object_id AND kind IN ('op', 'object') AND digest = n.digest
+         OFFSET 0 -- else all versions of the project may be gone through, for one look at them instead of many
+       ) v`,
     [project, names.map(({ objectId }) => objectId), names.map(({ digest }) => digest), valueBytes],
   )
   return rows

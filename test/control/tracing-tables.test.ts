@@ -109,10 +109,10 @@ describe('a table', () => {
   })
 
   test('may be made by several at the same time, of the same rows in any order', async () => {
-    const rows = numbers(300)
+    const rows = numbers(3_000)
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        create(index % 3 === 0 ? rows : index % 3 === 1 ? rows.toReversed() : rows.slice(100)),
+        create(index % 3 === 0 ? rows : index % 3 === 1 ? rows.toReversed() : rows.slice(1_000)),
       ),
     )
     expect(new Set(made.map(({ digest }) => digest)).size).toBe(3)
