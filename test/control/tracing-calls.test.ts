@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
