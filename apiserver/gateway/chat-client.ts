@@ -11,8 +11,10 @@ export function holdPlace(ctx: RequestContext, { chatSlots }: Pick<Deps, 'chatSl
 /** Aborted when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */
 export function watchClient(ctx: RequestContext, { openAnswers }: Pick<Deps, 'openAnswers'>): AbortSignal {
   const left = new AbortController()
-  ctx.res.once('close', () => {
+  const end = () => {
     if (!ctx.res.writableFinished) left.abort()
-  })
+  }
+  ctx.res.once('close', end)
+  if (ctx.res.closed) end()
   return AbortSignal.any([left.signal, openAnswers.follow(ctx.state.caller.keyId, ctx.res)])
 }
