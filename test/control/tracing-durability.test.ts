@@ -1,0 +1,170 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrate } from '../../db/migrate.ts'
+import { createPool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { addKey, type RunningApiServer, startApiServer } from '../support/api-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { makeOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts'
+import { useStack } from '../support/stack.ts'
+import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
+import { type Kept, planWrites, projectId, type TraceWrite } from '../support/trace-writes.ts'
+
+const stack = useStack()
+const writers = 4
+const victims = ['apiserver', 'postgres', 'apiserver', 'postgres', 'postgres', 'apiserver'] as const
+// Somewhere within what a few rounds of writes take.
+const longestWaitMs = 400
+const longestOutageMs = 60_000
+
+let postgres: OwnPostgres
+let server: RunningApiServer
+let key: string
+
+beforeAll(async () => {
+  postgres = await makeOwnPostgres()
+  await postgres.start()
+  const log = createLogger('test', 'silent')
+  await migrate(postgres.databaseUrl, log)
+  const pool = createPool(postgres.databaseUrl, log, 1)
+  key = await addKey(pool, 'team')
+  await pool.end()
+  server = await startApiServer(stack, postgres.databaseUrl)
+})
+afterAll(async () => {
+  await server?.remove()
+  await postgres?.remove()
+})
+
+/** What was acknowledged, and how often something had to be sent again. */
+interface Log {
+  writes: { write: TraceWrite; answer: unknown }[]
+  retries: number
+}
+
+test('nothing acknowledged is lost and nothing is made twice, whatever is killed', { timeout: 300_000 }, async () => {
+  const log: Log = { writes: [], retries: 0 }
+  const stop = new AbortController()
+  const writing = Array.from({ length: writers }, (_, writer) => writeOn(`w${writer}`, log, stop.signal))
+  const killing = killAll(log).finally(() => stop.abort())
+  // Each ends by itself: no process is started after the test.
+  for (const outcome of await Promise.allSettled([killing, ...writing]))
+    if (outcome.status === 'rejected') throw outcome.reason
+  expect(log.retries).toBeGreaterThan(victims.length)
+  await expectEverything(createTraceClient(server.url, key), log)
+})
+
+async function killAll(log: Log): Promise<void> {
+  for (const victim of victims) await killWithin(victim, log)
+}
+
+/** Kills one of the two at some moment of the writing, and starts it again. */
+async function killWithin(victim: (typeof victims)[number], log: Log): Promise<void> {
+  const before = log.writes.length
+  await eventually(() => expect(log.writes.length).toBeGreaterThan(before + 10), 60_000, 20)
+  await delay(Math.random() * longestWaitMs)
+  if (victim === 'postgres') {
+    await postgres.kill()
+    await postgres.start()
+    // It is the same process, which has lost nothing but its connections.
+    expect(await fetch(`${server.url}/v1/health`)).toMatchObject({ ok: true })
+  } else {
+    process.kill(server.pid, 'SIGKILL')
+    const gone = server
+    server = await startApiServer(stack, postgres.databaseUrl)
+    await gone.remove()
+  }
+}
+
+/** Writes round after round; each write until it is acknowledged. */
+async function writeOn(name: string, log: Log, signal: AbortSignal): Promise<void> {
+  for (let round = 0; !signal.aborted; round++) {
+    for (const write of planWrites(`${name}-${round}`)) log.writes.push({ write, answer: await send(write, log) })
+  }
+}
+
+async function send(write: TraceWrite, log: Log): Promise<unknown> {
+  const deadlineMs = performance.now() + longestOutageMs
+  for (;;) {
+    const answer = await trySend(write)
+    if (answer?.status === 200) return answer.body
+    // Only what clients try again may be answered meanwhile.
+    if (answer) expect(answer).toMatchObject({ status: 503 })
+    else expect(performance.now()).toBeLessThan(deadlineMs)
+    log.retries++
+    await delay(50)
+  }
+}
+
+/** Undefined when nobody answers. */
+async function trySend({ path, body, headers }: TraceWrite) {
+  const content = body()
+  const type = content instanceof FormData ? {} : { 'content-type': 'application/json' }
+  try {
+    const response = await fetch(server.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+      body: Buffer.isBuffer(content) ? new Uint8Array(content) : content,
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') === true
+    return { status: response.status, body: (isJson ? JSON.parse(text) : text) as unknown }
+  } catch {
+    return undefined
+  }
+}
+
+async function expectEverything(client: TraceClient, { writes }: Log): Promise<void> {
+  const kept = (kind: Kept) => writes.flatMap(({ write }) => write.keeps[kind] ?? [])
+  expectSame(await readCalls(client), kept('calls'))
+  expectSame(await readFeedback(client), kept('feedback'))
+  expectSame(await readObjects(client), kept('objects'))
+  for (const { write, answer } of writes) {
+    const { digest } = answer as { digest: string }
+    for (const [, rows] of write.keeps.tables ?? []) expect(await readTable(client, digest)).toBe(rows)
+    for (const [, bytes] of write.keeps.files ?? []) {
+      expect(await client.text('/file/content', { project_id: projectId, digest })).toBe(bytes)
+    }
+  }
+}
+
+/** In any order; what is there twice counts. Long texts are no help in a message. */
+function expectSame(found: [string, string][], expected: [string, string][]): void {
+  const inOrder = (list: [string, string][]) =>
+    list.map(([name, value]) => `${name} ${value.slice(0, 100)} ${value.length}`).toSorted()
+  expect(inOrder(found)).toEqual(inOrder(expected))
+}
+
+async function readCalls(client: TraceClient): Promise<[string, string][]> {
+  const calls = await client.text('/calls/stream_query', { project_id: projectId })
+  const read = calls
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string; inputs: { input: string }; output: unknown })
+  return read.map(({ id, inputs, output }) => {
+    const value = typeof inputs.input === 'string' ? inputs.input : ''
+    return [id, JSON.stringify({ input: value, output: output ?? null })]
+  })
+}
+
+async function readFeedback(client: TraceClient): Promise<[string, string][]> {
+  const { result } = await client.call<{ result: { id: string; payload: { mark: string } }[] }>('/feedback/query', {
+    project_id: projectId,
+    limit: 100_000,
+  })
+  return result.map(({ id, payload }) => [id, payload.mark])
+}
+
+async function readObjects(client: TraceClient): Promise<[string, string][]> {
+  const { objs } = await client.call<{ objs: { object_id: string; val: { mark: string }; version_index: number }[] }>(
+    '/objs/query',
+    { project_id: projectId },
+  )
+  expect(new Set(objs.map(({ version_index }) => version_index))).toEqual(new Set([0]))
+  return objs.map(({ object_id, val }) => [object_id, val.mark])
+}
+
+async function readTable(client: TraceClient, digest: string): Promise<string> {
+  const { rows } = await client.call<{ rows: { val: unknown }[] }>('/table/query', { project_id: projectId, digest })
+  return JSON.stringify(rows.map(({ val }) => val))
+}

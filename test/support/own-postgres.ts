@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createPool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { dataFolder, databaseUrl, postgresCommand, preparePostgres } from '../../local/stack/postgres.ts'
+import type { StackSettings } from '../../local/stack/settings.ts'
+import { eventually } from './eventually.ts'
+import { findFreePort } from './free-port.ts'
+
+/** A Postgres of a test's own, with the settings of an ordinary one: what it has acknowledged is on the disk. */
+export interface OwnPostgres {
+  databaseUrl: string
+  /** `kill -9` of all of its processes at once. */
+  kill: () => Promise<void>
+  /** Starts it and waits until it answers. */
+  start: () => Promise<void>
+  /** Ends it if it runs, and removes its data. */
+  remove: () => Promise<void>
+}
+
+/** Makes one that does not run yet. */
+export async function makeOwnPostgres(): Promise<OwnPostgres> {
+  const root = await mkdtemp(path.join(tmpdir(), 'trainyard-postgres-'))
+  // Postgres runs as somebody else than root.
+  await chmod(root, 0o755)
+  const folder = path.join(root, 'postgres')
+  const settings = { ports: { postgres: await findFreePort() }, secrets: { postgres: 'own' } } as StackSettings
+  await preparePostgres(folder, settings, new AbortController().signal)
+  const url = databaseUrl(settings)
+  let server: ChildProcess | undefined
+  const kill = async () => {
+    if (server?.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, 'exit')
+    for (const pid of [server.pid!, ...childrenOf(server.pid!)]) killIfThere(pid)
+    await ended
+  }
+  const start = () =>
+    eventually(async () => {
+      if (!server || server.exitCode !== null || server.signalCode !== null) server = await run(folder, settings)
+      await ask(url)
+    }, 60_000)
+  return { databaseUrl: url, kill, start, remove: () => kill().then(() => rm(root, { recursive: true })) }
+}
+
+async function run(folder: string, { ports }: StackSettings): Promise<ChildProcess> {
+  const { command, prefix, user } = await postgresCommand('postgres', folder)
+  const options = ['listen_addresses=127.0.0.1', `port=${ports.postgres}`, 'unix_socket_directories=']
+  const args = [...prefix, '-D', dataFolder(folder), ...options.flatMap((option) => ['-c', option])]
+  return spawn(command, args, { cwd: '/', stdio: 'ignore', ...user })
+}
+
+async function ask(url: string): Promise<void> {
+  const pool = createPool(url, createLogger('test', 'silent'), 1)
+  try {
+    await pool.query('SELECT 1')
+  } finally {
+    await pool.end()
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return text === '' ? [] : text.split(' ').map(Number)
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
