@@ -82,7 +82,8 @@ function routeWrites(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Say several things at once',
-      description: 'All or nothing. Items that break a rule are told with a 422, and clients send the others again.',
+      description:
+        'All or nothing. The first item that breaks a rule is told with a 422, after which clients send the others again.',
       body: feedbackBatchSchema,
       texts: feedbackBatchTexts,
       answer: feedbackBatchAnswerSchema,

@@ -28,10 +28,9 @@ export function checkFeedback(wire: WireFeedback, projectId: string): CheckedFee
   if (Buffer.byteLength(wire.weave_ref) > longestRefBytes) throw badRequest('Invalid weave_ref: it is too long')
   if (Buffer.byteLength(wire.feedback_type) > longestTypeBytes)
     throw badRequest('Invalid feedback_type: it is too long')
+  if (wire.payload.size > largestPayloadBytes) throw badRequest('Feedback payload too large')
   checkRefs(wire, projectId)
-  const checked = checkPayload(wire)
-  if (Buffer.byteLength(checked.payload) > largestPayloadBytes) throw badRequest('Feedback payload too large')
-  return checked
+  return checkPayload(wire)
 }
 
 function checkRefs(wire: WireFeedback, projectId: string): void {
