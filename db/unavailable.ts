@@ -17,3 +17,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (networkCodes.has(code)) return networkCalls.test(syscall)
   return stateCodes.test(code) || driverMessages.test(error.message)
 }
+
+/** Whether Postgres has stopped a statement that took too long: the limit of the pool, or a person. */
+export function isStatementStopped(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: string }).code === '57014'
+}

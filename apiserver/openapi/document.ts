@@ -18,6 +18,7 @@ const refusals: Record<number, { description: string; schema: TSchema }> = {
   422: { description: 'The input is invalid; every fault is named.', schema: faults },
   429: { description: 'Too much at once; see Retry-After.', schema: sentence },
   503: { description: 'Something behind the API is away; see Retry-After.', schema: sentence },
+  504: { description: 'The database took too long.', schema: sentence },
 }
 
 /** What a document is of. */

@@ -38,3 +38,8 @@ export function digestMismatch(reason: string): TraceRefusal {
 export function tooLarge(): TraceRefusal {
   return new TraceRefusal(413, 'Request too large')
 }
+
+/** The database has not done it within the time that a statement may take. */
+export function tookTooLong(): TraceRefusal {
+  return new TraceRefusal(504, 'The database took too long for this request: ask for less at once, or narrow it down.')
+}

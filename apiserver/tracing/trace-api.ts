@@ -14,6 +14,9 @@ import { tooLarge } from './refusals.ts'
 /** What clients take for the limit of a request. */
 export const bodyLimitBytes = 32 * 1024 * 1024
 
+// Beside those of the whole interface: what values say cannot be done, and what the database does not do in time.
+const ownRefusals = [400, 504]
+
 /** One operation of the tracing group: what its requests are checked against, and what the document says of it. */
 export interface TraceOperation<Query extends TSchema = TSchema, Body extends TSchema = TSchema> {
   tag: string
@@ -89,7 +92,7 @@ export class TraceApi {
     handle: Handler<Q, B>,
   ): void {
     const { role = 'member', texts, ...described } = operation
-    this.operations.push({ ...described, role, method, path })
+    this.operations.push({ ...described, role, method, path, refusals: ownRefusals })
     const parseQuery = operation.query && compileQuery(operation.query)
     const parseBody = operation.body && compileTraceBody(operation.body, texts)
     this.#router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), async (ctx) => {
