@@ -48,7 +48,7 @@ test('nothing acknowledged is lost and nothing is made twice, whatever is killed
   const writing = Array.from({ length: writers }, (_, writer) => writeOn(`w${writer}`, log, stop.signal))
   const killing = killAll(log).finally(() => stop.abort())
   // Each ends by itself: no process is started after the test.
-  for (const outcome of await Promise.allSettled([killing, ...writing]))
+  for (const outcome of await Promise.allSettled([...writing, killing]))
     if (outcome.status === 'rejected') throw outcome.reason
   expect(log.retries).toBeGreaterThan(victims.length)
   await expectEverything(createTraceClient(server.url, key), log)
