@@ -16,13 +16,19 @@ const log = createLogger('test', 'silent')
 
 /** Makes one; call it in `beforeAll`, and `drop` in `afterAll`. */
 export async function createTestDatabase(): Promise<TestDatabase> {
+  const database = await createEmptyDatabase()
+  await migrate(database.databaseUrl, log)
+  await migrate(database.databaseUrl, log, 'tracing')
+  return database
+}
+
+/** The same without any tables. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
   const serverUrl = useStack().databaseUrl
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await runOnServer(serverUrl, `CREATE DATABASE ${name}`)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
-  await migrate(url.href, log)
-  await migrate(url.href, log, 'tracing')
   const pool = createPool(url.href, log, 30)
   const drop = async () => {
     await pool.end()
