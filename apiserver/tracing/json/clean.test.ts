@@ -13,6 +13,9 @@ describe('hostile text is replaced', () => {
     ['NaN and infinities', '[NaN, -Infinity,Infinity]', '[null, null,null]'],
     ['as a member', '{"a":NaN,"b":1}', '{"a":null,"b":1}'],
     ['as the whole', '-Infinity', 'null'],
+    ['a half behind an escaped backslash', raw`["\\\ud800", "\\ud800"]`, raw`["\\\ufffd", "\\ud800"]`],
+    ['only outside of texts', '{"NaN":["NaN",NaN]}', '{"NaN":["NaN",null]}'],
+    ['several, and what is between them', raw`[NaN,"\u0000é",1,Infinity]`, raw`[null,"\ufffdé",1,null]`],
   ])('%s', (_, text, expected) => {
     expect(cleanJson(Buffer.from(text)).toString()).toBe(expected)
   })

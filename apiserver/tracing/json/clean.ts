@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isAt } from './skip.ts'
 
 const quote = 0x22
 const backslash = 0x5c
@@ -6,11 +7,13 @@ const upperI = 0x49
 const upperN = 0x4e
 const minus = 0x2d
 const lowerU = 0x75
+const space = 0x20
 
-const hostile = [String.raw`\u0000`, String.raw`\ud`, String.raw`\uD`, 'NaN', 'Infinity'].map((text) =>
-  Buffer.from(text),
-)
-const words = ['NaN', 'Infinity', '-Infinity'].map((text) => Buffer.from(text))
+/** What may stand before a value: `:`, `,` and `[`. */
+const beforeValues = new Set([0x3a, 0x2c, 0x5b])
+
+const escapes = [String.raw`\u0000`, String.raw`\ud`, String.raw`\uD`].map((text) => Buffer.from(text))
+const words = ['NaN', 'Infinity'].map((text) => Buffer.from(text))
 const nothing = Buffer.from('null')
 const replacement = Buffer.from(String.raw`\ufffd`)
 
@@ -23,23 +26,55 @@ const replacement = Buffer.from(String.raw`\ufffd`)
 export function cleanJson(bytes: Buffer): Buffer {
   // Decoding puts U+FFFD where bytes are no UTF-8.
   const text = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'))
-  return hostile.some((part) => text.includes(part)) ? rewrite(text) : text
+  return escapes.some((escape) => hasEscape(text, escape)) || words.some((word) => mayHaveWord(text, word))
+    ? rewrite(text)
+    : text
+}
+
+/** Texts often hold texts with escapes of their own, and whole pairs: neither is hostile. */
+function hasEscape(bytes: Buffer, escape: Buffer): boolean {
+  for (let at = bytes.indexOf(escape); at >= 0;) {
+    const length = isEscaped(bytes, at) ? 1 : measureEscape(bytes, at)
+    if (length > 1 && isHostile(bytes, at, length)) return true
+    at = bytes.indexOf(escape, at + length)
+  }
+  return false
+}
+
+/** Whether the backslash is itself escaped. */
+function isEscaped(bytes: Buffer, at: number): boolean {
+  let first = at
+  while (bytes[first - 1] === backslash) first--
+  return (at - first) % 2 === 1
+}
+
+/** Outside of texts a word stands where a value may; in them it hardly does. */
+function mayHaveWord(bytes: Buffer, word: Buffer): boolean {
+  for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + 1)) {
+    let before = at - 1
+    while (before >= 0 && (bytes[before] === minus || bytes[before]! <= space)) before--
+    if (before < 0 || beforeValues.has(bytes[before]!)) return true
+  }
+  return false
 }
 
 function rewrite(bytes: Buffer): Buffer {
   // `null` for `NaN` is all that can make it longer.
   const target = Buffer.allocUnsafe(Math.ceil((bytes.length * nothing.length) / 3))
   let size = 0
+  let kept = 0
   let inText = false
-  for (let at = 0; at < bytes.length;) {
+  for (let at = 0, length = 1; at < bytes.length; at += length) {
     const byte = bytes[at]!
     if (byte === quote) inText = !inText
-    const length = byte === backslash ? measureEscape(bytes, at) : inText ? 1 : measureWord(bytes, at)
-    const changed = byte === backslash ? isHostile(bytes, at, length) && replacement : length > 1 && nothing
-    if (changed) size += changed.copy(target, size)
-    else for (let index = 0; index < length; index++) target[size++] = bytes[at + index]!
-    at += length
+    const change = byte === backslash ? replacement : nothing
+    length = byte === backslash ? measureEscape(bytes, at) : inText ? 1 : measureWord(bytes, at)
+    if (length === 1 || (change === replacement && !isHostile(bytes, at, length))) continue
+    size += bytes.copy(target, size, kept, at)
+    size += change.copy(target, size)
+    kept = at + length
   }
+  size += bytes.copy(target, size, kept)
   return target.subarray(0, size)
 }
 
@@ -69,10 +104,11 @@ function readUnit(bytes: Buffer, at: number): number {
   return /^[0-9a-fA-F]{4}$/.test(digits) ? parseInt(digits, 16) : -1
 }
 
-/** How long a word is that JSON does not know; 1 when none is here. */
+/** How long a word is that JSON does not know, with its sign; 1 when none is here. */
 function measureWord(bytes: Buffer, at: number): number {
   const byte = bytes[at]
   if (byte !== upperN && byte !== upperI && byte !== minus) return 1
-  const word = words.find((candidate) => candidate.every((expected, index) => bytes[at + index] === expected))
-  return word ? word.length : 1
+  const start = byte === minus ? at + 1 : at
+  const word = words.find((candidate) => isAt(bytes, start, candidate))
+  return word ? start - at + word.length : 1
 }
