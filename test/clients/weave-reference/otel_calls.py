@@ -59,6 +59,6 @@ for line in sys.stdin:
         made = make_call(line)
     except AttributePathConflictError as error:
         made = {"rejected": str(error)}
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         made = {"fault": repr(error)}
     print(json.dumps(made, default=encode))
