@@ -3,10 +3,11 @@ import type { Static, TSchema } from 'typebox'
 import type { PlacedOperation } from '../http/api.ts'
 import { JsonError } from '../json/text.ts'
 import { requireRole } from '../middleware/auth.ts'
-import { jsonInvalid, readBody } from '../middleware/body.ts'
+import { jsonInvalid } from '../middleware/body.ts'
 import type { Caller, RequestContext, RequestState, Role } from '../middleware/context.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 import { compileFaults, compileQuery } from '../validation/compile.ts'
+import { BodiesInFlight } from './bodies-in-flight.ts'
 import { cleanJson } from './json/clean.ts'
 import { readJson } from './json/read.ts'
 import { tooLarge } from './refusals.ts'
@@ -60,6 +61,7 @@ type Method = 'get' | 'post' | 'put'
 export class TraceApi {
   readonly operations: PlacedOperation[] = []
   readonly #router: Router<RequestState>
+  readonly #bodies = new BodiesInFlight()
 
   constructor(router: Router<RequestState>) {
     this.#router = router
@@ -98,21 +100,21 @@ export class TraceApi {
     this.#router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), async (ctx) => {
       requireRole(ctx.state.caller, role)
       const query = parseQuery?.(ctx.query) as Static<Q>
-      const body = (parseBody && parseBody(await readTraceBody(ctx))) as Static<B>
+      const body = (parseBody && parseBody(await this.#readBody(ctx))) as Static<B>
       const answer = await handle({ ctx, caller: ctx.state.caller, params: ctx.params, query, body })
       if (answer === undefined) return
       ctx.body = answer
       if (typeof answer === 'string') ctx.type = 'application/json'
     })
   }
-}
 
-/** The bytes of a request's body, cleaned of what no database can hold. @throws {TraceRefusal} 413 */
-export async function readTraceBody(ctx: RequestContext): Promise<Buffer> {
-  try {
-    return cleanJson(await readBody(ctx, bodyLimitBytes))
-  } catch (error) {
-    throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
+  /** The bytes of a request's body, cleaned of what no database can hold. @throws {TraceRefusal} 413 */
+  async #readBody(ctx: RequestContext): Promise<Buffer> {
+    try {
+      return cleanJson(await this.#bodies.read(ctx, bodyLimitBytes))
+    } catch (error) {
+      throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
+    }
   }
 }
 
