@@ -146,3 +146,9 @@ describe('what is nested more than 500 deep becomes null', () => {
     expect(() => read('['.repeat(100_000))).toThrow(JsonError)
   })
 })
+
+test('more texts than any request has are refused', () => {
+  const rows = (count: number) => Buffer.from(`{"rows":[${'{},'.repeat(count - 1)}{}]}`)
+  expect(readJson(rows(1_000_000), ['rows[]'])).toBeDefined()
+  expect(() => readJson(rows(1_000_001), ['rows[]'])).toThrow('too many values')
+})

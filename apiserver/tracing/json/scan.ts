@@ -1,4 +1,4 @@
-import { parseText } from '../../json/text.ts'
+import { JsonError, parseText } from '../../json/text.ts'
 import type { Plan } from './plan.ts'
 import { isAt, notJson, skipKey, skipSpace, skipValue } from './skip.ts'
 import { JsonText } from './text.ts'
@@ -10,6 +10,9 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
+
+// A body of 32 MiB with the smallest calls that there are has fewer; of nothing but `{}` it would have ten million.
+const mostTexts = 1_000_000
 
 /** The texts in a value: itself, or those of its items, or those of its members in the order of the plan. */
 export type TextTree = JsonText | TextTree[] | undefined
@@ -46,6 +49,7 @@ class PlannedScan {
     if (!plan.isText) return undefined
     const text = new JsonText(this.#bytes, start, this.#at)
     this.texts.push(text)
+    if (this.texts.length > mostTexts) throw new JsonError('too many values')
     return text
   }
 
