@@ -63,10 +63,10 @@ const describeMismatch = (mismatch: Mismatch) => JSON.stringify(mismatch, null, 
 test('generated requests have the same answers from the reference, but for what is listed', async () => {
   const seeds = Array.from({ length: sequences }, (_, index) => firstSeed + index)
   const outcome = await compare([ours, asReference(references[0]!)], seeds)
+  for (const name of outcome.met) met.add(name)
 
   expect(outcome.mismatches.slice(0, 5).map(describeMismatch)).toEqual([])
   expect(outcome.requests).toBeGreaterThan(2000)
-  for (const name of outcome.met) met.add(name)
 }, 600_000)
 
 describe('a listed difference is still there', () => {

@@ -19,7 +19,7 @@ export const amendments: Amendment[] = [
   },
   {
     shows: 'summaries that nobody asked for',
-    where: ({ body }) => (body as { columns?: string[] }).columns?.includes('summary') === false,
+    where: ({ body }) => isWithoutSummary((body as { columns?: string[] }).columns ?? []),
     documented: changeRows((row) => without(row, 'summary')),
   },
   {
@@ -86,6 +86,7 @@ function copyMembers(...names: string[]): Amendment['documented'] {
   }
 }
 
+const isWithoutSummary = (columns: string[]) => columns.length > 0 && !columns.includes('summary')
 const hasTimes = (body: unknown) => /"(after|before)_datetime"/.test(JSON.stringify(body))
 const hasMaybe = ({ inputs }: { inputs: Json }) => 'maybe' in inputs
 const asksForWord = (body: unknown) => (body as { fields?: string[] }).fields?.includes('payload.word') === true

@@ -84,4 +84,66 @@ export const callProbes = (place: Place): Probe[] => [
     ours: 'a\ufffdb',
     reference: 'a\0b',
   },
+  ...writeProbes(place),
 ]
+
+/** Probes of what a start may hold. */
+const writeProbes = (place: Place): Probe[] => [
+  {
+    shows: 'empty ids',
+    before: [start(place, 12, { parent_id: '' })],
+    request: read(place, 12),
+    see: see.member('call', 'parent_id'),
+    ours: undefined,
+    reference: '',
+  },
+  {
+    shows: 'empty exceptions',
+    before: [start(place, 13), end(place, 13, { exception: '' })],
+    request: read(place, 13),
+    see: see.member('call', 'summary', 'weave', 'status'),
+    ours: 'error',
+    reference: 'success',
+  },
+  {
+    shows: 'ops that are named as objects',
+    before: [start(place, 14, { op_name: `weave:///${place.project}/object/NAME:d` })],
+    request: read(place, 14),
+    see: see.member('call', 'summary', 'weave', 'trace_name'),
+    ours: `weave:///${place.project}/object/NAME:d`,
+    reference: 'NAME',
+  },
+  {
+    shows: 'spans that nobody asked for',
+    before: [start(place, 15, { otel_dump: { name: 'span' } })],
+    request: list(place, { filter: { call_ids: [place.id(15)] }, columns: ['op_name'] }),
+    see: see.member('0', 'attributes'),
+    ours: {},
+    reference: { otel_span: { name: 'span' } },
+  },
+  ...refusals(place),
+  {
+    shows: 'deleting what is not there',
+    request: post('/calls/delete', { project_id: place.project, call_ids: [place.id(999)] }),
+    see: see.member('num_deleted'),
+    ours: 0,
+    reference: 1,
+  },
+]
+
+/** What only one of the two refuses. */
+function refusals(place: Place): Probe[] {
+  const other = place.project.replace(/^[^/]+/, 'another')
+  const readIn = (project: string) => read({ ...place, project }, 1)
+  const wrongMode = { mode: 'end', req: { start: makeStart(place, 20) } }
+  const refused: [string, Probe['request'], number, number][] = [
+    ['times as seconds', start(place, 16, { started_at: 1772438400 }), 422, 200],
+    ['names of calls that are too long', start(place, 17, { display_name: 'x'.repeat(1025) }), 422, 200],
+    ['internal references', start(place, 18, { inputs: { ref: 'weave-trace-internal:///x/object/o:d' } }), 200, 400],
+    ['text that begins like a reference', start(place, 19, { inputs: { ref: 'weave:///nobody' } }), 200, 400],
+    ['items of another mode', post('/call/upsert_batch', { batch: [wrongMode] }), 422, 200],
+    ['projects of others', readIn(other), 403, 200],
+    ['projects without an entity', readIn('nobody'), 400, 200],
+  ]
+  return refused.map(([shows, request, ours, reference]) => ({ shows, request, see: see.status, ours, reference }))
+}

@@ -114,7 +114,7 @@ function query(world: World): Step {
     project_id: project,
     sort_by: [random.pick(['created_at', 'feedback_type']), 'id'].map((name) => ({ field: name, direction })),
     ...(random.chance(0.7) && { query: { $expr: makeCondition(world) } }),
-    ...(random.chance(0.4) && { fields: random.some(fieldNames, 5) }),
+    ...(random.chance(0.4) && { fields: random.chance(0.1) ? ['count(*)'] : random.some(fieldNames, 5) }),
     ...(random.chance(0.3) && { limit: 1 + random.int(6), offset: random.int(5) }),
   })
 }
@@ -146,6 +146,7 @@ function makeCondition(world: World, depth = 1): Expression {
 
 function threads(world: World): Step {
   const { random, calls, project } = world
+  const areEnded = calls.every(({ ended, threadId }) => ended || threadId === null)
   const whole = threadIds.filter((id) => !world.brokenThreads.has(id))
   const time = () => new Date(random.pick(calls).startedMs + 1).toISOString()
   const filter = {
@@ -168,6 +169,6 @@ function threads(world: World): Step {
     project_id: project,
     filter,
     ...(random.chance(0.7) && { sort_by }),
-    ...(random.chance(0.3) && { limit: 1 + random.int(3), offset: random.int(2) }),
+    ...(areEnded && random.chance(0.4) && { limit: 1 + random.int(3), offset: random.int(2) }),
   })
 }

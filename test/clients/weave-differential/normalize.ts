@@ -15,7 +15,8 @@ export function normalize(request: Request, { status, body }: Answer, made: Made
   if (status >= 400) return { status, body: Object.keys(body as Json).sort() }
   noteMadeIds(request, body as Json, made)
   const normalized = normalizeBody(body, made)
-  return { status, body: isUnsorted(request) ? (normalized as Json[]).toSorted(byId) : normalized }
+  const isAnyOrder = Array.isArray(normalized) && isUnsorted(request)
+  return { status, body: isAnyOrder ? (normalized as Json[]).toSorted(byId) : normalized }
 }
 
 /** An empty list of what to sort by allows any order. */
@@ -37,9 +38,12 @@ function normalizeBody(body: unknown, made: MadeIds): unknown {
   return Object.fromEntries(members.map(([key, value]) => [key, normalizeMember(key, value, made)]))
 }
 
-const listsOfRecords = new Set(['calls', 'objs', 'res', 'result', 'rows', 'tables'])
+const listsOfRecords = new Set(['calls', 'objs', 'res', 'result', 'rows'])
 
 function normalizeMember(key: string, value: unknown, made: MadeIds): unknown {
+  // Sizes of tables come in no promised order.
+  if (key === 'tables')
+    return (value as Json[]).toSorted((a, b) => ((a.digest as string) < (b.digest as string) ? -1 : 1))
   if (listsOfRecords.has(key)) return (value as Json[]).map((row) => normalizeRecord(row, made))
   return key === 'call' || key === 'obj' ? normalizeRecord(value as Json, made) : normalizeField(key, value, made)
 }

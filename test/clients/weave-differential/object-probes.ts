@@ -129,6 +129,18 @@ export const expansionProbes = (place: Place): Probe[] => {
       reference: 404,
     },
     {
+      shows: 'references to deleted objects in lists of calls',
+      before: [
+        create(place, 'gone', { n: 1 }),
+        start(place, 804, { inputs: { model: ref('gone', one) } }),
+        post('/obj/delete', { project_id: place.project, object_id: 'gone' }),
+      ],
+      request: expand(804),
+      see: see.member('0', 'inputs', 'model'),
+      ours: null,
+      reference: { _ref: ref('gone', one) },
+    },
+    {
       shows: 'expanding for conditions only',
       before: [create(place, 'record', { n: 1 }), start(place, 803, { inputs: { model: record } })],
       request: expand(803, { return_expanded_column_values: false }),

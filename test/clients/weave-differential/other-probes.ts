@@ -58,6 +58,30 @@ export const feedbackProbes = (place: Place): Probe[] => {
       reference: 0,
     },
     {
+      shows: 'feedback of the same id',
+      before: [give(902, {}), give(902, {})],
+      request: find({ query: { $expr: equal(field('id'), place.id(902)) } }),
+      see: found,
+      ours: 1,
+      reference: 2,
+    },
+    {
+      shows: 'batches with one that is wrong',
+      request: post('/feedback/batch/create', {
+        batch: [{ project_id: place.project, weave_ref: target, feedback_type: 'wandb.note.1', payload: {} }],
+      }),
+      see: see.status,
+      ours: 422,
+      reference: 400,
+    },
+    {
+      shows: 'an offset of feedback alone',
+      request: find({ offset: 1 }),
+      see: see.status,
+      ours: 200,
+      reference: 500,
+    },
+    {
       shows: '$convert in feedback',
       request: find({ query: { $expr: { $gt: [convert('payload.n', 'int'), literal(6)] } } }),
       see: see.status,
@@ -66,7 +90,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'null in feedback',
-      request: find({ query: { $expr: equal(field('creator'), null) } }),
+      request: find({ query: { $expr: { $and: [equal(field('id'), place.id(901)), equal(field('creator'), null)] } } }),
       see: found,
       ours: 1,
       reference: 0,
@@ -121,6 +145,18 @@ export const otherProbes = (place: Place): Probe[] => {
       see: ({ body }) => (body as unknown[]).length,
       ours: 0,
       reference: 1,
+    },
+    {
+      shows: 'pages of threads',
+      before: [turn(955, 'd'), turn(956, 'e'), end(place, 956)],
+      request: threads({
+        filter: { thread_ids: ['d', 'e'] },
+        sort_by: [{ field: 'thread_id', direction: 'asc' }],
+        limit: 1,
+      }),
+      see: see.member('0', 'thread_id'),
+      ours: 'e',
+      reference: undefined,
     },
     {
       shows: 'an offset of threads alone',

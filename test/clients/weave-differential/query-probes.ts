@@ -1,5 +1,5 @@
 import { convert, field, literal } from './expressions.ts'
-import { count, equal, list, type Place, type Probe, see, start } from './probes.ts'
+import { count, equal, list, type Place, post, type Probe, see, start } from './probes.ts'
 
 const sevens = { started_at: '2026-03-02T08:00:00Z' }
 
@@ -20,6 +20,29 @@ export const queryProbes = (place: Place): Probe[] => {
     probed('text that is no number', { s: 'abc' }, equal(convert('inputs.s', 'int'), 0), [0, 1]),
     probed('the computed name in conditions', {}, equal(field('summary.weave.trace_name'), 'probe'), [1, 0]),
     probed('latency of calls that run', {}, { $gt: [literal(5), field('summary.weave.latency_ms')] }, [0, 1]),
+    probed('names that are numbers', { 0: 'zero' }, equal(field('inputs.0'), 'zero'), [1, 0]),
+    probed('the project in conditions', {}, equal(field('project_id'), place.project), [1, 0]),
+    {
+      shows: 'conditions that are only a value',
+      request: count(place, literal(true)),
+      see: see.status,
+      ours: 200,
+      reference: 422,
+    },
+    {
+      shows: 'counting up to nothing',
+      request: post('/calls/query_stats', { project_id: place.project, limit: 0 }),
+      see: see.status,
+      ours: 200,
+      reference: 400,
+    },
+    {
+      shows: 'limits below zero',
+      request: list(place, { filter: { call_ids: ['x'] }, limit: -1 }),
+      see: see.status,
+      ours: 422,
+      reference: 200,
+    },
     {
       shows: 'quotes in literals',
       request: count(place, equal(field('inputs.s'), 'a "word"')),
