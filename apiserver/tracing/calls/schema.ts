@@ -44,7 +44,6 @@ export const completeCallSchema = Type.Object({ ...startMembers, ...endMembers, 
 
 export type WireStart = Static<typeof startSchema>
 export type WireEnd = Static<typeof endSchema>
-export type WireCall = Static<typeof completeCallSchema>
 
 export const startBodySchema = Type.Object({ start: startSchema })
 export const endBodySchema = Type.Object({ end: endSchema })
