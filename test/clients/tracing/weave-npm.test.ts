@@ -1,6 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { clientTimeoutMs, newProject, projectId, runNode } from '../../support/client-scripts.ts'
 import { useStack } from '../../support/stack.ts'
+import { openTlsFront } from '../../support/tls-front.ts'
 
 vi.setConfig({ testTimeout: clientTimeoutMs })
 const stack = useStack()
@@ -17,28 +18,38 @@ const called = (op: string, inputs: object, output: unknown, more: object = {}) 
   ...more,
 })
 
+const note = 'täglich ☂ \u2028 \u007f'
+const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+const output = { model: 'tide-1', usage }
+const ops = {
+  streamed: 'one two',
+  calls: [
+    called('ask', { model: 'tide-1' }, output, { name: 'ask tide-1' }),
+    called('double', { number: 3 }, 6, { parent: 'outer' }),
+    called('double', { number: 4 }, 8, { parent: 'outer' }),
+    called('fail', { why: 'no such luck' }, null, { exception: 'no such luck', status: 'error' }),
+    called('outer', { number: 3, note }, { sum: 14, note }),
+    called('stream', { words: ['one ', 'two'] }, { text: 'one two' }),
+  ],
+  tenant: 'blue',
+  usage: { 'tide-1': { requests: 1, ...usage } },
+  countOfDouble: 32,
+  limited: 5,
+  allEnded: true,
+  read: { id: true, output },
+  renamed: 'renamed',
+}
+
 test('weave for Node traces ops of every kind and reads its calls', async () => {
-  const note = 'täglich ☂ \u2028 \u007f'
-  const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
-  const output = { model: 'tide-1', usage }
-  expect(await runNode(stack, 'weave-npm/ops.ts', where())).toEqual({
-    streamed: 'one two',
-    calls: [
-      called('ask', { model: 'tide-1' }, output, { name: 'ask tide-1' }),
-      called('double', { number: 3 }, 6, { parent: 'outer' }),
-      called('double', { number: 4 }, 8, { parent: 'outer' }),
-      called('fail', { why: 'no such luck' }, null, { exception: 'no such luck', status: 'error' }),
-      called('outer', { number: 3, note }, { sum: 14, note }),
-      called('stream', { words: ['one ', 'two'] }, { text: 'one two' }),
-    ],
-    tenant: 'blue',
-    usage: { 'tide-1': { requests: 1, ...usage } },
-    countOfDouble: 32,
-    limited: 5,
-    allEnded: true,
-    read: { id: true, output },
-    renamed: 'renamed',
-  })
+  expect(await runNode(stack, 'weave-npm/ops.ts', where())).toEqual(ops)
+})
+
+// It speaks TLS only where nothing says where traces go.
+test('weave for Node finds its way by the address and the key alone, with a bare name of the project', async () => {
+  const front = await openTlsFront(stack)
+  onTestFinished(front.close)
+  const env = { WANDB_BASE_URL: front.url, NODE_EXTRA_CA_CERTS: front.authority, WEAVE_PROJECT: newProject() }
+  expect(await runNode(stack, 'weave-npm/ops.ts', env)).toEqual(ops)
 })
 
 test('weave for Node publishes objects, a dataset of 5,000 rows and an image, and evaluates', async () => {
