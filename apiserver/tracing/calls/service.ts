@@ -10,12 +10,13 @@ import { lookUpExtras } from './extras.ts'
 import { presentCall } from './present.ts'
 import type { CallsQuery, StatsQuery } from './query-schema.ts'
 import { fetchSpilled } from './spill.ts'
+import { splitBySize } from './split-by-size.ts'
 
 /** The calls that a query finds, as JSON texts in chunks. */
 export async function* findCalls(deps: TraceDeps, caller: Caller, wanted: CallsQuery): AsyncGenerator<string[]> {
   const project = await deps.projects.find(caller, wanted.project_id)
-  for await (const calls of streamCalls(deps.pool, selectCalls(project, wanted))) {
-    yield await presentCalls(deps, { project, calls, wanted })
+  for await (const chunk of streamCalls(deps.pool, selectCalls(project, wanted))) {
+    for (const calls of splitBySize(chunk)) yield await presentCalls(deps, { project, calls, wanted })
   }
 }
 
