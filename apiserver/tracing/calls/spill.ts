@@ -8,9 +8,13 @@ import type { Project } from '../projects.ts'
 // Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
 const largestInRow = 256 * 1024
 
+/** Whether a row may have payloads that are not to lie in it. */
+export function isLarge({ startSize, endSize }: CallRow): boolean {
+  return startSize > largestInRow || endSize > largestInRow
+}
+
 /** Puts what is large into the artifact store, whole before the row; the row then says where it is. */
 export async function spill(artifacts: ArtifactStore, project: Project, row: CallRow): Promise<CallRow> {
-  if (row.startSize <= largestInRow && row.endSize <= largestInRow) return row
   const payloads = Object.entries(row.payloads) as [Payload, Buffer | undefined][]
   for (const [place, bytes] of payloads) {
     if (bytes === undefined || bytes.length <= largestInRow) continue

@@ -5,12 +5,14 @@ import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
 import type { Project } from '../projects.ts'
 import { foldParts, type CallPart } from './parts.ts'
 import { buildRow } from './rows.ts'
-import { spill } from './spill.ts'
+import { isLarge, spill } from './spill.ts'
 
 // Two at a time: one is prepared while the other waits for the disk.
 const lanes = 2
 const maxRows = 4_000
 const maxBytes = 16 * 1024 * 1024
+// Less than this is not worth a statement of its own while another one runs: it goes with what comes until that is over.
+const enoughBytes = 256 * 1024
 
 /** The calls of one request, on their way. */
 interface Batch {
@@ -28,6 +30,7 @@ export class CallWriter {
   readonly #pool: Pool
   readonly #artifacts: ArtifactStore
   #waiting: Batch[] = []
+  #waitingBytes = 0
   #running = 0
 
   constructor(pool: Pool, artifacts: ArtifactStore) {
@@ -38,23 +41,31 @@ export class CallWriter {
   /** Resolves when the calls are durable. The same parts again change nothing; newer ones replace what they say. */
   async write(project: Project, parts: readonly CallPart[]): Promise<void> {
     const rows: CallRow[] = []
-    for (const part of foldParts(parts)) rows.push(await spill(this.#artifacts, project, buildRow(project, part)))
+    for (const part of foldParts(parts)) {
+      const row = buildRow(project, part)
+      rows.push(isLarge(row) ? await spill(this.#artifacts, project, row) : row)
+    }
     if (rows.length === 0) return
     const bytes = rows.reduce((sum, row) => sum + row.startSize + row.endSize, 0)
     await new Promise<void>((done, failed) => {
       this.#waiting.push({ rows, bytes, done, failed })
+      this.#waitingBytes += bytes
       this.#pump()
     })
   }
 
   #pump(): void {
-    while (this.#running < lanes && this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 && this.#mayRun()) {
       this.#running++
       void this.#flush(this.#take()).finally(() => {
         this.#running--
         this.#pump()
       })
     }
+  }
+
+  #mayRun(): boolean {
+    return this.#running === 0 || (this.#running < lanes && this.#waitingBytes >= enoughBytes)
   }
 
   /** Batches that go together; one at least. */
@@ -66,7 +77,9 @@ export class CallWriter {
       bytes += batch.bytes
       return rows > maxRows || bytes > maxBytes
     })
-    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
+    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
+    for (const batch of taken) this.#waitingBytes -= batch.bytes
+    return taken
   }
 
   async #flush(batches: Batch[]): Promise<void> {
