@@ -103,6 +103,7 @@ test('weave for Python queries 1,205 calls by filter, expression, order, page an
     missing: [7],
     gte: 3,
     since: 205,
+    sizes: [true, true],
     columns: { inputs: { number: 0, tag: 'even', mass: 0 }, output: null, op: 'weigh', same: [true, true] },
     complaints: [],
   })

@@ -97,6 +97,10 @@ facts = {
     "missing": numbers({"$eq": [field("output.mass"), literal("")]}, filter=weighs),
     "gte": len(numbers({"$gte": [number_of("output.mass"), literal(150.0)]}, filter=weighs)),
     "since": len(client.get_calls(query={"$expr": {"$gte": [field("started_at"), literal(between)]}})),
+    "sizes": [
+        call.storage_size_bytes > 0 and call.total_storage_size_bytes >= call.storage_size_bytes
+        for call in client.get_calls(include_storage_size=True, include_total_storage_size=True, limit=2)
+    ],
     "columns": {
         "inputs": dict(one.inputs.items()),
         "output": one.output,
