@@ -178,6 +178,12 @@ describe('renaming', () => {
     expect((await rename(null)).status).toBe(400)
   })
 
+  test('of a name that is too long the beginning is kept', async () => {
+    const start = startOf({ display_name: 'x'.repeat(2_000) })
+    expect((await post('/call/start', { start })).status).toBe(200)
+    expect(await read(start.id)).toMatchObject({ display_name: 'x'.repeat(1_024) })
+  })
+
   test('a name that comes before the start is kept', async () => {
     const start = startOf({ display_name: 'first' })
     await post('/call/update', { project_id: 'team/p', call_id: start.id, display_name: 'early' })

@@ -5,6 +5,8 @@ import type { JsonText } from '../json/text.ts'
 import type { CallEnd, CallStart } from './parts.ts'
 import type { WireEnd, WireStart } from './schema.ts'
 
+const longestName = 1_024
+
 /** A start as clients send it, whose ids are made here when it has none. @throws {Refusal} 422 */
 export function readStart(wire: WireStart, wbUserId: string, place: string[]): { id: string; start: CallStart } {
   return {
@@ -12,7 +14,7 @@ export function readStart(wire: WireStart, wbUserId: string, place: string[]): {
     start: {
       traceId: wire.trace_id ?? newId(),
       opName: wire.op_name,
-      displayName: wire.display_name,
+      displayName: wire.display_name && cutName(wire.display_name),
       parentId: wire.parent_id || null,
       threadId: wire.thread_id || null,
       turnId: wire.turn_id || null,
@@ -36,6 +38,11 @@ export function readEnd(wire: WireEnd, place: string[]): CallEnd {
     summary: readObject(wire.summary, place, 'summary'),
     wbRunStepEnd: wire.wb_run_step_end,
   }
+}
+
+/** What of a display name is kept. */
+export function cutName(name: string): string {
+  return name.slice(0, longestName)
 }
 
 function isNothing(text: JsonText | undefined): text is undefined {

@@ -57,10 +57,6 @@ export const callDifferences: Difference[] = [
   },
   { name: 'times as seconds', reason: 'Taken. Times are documented as ISO 8601.' },
   {
-    name: 'names of calls that are too long',
-    reason: 'Taken. Production refuses names of more than 1,024 characters.',
-  },
-  {
     name: 'internal references',
     reason: 'Refused: it has a form of its own to store references. Ours stores what callers write.',
   },

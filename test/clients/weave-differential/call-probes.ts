@@ -138,7 +138,6 @@ function refusals(place: Place): Probe[] {
   const wrongMode = { mode: 'end', req: { start: makeStart(place, 20) } }
   const refused: [string, Probe['request'], number, number][] = [
     ['times as seconds', start(place, 16, { started_at: 1772438400 }), 422, 200],
-    ['names of calls that are too long', start(place, 17, { display_name: 'x'.repeat(1025) }), 422, 200],
     ['internal references', start(place, 18, { inputs: { ref: 'weave-trace-internal:///x/object/o:d' } }), 200, 400],
     ['text that begins like a reference', start(place, 19, { inputs: { ref: 'weave:///nobody' } }), 200, 400],
     ['items of another mode', post('/call/upsert_batch', { batch: [wrongMode] }), 422, 200],
