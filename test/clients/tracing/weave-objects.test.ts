@@ -122,6 +122,7 @@ test('weave for Python stores images, texts and bytes of calls and objects, and 
     content: ['application/octet-stream', true],
     when: '2026-01-31 12:00:00+00:00',
     markdown: '# Tide',
+    long_text: [true, true],
     published_image: true,
     text: 'tide ☂',
     complaints: [],

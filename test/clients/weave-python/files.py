@@ -1,4 +1,4 @@
-"""Images, texts and bytes in calls and objects."""
+"""Images, texts and bytes in calls and objects, and long texts in calls."""
 
 import datetime
 import os
@@ -26,11 +26,18 @@ def note() -> dict:
     return {"when": datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC), "text": weave.Markdown("# Tide")}
 
 
+@weave.op
+def read_aloud(text: str) -> dict:
+    return {"text": text, "again": [text]}
+
+
+book = "The sea. ☂ " * 40_000  # Of lines of tens of megabytes the SDK takes minutes to read.
 painted = paint(300)
 wrap(noise)
 note()
+read_aloud(book)
 client.flush()
-image_call, wrap_call, note_call = client.get_calls()
+image_call, wrap_call, note_call, book_call = client.get_calls()
 image = image_call.output
 published = weave.publish({"picture": painted, "text": weave.Content.from_text("tide ☂")}, name="album")
 album = published.get()
@@ -39,6 +46,7 @@ facts = {
     "content": [wrap_call.output.mimetype, wrap_call.output.data == noise],
     "when": str(note_call.output["when"]),
     "markdown": note_call.output["text"].markup,
+    "long_text": [book_call.inputs["text"] == book, book_call.output["again"][0] == book],
     "published_image": album["picture"].tobytes() == painted.tobytes(),
     "text": album["text"].as_string(),
 }
