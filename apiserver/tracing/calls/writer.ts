@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { writeCalls, type CallRow } from '../../../db/tracing/write-calls.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
 import type { Project } from '../projects.ts'
 import { foldParts, type CallPart } from './parts.ts'
+import { joinRows } from './join-rows.ts'
 import { buildRow } from './rows.ts'
 import { isLarge, spill } from './spill.ts'
 
@@ -11,6 +13,8 @@ import { isLarge, spill } from './spill.ts'
 const lanes = 2
 const maxRows = 4_000
 const maxBytes = 16 * 1024 * 1024
+// Of a large request: others get their turn after so many.
+const turnRows = 1_000
 // Less than this is not worth a statement of its own while another one runs: it goes with what comes until that is over.
 const enoughBytes = 256 * 1024
 
@@ -42,6 +46,7 @@ export class CallWriter {
   async write(project: Project, parts: readonly CallPart[]): Promise<void> {
     const rows: CallRow[] = []
     for (const part of foldParts(parts)) {
+      if (rows.length % turnRows === turnRows - 1) await setImmediate()
       const row = buildRow(project, part)
       rows.push(isLarge(row) ? await spill(this.#artifacts, project, row) : row)
     }
@@ -84,10 +89,7 @@ export class CallWriter {
 
   async #flush(batches: Batch[]): Promise<void> {
     try {
-      await writeCalls(
-        this.#pool,
-        batches.flatMap(({ rows }) => rows),
-      )
+      await writeCalls(this.#pool, joinRows(batches.map(({ rows }) => rows)))
       for (const { done } of batches) done()
     } catch (error) {
       await this.#flushApart(batches, error)
