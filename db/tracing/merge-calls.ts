@@ -1,5 +1,5 @@
 import type { Pool } from '../pool.ts'
-import type { CallRow, Payload } from './write-calls.ts'
+import type { CallRow, Payload } from './call-rows.ts'
 
 type Value = string | number | boolean | null
 

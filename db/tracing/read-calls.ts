@@ -1,6 +1,6 @@
 import type { Pool } from '../pool.ts'
 import { streamRows, type Statement } from './stream-rows.ts'
-import type { SpilledPart } from './write-calls.ts'
+import type { SpilledPart } from './call-rows.ts'
 
 /** A call as it is read. Payloads are JSON texts; columns that were not asked for are undefined. */
 export interface StoredCall {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CallRow } from '../../../db/tracing/write-calls.ts'
+import type { CallRow } from '../../../db/tracing/call-rows.ts'
 import { joinRows } from './join-rows.ts'
 
 const startedAt = '2026-11-21T10:00:00.000000Z'

@@ -1,4 +1,4 @@
-import type { CallRow } from '../../../db/tracing/write-calls.ts'
+import type { CallRow } from '../../../db/tracing/call-rows.ts'
 
 /**
  * The rows of several requests, in the order in which these came, as one statement takes them: each call once, in the order

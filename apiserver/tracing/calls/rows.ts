@@ -1,4 +1,4 @@
-import type { CallRow } from '../../../db/tracing/write-calls.ts'
+import type { CallRow } from '../../../db/tracing/call-rows.ts'
 import type { Project } from '../projects.ts'
 import type { CallPart } from './parts.ts'
 import { findRefs } from './refs.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
-import type { CallRow, Payload, SpilledPart } from '../../../db/tracing/write-calls.ts'
+import type { CallRow, Payload, SpilledPart } from '../../../db/tracing/call-rows.ts'
 import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
 import type { Project } from '../projects.ts'
 

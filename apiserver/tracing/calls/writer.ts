@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { writeCalls, type CallRow } from '../../../db/tracing/write-calls.ts'
+import type { CallRow } from '../../../db/tracing/call-rows.ts'
+import { writeCalls } from '../../../db/tracing/write-calls.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
