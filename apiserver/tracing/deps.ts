@@ -6,7 +6,7 @@ import type { ValueChecker } from './feedback/value-checker.ts'
 import type { Projects } from './projects.ts'
 
 /** What requests of the tracing group are answered with. */
-export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'engines' | 'log'> {
+export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log'> {
   /** Of traces alone. */
   pool: Pool
   projects: Projects

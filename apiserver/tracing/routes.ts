@@ -65,9 +65,9 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
 }
 
 function createTraceDeps(main: Deps): TraceDeps {
-  const { artifacts, config, engines, log, tracing: pool } = main
+  const { artifacts, config, log, tracing: pool } = main
   const [projects, calls] = [new Projects(pool), new CallWriter(main.traceWrites, artifacts)]
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
-  return { artifacts, config, engines, log, pool, projects, calls, prices, values: new ValueChecker(), main }
+  return { artifacts, config, log, pool, projects, calls, prices, values: new ValueChecker(), main }
 }

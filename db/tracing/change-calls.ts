@@ -29,16 +29,16 @@ export async function listTraces(
   return rows
 }
 
-/** Which call stands below which, in these traces; at most `limit`, those that began first. */
+/** Which call stands below which in a trace; at most `limit`, those that began first. */
 export async function listParents(
   pool: Pool,
-  { project, traceIds, limit }: { project: number; traceIds: string[]; limit: number },
+  { project, traceId, limit }: { project: number; traceId: string; limit: number },
 ): Promise<{ id: string; parentId: string | null }[]> {
   const { rows } = await pool.query<{ id: string; parentId: string | null }>(
     `SELECT id, parent_id AS "parentId" FROM tracing.calls
-     WHERE project = $1 AND trace_id = ANY ($2) AND started_at IS NOT NULL AND deleted_at IS NULL
+     WHERE project = $1 AND trace_id = $2 AND started_at IS NOT NULL AND deleted_at IS NULL
      ORDER BY started_at LIMIT $3`,
-    [project, traceIds, limit],
+    [project, traceId, limit],
   )
   return rows
 }

@@ -6,7 +6,7 @@ import { weeksOf } from './week.ts'
 
 const mostIds = 1_000
 // Of a larger trace some calls at the end are not found below their parents.
-const mostOfTraces = 10_000
+const mostOfTrace = 10_000
 
 /** Deletes calls and all that stand below them; answers how many. @throws {TraceRefusal} 413 for more than 1,000 ids */
 export async function deleteWithDescendants(
@@ -18,13 +18,16 @@ export async function deleteWithDescendants(
   const { number: project } = await projects.find(caller, projectId)
   const found = await listTraces(pool, { weeks: weeksOf(callIds), project, ids: callIds })
   if (found.length === 0) return 0
-  const traceIds = [...new Set(found.map(({ traceId }) => traceId))]
-  const parents = await listParents(pool, { project, traceIds, limit: mostOfTraces })
-  const ids = withDescendants(
-    found.map(({ id }) => id),
-    parents,
-  )
-  return deleteCalls(pool, { weeks: weeksOf(ids), project, ids })
+  let deleted = 0
+  for (const [traceId, calls] of Map.groupBy(found, (call) => call.traceId)) {
+    const parents = await listParents(pool, { project, traceId, limit: mostOfTrace })
+    const ids = withDescendants(
+      calls.map(({ id }) => id),
+      parents,
+    )
+    deleted += await deleteCalls(pool, { weeks: weeksOf(ids), project, ids })
+  }
+  return deleted
 }
 
 /** The ids and those of all that stand below them, at any depth. */

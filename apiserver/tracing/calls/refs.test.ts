@@ -14,3 +14,11 @@ test.each<[string, unknown, string[] | undefined]>([
 ])('references: %s', (_, value, expected) => {
   expect(findRefs(Buffer.from(JSON.stringify(value)))).toEqual(expected)
 })
+
+test('a text with many of them in it is gone through once', () => {
+  const text = JSON.stringify(Array.from({ length: 20_000 }, () => ref))
+  const startMs = performance.now()
+  expect(findRefs(Buffer.from(JSON.stringify({ text, own: ref })))).toEqual([ref])
+  // It takes a few milliseconds; once for each reference it was many seconds.
+  expect(performance.now() - startMs).toBeLessThan(1_000)
+})

@@ -5,13 +5,14 @@ const colon = 0x3a
 
 /** The references in a payload, at any depth, as texts of their own; none is undefined. */
 export function findRefs(payload: Buffer): string[] | undefined {
-  let at = payload.indexOf(scheme)
-  if (at === -1) return undefined
   const refs = new Set<string>()
-  for (; at !== -1; at = payload.indexOf(scheme, at + scheme.length)) {
-    const end = findTextEnd(payload, at)
-    // A key is no value. A quote behind a backslash begins nothing: it stands in a text.
-    if (payload[at - 1] !== backslash && !isKey(payload, end)) refs.add(readText(payload, at, end))
+  for (let at = payload.indexOf(scheme); at !== -1;) {
+    // A quote behind a backslash begins nothing: it stands in a text, which may hold many like it.
+    const inText = payload[at - 1] === backslash
+    const end = inText ? at + scheme.length : findTextEnd(payload, at)
+    // A key is no value.
+    if (!inText && !isKey(payload, end)) refs.add(readText(payload, at, end))
+    at = payload.indexOf(scheme, end)
   }
   return refs.size > 0 ? [...refs] : undefined
 }

@@ -36,7 +36,7 @@ export function buildRow(project: Project, { id, start, end }: CallPart): CallRo
 }
 
 // Nearly all summaries count no errors: only others are parsed.
-const mayCountErrors = /"error"\s*:\s*(?!0\s*[,}])/
+const mayCountErrors = /"error"\s*:(?!\s*0\s*[,}])/
 
 /** Whether a summary tells of errors below the call. */
 function hasErrors(summary: Buffer): boolean {

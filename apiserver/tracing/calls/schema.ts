@@ -4,7 +4,7 @@ import { jsonText, optional, projectIdSchema } from '../schema.ts'
 // Some of these stand in indexes, whose entries may have some 2,700 bytes.
 export const idSchema = Type.String({ minLength: 1, maxLength: 256 })
 /** As some clients write it, an empty one is none. */
-const referredIdSchema = Type.String({ maxLength: 256 })
+export const referredIdSchema = Type.String({ maxLength: 256 })
 const opNameSchema = Type.String({ maxLength: 1024 })
 /** What is longer than the interface has is cut off: some clients give up when a call of theirs is refused. */
 export const displayNameSchema = Type.String()

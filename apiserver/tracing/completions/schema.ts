@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { idSchema, referredIdSchema } from '../calls/schema.ts'
 import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
 /** POST /completions/create and /completions/create_stream; the inputs are those of a chat, see chat-inputs.ts. */
@@ -6,8 +7,8 @@ export const completionSchema = Type.Object({
   project_id: projectIdSchema,
   inputs: jsonText(),
   track_llm_call: optional(Type.Boolean()),
-  trace_id: optional(Type.String()),
-  parent_id: optional(Type.String()),
+  trace_id: optional(idSchema),
+  parent_id: optional(referredIdSchema),
 })
 export const completionTexts = ['inputs']
 
