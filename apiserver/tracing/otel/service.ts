@@ -11,7 +11,7 @@ import { ProjectRoutes, type Routing } from './routing.ts'
 import { SpanBatches } from './span-batches.ts'
 import { createCall, type Surroundings } from './span-call.ts'
 import type { Span } from './span.ts'
-import { Turns } from './turns.ts'
+import { Turns } from '../turns.ts'
 import { readWireSpans, type SpanGroup, type SpanSource } from './wire-spans.ts'
 
 type Deps = Pick<TraceDeps, 'calls' | 'projects'>
