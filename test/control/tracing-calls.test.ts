@@ -206,7 +206,7 @@ describe('deleting', () => {
     expect(await remove([child.id, grandchild.id, 'unknown'])).toEqual({ status: 200, body: { num_deleted: 2 } })
     expect(await remove([child.id])).toEqual({ status: 200, body: { num_deleted: 0 } })
     const left = await query({ project_id: 'team/deleting' })
-    expect(left.map(({ id }) => id)).toEqual([root.id, sibling.id])
+    expect(left.map(({ id }) => id).toSorted()).toEqual([root.id, sibling.id].toSorted())
     expect(await remove(Array.from({ length: 1_001 }, (_, index) => String(index)))).toEqual({
       status: 413,
       body: { reason: 'Request too large' },
