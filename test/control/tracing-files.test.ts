@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -162,6 +163,31 @@ describe('a form', () => {
       const answer = await sendForm(`${part('project_id', name)}${part('file', 'abc', '; filename="a"')}--B--\r\n`)
       expect(answer).toEqual(refusal(status, /./))
     }
+  })
+
+  test.each([
+    ['a file of another name', part('other', 'abc', '; filename="a"')],
+    ['a second file', part('file', 'abc', '; filename="a"') + part('file', 'abc', '; filename="b"')],
+    ['the file', part('file', 'abc', '; filename="a"')],
+    ['a field', part('expected_digest', 'abc')],
+  ])('whose end is missing in %s is refused, and the next one taken', async (_, parts) => {
+    expect((await sendForm(part('project_id', project_id) + parts)).status).toBe(422)
+    expect((await keep(randomBytes(10))).status).toBe(200)
+  })
+
+  test('leaves the connection of a refused one open for the next request', async () => {
+    const { hostname, port } = new URL(own.server.url)
+    const socket = connect(Number(port), hostname)
+    const answers: string[] = []
+    socket.on('data', (chunk) => answers.push(chunk.toString()))
+    const form = `${part('file', 'a', '; filename="a"')}${part('file', 'b', '; filename="b"')}--B--\r\n`
+    const head = `POST /file/create HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: multipart/form-data; boundary=B\r\n`
+    socket.write(`${head}Content-Length: ${form.length}\r\n\r\n${form}`)
+    // Longer than whoever does not read answers is waited for.
+    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    socket.write('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    await once(socket, 'close')
+    expect(answers.join('').match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 422', 'HTTP/1.1 200'])
   })
 
   test('that a client leaves costs nothing', async () => {

@@ -52,7 +52,12 @@ class FormReading {
     this.#parser = parser
     this.#done = new Promise((resolve, reject) => parser.on('finish', resolve).on('error', reject))
     this.#done.catch(() => (this.isBroken = true))
-    parser.on('file', (field, stream) => (field === fileField ? this.#takeFile(stream) : stream.resume()))
+    parser.on('file', (field, stream) => {
+      // Every part may end too early; an error that nobody listens to would end the process.
+      stream.on('error', () => (this.isBroken = true))
+      if (field === fileField) this.#takeFile(stream)
+      else stream.resume()
+    })
     parser.on('field', (field, text, _, cut) => {
       if (cut) this.#refusal ??= refuseForm('a field is too long')
       this.#fields.set(field, text)
@@ -98,7 +103,7 @@ class FormReading {
       stream.resume()
       return
     }
-    this.#stream = stream.on('error', () => (this.isBroken = true))
+    this.#stream = stream
     this.#content = takeContent(this.#deps.artifacts, stream, this.#limitBytes)
     this.#content.catch(() => stream.resume()) // the parser waits for its reader; there is nobody any more
   }
