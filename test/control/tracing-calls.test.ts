@@ -214,6 +214,14 @@ describe('deleting', () => {
   })
 })
 
+test('one call is read by its id alone, whatever members of queries stand beside it', async () => {
+  const start = startOf()
+  await post('/v2/team/p/calls/complete', { batch: [{ ...start, ...endOf(start.id) }] })
+  const query = { offset: -1, sort_by: [{ field: 'nothing', direction: 'asc' }], columns: 1, query: { $expr: {} } }
+  const answer = await post('/call/read', { project_id: 'team/p', id: start.id, ...query })
+  expect(answer).toEqual({ status: 200, body: { call: { ...whole(start), ...ended } } })
+})
+
 describe('hostile payloads', () => {
   const complete = async (inputs: string) => {
     const [hostile, harmless] = [startOf(), startOf()]

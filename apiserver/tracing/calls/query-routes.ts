@@ -45,8 +45,8 @@ export function routeCallQueries(api: TraceApi, deps: TraceDeps): void {
       body: readBodySchema,
       answer: Type.Object({ call: Type.Unsafe<unknown>({ anyOf: [callSchema, { type: 'null' }] }) }),
     },
-    async ({ caller, body: { id, ...wanted } }) => {
-      const call = await findCall(deps, caller, id, wanted)
+    async ({ caller, body }) => {
+      const call = await findCall(deps, caller, body)
       return rawObject({ call: call === undefined ? null : rawText(call) })
     },
   )

@@ -43,6 +43,7 @@ export const readBodySchema = Type.Object({
   include_storage_size: flag,
   include_total_storage_size: flag,
 })
+export type CallRead = Static<typeof readBodySchema>
 
 export const callSchema = Type.Object({
   id: Type.String(),

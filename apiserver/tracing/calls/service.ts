@@ -8,7 +8,7 @@ import { selectColumns } from './columns.ts'
 import { expandCalls } from './expand.ts'
 import { lookUpExtras } from './extras.ts'
 import { presentCall } from './present.ts'
-import type { CallsQuery, StatsQuery } from './query-schema.ts'
+import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
 import { fetchSpilled } from './spill.ts'
 import { splitBySize } from './split-by-size.ts'
 
@@ -21,8 +21,17 @@ export async function* findCalls(deps: TraceDeps, caller: Caller, wanted: CallsQ
 }
 
 /** One call; undefined when it is not there or deleted. */
-export async function findCall(deps: TraceDeps, caller: Caller, id: string, wanted: CallsQuery) {
-  for await (const [call] of findCalls(deps, caller, { ...wanted, filter: { call_ids: [id] }, limit: 1 })) return call
+export async function findCall(deps: TraceDeps, caller: Caller, wanted: CallRead) {
+  // Only what is checked: a body may have more, such as a limit.
+  const query = {
+    project_id: wanted.project_id,
+    filter: { call_ids: [wanted.id] },
+    limit: 1,
+    include_costs: wanted.include_costs ?? null,
+    include_storage_size: wanted.include_storage_size ?? null,
+    include_total_storage_size: wanted.include_total_storage_size ?? null,
+  }
+  for await (const [call] of findCalls(deps, caller, query)) return call
   return undefined
 }
 
