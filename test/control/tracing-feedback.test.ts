@@ -546,4 +546,16 @@ describe('feedback is purged', () => {
     })
     expect((await post('/feedback/replace', feedbackOf(p))).status).toBe(422)
   })
+
+  test('when the new one names a third, which stays', async () => {
+    const p = newProject()
+    const [old, third] = [await create(feedbackOf(p)), await create(feedbackOf(p, { payload: { n: 3 } }))]
+    const replacing = feedbackOf(p, { payload: { n: 2 }, feedback_id: old.body.id, id: third.body.id })
+    const { status, body } = await post<Row>('/feedback/replace', replacing)
+    expect({ status, payload: body.payload }).toEqual({ status: 200, payload: { n: 2 } })
+    expect((await query(p)).map(({ id, payload }) => ({ id, payload }))).toEqual([
+      { id: third.body.id, payload: { n: 3 } },
+      { id: body.id, payload: { n: 2 } },
+    ])
+  })
 })

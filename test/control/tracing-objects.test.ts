@@ -216,7 +216,7 @@ describe('deletion', () => {
 
   test('is all or nothing', async () => {
     const digest = await create('some', 1)
-    for (const digests of [['nothing'], [digest, 'nothing'], [digest, 'v0'], ['v7']]) {
+    for (const digests of [['nothing'], [digest, 'nothing'], ['v0', 'v7'], ['v7']]) {
       expect(await remove('some', digests)).toEqual(refusal(404, /not found when deleting/))
     }
     expect(await remove('nobody')).toEqual(refusal(404, /not found when deleting/))
@@ -225,6 +225,20 @@ describe('deletion', () => {
     expect(await list()).toHaveLength(1)
     expect(await remove('some', [digest, digest])).toEqual({ status: 200, body: { num_deleted: 1 } })
     expect(await remove('some')).toEqual(refusal(404, /not found when deleting/))
+  })
+
+  test('is of every version that a name means, and of one once that has several names', async () => {
+    const publishBoth = async () => {
+      await create('both', { plain: true })
+      await create('both', { _type: 'CustomWeaveType', weave_type: { type: 'Op' } })
+    }
+    await publishBoth()
+    expect(await remove('both', ['latest'])).toEqual({ status: 200, body: { num_deleted: 2 } })
+    await publishBoth()
+    expect(await remove('both', ['v0'])).toEqual({ status: 200, body: { num_deleted: 2 } })
+    const digest = await create('both', { plain: true })
+    expect(await remove('both', ['v0', 'latest', digest])).toEqual({ status: 200, body: { num_deleted: 1 } })
+    expect(await list()).toEqual([])
   })
 })
 

@@ -15,6 +15,7 @@ const priceOf = (effectiveDate: string, pricingLevel: Price['pricingLevel']): Pr
   createdAt: at('01'),
 })
 const own = (day: string) => priceOf(at(day), 'project')
+const made = (day: string, id: string): Price => ({ ...own('08'), id, createdAt: at(day) })
 const listed = (day: string) => priceOf(at(day), 'default')
 
 describe('the price of a call that started on the 10th', () => {
@@ -26,6 +27,12 @@ describe('the price of a call that started on the 10th', () => {
     ["is the server's where the project's came later", [own('11'), listed('01')], listed('01')],
     ['is a later one before none', [listed('12')], listed('12')],
     ["is the project's of later ones", [listed('20'), own('11'), own('15')], own('15')],
+    [
+      'is the one made last of those from one day on',
+      [made('05', 'b'), made('06', 'a'), made('04', 'c')],
+      made('06', 'a'),
+    ],
+    ['is by ids when they were made together', [made('05', 'b'), made('05', 'c'), made('05', 'a')], made('05', 'c')],
   ])('%s', (_name, prices, expected) => {
     expect(choosePrice(prices, at('10'))).toEqual(expected)
     expect(choosePrice(prices.toReversed(), at('10'))).toEqual(expected)

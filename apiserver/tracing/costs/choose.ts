@@ -1,5 +1,7 @@
 /** What a token costs, with where that is said. */
 export interface Price {
+  /** Of a project's own. */
+  id?: string
   providerId: string
   effectiveDate: string
   promptTokenCost: number
@@ -20,9 +22,15 @@ export function choosePrice(prices: readonly Price[], startedAt: string): Price 
   // Times are texts of one form, which sort as they are.
   const rank = ({ effectiveDate, pricingLevel }: Price) =>
     (effectiveDate <= startedAt ? 0 : 2) + (pricingLevel === 'project' ? 0 : 1)
-  const isBetter = (a: Price, b: Price) =>
-    rank(a) < rank(b) || (rank(a) === rank(b) && a.effectiveDate > b.effectiveDate)
+  const isBetter = (a: Price, b: Price) => rank(a) < rank(b) || (rank(a) === rank(b) && isNewer(a, b))
   return prices.reduce<Price | undefined>((best, price) => (best && !isBetter(price, best) ? best : price), undefined)
+}
+
+/** Of those from one moment on, the one that was made last; ids decide between those that were made together. */
+function isNewer(a: Price, b: Price): boolean {
+  if (a.effectiveDate !== b.effectiveDate) return a.effectiveDate > b.effectiveDate
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt
+  return (a.id ?? '') > (b.id ?? '')
 }
 
 /** The cost of what a call used of a model, as `summary.weave.costs` has it. */

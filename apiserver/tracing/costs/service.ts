@@ -77,8 +77,9 @@ async function findPrices(
 ): Promise<Map<string, Price[]>> {
   if (llmIds.size === 0) return new Map()
   const found = await prices.find(llmIds)
-  for (const row of await listCostsOf(pool, project.number, [...llmIds])) {
-    found.set(row.llmId, [...(found.get(row.llmId) ?? []), toPrice(row, project)])
+  const own = Map.groupBy(await listCostsOf(pool, project.number, [...llmIds]), ({ llmId }) => llmId)
+  for (const [llmId, rows] of own) {
+    found.set(llmId, [...(found.get(llmId) ?? []), ...rows.map((row) => toPrice(row, project))])
   }
   return found
 }

@@ -28,7 +28,7 @@ export async function createFeedback(deps: TraceDeps, caller: Caller, wire: Wire
   return stored!
 }
 
-/** Puts feedback in the place of another, which is gone afterwards. */
+/** Puts feedback in the place of another, which is gone afterwards. It is new, or has the other's id: no third is touched. */
 export async function replaceWith(
   deps: TraceDeps,
   caller: Caller,
@@ -36,7 +36,8 @@ export async function replaceWith(
 ): Promise<StoredFeedback> {
   const item = await readFeedback(deps, caller, wire, ['body'])
   const project = await deps.projects.open(caller, wire.project_id)
-  return replaceFeedback(deps.pool, project.number, { replaced: wire.feedback_id, by: item })
+  const id = wire.id === wire.feedback_id ? wire.id : newId()
+  return replaceFeedback(deps.pool, project.number, { replaced: wire.feedback_id, by: { ...item, id } })
 }
 
 /**

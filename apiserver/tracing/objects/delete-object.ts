@@ -22,8 +22,9 @@ export async function deleteObject(
   const named = digests?.length ? new Set(digests) : undefined
   const aliases = named ? await listObjectAliases(pool, number, { objectId, aliases: [...named] }) : new Map()
   return deleteVersions(pool, { project: number, objectId }, (live) => {
-    const found = live.filter((version) => !named || [...named].some((name) => isNamed(version, name, aliases)))
-    if (found.length > 0 && (!named || found.length === named.size)) return found.map(({ digest }) => digest)
+    const groups = named ? [...named].map((name) => live.filter((version) => isNamed(version, name, aliases))) : [live]
+    // An op and an object of one name may both be meant, and one version by several names.
+    if (groups.every((found) => found.length > 0)) return groups.flat().map(({ digest }) => digest)
     throw missing(`Object ${objectId} (${[...(named ?? ['all'])].join(', ')}) not found when deleting.`)
   })
 }
