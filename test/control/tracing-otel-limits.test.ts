@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { useApiServer } from '../support/api-server.ts'
 import { type Export, Exporter, json, requestOf, spanOf } from '../support/exporter.ts'
-import { encodeOtlp, toAttributes } from '../support/otlp.ts'
+import { encodeOtlp, type OtlpSpan, toAttributes } from '../support/otlp.ts'
 import { useStack } from '../support/stack.ts'
 
 const exporter = new Exporter(useApiServer(useStack()))
+// Indexes compress what repeats.
+const noise = randomBytes(2_500).toString('hex')
 const limitBytes = 32 * 1024 * 1024
 
 describe('a request is refused', () => {
@@ -62,14 +65,45 @@ function writeLength(length: number): Buffer {
   return Buffer.from([...bytes, length])
 }
 
-test.each<[string, number, number, number[]]>([
-  ['resources', 413, 0x0a, []],
-  ['scopes', 413, 0x12, [0x0a]],
-  ['spans', 413, 0x12, [0x12, 0x0a]],
-  ['attributes', 200, 0x4a, [0x12, 0x12, 0x0a]],
-  ['items', 200, 0x0a, [0x2a, 0x12, 0x4a, 0x12, 0x12, 0x0a]],
-])('millions of empty %s are not gone through', async (_, status, tag, around) => {
+test.each<[string, number, string, number, number[]]>([
+  ['resources', 413, 'Request too large', 0x0a, []],
+  ['scopes', 413, 'Request too large', 0x12, [0x0a]],
+  ['spans', 413, 'Request too large', 0x12, [0x12, 0x0a]],
+  ['attributes', 200, 'a list is too long', 0x4a, [0x12, 0x12, 0x0a]],
+  ['items', 200, 'too many values', 0x0a, [0x2a, 0x12, 0x4a, 0x12, 0x12, 0x0a]],
+])('millions of empty %s are not gone through', async (_, status, reason, tag, around) => {
   const answer = await exporter.post({ body: buildBomb(tag, around), headers: { 'content-encoding': 'gzip' } })
   expect(answer.status).toBe(status)
-  if (status === 200) expect(answer.body.toString()).toContain('Rejected a span: a list is too long')
+  expect(answer.body.toString()).toContain(reason)
+})
+
+describe('a span that cannot be stored', () => {
+  const values = `[${'1,'.repeat(1_100_000)}1]`
+
+  test.each<[string, OtlpSpan, RegExp]>([
+    [
+      'of a long thread',
+      { attributes: toAttributes({ 'wandb.thread_id': noise }) },
+      /id of a thread has more than 256/,
+    ],
+    [
+      'of a long session',
+      { attributes: toAttributes({ 'gcp.vertex.agent.session_id': noise }) },
+      /id of a thread has more than 256/,
+    ],
+    ['of a long run', { attributes: toAttributes({ 'wandb.wb_run_id': noise }) }, /id of a run has more than 256/],
+  ])('%s costs the others nothing, in both forms', async (_, bad, reason) => {
+    const request = () => requestOf(spanOf(bad), spanOf())
+    const inJson = await exporter.ask({ type: json, body: JSON.stringify(request()) })
+    const told = { rejected_spans: 1, error_message: expect.stringMatching(reason) as string }
+    expect(inJson).toMatchObject({ status: 200, body: { partial_success: told } })
+    const { status, body } = await exporter.post({ body: encodeOtlp(request()) })
+    expect([status, body.toString()]).toEqual([200, expect.stringMatching(reason)])
+  })
+
+  test('for its many values keeps them as a text', async () => {
+    const span = spanOf({ attributes: toAttributes({ input: values }) })
+    const sent = { body: gzipSync(encodeOtlp(requestOf(span))), headers: { 'content-encoding': 'gzip' } }
+    expect(await exporter.post(sent)).toMatchObject({ status: 200, body: Buffer.alloc(0) })
+  })
 })

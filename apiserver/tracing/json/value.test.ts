@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { JsonError } from '../../json/text.ts'
-import { JsonNumber, parseValue, writeValue } from './value.ts'
+import { JsonNumber, parseValue, TooManyValues, ValueBudget, writeValue } from './value.ts'
 
 describe('a value loses nothing', () => {
   test.each([
@@ -41,6 +41,15 @@ describe('a value loses nothing', () => {
       expect(() => parseValue(text)).toThrow(JsonError)
     },
   )
+})
+
+test('values are built up to a number, which texts share', () => {
+  const budget = new ValueBudget()
+  const text = `[${'1,'.repeat(399_999)}1]`
+  parseValue(text, budget)
+  parseValue(text, budget)
+  expect(() => parseValue(text, budget)).toThrow(TooManyValues)
+  expect(parseValue(`[${'1,'.repeat(1_200_000)}1]`)).toHaveLength(1_200_001)
 })
 
 function spoil([json, at, extra]: [string, number, string]): string {

@@ -8,6 +8,24 @@ const firstPlain = 0x20
 const plainValue = /[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true)|(false)|(null))/y
 const space = /[ \t\r\n]*/y
 
+/** As many values take some hundred MB; no program writes so many into one payload. */
+const mostValues = 1_000_000
+
+/** A text has more values than are built at once. */
+export class TooManyValues extends JsonError {
+  override name = 'TooManyValues'
+}
+
+/** How many values may still be built; texts that are in memory together share one. */
+export class ValueBudget {
+  left = mostValues
+
+  /** For one more. @throws {TooManyValues} */
+  take(): void {
+    if (--this.left < 0) throw new TooManyValues('too many values')
+  }
+}
+
 /** A number as it was written: its digits, its sign, and whether it has a point or an exponent are kept. */
 export class JsonNumber {
   readonly text: string
@@ -23,10 +41,10 @@ export type Value = null | boolean | string | JsonNumber | Value[] | Map<string,
 /**
  * Of a key given twice the last value counts, in the first one's place.
  *
- * @throws {JsonError} for what is not JSON, or is nested more than 500 deep
+ * @throws {JsonError} for what is not JSON, or is nested more than 500 deep, or has more values than the budget
  */
-export function parseValue(text: string): Value {
-  const reader = new ValueReader(text)
+export function parseValue(text: string, budget?: ValueBudget): Value {
+  const reader = new ValueReader(text, budget)
   const value = reader.readValue()
   if (!reader.isAtEnd()) throw notJson()
   return value
@@ -44,11 +62,13 @@ export function writeValue(value: Value): string {
 /** Reads JSON values from a text one after the other. */
 class ValueReader {
   readonly #text: string
+  readonly #budget: ValueBudget | undefined
   #at = 0
   #depth = 0
 
-  constructor(text: string) {
+  constructor(text: string, budget: ValueBudget | undefined) {
     this.#text = text
+    this.#budget = budget
   }
 
   isAtEnd(): boolean {
@@ -56,6 +76,7 @@ class ValueReader {
   }
 
   readValue(): Value {
+    this.#budget?.take()
     const first = this.#peek()
     if (first === '"') return this.#readText()
     if (first !== '{' && first !== '[') return this.#readPlain()

@@ -1,7 +1,7 @@
-import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { WireType } from '@bufbuild/protobuf/wire'
 import { JsonNumber, type Value } from '../json/value.ts'
 import { OtelFault } from './fault.ts'
-import { openReader } from './wire-text.ts'
+import type { WireReader } from './wire-text.ts'
 
 /** One of the attributes of a span, an event, a link or a resource. */
 export interface Attribute {
@@ -11,30 +11,28 @@ export interface Attribute {
 
 // Other readers of protobuf refuse what is nested deeper; here it becomes null.
 const maxDepth = 100
-// Two bytes are enough for an item.
-const mostItems = 1_000_000
 
-type WireReader = readonly [WireType, (reader: BinaryReader, depth: number) => Value]
+type WireKind = readonly [WireType, (reader: WireReader, depth: number) => Value]
 
 // The message AnyValue of opentelemetry.proto.common.v1, by the numbers of its fields.
-const wireReaders: Record<number, WireReader | undefined> = {
+const wireKinds: Record<number, WireKind | undefined> = {
   1: [WireType.LengthDelimited, (reader) => reader.string()],
   2: [WireType.Varint, (reader) => reader.bool()],
   3: [WireType.Varint, (reader) => new JsonNumber(String(reader.int64()))],
   4: [WireType.Bit64, (reader) => toDouble(reader.double())],
-  5: [WireType.LengthDelimited, (reader, depth) => readWireItems(reader.bytes(), depth)],
-  6: [WireType.LengthDelimited, (reader, depth) => toMap(readWireMembers(reader.bytes(), depth))],
+  5: [WireType.LengthDelimited, (reader, depth) => readWireItems(reader.enter(), depth)],
+  6: [WireType.LengthDelimited, (reader, depth) => toMap(readWireMembers(reader.enter(), depth))],
   7: [WireType.LengthDelimited, (reader) => Buffer.from(reader.bytes()).toString('base64')],
 }
 
 /** The value of an attribute in protobuf; null when it has none, or is nested too deeply. */
-export function readWireValue(bytes: Uint8Array, depth = 0): Value {
+function readWireValue(reader: WireReader, depth: number): Value {
+  reader.budget.take()
   if (depth > maxDepth) return null
   let value: Value = null
-  const reader = openReader(bytes)
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag()
-    const known = wireReaders[number]
+    const known = wireKinds[number]
     if (known?.[0] === type) value = known[1](reader, depth + 1)
     else reader.skip(type, number)
   }
@@ -42,36 +40,34 @@ export function readWireValue(bytes: Uint8Array, depth = 0): Value {
 }
 
 /** The message KeyValue. */
-export function readWireAttribute(bytes: Uint8Array, depth = 0): Attribute {
+export function readWireAttribute(reader: WireReader, depth = 0): Attribute {
+  reader.budget.take()
   const attribute: Attribute = { key: '', value: null }
-  const reader = openReader(bytes)
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag()
     if (number === 1 && type === WireType.LengthDelimited) attribute.key = reader.string()
-    else if (number === 2 && type === WireType.LengthDelimited) attribute.value = readWireValue(reader.bytes(), depth)
+    else if (number === 2 && type === WireType.LengthDelimited) attribute.value = readWireValue(reader.enter(), depth)
     else reader.skip(type, number)
   }
   return attribute
 }
 
 /** The items of an ArrayValue. */
-function readWireItems(bytes: Uint8Array, depth: number): Value[] {
-  return readWireList(bytes, (item) => readWireValue(item, depth))
+function readWireItems(reader: WireReader, depth: number): Value[] {
+  return readWireList(reader, (item) => readWireValue(item, depth))
 }
 
 /** The members of a KeyValueList. */
-function readWireMembers(bytes: Uint8Array, depth: number): Attribute[] {
-  return readWireList(bytes, (item) => readWireAttribute(item, depth))
+function readWireMembers(reader: WireReader, depth: number): Attribute[] {
+  return readWireList(reader, (item) => readWireAttribute(item, depth))
 }
 
-function readWireList<T>(bytes: Uint8Array, read: (item: Uint8Array) => T): T[] {
+function readWireList<T>(reader: WireReader, read: (item: WireReader) => T): T[] {
   const items: T[] = []
-  const reader = openReader(bytes)
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag()
-    if (number === 1 && type === WireType.LengthDelimited) items.push(read(reader.bytes()))
+    if (number === 1 && type === WireType.LengthDelimited) items.push(read(reader.enter()))
     else reader.skip(type, number)
-    if (items.length > mostItems) throw new OtelFault('a list is too long')
   }
   return items
 }

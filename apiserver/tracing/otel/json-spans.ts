@@ -1,7 +1,7 @@
 import { JsonError } from '../../json/text.ts'
 import { readJson } from '../json/read.ts'
 import type { JsonText } from '../json/text.ts'
-import { parseValue } from '../json/value.ts'
+import { parseValue, type Value, ValueBudget } from '../json/value.ts'
 import { OtelFault } from './fault.ts'
 import { resourceMessage, spanMessage } from './span.ts'
 import type { SpanGroup, SpanSource } from './wire-spans.ts'
@@ -25,17 +25,25 @@ export function readJsonSpans(bytes: Buffer): SpanGroup[] {
 }
 
 function* eachSpan(spans: JsonText[]): Iterator<SpanSource> {
-  for (const span of spans) yield () => spanMessage.readJson(parseValue(span.toString()))
+  for (const span of spans) yield () => spanMessage.readJson(parseBounded(span))
 }
 
 function readResource(text: JsonText | undefined) {
   if (!text || text.first === 'n') return resourceMessage.empty()
-  return resourceMessage.readJson(parseValue(text.toString()))
+  return resourceMessage.readJson(parseBounded(text))
+}
+
+function parseBounded(text: JsonText): Value {
+  return orFault(() => parseValue(text.toString(), new ValueBudget()))
 }
 
 function parse(bytes: Buffer): unknown {
+  return orFault(() => readJson(bytes, texts))
+}
+
+function orFault<T>(read: () => T): T {
   try {
-    return readJson(bytes, texts)
+    return read()
   } catch (cause) {
     throw cause instanceof JsonError ? new OtelFault(cause.message, { cause }) : cause
   }

@@ -1,7 +1,8 @@
-import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { WireType } from '@bufbuild/protobuf/wire'
 import { JsonNumber, type Value } from '../json/value.ts'
 import { type Attribute, readJsonAttribute, readWireAttribute } from './any-value.ts'
 import { OtelFault } from './fault.ts'
+import type { WireReader } from './wire-text.ts'
 
 /** How the value of a field stands in protobuf, and in OTLP's JSON form. */
 export interface Kind<V> {
@@ -9,7 +10,7 @@ export interface Kind<V> {
   /** Of a field that is absent. */
   empty: () => V
   /** `before` is what the field has had so far: repeated ones grow. */
-  readWire: (reader: BinaryReader, before: V) => V
+  readWire: (reader: WireReader, before: V) => V
   readJson: (value: Value) => V
 }
 
@@ -53,7 +54,7 @@ export const flags: Kind<number> = { ...count, wireType: WireType.Bit32, readWir
 export const attributes: Kind<Attribute[]> = {
   wireType: WireType.LengthDelimited,
   empty: () => [],
-  readWire: (reader, before) => append(before, () => readWireAttribute(reader.bytes())),
+  readWire: (reader, before) => append(before, () => readWireAttribute(reader.enter())),
   readJson: (value) => requireList(value).map((item) => readJsonAttribute(item)),
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { encodeSpan, type OtlpSpan } from '../../../test/support/otlp.ts'
 import { JsonNumber, parseValue } from '../json/value.ts'
 import { spanMessage, type Span } from './span.ts'
+import { WireReader } from './wire-text.ts'
 
 const span: OtlpSpan = {
   traceId: '5b8aa5a2d2c872e8321cf37308d69df2',
@@ -60,7 +61,8 @@ const expected: Span = {
   status: { code: 'ERROR', message: 'failed' },
 }
 
-const readWire = (value: OtlpSpan) => spanMessage.readWire(encodeSpan(value))
+const readBytes = (bytes: Uint8Array) => spanMessage.readWire(new WireReader(bytes))
+const readWire = (value: OtlpSpan) => readBytes(encodeSpan(value))
 const readJson = (value: unknown) => spanMessage.readJson(parseValue(JSON.stringify(value)))
 
 test('a span reads the same from both forms', () => {
@@ -70,7 +72,7 @@ test('a span reads the same from both forms', () => {
 
 test('what is not known is left out', () => {
   const unknown = Buffer.from([0xa2, 0x06, 0x01, 0x00, 0xa8, 0x06, 0x07, 0xb3, 0x06, 0x08, 0x01, 0xb4, 0x06])
-  expect(spanMessage.readWire(Buffer.concat([unknown, encodeSpan(span), unknown]))).toEqual(expected)
+  expect(readBytes(Buffer.concat([unknown, encodeSpan(span), unknown]))).toEqual(expected)
   expect(readJson({ ...span, unknown: [{}] })).toEqual(expected)
 })
 
@@ -108,7 +110,7 @@ test('a JSON form may name its enumerations, and write ids in capitals', () => {
 
 test('NUL and bytes that are no UTF-8 are replaced', () => {
   const bytes = Buffer.concat([Buffer.from([0x2a, 4]), Buffer.from('a\0'), Buffer.from([0xff, 0x62])])
-  expect(spanMessage.readWire(bytes).name).toBe('a\uFFFD\uFFFDb')
+  expect(readBytes(bytes).name).toBe('a\uFFFD\uFFFDb')
 })
 
 test('ids of zeros are none', () => {
@@ -123,11 +125,19 @@ test('what is nested too deeply is null', () => {
   expect(JSON.stringify(readWire({ attributes }).attributes[0]!.value)).toBe(nested)
 })
 
+/** Two lists of 600,000 nulls. */
+function manyValues(): Uint8Array {
+  const values = Array.from({ length: 600_000 }, () => ({}))
+  const attributes = ['a', 'b'].map((key) => ({ key, value: { arrayValue: { values } } }))
+  return encodeSpan({ attributes })
+}
+
 test.each<[string, () => Span]>([
-  ['a length beyond the end', () => spanMessage.readWire(Buffer.from([0x2a, 100, 1]))],
-  ['a field without a number', () => spanMessage.readWire(Buffer.from([0x00]))],
-  ['groups without an end', () => spanMessage.readWire(Buffer.alloc(1_000, 0x0b))],
-  ['a broken attribute', () => spanMessage.readWire(Buffer.from([0x4a, 2, 0x0a, 100]))],
+  ['a length beyond the end', () => readBytes(Buffer.from([0x2a, 100, 1]))],
+  ['a field without a number', () => readBytes(Buffer.from([0x00]))],
+  ['groups without an end', () => readBytes(Buffer.alloc(1_000, 0x0b))],
+  ['a broken attribute', () => readBytes(Buffer.from([0x4a, 2, 0x0a, 100]))],
+  ['more values than fit into memory', () => readBytes(manyValues())],
   ['an id that is too long', () => readWire({ spanId: '01'.repeat(65) })],
   ['an id that is not hexadecimal', () => readJson({ spanId: 'BRWBvzy1XBM=' })],
   ['a time that is no number', () => readJson({ startTimeUnixNano: 'now' })],

@@ -1,8 +1,8 @@
-import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire'
-import type { Value } from '../json/value.ts'
+import { WireType } from '@bufbuild/protobuf/wire'
+import { TooManyValues, type Value } from '../json/value.ts'
 import { OtelFault } from './fault.ts'
 import { append, type Kind, requireList } from './kinds.ts'
-import { openReader } from './wire-text.ts'
+import type { WireReader } from './wire-text.ts'
 
 /** A field of a message: its number in protobuf; its key here is its name in JSON. */
 export type Field<V> = readonly [number: number, kind: Kind<V>]
@@ -20,13 +20,13 @@ export class Message<T extends object> {
   }
 
   /** @throws {OtelFault} when it is not valid */
-  readWire(bytes: Uint8Array): T {
-    const reader = openReader(bytes)
+  readWire(reader: WireReader): T {
     const message = this.empty()
     try {
       while (reader.pos < reader.len) this.#readField(reader, message)
     } catch (cause) {
-      throw cause instanceof OtelFault ? cause : new OtelFault('not valid protobuf', { cause })
+      if (cause instanceof OtelFault) throw cause
+      throw new OtelFault(cause instanceof TooManyValues ? cause.message : 'not valid protobuf', { cause })
     }
     return message
   }
@@ -48,7 +48,7 @@ export class Message<T extends object> {
     return message
   }
 
-  #readField(reader: BinaryReader, message: T): void {
+  #readField(reader: WireReader, message: T): void {
     const [number, type] = reader.tag()
     const field = this.#byNumber[number]
     if (field?.[1].wireType !== type) reader.skip(type, number)
@@ -61,7 +61,7 @@ export function one<T extends object>(message: Message<T>): Kind<T> {
   return {
     wireType: WireType.LengthDelimited,
     empty: () => message.empty(),
-    readWire: (reader) => message.readWire(reader.bytes()),
+    readWire: (reader) => message.readWire(reader.enter()),
     readJson: (value) => message.readJson(value),
   }
 }
@@ -71,7 +71,7 @@ export function many<T extends object>(message: Message<T>): Kind<T[]> {
   return {
     wireType: WireType.LengthDelimited,
     empty: () => [],
-    readWire: (reader, before) => append(before, () => message.readWire(reader.bytes())),
+    readWire: (reader, before) => append(before, () => message.readWire(reader.enter())),
     readJson: (value) => requireList(value).map((item) => message.readJson(item)),
   }
 }

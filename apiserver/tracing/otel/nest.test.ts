@@ -128,6 +128,15 @@ test.each<[string, [string, Value][]]>([
   expect(nestIfPossible(list(attributes))).toEqual(new Map(attributes))
 })
 
+test('a long key is told by its beginning', () => {
+  const key = 'k'.repeat(5_000)
+  const conflict = list([
+    [key, one],
+    [`${key}.a`, two],
+  ])
+  expect(() => nestAttributes(conflict)).toThrow(`attribute '${'k'.repeat(200)}…' contradicts another`)
+})
+
 test('what would nest too deeply is kept as it is', () => {
   const key = Array.from({ length: 200 }, () => 'a').join('.')
   const text = '['.repeat(400) + ']'.repeat(400)

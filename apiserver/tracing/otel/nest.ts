@@ -1,6 +1,7 @@
 import { cleanJson } from '../json/clean.ts'
-import { parseValue, type Value } from '../json/value.ts'
+import { parseValue, type Value, ValueBudget } from '../json/value.ts'
 import { JsonError } from '../../json/text.ts'
+import { cut } from '../cut.ts'
 import type { Attribute } from './any-value.ts'
 import { OtelFault } from './fault.ts'
 
@@ -13,15 +14,15 @@ const deepestText = 300
 
 /**
  * Makes objects of dotted keys (`llm.model` is `model` in `llm`). Texts that are JSON objects or arrays are taken as such,
- * and objects with the keys 0 to n-1 become arrays.
+ * and objects with the keys 0 to n-1 become arrays. Texts with more values than the budget has stay texts.
  *
  * @throws {OtelFault} when one key is both a value and the beginning of others
  */
-export function nestAttributes(attributes: readonly Attribute[]): Members {
+export function nestAttributes(attributes: readonly Attribute[], budget = new ValueBudget()): Members {
   const root: Members = new Map()
   for (const { key, value } of attributes) {
     const parts = key.split('.')
-    place(root, parts.length > mostParts ? [key] : parts, parseJsonText(value))
+    place(root, parts.length > mostParts ? [key] : parts, parseJsonText(value, budget))
   }
   return new Map(Array.from(root, ([key, value]) => [key, toArrays(value)]))
 }
@@ -62,7 +63,7 @@ function merge(target: Members, source: Members): void {
 
 function conflict(parts: readonly string[]): OtelFault {
   return new OtelFault(
-    `attribute '${parts.join('.')}' contradicts another: a key is a value or has keys below it, not both`,
+    `attribute '${cut(parts.join('.'))}' contradicts another: a key is a value or has keys below it, not both`,
   )
 }
 
@@ -70,15 +71,17 @@ function isContainer(value: Value | undefined): boolean {
   return value instanceof Map || Array.isArray(value)
 }
 
-function parseJsonText(value: Value): Value {
+function parseJsonText(value: Value, budget: ValueBudget): Value {
   if (typeof value !== 'string' || !(value.startsWith('{') || value.startsWith('['))) return value
+  const { left } = budget
   try {
-    const parsed = parseValue(cleanJson(Buffer.from(value)).toString())
-    return isDeeperThan(parsed, deepestText) ? value : parsed
+    const parsed = parseValue(cleanJson(Buffer.from(value)).toString(), budget)
+    if (!isDeeperThan(parsed, deepestText)) return parsed
   } catch (error) {
-    if (error instanceof JsonError) return value
-    throw error
+    if (!(error instanceof JsonError)) throw error
   }
+  budget.left = left
+  return value
 }
 
 function isDeeperThan(value: Value, depth: number): boolean {

@@ -1,4 +1,4 @@
-import { JsonNumber, type Value, writeValue } from '../json/value.ts'
+import { JsonNumber, type Value, type ValueBudget, writeValue } from '../json/value.ts'
 import { type Members, nestAttributes, nestIfPossible } from './nest.ts'
 import type { Resource, Span, SpanEvent, SpanLink } from './span.ts'
 import { toInstant } from './time.ts'
@@ -14,8 +14,16 @@ export function writeResource(resource: Resource): string {
   )
 }
 
+/** What a dump has besides its span: attributes that are nested already, a resource that is a text already. */
+interface Parts {
+  attributes: Members
+  resource: string
+  /** For the attributes of events and links. */
+  budget: ValueBudget
+}
+
 /** The JSON text of a whole span, as a call shows it in its attributes as `otel_span`. */
-export function dumpSpan(span: Span, attributes: Members, resource: string): string {
+export function dumpSpan(span: Span, { attributes, resource, budget }: Parts): string {
   const dump = new Map<string, Value>([
     ['name', span.name],
     [
@@ -29,7 +37,7 @@ export function dumpSpan(span: Span, attributes: Members, resource: string): str
     ['kind', span.kind],
     ['parent_id', span.parentSpanId || null],
     ['start_time', toInstant(span.startTimeUnixNano)],
-    ['end_time', toInstant(span.endTimeUnixNano)],
+    ['end_time', span.endTimeUnixNano === 0n ? null : toInstant(span.endTimeUnixNano)],
     [
       'status',
       new Map([
@@ -38,27 +46,27 @@ export function dumpSpan(span: Span, attributes: Members, resource: string): str
       ]),
     ],
     ['attributes', attributes],
-    ['events', span.events.map(dumpEvent)],
-    ['links', span.links.map(dumpLink)],
+    ['events', span.events.map((event) => dumpEvent(event, budget))],
+    ['links', span.links.map((link) => dumpLink(link, budget))],
   ])
   return `${writeValue(dump).slice(0, -1)},"resource":${resource}}`
 }
 
-function dumpEvent(event: SpanEvent): Value {
+function dumpEvent(event: SpanEvent, budget: ValueBudget): Value {
   return new Map<string, Value>([
     ['name', event.name],
     ['timestamp', number(event.timeUnixNano)],
-    ['attributes', nestAttributes(event.attributes)],
+    ['attributes', nestAttributes(event.attributes, budget)],
     ['dropped_attributes_count', number(event.droppedAttributesCount)],
   ])
 }
 
-function dumpLink(link: SpanLink): Value {
+function dumpLink(link: SpanLink, budget: ValueBudget): Value {
   return new Map<string, Value>([
     ['trace_id', link.traceId],
     ['span_id', link.spanId],
     ['trace_state', link.traceState],
-    ['attributes', nestAttributes(link.attributes)],
+    ['attributes', nestAttributes(link.attributes, budget)],
     ['dropped_attributes_count', number(link.droppedAttributesCount)],
     ['flags', number(link.flags)],
   ])

@@ -1,4 +1,5 @@
 import type { TraceDeps } from '../deps.ts'
+import { cut } from '../cut.ts'
 import { cleanJson } from '../json/clean.ts'
 import type { Project } from '../projects.ts'
 import { badRequest } from '../refusals.ts'
@@ -101,5 +102,5 @@ class Storing {
 
 function describe(span: Span | undefined): string {
   if (!span) return 'Rejected a span'
-  return `Rejected span (name='${span.name.slice(0, 200).toWellFormed()}' trace_id='${span.traceId}' span_id='${span.spanId}')`
+  return `Rejected span (name='${cut(span.name)}' trace_id='${span.traceId}' span_id='${span.spanId}')`
 }

@@ -12,7 +12,15 @@ const surroundings = { projectId: 'e/p', resource: '{"attributes":{}}', wbUserId
 
 function callOf(values: Plain, span: Partial<Span> = {}, around: Partial<typeof surroundings> & object = {}) {
   const attributes = toAttributes(values).map((item) => readJsonAttribute(parseValue(JSON.stringify(item))))
-  const whole = { ...spanMessage.empty(), traceId: 'aa', spanId: 'bb', name: 'op', attributes, ...span }
+  const whole = {
+    ...spanMessage.empty(),
+    traceId: 'aa',
+    spanId: 'bb',
+    name: 'op',
+    endTimeUnixNano: 1n,
+    attributes,
+    ...span,
+  }
   const { start, end } = createCall(whole, { ...surroundings, ...around })
   return { start: start!, end: end! }
 }
@@ -198,6 +206,30 @@ test.each<[string, Span['status'], string | null]>([
   ['no error', { code: 'OK', message: 'fine' }, null],
 ])('the exception of %s', (_, status, expected) => {
   expect(callOf({}, { status }).end.exception).toBe(expected)
+})
+
+test('a span without an end is of a call that runs', () => {
+  const { start, end } = callOf({ output: 'x' }, { endTimeUnixNano: 0n, startTimeUnixNano: 1_000n })
+  expect([start.startedAt, end]).toEqual(['1970-01-01T00:00:00.000001Z', undefined])
+  expect(plain(start.otelDump)).toMatchObject({ end_time: null, attributes: { output: 'x' } })
+  expect(callOf({ 'langfuse.endTime': 5n }, { endTimeUnixNano: 0n }).end.endedAt).toBe('1970-01-01T00:00:00.000000Z')
+})
+
+test.each<[string, Plain]>([
+  ['a thread', { 'wandb.thread_id': 't'.repeat(257) }],
+  ['a session', { 'gcp.vertex.agent.session_id': 't'.repeat(257) }],
+  ['a run', { 'wandb.wb_run_id': 'r'.repeat(253) }],
+])('an id of %s that no index has room for costs the span', (_, values) => {
+  expect(() => callOf(values)).toThrow('more than 256 characters')
+})
+
+test('many values within texts stay texts, those of events too', () => {
+  const text = `[${'1,'.repeat(599_999)}1]`
+  const event = { timeUnixNano: 1n, name: 'e', attributes: [{ key: 'c', value: text }], droppedAttributesCount: 0 }
+  const { start } = callOf({ a: text, b: text, d: '[2]' }, { events: [event] })
+  const { attributes, events } = plain(start.otelDump) as Record<'attributes' | 'events', Record<string, unknown>>
+  expect(attributes).toEqual({ a: JSON.parse(text) as unknown, b: text, d: [2] })
+  expect(events[0]).toMatchObject({ attributes: { c: text } })
 })
 
 test.each<[string, Partial<Span>]>([

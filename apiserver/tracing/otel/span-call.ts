@@ -1,6 +1,6 @@
 import type { CallEnd, CallPart, CallStart } from '../calls/parts.ts'
 import { JsonText } from '../json/text.ts'
-import { type Value, writeValue } from '../json/value.ts'
+import { type Value, ValueBudget, writeValue } from '../json/value.ts'
 import { attributeKeys, callKeys, inputKeys, outputKeys, timeKeys } from './conventions.ts'
 import { OtelFault } from './fault.ts'
 import { findFirst, findInteger, findText } from './find.ts'
@@ -10,6 +10,9 @@ import { dumpSpan } from './otel-dump.ts'
 import type { Span } from './span.ts'
 import { findInstant, toInstant } from './time.ts'
 import { readUsage } from './usage.ts'
+
+// As ids have that come through the interface: an index has room for them.
+const longestId = 256
 
 /** What a call has from around its span. */
 export interface Surroundings {
@@ -22,19 +25,23 @@ export interface Surroundings {
   wbRunId: string | undefined
 }
 
-/** The whole call that a span tells of. @throws {OtelFault} when it is none */
+/** The call that a span tells of, of which one without an end still runs. @throws {OtelFault} when it is none */
 export function createCall(span: Span, surroundings: Surroundings): CallPart {
   if (span.spanId === '' || span.traceId === '') throw new OtelFault('a span needs the ids of itself and of its trace')
-  const attributes = nestAttributes(span.attributes)
-  return {
-    id: span.spanId,
-    start: createStart(span, attributes, surroundings),
-    end: createEnd(span, attributes),
-  }
+  const budget = new ValueBudget()
+  const attributes = nestAttributes(span.attributes, budget)
+  const otelDump = dumpSpan(span, { attributes, resource: surroundings.resource, budget })
+  const start = { ...createStart(span, attributes, surroundings), otelDump: new JsonText(Buffer.from(otelDump)) }
+  const endedAt = findInstant(attributes, timeKeys.end) ?? findEnd(span)
+  return { id: span.spanId, start, ...(endedAt && { end: createEnd(span, attributes, endedAt) }) }
+}
+
+function findEnd({ endTimeUnixNano }: Span): string | undefined {
+  return endTimeUnixNano === 0n ? undefined : toInstant(endTimeUnixNano)
 }
 
 function createStart(span: Span, attributes: Members, surroundings: Surroundings): CallStart {
-  const threadId = findText(attributes, callKeys.threadId)
+  const threadId = checkId('a thread', findText(attributes, callKeys.threadId))
   const displayName = findText(attributes, callKeys.displayName)
   return {
     traceId: span.traceId,
@@ -46,16 +53,15 @@ function createStart(span: Span, attributes: Members, surroundings: Surroundings
     startedAt: findInstant(attributes, timeKeys.start) ?? toInstant(span.startTimeUnixNano),
     attributes: toText(readAttributes(attributes)),
     inputs: toText(readInputs(attributes)),
-    otelDump: new JsonText(Buffer.from(dumpSpan(span, attributes, surroundings.resource))),
     wbUserId: surroundings.wbUserId,
-    wbRunId: readRunId(surroundings.wbRunId ?? findText(attributes, callKeys.runId), surroundings.projectId),
+    wbRunId: checkId('a run', readRunId(attributes, surroundings)),
     wbRunStep: toStep(findInteger(attributes, callKeys.runStep)),
   }
 }
 
-function createEnd(span: Span, attributes: Members): CallEnd {
+function createEnd(span: Span, attributes: Members, endedAt: string): CallEnd {
   return {
-    endedAt: findInstant(attributes, timeKeys.end) ?? toInstant(span.endTimeUnixNano),
+    endedAt,
     output: toText(readOutput(attributes)),
     // Without a text it would be shown as a success.
     exception: span.status.code === 'ERROR' ? span.status.message || 'ERROR' : null,
@@ -106,9 +112,15 @@ function findModel(attributes: Members): string | undefined {
 }
 
 /** The form that clients read, entity/project/run; undefined for another project's. */
-function readRunId(runId: string | undefined, projectId: string): string | undefined {
+function readRunId(attributes: Members, { wbRunId, projectId }: Surroundings): string | undefined {
+  const runId = wbRunId ?? findText(attributes, callKeys.runId)
   if (!runId || runId.startsWith(`${projectId}/`)) return runId
   return /[/:]/.test(runId) ? undefined : `${projectId}/${runId}`
+}
+
+function checkId(name: string, id: string | undefined): string | undefined {
+  if (id && id.length > longestId) throw new OtelFault(`the id of ${name} has more than ${longestId} characters`)
+  return id
 }
 
 function toStep(integer: bigint | undefined): number | undefined {

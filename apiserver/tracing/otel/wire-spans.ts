@@ -2,7 +2,7 @@ import { WireType } from '@bufbuild/protobuf/wire'
 import { tooLarge } from '../refusals.ts'
 import { OtelFault } from './fault.ts'
 import { type Resource, resourceMessage, type Span, spanMessage } from './span.ts'
-import { openReader } from './wire-text.ts'
+import { WireReader } from './wire-text.ts'
 
 /** The spans of one resource. Nothing of a span is read before it is asked for, so that a bomb of them takes no memory. */
 export interface SpanGroup {
@@ -30,20 +30,20 @@ export const mostSpans = 200_000
 export function* readWireSpans(bytes: Uint8Array): Iterable<SpanGroup> {
   for (const group of eachPart(bytes, resourceSpansField)) {
     let resource = resourceMessage.empty()
-    for (const part of eachPart(group, resourceField)) resource = resourceMessage.readWire(part)
+    for (const part of eachPart(group, resourceField)) resource = resourceMessage.readWire(new WireReader(part))
     yield { resource, spans: { [Symbol.iterator]: () => eachSpan(group) } }
   }
 }
 
 function* eachSpan(group: Uint8Array): Iterator<SpanSource> {
   for (const scope of eachPart(group, scopeSpansField)) {
-    for (const span of eachPart(scope, spansField)) yield () => spanMessage.readWire(span)
+    for (const span of eachPart(scope, spansField)) yield () => spanMessage.readWire(new WireReader(span))
   }
 }
 
 /** The bytes of each part of a message that stands under a number. */
 function* eachPart(message: Uint8Array, wanted: number): Iterable<Uint8Array> {
-  const reader = openReader(message)
+  const reader = new WireReader(message)
   const next = () => {
     const [number, type] = reader.tag()
     if (number === wanted && type === WireType.LengthDelimited) return reader.bytes()

@@ -1,8 +1,20 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { ValueBudget } from '../json/value.ts'
 
 /** A reader of protobuf's wire format, whose texts Postgres can hold: bytes that are no UTF-8, and NUL, become U+FFFD. */
-export function openReader(bytes: Uint8Array): BinaryReader {
-  return new BinaryReader(bytes, decodeText)
+export class WireReader extends BinaryReader {
+  /** For the values of attributes. */
+  readonly budget: ValueBudget
+
+  constructor(bytes: Uint8Array, budget = new ValueBudget()) {
+    super(bytes, decodeText)
+    this.budget = budget
+  }
+
+  /** A reader of the message that comes next. */
+  enter(): WireReader {
+    return new WireReader(this.bytes(), this.budget)
+  }
 }
 
 function decodeText(bytes: Uint8Array): string {
