@@ -1,0 +1,84 @@
+import { beforeAll, expect, test } from 'vitest'
+import { createRandom } from '../clients/weave-differential/random.ts'
+import { addKey, useApiServer } from '../support/api-server.ts'
+import { makeHostile, type Hostile } from '../support/hostile-requests.ts'
+import { askOf, makeTraces, type Traces } from '../support/own-traces.ts'
+import { useStack } from '../support/stack.ts'
+import { createTraceClient } from '../support/trace-client.ts'
+import { listTraceOperations, type TraceOperation } from '../support/trace-operations.ts'
+
+const stack = useStack()
+// What fails within the server is in its log.
+const own = useApiServer(stack, { LOG_LEVEL: 'error' })
+const operations = await listTraceOperations(stack.url)
+const project = 'team/project'
+const seed = 20_261_121
+const requests = 3_500
+const lanes = 4
+const longestMs = 5_000
+
+let key: string
+let things: Traces
+beforeAll(async () => {
+  key = await addKey(own.database.pool, 'team')
+  things = await makeTraces(createTraceClient(own.server.url, key), project, 'mark')
+})
+
+const statuses = new Map<number, number>()
+
+/** What is wrong with the answer to a request; undefined when nothing is. */
+async function findFault(operation: TraceOperation, hostile: Hostile): Promise<string | undefined> {
+  const { method, path, headers, body } = hostile
+  const startedAt = performance.now()
+  const response = await fetch(own.server.url + path, {
+    method,
+    headers: { ...headers, authorization: `Bearer ${key}` },
+    ...(body && { body }),
+    signal: AbortSignal.timeout(30_000),
+  })
+  const text = await response.text()
+  const tookMs = performance.now() - startedAt
+  const { status } = response
+  statuses.set(status, 1 + (statuses.get(status) ?? 0))
+  if (tookMs > longestMs) return `it took ${Math.round(tookMs)} ms`
+  // A spoilt path may be of nothing, or of another operation. The database is there all the time.
+  const isElsewhere = status === 404 || status === 405
+  const isDocumented = operation.statuses.includes(status) && status !== 503 && status !== 504
+  if (!isDocumented && !isElsewhere) return `${status} ${text.slice(0, 300)}`
+  return status >= 400 && !isRefusal(text) ? `${status} in another form: ${text.slice(0, 300)}` : undefined
+}
+
+/** A sentence in `reason`, or a list of faults. Where there is no operation of the group, the rest answers, in `detail`. */
+function isRefusal(text: string): boolean {
+  try {
+    const { reason, detail } = JSON.parse(text) as { reason?: unknown; detail?: unknown }
+    return (
+      typeof reason === 'string' || Array.isArray(detail) || /^(Not Found|Method Not Allowed)$/i.test(String(detail))
+    )
+  } catch {
+    return false
+  }
+}
+
+const show = ({ method, path, headers, body }: Hostile) =>
+  [method, path.slice(0, 200), JSON.stringify(headers), Buffer.from(body ?? []).toString('utf8', 0, 1_000)].join(' ')
+
+test('whatever is sent is answered as the document says', { timeout: 240_000 }, async () => {
+  const random = createRandom(seed)
+  const wrong: string[] = []
+  let left = requests
+  const runLane = async () => {
+    while (left-- > 0 && wrong.length < 50) {
+      const operation = random.pick(operations)
+      const hostile = makeHostile(random, askOf(operation, things), project)
+      const fault = await findFault(operation, hostile).catch(
+        (error: Error) => `no answer: ${error.message} (${String(error.cause)})`,
+      )
+      if (fault) wrong.push(`${fault}\n  to ${show(hostile)}`)
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, runLane))
+  expect(wrong).toEqual([])
+  // Neither is everything refused, nor everything taken.
+  for (const status of [200, 400, 403, 404, 422]) expect([status, statuses.get(status)! > 20]).toEqual([status, true])
+})
