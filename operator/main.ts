@@ -62,8 +62,10 @@ server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
   log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 })
 
+const stopMigrating = new AbortController()
 onShutdown(log, async () => {
   leading = false
+  stopMigrating.abort()
   await Promise.all([stopResync?.(), stopUpkeep?.(), listener?.close(), webhooks.close()])
   await controllers.close()
   await watches.stop()
@@ -78,7 +80,8 @@ onShutdown(log, async () => {
 })
 
 await migrateWhenReady(config.DATABASE_URL, log)
-await migrateWhenReady(tracingUrl, log, { part: 'tracing' })
+// Training does not wait for the database of traces; their upkeep fails until it is there, and is repeated.
+void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stopMigrating.signal })
 await elector.acquire()
 await watches.start()
 leading = true

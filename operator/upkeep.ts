@@ -7,6 +7,7 @@ import { sweepGarbage } from './garbage/sweep.ts'
 import { purgeCheckpoints } from './purge/checkpoints.ts'
 import { purgeModels } from './purge/models.ts'
 import { applyRetention } from './retention/apply.ts'
+import { eraseLateTraces } from './tracing/erase.ts'
 import { addTraceWeeks, applyTraceRetention } from './tracing/retention.ts'
 
 // Who deletes something wants its files gone soon.
@@ -50,6 +51,7 @@ const rareSteps: Steps = {
   removeOldStatistics,
   addTraceWeeks,
   applyTraceRetention,
+  eraseLateTraces,
   sweepGarbage: (context) => sweepGarbage(context),
 }
 

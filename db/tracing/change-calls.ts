@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import { whenWeekIsMade } from './weeks-in-the-making.ts'
 
 /** Where a call is. */
 export interface CallAddress {
@@ -9,11 +10,11 @@ export interface CallAddress {
 
 /** Gives a call another name, null for none, which a start that comes later does not undo. */
 export async function renameCall(pool: Pool, { week, project, id }: CallAddress, name: string | null): Promise<void> {
-  await pool.query(
-    `INSERT INTO tracing.calls (week, project, id, display_name, renamed) VALUES ($1, $2, $3, $4, true)
-     ON CONFLICT (week, project, id) DO UPDATE SET display_name = excluded.display_name, renamed = true`,
-    [week, project, id, name],
-  )
+  const text = `INSERT INTO tracing.calls AS c (week, project, id, display_name, renamed, waiting_since)
+    VALUES ($1, $2, $3, $4, true, now())
+    ON CONFLICT (week, project, id) DO UPDATE SET display_name = excluded.display_name, renamed = true,
+      waiting_since = CASE WHEN c.started_at IS NULL THEN excluded.waiting_since END`
+  await whenWeekIsMade(() => pool.query(text, [week, project, id, name]))
 }
 
 /** The traces of those of the calls that are there and not deleted. */

@@ -12,6 +12,7 @@ const tables = [
   'files',
   'feedback',
   'costs',
+  'replaced_payloads',
 ]
 
 /**
@@ -32,7 +33,7 @@ export async function closeProjects(
 export async function listClosedProjects(pool: Pool, entity: string, settledSeconds: number): Promise<number[]> {
   const { rows } = await pool.query<{ number: number }>(
     `SELECT number FROM tracing.projects
-     WHERE entity = $1 AND closed_at < now() - make_interval(secs => $2) ORDER BY number`,
+     WHERE entity = $1 AND closed_at < now() - make_interval(secs => $2) AND erased_at IS NULL ORDER BY number`,
     [entity, settledSeconds],
   )
   return rows.map(({ number }) => number)
@@ -41,7 +42,7 @@ export async function listClosedProjects(pool: Pool, entity: string, settledSeco
 /** How many closed projects of an entity are left. */
 export async function countClosedProjects(pool: Pool, entity: string): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
-    'SELECT count(*) AS count FROM tracing.projects WHERE entity = $1 AND closed_at IS NOT NULL',
+    'SELECT count(*) AS count FROM tracing.projects WHERE entity = $1 AND closed_at IS NOT NULL AND erased_at IS NULL',
     [entity],
   )
   return rows[0]!.count
@@ -59,6 +60,21 @@ export async function eraseSomeRows(pool: Pool, number: number, limit: number): 
     erased += rowCount ?? 0
   }
   return erased
+}
+
+/** Notes that nothing is left of a project; of its name neither. */
+export async function noteErased(pool: Pool, number: number): Promise<void> {
+  await pool.query("UPDATE tracing.projects SET erased_at = now(), name = '' WHERE number = $1", [number])
+}
+
+/** Projects that were erased so long ago that surely nobody writes to them any more. */
+export async function listErasedProjects(pool: Pool, seconds: number): Promise<{ entity: string; number: number }[]> {
+  const { rows } = await pool.query<{ entity: string; number: number }>(
+    `SELECT entity, number FROM tracing.projects
+     WHERE erased_at < now() - make_interval(secs => $1) ORDER BY number`,
+    [seconds],
+  )
+  return rows
 }
 
 /** The last of an erasure. */

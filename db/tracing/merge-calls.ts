@@ -1,5 +1,6 @@
 import type { Pool } from '../pool.ts'
 import type { CallRow, Payload } from './call-rows.ts'
+import { whenWeekIsMade } from './weeks-in-the-making.ts'
 
 type Value = string | number | boolean | null
 
@@ -47,7 +48,7 @@ const columns: Column[] = [
 /** Inserts calls, or merges them into what is there: a start replaces the start, an end the end. */
 export async function mergeCalls(pool: Pool, rows: CallRow[]): Promise<void> {
   const values = columns.map(([, , read]) => rows.map((row) => toValue(read(row))))
-  await pool.query({ name: 'merge calls', text: statement, values })
+  await whenWeekIsMade(() => pool.query({ name: 'merge calls', text: statement, values }))
 }
 
 function toValue(value: unknown): Value {
@@ -68,13 +69,14 @@ const replaced = ([name]: Column, by: 'started_at' | 'ended_at') =>
 const names = columns.map(([name]) => name).join(', ')
 
 const statement = `
-  INSERT INTO tracing.calls AS c (${names})
-  SELECT ${columns.map(selected).join(', ')}
+  INSERT INTO tracing.calls AS c (${names}, waiting_since)
+  SELECT ${columns.map(selected).join(', ')}, CASE WHEN started_at IS NULL THEN now() END
   FROM unnest(${columns.map(([, type], index) => parameter(type, index)).join(', ')}) AS given (${names})
   ON CONFLICT (week, project, id) DO UPDATE SET
     ${startColumns.map((column) => replaced(column, 'started_at')).join(',\n    ')},
     ${endColumns.map((column) => replaced(column, 'ended_at')).join(',\n    ')},
     display_name = CASE WHEN excluded.started_at IS NULL OR c.renamed THEN c.display_name ELSE excluded.display_name END,
+    waiting_since = CASE WHEN c.started_at IS NULL THEN excluded.waiting_since END,
     spilled = nullif(coalesce(c.spilled, '{}')
       - CASE WHEN excluded.started_at IS NULL THEN '{}' ELSE '{attributes,inputs,otel_dump}' END::text[]
       - CASE WHEN excluded.ended_at IS NULL THEN '{}' ELSE '{output,summary}' END::text[]

@@ -1,16 +1,13 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { purgeSome, type RemoveSpilled } from './retention.ts'
 
 // Whoever waits for a lock on the table of calls keeps everybody else waiting. Next time is early enough.
-const lockTimeout = '2s'
+const limits = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s'"
 
-/** Makes the partitions of this week and the coming ones. */
-export async function addWeeks(pool: Pool, weeksAhead: number): Promise<void> {
-  await withTransaction(pool, async (connection) => {
-    await connection.query(`SET LOCAL lock_timeout = '${lockTimeout}'`)
-    await connection.query('SELECT tracing.add_week(tracing.this_week() + n) FROM generate_series(0, $1::int) AS n', [
-      weeksAhead,
-    ])
-  })
+/** How long calls are kept, and how long ends wait for their start. */
+export interface Kept {
+  days: number
+  waitingDays: number
 }
 
 /** The weeks that have a partition and are over for so many days, oldest first. */
@@ -26,34 +23,51 @@ export async function listOldWeeks(pool: Pool, days: number): Promise<number[]> 
   return rows.map(({ week }) => week)
 }
 
-/** Whether a week's partition has a call that began later than so many days ago, whatever its id says. */
-export async function hasYoungCalls(pool: Pool, week: number, days: number): Promise<boolean> {
-  const { rows } = await pool.query(
+/** Whether a week's partition has a call that is kept, whatever its id says: one that began later, or waits for its start. */
+export async function hasKeptCalls(
+  connection: Connection,
+  week: number,
+  { days, waitingDays }: Kept,
+): Promise<boolean> {
+  const { rows } = await connection.query(
     `SELECT FROM tracing.projects p, LATERAL (
        SELECT FROM ${nameOf(week)} c
        WHERE c.project = p.number AND c.started_at IS NOT NULL AND c.deleted_at IS NULL
          AND c.started_at >= now() - make_interval(days => $1) LIMIT 1
-     ) AS young LIMIT 1`,
-    [days],
+     ) AS young
+     UNION ALL
+     SELECT FROM ${nameOf(week)} WHERE waiting_since >= now() - make_interval(days => $2)
+     LIMIT 1`,
+    [days, waitingDays],
   )
   return rows.length > 0
 }
 
-/** The keys of what a week's calls have in the artifact store, in portions. */
-export async function listSpilledOfWeek(pool: Pool, week: number, after: string, limit: number): Promise<string[]> {
-  const { rows } = await pool.query<{ key: string }>(
-    `SELECT DISTINCT part.value ->> 'key' AS key FROM ${nameOf(week)} c, jsonb_each(c.spilled) AS part
-     WHERE c.spilled IS NOT NULL AND part.value ->> 'key' > $1 ORDER BY 1 LIMIT $2`,
-    [after, limit],
-  )
-  return rows.map(({ key }) => key)
+/** Deletes some of a week's calls that have something in the artifact store, except for what is kept. */
+export function purgeSpilledOfWeek(
+  pool: Pool,
+  { week, days, waitingDays, limit }: Kept & { week: number; limit: number },
+  remove: RemoveSpilled,
+): Promise<number> {
+  const which = `c.week = $2 AND c.spilled IS NOT NULL
+    AND (c.started_at < now() - make_interval(days => $3) OR c.deleted_at IS NOT NULL
+      OR c.waiting_since < now() - make_interval(days => $4))`
+  return purgeSome(pool, { which, values: [week, days, waitingDays], limit }, remove)
 }
 
-/** Drops a week's partition with all that is in it. */
-export async function dropWeek(pool: Pool, week: number): Promise<void> {
-  await withTransaction(pool, async (connection: Connection) => {
-    await connection.query(`SET LOCAL lock_timeout = '${lockTimeout}'`)
+/**
+ * Drops a week's partition with all that is in it; false when something is to be kept or lies in the artifact store. From
+ * the look to the end nobody writes.
+ */
+export async function dropWeek(pool: Pool, week: number, kept: Kept): Promise<boolean> {
+  return withTransaction(pool, async (connection) => {
+    await connection.query(limits)
+    await connection.query('LOCK TABLE ONLY tracing.calls IN ACCESS EXCLUSIVE MODE')
+    if (await hasKeptCalls(connection, week, kept)) return false
+    const { rowCount } = await connection.query(`SELECT FROM ${nameOf(week)} WHERE spilled IS NOT NULL LIMIT 1`)
+    if (rowCount !== 0) return false
     await connection.query(`DROP TABLE ${nameOf(week)}`)
+    return true
   })
 }
 

@@ -1,5 +1,8 @@
 import type { Pool } from '../pool.ts'
 
+// Somebody else may open it before us, and an erasure close that before we look again; but hardly twice.
+const mostTries = 10
+
 /** The number of a project; 0, which no project has, when it is not there. */
 export async function findTraceProject(pool: Pool, entity: string, name: string): Promise<number> {
   const { rows } = await pool.query<{ number: number }>(
@@ -11,8 +14,14 @@ export async function findTraceProject(pool: Pool, entity: string, name: string)
 
 /** The number of a project, which begins with this when it is not there. */
 export async function openTraceProject(pool: Pool, entity: string, name: string): Promise<number> {
-  const found = await findTraceProject(pool, entity, name)
-  if (found !== 0) return found
-  await pool.query('INSERT INTO tracing.projects (entity, name) VALUES ($1, $2) ON CONFLICT DO NOTHING', [entity, name])
-  return findTraceProject(pool, entity, name)
+  for (let tries = 0; tries < mostTries; tries++) {
+    const found = await findTraceProject(pool, entity, name)
+    if (found !== 0) return found
+    const { rows } = await pool.query<{ number: number }>(
+      'INSERT INTO tracing.projects (entity, name) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING number',
+      [entity, name],
+    )
+    if (rows[0]) return rows[0].number
+  }
+  throw new Error('a project of traces is closed as often as it is opened')
 }

@@ -37,7 +37,7 @@ export type RemoveSpilled = (keys: string[]) => Promise<void>
  *
  * @param which a condition on `tracing.calls c` with parameters from $2 on
  */
-async function purgeSome(
+export async function purgeSome(
   pool: Pool,
   { which, values, limit }: { which: string; values: unknown[]; limit: number },
   remove: RemoveSpilled,
@@ -80,8 +80,7 @@ export function purgeLoneEnds(
   { days, limit }: { days: number; limit: number },
   remove: RemoveSpilled,
 ): Promise<number> {
-  const which = `c.started_at IS NULL AND (c.ended_at < now() - make_interval(days => $2)
-    OR c.week BETWEEN 0 AND tracing.this_week() - 1 - $2 / 7)`
+  const which = 'c.waiting_since < now() - make_interval(days => $2)'
   return purgeSome(pool, { which, values: [days], limit }, remove)
 }
 
@@ -92,6 +91,35 @@ export function purgeProjectCalls(
   remove: RemoveSpilled,
 ): Promise<number> {
   return purgeSome(pool, { which: 'c.project = $2', values: [number], limit }, remove)
+}
+
+/**
+ * Removes some objects that newer payloads have replaced so long ago that nobody reads them any more; answers how many were
+ * looked at. A value that came back meanwhile is in use again: its call says so, and is locked until that is decided.
+ */
+export async function purgeReplaced(
+  pool: Pool,
+  { seconds, limit }: { seconds: number; limit: number },
+  remove: RemoveSpilled,
+): Promise<number> {
+  return withTransaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ key: string; project: number; week: number; id: string }>(
+      `DELETE FROM tracing.replaced_payloads WHERE (project, key) IN (
+         SELECT project, key FROM tracing.replaced_payloads
+         WHERE replaced_at < now() - make_interval(secs => $2) LIMIT $1
+       ) RETURNING key, project, week, id`,
+      [limit, seconds],
+    )
+    for (const { key, project, week, id } of rows) {
+      const { rows: calls } = await connection.query<{ used: boolean }>(
+        `SELECT jsonb_path_exists(c.spilled, '$.*.key ? (@ == $key)', jsonb_build_object('key', $4::text)) AS used
+         FROM tracing.calls c WHERE c.project = $1 AND c.week = $2 AND c.id = $3 FOR UPDATE`,
+        [project, week, id, key],
+      )
+      if (!calls[0]?.used) await remove([key])
+    }
+    return rows.length
+  })
 }
 
 /** Feedback on calls that is older than so many days: its calls are older still. */

@@ -4,6 +4,7 @@ import type { Pool } from '../pool.ts'
 import { BinaryRows } from './binary-copy.ts'
 import type { CallRow } from './call-rows.ts'
 import { mergeCalls } from './merge-calls.ts'
+import { whenWeekIsMade } from './weeks-in-the-making.ts'
 
 const columns = [
   'week, project, id, trace_id, parent_id, thread_id, turn_id, op_name, display_name, started_at, attributes, inputs',
@@ -26,7 +27,7 @@ export async function writeCalls(pool: Pool, rows: CallRow[]): Promise<void> {
 
 async function copyOrMerge(pool: Pool, rows: CallRow[]): Promise<void> {
   try {
-    await copyCalls(pool, rows)
+    await whenWeekIsMade(() => copyCalls(pool, rows))
   } catch (error) {
     if ((error as { code?: unknown }).code !== uniqueViolation) throw error
     await mergeCalls(pool, rows)

@@ -40,9 +40,10 @@ async function erase(context: Context, erasure: RunningErasure, afterSeconds: nu
   const { pool, log } = context
   const models = await listModelsToErase(pool, erasure)
   if (erasure.measuredAt === null) await noteMeasured(pool, erasure.id, await measure(context, models))
-  const tracesAreGone = await eraseTraces(context, erasure)
   let payloadsLeft = 0
   for (const model of models) payloadsLeft += (await clearModel(context, model)).payloadsLeft
+  // Their database may be away: nothing else waits for it.
+  const tracesAreGone = await eraseTraces(context, erasure)
   if (!tracesAreGone || payloadsLeft > 0 || erasure.ageSeconds < afterSeconds) return
   await eraseRows(pool, erasure)
   await eraseBlobs(context, erasure)

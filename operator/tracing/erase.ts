@@ -4,6 +4,8 @@ import {
   eraseSomeRows,
   forgetProject,
   listClosedProjects,
+  listErasedProjects,
+  noteErased,
 } from '../../db/tracing/erasing.ts'
 import { purgeProjectCalls } from '../../db/tracing/retention.ts'
 import type { Context } from '../context.ts'
@@ -14,6 +16,8 @@ type Deps = Pick<Context, 'tracing' | 'artifacts'>
 const atOnce = 1_000
 // Apiservers know a project's number for 5 s more, and a request may be under way.
 const forgottenSeconds = 10
+// Longer than any request may take that knows the number.
+const surelyForgottenSeconds = 3600
 
 /** What is to be erased: an entity's project, or all of them, as they were at a time. */
 export interface TracesToErase {
@@ -30,8 +34,17 @@ export async function eraseTraces(deps: Deps, { entity, project, requestedAt }: 
   await closeProjects(deps.tracing, { entity, project, before: requestedAt })
   for (const number of await listClosedProjects(deps.tracing, entity, forgottenSeconds)) {
     await eraseProject(deps, entity, number)
+    await noteErased(deps.tracing, number)
   }
   return (await countClosedProjects(deps.tracing, entity)) === 0
+}
+
+/** Erases once more what was erased a while ago, for whoever wrote to it all the same. */
+export async function eraseLateTraces(deps: Deps): Promise<void> {
+  for (const { entity, number } of await listErasedProjects(deps.tracing, surelyForgottenSeconds)) {
+    await eraseProject(deps, entity, number)
+    await forgetProject(deps.tracing, number)
+  }
 }
 
 async function eraseProject(deps: Deps, entity: string, number: number): Promise<void> {
@@ -41,5 +54,4 @@ async function eraseProject(deps: Deps, entity: string, number: number): Promise
   while ((await eraseSomeRows(tracing, number, atOnce)) > 0);
   // Also what a writer had put there when it died.
   await artifacts.removeAll(`traces/${entity}/${number}`)
-  await forgetProject(tracing, number)
 }

@@ -1,12 +1,14 @@
-import { addWeeks, dropWeek, hasYoungCalls, listOldWeeks, listSpilledOfWeek } from '../../db/tracing/partitions.ts'
+import { dropWeek, hasKeptCalls, listOldWeeks, purgeSpilledOfWeek } from '../../db/tracing/partitions.ts'
 import {
   listRetention,
   purgeDeletedCalls,
   purgeLoneEnds,
   purgeOldCalls,
   purgeOldFeedback,
+  purgeReplaced,
   type RemoveSpilled,
 } from '../../db/tracing/retention.ts'
+import { addWeeks } from '../../db/tracing/weeks-in-the-making.ts'
 import type { Context } from '../context.ts'
 
 type Deps = Pick<Context, 'tracing' | 'artifacts' | 'log' | 'traceDays'>
@@ -16,10 +18,13 @@ const weeksAhead = 4
 const atOnce = 500
 // What a client sends again within this is still known; and an end may wait so long for its start.
 const deletedDays = 7
+// Nobody reads or writes a payload for so long.
+const replacedSeconds = 3600
 
 /** Makes the partitions that calls of the coming weeks go into. */
-export async function addTraceWeeks({ tracing }: Deps): Promise<void> {
-  await addWeeks(tracing, weeksAhead)
+export async function addTraceWeeks({ tracing, log }: Deps): Promise<void> {
+  const weeks = await addWeeks(tracing, weeksAhead)
+  if (weeks.length > 0) log.warn({ weeks }, 'calls of some weeks stay among those of other weeks for now')
 }
 
 /**
@@ -38,17 +43,17 @@ export async function applyTraceRetention(deps: Deps): Promise<void> {
   }
   await repeatWhileFull(() => purgeDeletedCalls(deps.tracing, { days: deletedDays, limit: atOnce }, remove))
   await repeatWhileFull(() => purgeLoneEnds(deps.tracing, { days: deletedDays, limit: atOnce }, remove))
+  await repeatWhileFull(() => purgeReplaced(deps.tracing, { seconds: replacedSeconds, limit: atOnce }, remove))
 }
 
-async function dropOldWeeks({ tracing, artifacts, log }: Deps, days: number): Promise<void> {
+async function dropOldWeeks(deps: Deps, days: number): Promise<void> {
+  const { tracing, log } = deps
+  const kept = { days, waitingDays: deletedDays }
+  const remove = removerOf(deps)
   for (const week of await listOldWeeks(tracing, days)) {
-    if (await hasYoungCalls(tracing, week, days)) continue
-    for (let keys = await listSpilledOfWeek(tracing, week, '', atOnce); keys.length > 0;) {
-      for (const key of keys) await artifacts.remove(key)
-      keys = await listSpilledOfWeek(tracing, week, keys.at(-1)!, atOnce)
-    }
-    await dropWeek(tracing, week)
-    log.info({ week, days }, 'calls of a week dropped')
+    if (await hasKeptCalls(tracing, week, kept)) continue
+    await repeatWhileFull(() => purgeSpilledOfWeek(tracing, { ...kept, week, limit: atOnce }, remove))
+    if (await dropWeek(tracing, week, kept)) log.info({ week, days }, 'calls of a week dropped')
   }
 }
 

@@ -1,17 +1,24 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { JsonText } from '../../apiserver/tracing/json/text.ts'
 import type { CallPart } from '../../apiserver/tracing/calls/parts.ts'
+import { readInputs } from '../../apiserver/tracing/completions/chat-inputs.ts'
+import type { CompletionRequest } from '../../apiserver/tracing/completions/schema.ts'
+import { TrackedCall } from '../../apiserver/tracing/completions/tracked-call.ts'
+import { Projects } from '../../apiserver/tracing/projects.ts'
+import type { Caller } from '../../apiserver/middleware/context.ts'
 import { CallWriter } from '../../apiserver/tracing/calls/writer.ts'
 import { weekOf } from '../../apiserver/tracing/calls/week.ts'
 import { createTracePool, type Pool } from '../../db/pool.ts'
-import { openTraceProject } from '../../db/tracing/projects.ts'
+import { renameCall } from '../../db/tracing/change-calls.ts'
+import { findTraceProject, openTraceProject } from '../../db/tracing/projects.ts'
 import { setRetention } from '../../db/tracing/retention.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
 import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
 import { createLogger } from '../../lib/log.ts'
-import { eraseTraces } from '../../operator/tracing/erase.ts'
+import { eraseLateTraces, eraseTraces } from '../../operator/tracing/erase.ts'
 import { addTraceWeeks, applyTraceRetention } from '../../operator/tracing/retention.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { useStack } from '../support/stack.ts'
@@ -37,7 +44,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   entity = `team-${randomUUID()}`
-  await tracing.query('TRUNCATE tracing.calls, tracing.projects')
+  await tracing.query('TRUNCATE tracing.calls, tracing.projects, tracing.replaced_payloads')
 })
 
 const json = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)))
@@ -132,16 +139,139 @@ describe('retention', () => {
 
   test('calls that were deleted go after a week, and ends whose start never came', async () => {
     const deleted = [callOf(20), callOf(20)]
-    const { end } = callOf(30)
-    await makeProject('kept', null, [...deleted, { id: 'lone', end: end! }, { id: newId(), end: callOf(1).end! }])
+    // What counts is since when the end has waited, and not what it says of itself.
+    const ends = ['lone', idOf(40), 'late', idOf(50)].map((id) => ({ id, end: callOf(30).end! }))
+    const project = await makeProject('kept', null, [...deleted, ...ends])
+    for (const id of ['named', 'late name']) await renameCall(tracing, { week: -1, project: project.number, id }, 'x')
+    const wait = 'UPDATE tracing.calls SET waiting_since = $2 WHERE id = ANY ($1)'
+    await tracing.query(wait, [[ends[0]!.id, ends[1]!.id, 'named'], daysAgo(8)])
+    await tracing.query(wait, [[ends[2]!.id, ends[3]!.id, 'late name'], daysAgo(6)])
     const mark = 'UPDATE tracing.calls SET deleted_at = $2 WHERE id = $1'
     await tracing.query(mark, [deleted[0]!.id, daysAgo(8)])
     await tracing.query(mark, [deleted[1]!.id, daysAgo(6)])
     await applyTraceRetention(context(null))
-    const left = await listIds()
-    expect(left).toHaveLength(2)
-    expect(left).toContain(deleted[1]!.id)
+    expect((await listIds()).toSorted()).toEqual([deleted[1]!.id, ends[2]!.id, ends[3]!.id, 'late name'].toSorted())
   })
+
+  test('a call that has begun waits for nothing any more', async () => {
+    const call = callOf(20)
+    const project = await makeProject('kept', null, [{ id: call.id, end: call.end! }])
+    await writer.write(project, [{ id: call.id, start: call.start! }])
+    await writer.write(project, [{ id: call.id, end: call.end! }])
+    await renameCall(tracing, { week: weekOf(call.id), project: project.number, id: call.id }, 'x')
+    expect((await tracing.query('SELECT waiting_since FROM tracing.calls')).rows).toEqual([{ waiting_since: null }])
+  })
+
+  test.each<[string, (id: string) => CallPart]>([
+    ['a young call', (id) => callOf(1, { id })],
+    ['an end that waits', (id) => ({ id, end: callOf(200).end! })],
+  ])('%s that comes while its old week is being removed stays', async (_, make) => {
+    const [oldId, late] = [idOf(230), idOf(230)]
+    await tracing.query('SELECT tracing.add_week($1)', [weekOf(oldId)])
+    const project = await makeProject('short', 30, [callOf(230, { id: oldId, inputs: { x: 'x'.repeat(300_000) } })])
+    const remove = async (key: string) => {
+      await writer.write(project, [make(late)])
+      await artifacts.remove(key)
+    }
+    const slow = new Proxy(artifacts, { get: (store, name) => (name === 'remove' ? remove : Reflect.get(store, name)) })
+    await applyTraceRetention({ ...context(60), artifacts: slow })
+    expect(await listIds()).toEqual([late])
+    expect(await listObjects()).toEqual([])
+  })
+
+  test('a payload that another one has replaced leaves the store an hour later', async () => {
+    const big = (letter: string) => ({ inputs: { x: letter.repeat(300_000) } })
+    const [first, second] = [callOf(1, big('a')), callOf(1, big('b'))]
+    const project = await makeProject('kept', null, [first])
+    await writer.write(project, [{ ...second, id: first.id }])
+    await applyTraceRetention(context(null))
+    expect(await listObjects()).toHaveLength(2)
+    await tracing.query("UPDATE tracing.replaced_payloads SET replaced_at = now() - interval '2 hours'")
+    await applyTraceRetention(context(null))
+    const [left] = await listObjects()
+    const { rows } = await tracing.query("SELECT spilled -> 'inputs' ->> 'key' AS key FROM tracing.calls")
+    expect(rows).toEqual([{ key: left }])
+    // The first value again: what is used is never removed.
+    await writer.write(project, [first])
+    await writer.write(project, [{ ...second, id: first.id }])
+    await writer.write(project, [first])
+    await tracing.query("UPDATE tracing.replaced_payloads SET replaced_at = now() - interval '2 hours'")
+    await applyTraceRetention(context(null))
+    const { rows: again } = await tracing.query("SELECT spilled -> 'inputs' ->> 'key' AS key FROM tracing.calls")
+    expect(again).toEqual((await listObjects()).map((key) => ({ key })))
+    expect((await tracing.query('SELECT FROM tracing.replaced_payloads')).rowCount).toBe(0)
+  })
+})
+
+describe('the partition of a week', () => {
+  const lastWeek = () => weekOf(newId()) + 4
+  const lastDay = () => -(lastWeek() * 7 + 1 - Date.now() / dayMs)
+  beforeEach(() => tracing.query(`DROP TABLE IF EXISTS tracing.calls_w${lastWeek()}`))
+
+  test('is made without a look at the calls of other weeks while they are locked', async () => {
+    await makeProject('kept', null, [callOf(500)])
+    const notices: string[] = []
+    const one = createTracePool(database.databaseUrl, log, 1)
+    one.on('connect', (client) => client.on('notice', ({ message }) => notices.push(message ?? '')))
+    await one.query('SET client_min_messages = debug1')
+    await addTraceWeeks({ ...context(null), tracing: one })
+    await one.end()
+    expect(await listWeeks()).toContain(`calls_w${lastWeek()}`)
+    expect(notices.join('\n')).toMatch(/default partition "calls_of_other_weeks" is implied by existing constraints/)
+  })
+
+  test('takes over what came too early', async () => {
+    const early = callOf(1, { id: idOf(lastDay()) })
+    await makeProject('kept', null, [early])
+    expect(await listWeeks()).not.toContain(`calls_w${lastWeek()}`)
+    await addTraceWeeks(context(null))
+    expect(await listWeeks()).toContain(`calls_w${lastWeek()}`)
+    expect(await listIds()).toEqual([early.id])
+  })
+
+  test('waits when its calls cannot be moved at once', async () => {
+    const early = callOf(1, { id: idOf(lastDay()) })
+    await makeProject('kept', null, [early])
+    const client = await tracing.connect()
+    await client.query('BEGIN')
+    await client.query('UPDATE tracing.calls SET renamed = true')
+    await addTraceWeeks(context(null))
+    expect(await listWeeks()).not.toContain(`calls_w${lastWeek()}`)
+    await client.query('ROLLBACK')
+    client.release()
+    await addTraceWeeks(context(null))
+    expect(await listWeeks()).toContain(`calls_w${lastWeek()}`)
+  })
+
+  test('is waited for by who writes into it while it is being made', async () => {
+    const early = callOf(1, { id: idOf(lastDay()) })
+    const project = await makeProject('kept', null, [])
+    const [table, name] = ['ALTER TABLE tracing.calls_of_other_weeks', `not_week_${lastWeek()}`]
+    await tracing.query(`${table} ADD CONSTRAINT ${name} CHECK (week <> ${lastWeek()}) NOT VALID`)
+    const written = [writer.write(project, [early]), writer.write(project, [{ id: early.id, end: early.end! }])]
+    await delay(700)
+    await addTraceWeeks(context(null))
+    await Promise.all(written)
+    const { rows } = await tracing.query('SELECT tableoid::regclass::text AS name FROM tracing.calls')
+    expect(rows).toEqual([{ name: `tracing.calls_w${lastWeek()}` }])
+  })
+})
+
+test('a project that is closed while it is being opened begins anew', async () => {
+  const first = await openTraceProject(tracing, entity, 'p')
+  await tracing.query('UPDATE tracing.projects SET closed_at = now()')
+  // Another process opens it between our look and our insert, and an erasure closes that one again.
+  let steps = 0
+  const query = async (text: string, values: unknown[]) => {
+    if (++steps === 2) await tracing.query('INSERT INTO tracing.projects (entity, name) VALUES ($1, $2)', [entity, 'p'])
+    const result = await tracing.query(text, values)
+    if (steps === 2) await tracing.query('UPDATE tracing.projects SET closed_at = now()')
+    return result
+  }
+  const raced = new Proxy(tracing, { get: (pool, name) => (name === 'query' ? query : Reflect.get(pool, name)) })
+  const number = await openTraceProject(raced, entity, 'p')
+  expect(number).toBeGreaterThan(first)
+  expect(await findTraceProject(tracing, entity, 'p')).toBe(number)
 })
 
 test('an erasure leaves nothing of a project, and all of the others', async () => {
@@ -158,8 +288,32 @@ test('an erasure leaves nothing of a project, and all of the others', async () =
   await tracing.query("UPDATE tracing.projects SET closed_at = closed_at - interval '1 minute'")
   expect(await eraseTraces(context(null), wanted)).toBe(true)
   const { rows } = await tracing.query('SELECT name FROM tracing.projects ORDER BY name')
-  expect(rows).toEqual([{ name: 'gone' }, { name: 'kept' }])
+  expect(rows).toEqual([{ name: '' }, { name: 'gone' }, { name: 'kept' }])
   expect(await listIds()).toHaveLength(2)
   expect(await listObjects()).toHaveLength(1)
   expect((await tracing.query('SELECT FROM tracing.table_rows')).rowCount).toBe(0)
+  // Whoever knew the number for longer than anybody should.
+  await writer.write(project, calls())
+  await eraseLateTraces(context(null))
+  expect(await listIds()).toHaveLength(4)
+  await tracing.query("UPDATE tracing.projects SET erased_at = erased_at - interval '2 hours'")
+  await eraseLateTraces(context(null))
+  expect(await listIds()).toHaveLength(2)
+  expect(await listObjects()).toHaveLength(1)
+  expect((await tracing.query('SELECT FROM tracing.projects')).rowCount).toBe(2)
+})
+
+test('a completion that outlasts an erasure leaves no call', async () => {
+  const caller = { entity, keyId: 'k' } as Caller
+  const projects = new Projects(tracing)
+  const asked = { body: {} as CompletionRequest, inputs: readInputs(json({ model: 'm' })) }
+  const project = await makeProject('p', null, [])
+  const tracked = new TrackedCall({ calls: writer, projects }, { caller, project }, asked)
+  await tracked.begin()
+  expect(await listIds()).toEqual([tracked.id])
+  await tracing.query('TRUNCATE tracing.calls')
+  await tracing.query('UPDATE tracing.projects SET closed_at = now()')
+  const later = new TrackedCall({ calls: writer, projects: new Projects(tracing) }, { caller, project }, asked)
+  await later.end({ output: null })
+  expect(await listIds()).toEqual([])
 })

@@ -1,5 +1,5 @@
 import type { Caller } from '../../middleware/context.ts'
-import type { CallStart } from '../calls/parts.ts'
+import type { CallPart, CallStart } from '../calls/parts.ts'
 import type { TraceDeps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { JsonText } from '../json/text.ts'
@@ -28,17 +28,19 @@ export interface Place {
 export class TrackedCall {
   readonly id = newId()
   readonly #calls: TraceDeps['calls']
-  readonly #project: Project
+  readonly #projects: TraceDeps['projects']
+  readonly #place: Place
   readonly #model: string
   readonly #start: CallStart
 
   constructor(
-    { calls }: Pick<TraceDeps, 'calls'>,
+    { calls, projects }: Pick<TraceDeps, 'calls' | 'projects'>,
     place: Place,
     asked: { body: CompletionRequest; inputs: ChatInputs },
   ) {
     this.#calls = calls
-    this.#project = place.project
+    this.#projects = projects
+    this.#place = place
     this.#model = asked.inputs.model
     this.#start = {
       traceId: asked.body.trace_id || newId(),
@@ -53,14 +55,21 @@ export class TrackedCall {
 
   /** Durable when it resolves, as `end` is. */
   async begin(): Promise<void> {
-    await this.#calls.write(this.#project, [{ id: this.id, start: this.#start }])
+    await this.#write({})
   }
 
   /** Tells of the whole call, begun or not. */
   async end({ output, usage, exception }: Outcome): Promise<void> {
     const summary = writeJsonText(usage === undefined ? {} : { usage: { [this.#model]: usage } })
     const end = { endedAt: now(), output, exception, summary }
-    await this.#calls.write(this.#project, [{ id: this.id, start: this.#start, end }])
+    await this.#write({ end })
+  }
+
+  /** A completion takes long: a project that was erased meanwhile gets nothing any more, nor does one that has its name now. */
+  async #write(more: Pick<CallPart, 'end'>): Promise<void> {
+    const { caller, project } = this.#place
+    const { number } = await this.#projects.find(caller, project.id)
+    if (number === project.number) await this.#calls.write(project, [{ id: this.id, start: this.#start, ...more }])
   }
 }
 

@@ -10,12 +10,14 @@ CREATE TABLE tracing.projects (
   -- How long its calls are kept; null: as the installation says.
   retention_days int CHECK (retention_days > 0),
   -- It is being erased: nobody finds it any more, and one that begins with its name is another.
-  closed_at timestamptz
+  closed_at timestamptz,
+  -- When it was. The number is kept for a while: whoever still writes under it has that erased too.
+  erased_at timestamptz
 );
 CREATE UNIQUE INDEX projects_by_name ON tracing.projects (entity, name) WHERE closed_at IS NULL;
 
 -- One row for each call: the union of its start and its end, which come in any order. While only its end (or its new
--- name, or its deletion) has come, started_at is null, and nobody sees it.
+-- name) has come, started_at is null, and nobody sees it.
 --
 -- `week` is computed from the id alone: the week of the time in a UUIDv7, -1 for all other ids. So each id has its one
 -- partition, however often and in whatever order its parts come, and (project, id) is unique over all of them.
@@ -51,6 +53,8 @@ CREATE TABLE tracing.calls (
   -- Payloads too large for a row: by column the key of an object in the artifact store, and its size.
   spilled jsonb,
   deleted_at timestamptz,
+  -- Of a call that has not begun: when the last of it came.
+  waiting_since timestamptz,
   PRIMARY KEY (project, id, week)
 ) PARTITION BY LIST (week);
 
@@ -60,14 +64,39 @@ CREATE INDEX calls_in_time ON tracing.calls (project, started_at, id)
 CREATE INDEX calls_of_trace ON tracing.calls (project, trace_id);
 -- What is to go: hardly any call is in these.
 CREATE INDEX calls_deleted ON tracing.calls (deleted_at) WHERE deleted_at IS NOT NULL;
-CREATE INDEX calls_not_begun ON tracing.calls (week, ended_at) WHERE started_at IS NULL;
+CREATE INDEX calls_not_begun ON tracing.calls (waiting_since) WHERE waiting_since IS NOT NULL;
 CREATE INDEX calls_spilled ON tracing.calls (project) WHERE spilled IS NOT NULL;
 
 -- What has no partition of its own: ids without a time, and times long past or far ahead.
 CREATE TABLE tracing.calls_of_other_ids PARTITION OF tracing.calls FOR VALUES IN (-1);
 CREATE TABLE tracing.calls_of_other_weeks PARTITION OF tracing.calls DEFAULT;
+CREATE INDEX calls_of_other_weeks_by_week ON tracing.calls_of_other_weeks (week);
 
--- Makes the partition of a week, and moves what of it had none into it.
+-- Objects in the artifact store that a newer payload has replaced, with the call that had them. They go when whoever reads
+-- or writes them is surely through.
+CREATE TABLE tracing.replaced_payloads (
+  project int NOT NULL,
+  week smallint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  replaced_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (project, key)
+);
+CREATE INDEX replaced_payloads_by_age ON tracing.replaced_payloads (replaced_at);
+
+CREATE FUNCTION tracing.note_replaced() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO tracing.replaced_payloads (project, week, id, key)
+  SELECT OLD.project, OLD.week, OLD.id, part.value ->> 'key' FROM jsonb_each(OLD.spilled) AS part
+  WHERE part.value IS DISTINCT FROM NEW.spilled -> part.key
+  ON CONFLICT (project, key) DO UPDATE SET replaced_at = now();
+  RETURN NULL;
+END $$;
+CREATE TRIGGER calls_note_replaced AFTER UPDATE ON tracing.calls FOR EACH ROW
+  WHEN (OLD.spilled IS NOT NULL AND OLD.spilled IS DISTINCT FROM NEW.spilled) EXECUTE FUNCTION tracing.note_replaced();
+
+-- Makes the partition of a week, and moves what of it had none into it. Writers wait meanwhile, for as long as all calls of
+-- other weeks take to be looked through.
 CREATE FUNCTION tracing.add_week(wanted int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   partition text := 'calls_w' || wanted;
