@@ -18,6 +18,7 @@ import { routeFeedback } from './feedback/routes.ts'
 import { ValueChecker } from './feedback/value-checker.ts'
 import { routeFiles } from './files/routes.ts'
 import { routeObjects } from './objects/routes.ts'
+import { ValueInspector } from './objects/value-inspector.ts'
 import { routeGraphql } from './graphql/routes.ts'
 import { routeOtel } from './otel/routes.ts'
 import { Projects } from './projects.ts'
@@ -69,5 +70,6 @@ function createTraceDeps(main: Deps): TraceDeps {
   const [projects, calls] = [new Projects(pool), new CallWriter(main.traceWrites, artifacts)]
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
-  return { artifacts, config, log, pool, projects, calls, prices, values: new ValueChecker(), main }
+  const [values, inspector] = [new ValueChecker(), new ValueInspector()]
+  return { artifacts, config, log, pool, projects, calls, prices, values, inspector, main }
 }

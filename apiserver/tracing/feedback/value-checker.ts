@@ -1,66 +1,38 @@
-import { Worker } from 'node:worker_threads'
-import { createLimiter } from '../../limiter.ts'
+import { unavailable } from '../../refusal.ts'
+import { TaskThreads } from '../task-threads.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
 
 // Schemas are people's own: patterns that never end, references in circles. A thread of its own can be ended.
-const maxWorkers = 2
 const resourceLimits = { maxOldGenerationSizeMb: 128, stackSizeMb: 4 }
 // People's schemas have some hundred characters, and take a millisecond. The rest of the time is for a machine that is busy.
 const usualTimeoutMs = 1_000
 const longestSchema = 64 * 1024
-// An answer of the thread's before any work: it takes a while to start.
-const startTimeoutMs = 30_000
-const startTask: CheckTask = { schema: '{}', value: 'null' }
+// A minute of hostile schemas, for both threads; of others, no time at all.
+const mostTasks = 120
 
 /** Checks values by schemas that anybody may have written, in threads that are started when they are needed. */
 export class ValueChecker {
-  readonly #limit = createLimiter(maxWorkers)
-  readonly #idle: Worker[] = []
-  readonly #timeoutMs: number
+  readonly #threads: TaskThreads<CheckTask, CheckOutcome>
+  #tasks = 0
 
   constructor(timeoutMs = usualTimeoutMs) {
-    this.#timeoutMs = timeoutMs
+    const program = new URL('value-worker.ts', import.meta.url)
+    this.#threads = new TaskThreads({ program, resourceLimits, timeoutMs, startTask: { schema: '{}', value: 'null' } })
   }
 
-  /** A schema that takes too much time or memory, or is longer than 64 KiB, is a bad one. */
+  /**
+   * A schema that takes too much time or memory, or is longer than 64 KiB, is a bad one.
+   *
+   * @throws {Refusal} 503 when too much is being checked already
+   */
   async check(task: CheckTask): Promise<CheckOutcome> {
     if (task.schema.length > longestSchema) return 'bad schema'
-    return this.#limit(async () => {
-      const worker = this.#idle.pop() ?? (await startWorker())
-      worker.ref()
-      const outcome = await waitForOutcome(worker, task, this.#timeoutMs)
-      if (outcome === undefined) {
-        await worker.terminate()
-        return 'bad schema'
-      }
-      // A thread without work keeps no process alive.
-      worker.unref()
-      this.#idle.push(worker)
-      return outcome
-    })
-  }
-}
-
-async function startWorker(): Promise<Worker> {
-  const worker = new Worker(new URL('value-worker.ts', import.meta.url), { resourceLimits })
-  const outcome = await waitForOutcome(worker, startTask, startTimeoutMs)
-  if (outcome !== undefined) return worker
-  await worker.terminate()
-  throw new Error('starting a thread that checks values')
-}
-
-/** Undefined when the thread has ended, or has not answered in time. */
-async function waitForOutcome(worker: Worker, task: CheckTask, timeoutMs: number): Promise<CheckOutcome | undefined> {
-  const { promise, resolve } = Promise.withResolvers<CheckOutcome | undefined>()
-  const giveUp = () => resolve(undefined)
-  const timer = setTimeout(giveUp, timeoutMs)
-  worker.once('message', resolve).once('error', giveUp).once('exit', giveUp)
-  const noTransfer: [] = []
-  worker.postMessage(task, noTransfer)
-  try {
-    return await promise
-  } finally {
-    clearTimeout(timer)
-    worker.off('message', resolve).off('error', giveUp).off('exit', giveUp)
+    if (this.#tasks >= mostTasks) throw unavailable('Too many annotations are being checked.', 10)
+    this.#tasks++
+    try {
+      return (await this.#threads.ask(task)) ?? 'bad schema'
+    } finally {
+      this.#tasks--
+    }
   }
 }

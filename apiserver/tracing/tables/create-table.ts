@@ -14,11 +14,11 @@ type Expected = string | null | undefined
 
 /** Makes a table of rows; its digest and theirs. @throws {Refusal} 409 for another digest, and what digestRows throws */
 export async function createTable(
-  deps: Pick<TraceDeps, 'pool'>,
+  deps: Pick<TraceDeps, 'pool' | 'inspector'>,
   project: Project,
   { rows, expectedDigest }: { rows: JsonText; expectedDigest: Expected },
 ): Promise<{ digest: string; rowDigests: string[] }> {
-  const rowDigests = await digestRows(rows, ['body', 'table', 'rows'])
+  const rowDigests = await digestRows(deps, rows, ['body', 'table', 'rows'])
   const digest = digestAsExpected(rowDigests, expectedDigest)
   const added = { digests: rowDigests, array: rows.toString() }
   await addTable(deps.pool, project.number, { digest, rowDigests, rows: added })

@@ -1,10 +1,10 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { addTable, readOrder } from '../../../db/tracing/tables.ts'
 import { unprocessable } from '../../refusal.ts'
 import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../json/digests.ts'
 import type { Project } from '../projects.ts'
 import { badRequest, missing, tooLarge } from '../refusals.ts'
+import { Turns } from '../turns.ts'
 import { mostDigests } from './create-table.ts'
 import { DigestList } from './digest-list.ts'
 import { digestRow } from './digest-rows.ts'
@@ -12,7 +12,6 @@ import type { TableUpdates } from './schema.ts'
 
 // Clients send some thousands. Each looks for its place.
 const mostUpdates = 100_000
-const updatesAtOnce = 1_000
 
 type Update = TableUpdates['updates'][number]
 
@@ -23,18 +22,19 @@ type Update = TableUpdates['updates'][number]
  * @throws {Refusal} 404 for an unknown table, 400 for places behind its end, 422 for what is no change, 413 for too many
  */
 export async function updateTable(
-  { pool }: Pick<TraceDeps, 'pool'>,
+  { pool, inspector }: Pick<TraceDeps, 'pool' | 'inspector'>,
   project: Project,
   { base_digest: base, updates }: TableUpdates,
 ): Promise<{ digest: string; updatedRowDigests: string[] }> {
   if (updates.length > mostUpdates) throw tooLarge()
   const order = await readOrder(pool, project.number, base)
   if (!order) throw missing(`Table ${base} not found`)
-  const update = new TableUpdate(new DigestList(order))
+  const update = new TableUpdate(inspector, new DigestList(order))
   const updatedRowDigests: string[] = []
+  const turns = new Turns()
   for (const [index, change] of updates.entries()) {
-    if (index % updatesAtOnce === 0) await yieldToOthers()
-    updatedRowDigests.push(update.apply(change, ['body', 'updates', String(index)]))
+    if (turns.isOver()) await turns.next()
+    updatedRowDigests.push(await update.apply(change, ['body', 'updates', String(index)]))
   }
   if (update.rows.length > mostDigests) throw tooLarge()
   const rowDigests = update.rows.toArray()
@@ -45,24 +45,26 @@ export async function updateTable(
 }
 
 class TableUpdate {
+  readonly #inspector: TraceDeps['inspector']
   readonly rows: DigestList
   /** Texts of new rows by their digests. */
   readonly added = new Map<string, string>()
 
-  constructor(rows: DigestList) {
+  constructor(inspector: TraceDeps['inspector'], rows: DigestList) {
+    this.#inspector = inspector
     this.rows = rows
   }
 
-  apply({ append, pop, insert }: Update, place: string[]): string {
+  async apply({ append, pop, insert }: Update, place: string[]): Promise<string> {
     if (append) return this.#add(this.rows.length, append.row, [...place, 'append', 'row'])
     if (insert) return this.#add(insert.index, insert.row, [...place, 'insert', 'row'])
     if (pop) return this.rows.remove(checkIndex(pop.index, this.rows.length - 1))
     throw unprocessable({ loc: place, msg: 'Input should have one of append, pop and insert', type: 'missing' })
   }
 
-  #add(index: number, row: { toString(): string }, place: string[]): string {
+  async #add(index: number, row: { toString(): string }, place: string[]): Promise<string> {
     const text = String(row)
-    const digest = digestRow(text, place)
+    const digest = await digestRow({ inspector: this.#inspector }, text, place)
     this.rows.insert(checkIndex(index, this.rows.length), digest)
     this.added.set(digest, text)
     return digest

@@ -1,0 +1,58 @@
+import { setImmediate as nextEvents } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { digestValue } from '../json/digests.ts'
+import { parseValue } from '../json/value.ts'
+import { inspectValue } from './inspect-value.ts'
+import { ValueInspector } from './value-inspector.ts'
+
+const inspector = new ValueInspector()
+const large = (count: number) => JSON.stringify({ _type: 'X', items: Array.from({ length: count }, (_, i) => `é${i}`) })
+
+test('a value is inspected alike, however large', async () => {
+  for (const val of [large(10), large(100_000)]) {
+    expect(await inspector.inspect({ val })).toEqual({
+      digest: digestValue(parseValue(val)),
+      completed: undefined,
+      kind: 'object',
+      baseObjectClass: null,
+      leafObjectClass: null,
+    })
+  }
+})
+
+test('a large value is completed by its class, or refused', async () => {
+  const val = JSON.stringify({ api_model_id: 'x'.repeat(300_000), provider: 'p', max_tokens: 1 })
+  const given = { val, builtinObjectClass: 'ProviderModel' }
+  expect(await inspector.inspect(given)).toEqual(inspectValue(given))
+  await expect(inspector.inspect({ val: large(100_000), builtinObjectClass: 'ProviderModel' })).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringMatching(/^Invalid object/) as string,
+  })
+})
+
+test('a value of more than a million values is too large', async () => {
+  const val = `[${'1,'.repeat(1_000_000)}1]`
+  await expect(inspector.inspect({ val })).rejects.toMatchObject({ status: 413, message: 'Request too large' })
+})
+
+test('nobody waits while a large value is inspected', async () => {
+  const val = large(900_000)
+  const startMs = performance.now()
+  inspectValue({ val })
+  const inPlaceMs = performance.now() - startMs
+  await inspector.inspect({ val: large(100_000) })
+  expect(await measureLongestWait(() => inspector.inspect({ val }))).toBeLessThan(inPlaceMs / 3)
+})
+
+async function measureLongestWait(work: () => Promise<unknown>): Promise<number> {
+  let isDone = false
+  const done = work().finally(() => (isDone = true))
+  let longestMs = 0
+  for (let beforeMs = performance.now(); !isDone;) {
+    await nextEvents()
+    longestMs = Math.max(longestMs, performance.now() - beforeMs)
+    beforeMs = performance.now()
+  }
+  await done
+  return longestMs
+}

@@ -1,0 +1,26 @@
+import { tooLarge, TraceRefusal } from '../refusals.ts'
+import { TaskThreads } from '../task-threads.ts'
+import { inspectValue, type GivenValue, type InspectedValue } from './inspect-value.ts'
+import type { InspectOutcome } from './inspect-worker.ts'
+
+// Done in some 20 ms, about what others may be kept waiting for.
+const inPlaceUpTo = 256 * 1024
+// The largest body takes some seconds on a core of its own, and some of this memory.
+const plan = { timeoutMs: 120_000, resourceLimits: { maxOldGenerationSizeMb: 512 }, startTask: { val: 'null' } }
+
+/** Computes what is kept of values besides their texts; of large ones in threads, so that nobody else waits meanwhile. */
+export class ValueInspector {
+  readonly #threads = new TaskThreads<GivenValue, InspectOutcome>({
+    ...plan,
+    program: new URL('inspect-worker.ts', import.meta.url),
+  })
+
+  /** @throws {TraceRefusal} 400 when the value does not fit its class, 413 for one that takes too much time or memory */
+  async inspect({ val, builtinObjectClass }: GivenValue): Promise<InspectedValue> {
+    if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass })
+    const outcome = await this.#threads.ask({ val, builtinObjectClass })
+    if (!outcome) throw tooLarge()
+    if ('inspected' in outcome) return outcome.inspected
+    throw new TraceRefusal(outcome.refused.status, outcome.refused.reason)
+  }
+}
