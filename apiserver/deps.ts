@@ -22,7 +22,7 @@ export interface Deps {
   pool: Pool
   /** Of traces alone: a flood of them stops nothing else. */
   tracing: Pool
-  /** For calls that come in, whoever reads meanwhile. */
+  /** For calls that come in and for finding projects, whoever reads meanwhile. */
   traceWrites: Pool
   kube: Kube
   artifacts: ArtifactStore

@@ -25,8 +25,9 @@ import { UsageLedger } from './usage/ledger.ts'
 // Enough for many chats at once, each of which asks twice and briefly.
 const databaseConnections = 20
 const tracingConnections = 20
-// Calls are written together. However many read, these are free for that.
-const writingConnections = 3
+// Two lanes write calls, each many together; the others look projects up, which is brief. No reader ever has one of them
+// for longer than that.
+const writingConnections = 5
 const graceMs = 8_000
 // What a process that is killed may lose of the usage of chats.
 const flushMs = 1_000

@@ -15,6 +15,8 @@ export class OpenAnswers {
   /** A signal that tells, until the answer is out, that its key may no longer be used. */
   follow(keyId: string, response: ServerResponse): AbortSignal {
     const ended = new AbortController()
+    // Nobody would ever say that it is out.
+    if (response.closed) return ended.signal
     const answers = this.#open.get(keyId) ?? new Set()
     this.#open.set(keyId, answers.add(ended))
     response.once('close', () => {

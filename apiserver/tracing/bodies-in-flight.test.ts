@@ -15,6 +15,7 @@ beforeAll(async () => {
   const app = new Koa()
   app.use(async (ctx) => {
     ctx.respond = false
+    ctx.state = { caller: { entity: ctx.get('entity') } }
     const status = await bodies.read(ctx as never, 10_000).then(
       () => 200,
       (error: unknown) => (error instanceof Refusal ? error.status : 500),
@@ -31,14 +32,14 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 /** Sends a body; answers with what became of reading it. */
-async function send(bytes: number): Promise<unknown> {
+async function send(bytes: number, entity = 'team'): Promise<unknown> {
   const { port } = server.address() as AddressInfo
   const outcome = new Promise((resolve) => read.once('read', resolve))
   const sent: ClientRequest = request({
     port,
     method: 'POST',
     agent: false,
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', entity },
   })
   sent.on('error', () => {})
   sent.on('response', (response) => response.resume())
@@ -46,13 +47,30 @@ async function send(bytes: number): Promise<unknown> {
   return outcome
 }
 
-test('bodies count until they are answered', async () => {
-  expect(await send(600)).toBe(200)
-  expect(await send(600)).toBe(503)
-  expect(await send(300)).toBe(200)
-  const closed = answers.map((answer) => new Promise((resolve) => answer.once('close', resolve)))
-  for (const answer of answers) answer.end()
+/** Answers what was read. */
+async function answerAll(): Promise<void> {
+  const open = answers.splice(0)
+  const closed = open.map((answer) => new Promise((resolve) => answer.once('close', resolve)))
+  for (const answer of open) answer.end()
   await Promise.all(closed)
-  expect(await send(900)).toBe(200)
-  answers.at(-1)?.end()
+}
+
+test('bodies count until they are answered', async () => {
+  expect(await send(600, 'one')).toBe(200)
+  expect(await send(600, 'two')).toBe(503)
+  expect(await send(300, 'three')).toBe(200)
+  await answerAll()
+  expect(await send(900, 'one')).toBe(200)
+  await answerAll()
+})
+
+test('an entity has a quarter, or one body of any size; what is refused does not count', async () => {
+  expect(await send(100)).toBe(200)
+  expect(await send(200)).toBe(429)
+  expect(await send(150)).toBe(200)
+  expect(await send(250, 'others')).toBe(200)
+  await answerAll()
+  expect(await send(400)).toBe(200)
+  expect(await send(1)).toBe(429)
+  await answerAll()
 })

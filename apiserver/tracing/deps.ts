@@ -1,9 +1,10 @@
 import type { Deps } from '../deps.ts'
 import type { Pool } from '../../db/pool.ts'
+import type { BodiesInFlight } from './bodies-in-flight.ts'
 import type { CallWriter } from './calls/writer.ts'
 import type { DefaultPrices } from './costs/default-prices.ts'
 import type { ValueChecker } from './feedback/value-checker.ts'
-import type { ValueInspector } from './objects/value-inspector.ts'
+import type { OpenStreams } from './open-streams.ts'
 import type { Projects } from './projects.ts'
 
 /** What requests of the tracing group are answered with. */
@@ -11,13 +12,14 @@ export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log'> {
   /** Of traces alone. */
   pool: Pool
   projects: Projects
+  bodies: BodiesInFlight
+  /** Answers that hold a connection of the pool. */
+  streams: OpenStreams
   calls: CallWriter
   /** Of models, where a project has none of its own. */
   prices: DefaultPrices
   /** Of annotations. */
   values: ValueChecker
-  /** Of objects and rows. */
-  inspector: ValueInspector
   /** What the rest of the interface is answered with, for completions. */
   main: Deps
 }

@@ -5,8 +5,10 @@ import type { PlacedOperation } from '../http/api.ts'
 import { requireKey } from '../middleware/auth.ts'
 import type { RequestState } from '../middleware/context.ts'
 import { limitRequests } from '../middleware/limit-requests.ts'
+import { Refusal } from '../refusal.ts'
 import { answerTraceErrors } from './answer-errors.ts'
 import { readTraceKey } from './auth.ts'
+import { BodiesInFlight } from './bodies-in-flight.ts'
 import { routeCalls } from './calls/routes.ts'
 import { CallWriter } from './calls/writer.ts'
 import { routeCompletions } from './completions/routes.ts'
@@ -18,10 +20,11 @@ import { routeFeedback } from './feedback/routes.ts'
 import { ValueChecker } from './feedback/value-checker.ts'
 import { routeFiles } from './files/routes.ts'
 import { routeObjects } from './objects/routes.ts'
-import { ValueInspector } from './objects/value-inspector.ts'
 import { routeGraphql } from './graphql/routes.ts'
+import { OpenStreams } from './open-streams.ts'
 import { routeOtel } from './otel/routes.ts'
 import { Projects } from './projects.ts'
+import { missing } from './refusals.ts'
 import { routeRefs } from './refs/routes.ts'
 import { routeTables } from './tables/routes.ts'
 import { routeService } from './service/routes.ts'
@@ -35,8 +38,9 @@ const mount = '/traces'
 export function createTracing(main: Deps): { operations: readonly PlacedOperation[]; routes: Koa.Middleware } {
   const deps = createTraceDeps(main)
   const router = new Router<RequestState>()
-  router.use(answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main))
-  const api = new TraceApi(router)
+  const guards = [answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main)]
+  router.use(...guards)
+  const api = new TraceApi(router, deps.bodies)
   routeCalls(api, deps)
   routeObjects(api, deps)
   routeTables(api, deps)
@@ -51,25 +55,48 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
   routeGraphql(api, deps)
 
   const routes = router.routes() as Koa.Middleware
+  const others = refuseOthers(guards)
+  const names = new Set(api.operations.map(({ path }) => readFirst(path)))
   return {
     operations: api.operations,
     routes: (ctx, next) => {
       const { path } = ctx
-      if (path.startsWith(`${mount}/`)) ctx.path = path.slice(mount.length)
+      const isMounted = path.startsWith(`${mount}/`)
+      if (isMounted) ctx.path = path.slice(mount.length)
       return routes(ctx, () => {
-        // Nothing of ours: what comes next is not below the mount.
+        // No operation of ours: what comes next is not below the mount.
         ctx.path = path
-        return next()
+        return isMounted || path === mount || names.has(readFirst(path)) ? others(ctx, next) : next()
       })
     },
   }
 }
 
+/** Paths and methods that are nobody's, told to the keys of this group in its own form. */
+function refuseOthers(guards: Koa.Middleware<RequestState>[]): Koa.Middleware {
+  const router = new Router<RequestState>()
+  router.use(...guards)
+  router.all('{/*path}', ({ matched }) => {
+    const methods = new Set(matched?.filter(({ path }) => path !== '{/*path}').flatMap((layer) => layer.methods))
+    if (methods.size === 0) throw missing('Not Found')
+    throw new Refusal(405, 'Method Not Allowed', { Allow: [...methods].join(', ') })
+  })
+  return router.routes() as Koa.Middleware
+}
+
+/** The first name of a path. */
+function readFirst(path: string): string {
+  return path.split('/', 2)[1] ?? ''
+}
+
 function createTraceDeps(main: Deps): TraceDeps {
   const { artifacts, config, log, tracing: pool } = main
-  const [projects, calls] = [new Projects(pool), new CallWriter(main.traceWrites, artifacts)]
+  // Not of the pool that answers are read from: whoever writes begins with a look at the project.
+  const projects = new Projects(main.traceWrites)
+  const calls = new CallWriter(main.traceWrites, artifacts)
+  const [bodies, streams] = [new BodiesInFlight(), new OpenStreams(pool.options.max)]
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
-  const [values, inspector] = [new ValueChecker(), new ValueInspector()]
-  return { artifacts, config, log, pool, projects, calls, prices, values, inspector, main }
+  const values = new ValueChecker()
+  return { artifacts, config, log, pool, projects, bodies, streams, calls, prices, values, main }
 }

@@ -2,25 +2,67 @@ import { Readable } from 'node:stream'
 import type { RequestContext } from '../middleware/context.ts'
 import type { TraceDeps } from './deps.ts'
 
-// A client that takes nothing for so long has left, or should have.
-const stallMs = 60_000
+// A client that takes nothing of what is there for so long has left, or should have.
+const usualStallMs = 60_000
+// A client that takes a little now and then is not waited for without end either.
+const usualDeadlineMs = 60 * 60_000
+
+/** An answer that is made while it is sent. */
+interface Chunks {
+  type: string
+  chunks: AsyncGenerator<string>
+  stallMs?: number
+  deadlineMs?: number
+}
+
+/**
+ * Answers with what a generator reads from the database, as `pipeChunks` does. It has a place among the open streams
+ * until it has ended.
+ *
+ * @throws {Refusal} 429 when there is none
+ */
+export async function sendChunks(
+  ctx: RequestContext,
+  { main, streams }: Pick<TraceDeps, 'main' | 'streams'>,
+  answer: Chunks,
+): Promise<void> {
+  const giveBack = await streams.take(ctx.state.caller.entity)
+  await pipeChunks(ctx, { main }, { ...answer, chunks: giveBackAfter(answer.chunks, giveBack) })
+}
 
 /**
  * Answers with what a generator gives, as fast as the client takes it. Its first chunk is waited for: what fails until
  * then is told as an error. The generator is always ended: also when the client leaves or its key ends.
  */
-export async function sendChunks(
+export async function pipeChunks(
   ctx: RequestContext,
   { main }: Pick<TraceDeps, 'main'>,
-  { type, chunks }: { type: string; chunks: AsyncGenerator<string> },
+  { type, chunks, stallMs = usualStallMs, deadlineMs = usualDeadlineMs }: Chunks,
 ): Promise<void> {
   const begun = new Begun(chunks, await chunks.next())
+  if (ctx.res.closed) return void (await begun.return())
   const body = Readable.from(begun, { objectMode: false })
-  const ended = main.openAnswers.follow(ctx.state.caller.keyId, ctx.res)
-  ended.addEventListener('abort', () => body.destroy())
-  ctx.res.setTimeout(stallMs, () => body.destroy())
+  const end = () => {
+    body.destroy()
+    ctx.res.destroy()
+  }
+  // Everybody who must know that it has ended listens for it; from eleven on Node warns of a leak.
+  ctx.res.setMaxListeners(20)
+  const deadline = setTimeout(end, deadlineMs)
+  ctx.res.once('close', () => clearTimeout(deadline))
+  main.openAnswers.follow(ctx.state.caller.keyId, ctx.res).addEventListener('abort', end)
+  // The connection is quiet too while nothing is there to be sent; it is asked again after the next chunk then.
+  ctx.res.setTimeout(stallMs, () => ctx.res.writableLength > 0 && end())
   ctx.type = type
   ctx.body = body
+}
+
+async function* giveBackAfter(chunks: AsyncGenerator<string>, giveBack: () => void): AsyncGenerator<string> {
+  try {
+    yield* chunks
+  } finally {
+    giveBack()
+  }
 }
 
 /** A generator whose first chunk is there. Unlike one that has not begun, it can always be ended. */

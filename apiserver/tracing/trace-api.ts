@@ -7,7 +7,7 @@ import { jsonInvalid } from '../middleware/body.ts'
 import type { Caller, RequestContext, RequestState, Role } from '../middleware/context.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 import { compileFaults, compileQuery } from '../validation/compile.ts'
-import { BodiesInFlight } from './bodies-in-flight.ts'
+import type { BodiesInFlight } from './bodies-in-flight.ts'
 import { cleanJson } from './json/clean.ts'
 import { readJson } from './json/read.ts'
 import { tooLarge } from './refusals.ts'
@@ -61,10 +61,11 @@ type Method = 'get' | 'post' | 'put'
 export class TraceApi {
   readonly operations: PlacedOperation[] = []
   readonly #router: Router<RequestState>
-  readonly #bodies = new BodiesInFlight()
+  readonly #bodies: BodiesInFlight
 
-  constructor(router: Router<RequestState>) {
+  constructor(router: Router<RequestState>, bodies: BodiesInFlight) {
     this.#router = router
+    this.#bodies = bodies
   }
 
   get<Q extends TSchema, B extends TSchema>(

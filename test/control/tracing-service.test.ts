@@ -38,6 +38,34 @@ describe('what clients ask before they begin', () => {
   })
 })
 
+describe("what is nobody's", () => {
+  test.each([
+    ['a path below /traces', 'POST', '/traces/unknown', 404],
+    ['a path of the main interface below /traces', 'GET', '/traces/v1/models', 404],
+    ['nothing below /traces', 'GET', '/traces', 404],
+    ['a path that cannot be decoded', 'POST', '/traces/%zz', 404],
+    ['a path of newer servers', 'POST', '/traces/v2/team/p/evaluation_runs', 404],
+    ['the same at the root', 'POST', '/v2/team/p/evaluation_runs', 404],
+    ['a name of the group with another one', 'POST', '/calls/unknown', 404],
+    ['another method', 'GET', '/calls/stream_query', 405],
+    ['another method below /traces', 'DELETE', '/traces/calls/stream_query', 405],
+    ['another method of what is read', 'POST', '/server_info', 405],
+  ])('%s is told to keys in the form of the group', async (_, method, path, status) => {
+    const response = await member.send(method, path)
+    const reason = status === 404 ? 'Not Found' : 'Method Not Allowed'
+    expect([response.status, await response.json()]).toEqual([status, { reason }])
+    expect(response.headers.get('allow') !== null).toBe(status === 405)
+
+    const withoutKey = await fetch(own.server.url + path, { method })
+    expect([withoutKey.status, await withoutKey.json()]).toEqual([401, { reason: expect.any(String) as string }])
+  })
+
+  test.each(['/v1/models', '/v1/unknown', '/unknown'])('%s takes bearer keys alone', async (path) => {
+    const response = await member.send('GET', path)
+    expect([response.status, await response.json()]).toEqual([401, { detail: expect.any(String) as string }])
+  })
+})
+
 const viewerQuery = 'query DefaultEntity { viewer { username defaultEntity { name } } }'
 const projectQuery =
   'query Project($name: String!, $entityName: String!) { project(name: $name, entityName: $entityName) { name } }'

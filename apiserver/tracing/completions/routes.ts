@@ -6,7 +6,7 @@ import { isName } from '../../training/names.ts'
 import { readProject } from '../../usage/project-header.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
-import { sendChunks } from '../send-chunks.ts'
+import { pipeChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import type { Completion } from './chat.ts'
 import { readInputs } from './chat-inputs.ts'
@@ -44,10 +44,8 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ ctx, body }) => {
       holdPlace(ctx, deps.main)
-      // Everybody who must know that it has ended listens for it; from eleven on Node warns of a leak.
-      ctx.res.setMaxListeners(20)
       const chunks = streamCompletion(deps, await readCompletion(deps, ctx, body))
-      await sendChunks(ctx, deps, { type: 'application/jsonl', chunks })
+      await pipeChunks(ctx, deps, { type: 'application/jsonl', chunks })
     },
   )
 }

@@ -1,15 +1,16 @@
-import { promisify } from 'node:util'
-import { gunzip, inflate, inflateRaw, type InputType, type ZlibOptions } from 'node:zlib'
+import type { Transform } from 'node:stream'
+import { createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { openAnyBody } from '../../middleware/body.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { Refusal } from '../../refusal.ts'
+import type { BodiesInFlight } from '../bodies-in-flight.ts'
 import { badRequest, tooLarge, TraceRefusal } from '../refusals.ts'
 import { bodyLimitBytes } from '../trace-api.ts'
 
 /** What a request is written in, and its answer too. */
 export type OtlpFormat = 'protobuf' | 'json'
 
-type Inflate = (bytes: InputType, options: ZlibOptions) => Promise<Buffer>
+const inflatedBytesAtOnce = 256 * 1024
 
 /** The form of a request by its content type. @throws {TraceRefusal} 415 for another */
 export function readFormat(ctx: RequestContext): OtlpFormat {
@@ -20,25 +21,33 @@ export function readFormat(ctx: RequestContext): OtlpFormat {
 }
 
 /** The bytes of a request, decompressed. @throws {TraceRefusal} 413 when they are too many by then, 415 for other encodings */
-export async function readOtlpBody(ctx: RequestContext): Promise<Buffer> {
+export async function readOtlpBody(bodies: BodiesInFlight, ctx: RequestContext): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase()
-  const chunks: Buffer[] = []
+  const body = bodies.begin(ctx)
   try {
-    for await (const chunk of openAnyBody(ctx, bodyLimitBytes, () => refuseEncoding(encoding))) chunks.push(chunk)
+    const bytes = await body.take(openAnyBody(ctx, bodyLimitBytes, () => refuseEncoding(encoding)))
+    const inflater = openInflater(encoding, bytes)
+    if (!inflater) return bytes
+    const inflated = await body.take(inflate(bytes, encoding, inflater))
+    body.drop(bytes.length)
+    return inflated
   } catch (error) {
     throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
   }
-  const bytes = Buffer.concat(chunks)
-  const decompress = findInflate(encoding, bytes)
-  return decompress ? inflateWithin(bytes, encoding, decompress) : bytes
 }
 
-async function inflateWithin(bytes: Buffer, encoding: string, decompress: Inflate): Promise<Buffer> {
+/** The decompressed bytes, as they are asked for: nothing is inflated beyond what is taken. */
+async function* inflate(bytes: Buffer, encoding: string, inflater: Transform): AsyncGenerator<Buffer> {
+  let size = 0
+  inflater.end(bytes)
   try {
-    return await decompress(bytes, { maxOutputLength: bodyLimitBytes })
+    for await (const chunk of inflater as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > bodyLimitBytes) throw tooLarge()
+      yield chunk
+    }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
-    throw badRequest(`The body is not valid ${encoding}.`)
+    throw error instanceof Refusal ? error : badRequest(`The body is not valid ${encoding}.`)
   }
 }
 
@@ -48,9 +57,10 @@ function refuseEncoding(encoding: string): void {
   }
 }
 
-function findInflate(encoding: string, bytes: Buffer): Inflate | undefined {
-  if (encoding === 'gzip') return promisify<InputType, ZlibOptions, Buffer>(gunzip)
+function openInflater(encoding: string, bytes: Buffer): Transform | undefined {
+  const options = { chunkSize: inflatedBytesAtOnce }
+  if (encoding === 'gzip') return createGunzip(options)
   if (encoding !== 'deflate') return undefined
   // Some senders leave out the header that zlib writes; its low four bits are 8.
-  return promisify<InputType, ZlibOptions, Buffer>((bytes[0]! & 0x0f) === 8 ? inflate : inflateRaw)
+  return (bytes[0]! & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options)
 }

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { OpenStreams } from './open-streams.ts'
+
+const most = 6
+const share = 2
+
+let streams: OpenStreams
+beforeEach(() => {
+  vi.useFakeTimers()
+  streams = new OpenStreams(most + 2)
+})
+afterEach(() => vi.useRealTimers())
+
+/** Takes a place now; undefined when there is none. */
+async function takeNow(entity: string): Promise<(() => void) | undefined> {
+  let place: (() => void) | undefined
+  streams.take(entity).then(
+    (taken) => (place = taken),
+    () => {},
+  )
+  await vi.advanceTimersByTimeAsync(0)
+  return place
+}
+
+test('an entity has its share, and another one has its own', async () => {
+  const places = [await takeNow('team'), await takeNow('team'), await takeNow('team'), await takeNow('others')]
+  expect(places.map((place) => place !== undefined)).toEqual([true, true, false, true])
+})
+
+test('all have no more than most of the connections', async () => {
+  const taken: boolean[] = []
+  for (let index = 0; index <= most; index++) taken.push((await takeNow(`team-${index}`)) !== undefined)
+  expect(taken).toEqual([...Array.from({ length: most }, () => true), false])
+})
+
+test('who waits has the next place of its entity, in order, and a place is given back once', async () => {
+  const places = [await takeNow('team'), await takeNow('team')]
+  const order: string[] = []
+  const waiting = ['first', 'second'].map((name) => streams.take('team').then(() => order.push(name)))
+  places[0]!()
+  places[0]!()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(order).toEqual(['first'])
+  places[1]!()
+  await Promise.all(waiting)
+  expect(order).toEqual(['first', 'second'])
+})
+
+test("who waits for its own share is in nobody's way", async () => {
+  for (let index = 0; index < share; index++) await takeNow('team')
+  void streams.take('team').catch(() => {})
+  expect(await takeNow('others')).toBeDefined()
+})
+
+test('nobody waits for long: it is told to ask again', async () => {
+  for (let index = 0; index < share; index++) await takeNow('team')
+  const refused = expect(streams.take('team')).rejects.toMatchObject({ status: 429, headers: { 'Retry-After': '1' } })
+  await vi.advanceTimersByTimeAsync(10_000)
+  await refused
+  expect(await takeNow('others')).toBeDefined()
+})
