@@ -131,15 +131,22 @@ interface Rule {
   verbs: string[]
 }
 
-test('an upgrade keeps the engine key and the database that an install was given', async () => {
+test('an upgrade keeps the engine key and the databases that an install was given', async () => {
   const quiet = { replicas: 0 }
   const values = { apiserver: quiet, operator: quiet, statusServer: quiet, baseModels: { 'tiny-chat': null } }
-  await helm.upgrade(namespace, { ...values, secrets: { databaseUrl } })
+  await helm.upgrade(namespace, { ...values, secrets: { databaseUrl, tracingDatabaseUrl: `${databaseUrl}-traces` } })
   const installed = await readSecret()
   expect(installed.engineKey).toMatch(/^[A-Za-z0-9]{48}$/)
   expect(installed.databaseUrl).toBe(databaseUrl)
+  expect(installed.tracingDatabaseUrl).toBe(`${databaseUrl}-traces`)
   await helm.upgrade(namespace, { ...values, logLevel: 'debug' })
   expect(await readSecret()).toEqual(installed)
+  // The one of traces can be taken back.
+  const shared = { ...installed, tracingDatabaseUrl: '' }
+  await helm.upgrade(namespace, { ...values, secrets: { tracingDatabaseUrl: 'same' } })
+  expect(await readSecret()).toEqual(shared)
+  await helm.upgrade(namespace, values)
+  expect(await readSecret()).toEqual(shared)
 })
 
 async function readSecret() {
@@ -147,7 +154,11 @@ async function readSecret() {
     data: Record<string, string>
   }
   const decode = (key: string) => Buffer.from(secret.data[key] ?? '', 'base64').toString()
-  return { engineKey: decode('engine-key'), databaseUrl: decode('database-url') }
+  return {
+    engineKey: decode('engine-key'),
+    databaseUrl: decode('database-url'),
+    tracingDatabaseUrl: decode('tracing-database-url'),
+  }
 }
 
 test.each<[string, string, string, string]>([

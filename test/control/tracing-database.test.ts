@@ -1,28 +1,42 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { migrate } from '../../db/migrate.ts'
+import { createTracePool } from '../../db/pool.ts'
+import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
 import { createLogger } from '../../lib/log.ts'
+import { eraseAll } from '../../operator/erasure/erase.ts'
+import { KubeClient } from '../../operator/kube/client.ts'
+import { loadKubeConfig } from '../../operator/kube/kube-config.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { openSeverableProxy, type SeverableProxy } from '../support/severable-proxy.ts'
 import { useStack } from '../support/stack.ts'
+import { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
+const log = createLogger('test', 'silent')
+const tables: Record<string, string> = { cleared_at: 'models', finished_at: 'erasures' }
 let main: TestDatabase
 let traces: TestDatabase
 let way: SeverableProxy
+let wayUrl: string
 let server: RunningApiServer
 let key: string
 
 beforeAll(async () => {
   main = await createEmptyDatabase()
   traces = await createEmptyDatabase()
-  await migrate(main.databaseUrl, createLogger('test', 'silent'))
+  await migrate(main.databaseUrl, log)
   const url = new URL(traces.databaseUrl)
   way = await openSeverableProxy({ host: url.hostname, port: Number(url.port) })
   url.host = `127.0.0.1:${way.port}`
   server = await startApiServer(stack, main.databaseUrl, { TRACING_DATABASE_URL: url.href })
+  wayUrl = url.href
   key = await addKey(main.pool, 'team')
 })
 afterAll(async () => {
@@ -70,4 +84,76 @@ test('and while that is away, everything else goes on', async () => {
   expect(models.status).toBe(200)
   way.mend()
   expect((await post('/calls/query_stats', { project_id: 'team/p' })).status).toBe(200)
+})
+
+test('the operator leads without it, and migrates it when it comes', async () => {
+  const empty = await createEmptyDatabase()
+  const url = new URL(empty.databaseUrl)
+  const late = await openSeverableProxy({ host: url.hostname, port: Number(url.port) })
+  late.cut()
+  url.host = `127.0.0.1:${late.port}`
+  const [namespace, port] = [`operator-${randomUUID().slice(0, 8)}`, await findFreePort()]
+  await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const operator = spawn(process.execPath, ['operator/main.ts'], {
+    env: {
+      TRAINYARD_HOST: '127.0.0.1',
+      TRAINYARD_PORT: String(port),
+      DATABASE_URL: main.databaseUrl,
+      TRACING_DATABASE_URL: url.href,
+      TRAINYARD_ARTIFACTS: stack.artifacts,
+      TRAINYARD_ARTIFACTS_VOLUME: '{"emptyDir":{}}',
+      TRAINYARD_NAMESPACE: namespace,
+      TRAINYARD_POD_NAME: 'operator',
+      TRAINYARD_ENGINE_KEY: 'none',
+      TRAINYARD_RUNTIME_IMAGE: 'none',
+      KUBECONFIG: stack.kubeconfig,
+      LOG_LEVEL: 'fatal',
+    },
+    stdio: 'inherit',
+  })
+  const exited = once(operator, 'exit')
+  try {
+    await eventually(async () => {
+      const health = await (await fetch(`http://127.0.0.1:${port}/health`)).json()
+      expect(health).toEqual({ status: 'ok', leading: true })
+    }, 30_000)
+    late.mend()
+    await eventually(async () => expect(await listSchemas(empty)).toEqual(['tracing']), 15_000)
+  } finally {
+    operator.kill('SIGTERM')
+    expect((await exited)[0]).toBe(0)
+    await late.close()
+    await empty.drop()
+    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  }
+}, 90_000)
+
+test('an erasure clears models while it is away, and ends when it is back', async () => {
+  const entity = `team-${randomUUID()}`
+  const model = await new TrainingRows(main.pool, entity).addModel()
+  await main.pool.query('UPDATE training.models SET deleted_at = now() WHERE id = $1', [model])
+  await main.pool.query(
+    `INSERT INTO training.erasures (id, entity, key_id, requested_at) VALUES ($1, $2, $1, now() + interval '1 second')`,
+    [randomUUID(), entity],
+  )
+  const client = new KubeClient(loadKubeConfig({ KUBECONFIG: stack.kubeconfig }))
+  const tracing = createTracePool(wayUrl, log, 1)
+  const nothing = { get: () => undefined, list: () => [] }
+  const artifacts = createArtifactStore(stack.artifacts, {})
+  const seen = { baseModels: nothing, models: nothing, trainingJobs: nothing, pods: nothing, deployments: nothing }
+  const context = { client, pool: main.pool, tracing, log, artifacts, namespace: 'trainyard', ...seen } as never
+  const read = async (column: string) =>
+    (await main.pool.query(`SELECT ${column} AS done FROM training.${tables[column]!} WHERE entity = $1`, [entity]))
+      .rows
+  way.cut()
+  await eraseAll(context, 0)
+  expect(await read('cleared_at')).toEqual([{ done: expect.any(Date) }])
+  expect(await read('finished_at')).toEqual([{ done: null }])
+  way.mend()
+  await eventually(async () => {
+    await eraseAll(context, 0)
+    expect(await read('finished_at')).toEqual([{ done: expect.any(Date) }])
+  })
+  client.close()
+  await tracing.end()
 })
