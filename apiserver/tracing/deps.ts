@@ -5,6 +5,7 @@ import type { CallWriter } from './calls/writer.ts'
 import type { DefaultPrices } from './costs/default-prices.ts'
 import type { ValueChecker } from './feedback/value-checker.ts'
 import type { OpenStreams } from './open-streams.ts'
+import type { ValueInspector } from './objects/value-inspector.ts'
 import type { Projects } from './projects.ts'
 
 /** What requests of the tracing group are answered with. */
@@ -20,6 +21,8 @@ export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log'> {
   prices: DefaultPrices
   /** Of annotations. */
   values: ValueChecker
+  /** Of objects and rows. */
+  inspector: ValueInspector
   /** What the rest of the interface is answered with, for completions. */
   main: Deps
 }

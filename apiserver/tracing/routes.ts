@@ -20,6 +20,7 @@ import { routeFeedback } from './feedback/routes.ts'
 import { ValueChecker } from './feedback/value-checker.ts'
 import { routeFiles } from './files/routes.ts'
 import { routeObjects } from './objects/routes.ts'
+import { ValueInspector } from './objects/value-inspector.ts'
 import { routeGraphql } from './graphql/routes.ts'
 import { OpenStreams } from './open-streams.ts'
 import { routeOtel } from './otel/routes.ts'
@@ -97,6 +98,6 @@ function createTraceDeps(main: Deps): TraceDeps {
   const [bodies, streams] = [new BodiesInFlight(), new OpenStreams(pool.options.max)]
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
-  const values = new ValueChecker()
-  return { artifacts, config, log, pool, projects, bodies, streams, calls, prices, values, main }
+  const [values, inspector] = [new ValueChecker(), new ValueInspector()]
+  return { artifacts, config, log, pool, projects, bodies, streams, calls, prices, values, inspector, main }
 }
