@@ -89,13 +89,34 @@ export async function deleteFeedback(connection: Connection, project: number, id
   await connection.query('DELETE FROM tracing.feedback WHERE project = $1 AND id = ANY ($2)', [project, ids])
 }
 
-/** All that is said of calls, oldest first. */
+// Of one call in a list; it is in memory as a whole.
+const mostBytes = 16 * 1024 * 1024
+const bytes = 'octet_length(f::text)'
+
+/** Bytes of what is said of calls, as far as it is listed with them. */
+export async function measureFeedbackOfCalls(
+  pool: Pool,
+  project: number,
+  callIds: string[],
+): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ id: string; bytes: number }>(
+    `SELECT f.call_id AS id, least(sum(${bytes}), ${mostBytes})::int AS bytes
+     FROM tracing.feedback f WHERE f.project = $1 AND f.call_id = ANY ($2) GROUP BY f.call_id`,
+    [project, callIds],
+  )
+  return new Map(rows.map((row) => [row.id, row.bytes]))
+}
+
+/** What is said of calls, oldest first; of each call the first 16 MiB. */
 export async function listFeedbackOfCalls(pool: Pool, project: number, callIds: string[]): Promise<FeedbackRow[]> {
   const { rows } = await pool.query<FeedbackRow>(
-    `SELECT id, weave_ref AS "weaveRef", call_id AS "callId", feedback_type AS "feedbackType", payload, creator,
-       wb_user_id AS "wbUserId", created_at AS "createdAt", annotation_ref AS "annotationRef",
-       runnable_ref AS "runnableRef", call_ref AS "callRef", trigger_ref AS "triggerRef"
-     FROM tracing.feedback WHERE project = $1 AND call_id = ANY ($2) ORDER BY created_at, id`,
+    `SELECT f.id, f.weave_ref AS "weaveRef", f.call_id AS "callId", f.feedback_type AS "feedbackType", f.payload,
+       f.creator, f.wb_user_id AS "wbUserId", f.created_at AS "createdAt", f.annotation_ref AS "annotationRef",
+       f.runnable_ref AS "runnableRef", f.call_ref AS "callRef", f.trigger_ref AS "triggerRef"
+     FROM (
+       SELECT f.*, sum(${bytes}) OVER (PARTITION BY f.call_id ORDER BY f.created_at, f.id) AS so_far
+       FROM tracing.feedback f WHERE f.project = $1 AND f.call_id = ANY ($2)
+     ) f WHERE f.so_far <= ${mostBytes} ORDER BY f.created_at, f.id`,
     [project, callIds],
   )
   return rows

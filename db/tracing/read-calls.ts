@@ -1,6 +1,7 @@
-import type { Pool } from '../pool.ts'
-import { streamRows, type Statement } from './stream-rows.ts'
+import { splitBySize } from '../../lib/split-by-size.ts'
+import type { Connection, Pool } from '../pool.ts'
 import type { SpilledPart } from './call-rows.ts'
+import { streamRows, type Statement } from './stream-rows.ts'
 
 /** A call as it is read. Payloads are JSON texts; columns that were not asked for are undefined. */
 export interface StoredCall {
@@ -27,12 +28,14 @@ export interface StoredCall {
   spilled?: Record<string, SpilledPart> | null
   storage_size_bytes?: number
   total_storage_size_bytes?: number | null
+  /** Of a call whose texts are read apart: where it lies, and their bytes. */
+  held?: [project: number, week: number, bytes: number] | null
 }
 
 /** Which calls, in which order: SQL over `tracing.calls c`. */
 export interface CallSelection {
-  /** Expressions with their names. */
-  columns: string
+  /** Names of columns; `StoredCall` has them. */
+  columns: readonly string[]
   /** A condition that names the project and keeps to what can be seen. */
   where: string
   /** `ORDER BY …`, or nothing for any order. */
@@ -42,16 +45,44 @@ export interface CallSelection {
   values: unknown[]
 }
 
-/** SQL of the bytes of a call's payloads, and of those of its whole trace when it is the first of it. */
-export const sizeColumn = 'c.start_size + c.end_size AS storage_size_bytes'
-export const traceSizeColumn = `CASE WHEN c.parent_id IS NULL THEN (
-  SELECT sum(t.start_size + t.end_size) FROM tracing.calls t
-  WHERE t.project = c.project AND t.trace_id = c.trace_id AND t.deleted_at IS NULL
-)::bigint END AS total_storage_size_bytes`
+// What is computed: the bytes of a call's payloads, and those of its whole trace when it is the first of it.
+const computed: Record<string, string> = {
+  storage_size_bytes: 'c.start_size + c.end_size',
+  total_storage_size_bytes: `CASE WHEN c.parent_id IS NULL THEN (
+    SELECT sum(t.start_size + t.end_size) FROM tracing.calls t
+    WHERE t.project = c.project AND t.trace_id = c.trace_id AND t.deleted_at IS NULL
+  )::bigint END`,
+}
+
+// Columns of any size. Calls in which they have more than `mostBytes` are listed without them: these are then read by
+// their keys, so that no chunk of a list is large, whatever the calls are.
+const texts: ReadonlySet<string> = new Set(['attributes', 'inputs', 'output', 'summary', 'otel_dump', 'exception'])
+const textBytes = '(c.start_size + c.end_size + coalesce(octet_length(c.exception), 0))'
+const mostBytes = 16 * 1024
+const mostBytesApart = 4 * 1024 * 1024
 
 /** Calls in chunks, in bounded memory. */
 export function streamCalls(pool: Pool, selection: CallSelection): AsyncGenerator<StoredCall[], void, undefined> {
-  return streamRows<StoredCall>(pool, selectCalls(selection), sizeOfCall)
+  const columns = selection.columns.filter((name) => texts.has(name))
+  return streamRows<StoredCall>(pool, selectCalls(selection), async function* (connection, calls) {
+    for (const part of splitBySize(calls, mostBytesApart, ({ held }) => held?.[2] ?? 0)) {
+      await readTexts(connection, part, columns)
+      yield part
+    }
+  })
+}
+
+async function readTexts(connection: Connection, calls: StoredCall[], columns: string[]): Promise<void> {
+  const waiting = new Map(calls.filter(({ held }) => held).map((call) => [call.id, call]))
+  if (waiting.size === 0) return
+  const keys = [...waiting.values()]
+  const { rows } = await connection.query<StoredCall>(
+    `SELECT c.id, ${columns.map((name) => `c.${name}`).join(', ')}
+     FROM unnest($1::int[], $2::smallint[], $3::text[]) AS wanted (project, week, id)
+     JOIN tracing.calls c ON c.project = wanted.project AND c.week = wanted.week AND c.id = wanted.id`,
+    [keys.map(({ held }) => held![0]), keys.map(({ held }) => held![1]), [...waiting.keys()]],
+  )
+  for (const row of rows) Object.assign(waiting.get(row.id)!, row)
 }
 
 /** How many calls there are, up to a limit, and their bytes if they are asked for. */
@@ -69,26 +100,38 @@ export async function countCalls(
   return { count, bytes: withSize ? (bytes ?? 0) : null }
 }
 
-// As the index of calls in time has them, and as lists are unless something else is asked for.
-const inTime = 'ORDER BY c.started_at ASC, c.id ASC'
+// As lists are unless something else is asked for, and the newest first: the index of calls in time serves both.
+const oldestFirst = 'ORDER BY c.started_at ASC, c.id ASC'
+const newestFirst = 'ORDER BY c.started_at DESC, c.id ASC'
+
+// Where a far page begins is counted out in the index alone, without reading the rows before it.
+const fromPage: Record<string, string> = {
+  [oldestFirst]: '(c.started_at, c.id) >= (SELECT page.started_at, page.id FROM page)',
+  [newestFirst]: `c.started_at <= (SELECT page.started_at FROM page)
+    AND (c.started_at < (SELECT page.started_at FROM page) OR c.id >= (SELECT page.id FROM page))`,
+}
 
 function selectCalls({ columns, where, orderBy, limit, offset, values }: CallSelection): Statement {
   const found = `FROM tracing.calls c WHERE ${where}`
-  if (!offset) return { text: `SELECT ${columns} ${found} ${orderBy} ${limitOf(limit)}`, values }
+  const calls = `SELECT ${selectColumns(columns)} ${found}`
+  const rest = { values, largestRow: mostBytes }
+  if (!offset) return { text: `${calls} ${orderBy} ${limitOf(limit)}`, ...rest }
   const from = `OFFSET ${BigInt(offset)}`
-  if (orderBy !== inTime) return { text: `SELECT ${columns} ${found} ${orderBy} ${limitOf(limit)} ${from}`, values }
-  // Where a far page begins is counted out in the index alone, without reading the rows before it.
-  const first = `SELECT c.started_at, c.id ${found} ${orderBy} LIMIT 1 ${from}`
-  return {
-    text: `SELECT ${columns} ${found} AND (c.started_at, c.id) >= (${first}) ${orderBy} ${limitOf(limit)}`,
-    values,
-  }
+  const begin = fromPage[orderBy]
+  if (!begin) return { text: `${calls} ${orderBy} ${limitOf(limit)} ${from}`, ...rest }
+  const page = `WITH page AS MATERIALIZED (SELECT c.started_at, c.id ${found} ${orderBy} LIMIT 1 ${from})`
+  return { text: `${page} ${calls} AND ${begin} ${orderBy} ${limitOf(limit)}`, ...rest }
+}
+
+function selectColumns(names: readonly string[]): string {
+  const columns = names.map((name) => {
+    if (texts.has(name)) return `CASE WHEN ${textBytes} <= ${mostBytes} THEN c.${name} END AS ${name}`
+    return computed[name] ? `${computed[name]} AS ${name}` : `c.${name}`
+  })
+  const held = `CASE WHEN ${textBytes} > ${mostBytes} THEN ARRAY[c.project, c.week, ${textBytes}] END AS held`
+  return [...columns, ...(names.some((name) => texts.has(name)) ? [held] : [])].join(', ')
 }
 
 function limitOf(limit: number | null | undefined): string {
   return limit === null || limit === undefined ? '' : `LIMIT ${BigInt(limit)}`
-}
-
-function sizeOfCall({ attributes, inputs, output, summary, otel_dump: dump }: StoredCall): number {
-  return [attributes, inputs, output, summary, dump].reduce((sum, text) => sum + (text?.length ?? 0), 300)
 }

@@ -1,5 +1,3 @@
-import { sizeColumn, traceSizeColumn } from '../../../db/tracing/read-calls.ts'
-
 const always = ['id', 'trace_id', 'op_name', 'started_at']
 const others = [
   'parent_id',
@@ -34,15 +32,12 @@ export interface WantedColumns {
   include_total_storage_size?: boolean | null | undefined
 }
 
-/** The columns to read, as SQL over `tracing.calls c`. */
-export function selectColumns(wanted: WantedColumns): string {
+/** The columns to read. */
+export function selectColumns(wanted: WantedColumns): string[] {
   const asked = wanted.columns?.length ? wanted.columns.map((path) => path.split('.', 1)[0]!) : others
   const names = asked.filter((name) => others.includes(name))
   if (wanted.include_costs || wanted.include_feedback) names.push('summary')
-  const columns = new Set([...always, ...names.flatMap((name) => needed[name] ?? name)])
-  return [
-    ...[...columns].map((name) => `c.${name}`),
-    ...(wanted.include_storage_size ? [sizeColumn] : []),
-    ...(wanted.include_total_storage_size ? [traceSizeColumn] : []),
-  ].join(', ')
+  if (wanted.include_storage_size) names.push('storage_size_bytes')
+  if (wanted.include_total_storage_size) names.push('total_storage_size_bytes')
+  return [...new Set([...always, ...names.flatMap((name) => needed[name] ?? name)])]
 }

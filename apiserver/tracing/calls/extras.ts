@@ -1,3 +1,4 @@
+import { measureFeedbackOfCalls } from '../../../db/tracing/feedback.ts'
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
 import { costsOfCalls } from '../costs/service.ts'
 import type { TraceDeps } from '../deps.ts'
@@ -5,6 +6,19 @@ import { feedbackOfCalls } from '../feedback/service.ts'
 import type { Project } from '../projects.ts'
 import type { CallExtras } from './present.ts'
 import type { CallsQuery } from './query-schema.ts'
+
+/** By calls, the bytes of the feedback that will be told of them. */
+export async function measureFeedback(
+  { pool }: Pick<TraceDeps, 'pool'>,
+  { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
+): Promise<Map<string, number>> {
+  if (!wanted.include_feedback) return new Map()
+  return measureFeedbackOfCalls(
+    pool,
+    project.number,
+    calls.map(({ id }) => id),
+  )
+}
 
 /** What was asked for of calls and does not stand in their rows, in their order. */
 export async function lookUpExtras(

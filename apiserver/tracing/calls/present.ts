@@ -18,6 +18,7 @@ export function presentCall(projectId: string, call: StoredCall, extras: CallExt
     ...plain,
     // Ours alone.
     spilled: undefined,
+    held: undefined,
     descendant_errors: undefined,
     project_id: projectId,
     attributes: rawText(withMember(attributes ?? '{}', 'otel_span', dump)),

@@ -11,7 +11,8 @@ const selection = {
   filter: optional(callsFilterSchema),
   query: optional(querySchema),
   limit: optional(limitSchema),
-  expand_columns: paths,
+  // Each of them is looked for in every call.
+  expand_columns: optional(Type.Array(Type.String(), { maxItems: 100 })),
 }
 
 export const callsQuerySchema = Type.Object({

@@ -19,6 +19,7 @@ export function buildRow(project: Project, { id, start, end }: CallPart): CallRo
     },
     end: end && {
       ...end,
+      exception: end.exception && cutException(end.exception),
       outputRefs: output && findRefs(output),
       descendantErrors: hasErrors(summary!),
     },
@@ -33,6 +34,15 @@ export function buildRow(project: Project, { id, start, end }: CallPart): CallRo
     endSize: end ? (end.output?.size ?? 0) + end.summary.size : 0,
     spilled: undefined,
   }
+}
+
+// Exceptions lie in the rows, whose size has a bound.
+const longestException = 256 * 1024
+
+/** The beginning of a text that is too long, with a mark. */
+function cutException(text: string): string {
+  if (text.length <= longestException) return text
+  return `${text.slice(0, longestException).toWellFormed()}… (${text.length - longestException} characters more)`
 }
 
 // Nearly all summaries count no errors: only others are parsed.

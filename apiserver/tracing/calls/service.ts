@@ -1,4 +1,5 @@
 import { countCalls, streamCalls, type CallSelection, type StoredCall } from '../../../db/tracing/read-calls.ts'
+import { splitBySize } from '../../../lib/split-by-size.ts'
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
@@ -6,17 +7,21 @@ import { compileCallsOrder, compileCallsWhere } from '../query/calls-query.ts'
 import { SqlParams } from '../query/params.ts'
 import { selectColumns } from './columns.ts'
 import { expandCalls } from './expand.ts'
-import { lookUpExtras } from './extras.ts'
+import { lookUpExtras, measureFeedback } from './extras.ts'
 import { presentCall } from './present.ts'
 import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
-import { fetchSpilled } from './spill.ts'
-import { splitBySize } from './split-by-size.ts'
+import { bytesOfSpilled, fetchSpilled } from './spill.ts'
+
+// Of what is read for calls beside their rows at once.
+const mostBytes = 16 * 1024 * 1024
 
 /** The calls that a query finds, as JSON texts in chunks. */
 export async function* findCalls(deps: TraceDeps, caller: Caller, wanted: CallsQuery): AsyncGenerator<string[]> {
   const project = await deps.projects.find(caller, wanted.project_id)
   for await (const chunk of streamCalls(deps.pool, selectCalls(project, wanted))) {
-    for (const calls of splitBySize(chunk)) yield await presentCalls(deps, { project, calls, wanted })
+    const feedback = await measureFeedback(deps, { project, calls: chunk, wanted })
+    const sizeOf = (call: StoredCall) => bytesOfSpilled(call) + (feedback.get(call.id) ?? 0)
+    for (const calls of splitBySize(chunk, mostBytes, sizeOf)) yield* presentCalls(deps, { project, calls, wanted })
   }
 }
 
@@ -62,15 +67,17 @@ function readSelection({ filter, query, expand_columns: expandColumns }: StatsQu
   return { filter, query, expandColumns }
 }
 
-async function presentCalls(
+async function* presentCalls(
   deps: TraceDeps,
   { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
-): Promise<string[]> {
-  await fetchSpilled(deps.artifacts, calls)
-  const columns = wanted.expand_columns ?? []
-  if (columns.length > 0 && wanted.return_expanded_column_values !== false) {
-    await expandCalls(deps, project, { calls, columns })
-  }
+): AsyncGenerator<string[]> {
+  await fetchSpilled(deps, calls)
   const extras = await lookUpExtras(deps, { project, calls, wanted })
-  return calls.map((call, index) => presentCall(project.id, call, extras[index]))
+  const columns = wanted.return_expanded_column_values === false ? [] : (wanted.expand_columns ?? [])
+  if (columns.length > 0) yield* expandCalls(deps, project, { calls, columns, present })
+  else yield calls.map(present)
+
+  function present(call: StoredCall, index: number): string {
+    return presentCall(project.id, call, extras[index])
+  }
 }

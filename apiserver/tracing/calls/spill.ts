@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
 import type { CallRow, Payload, SpilledPart } from '../../../db/tracing/call-rows.ts'
+import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
 import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 
 // Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
@@ -36,12 +38,28 @@ async function store(
   return { key, size: bytes.length }
 }
 
+/** Of a call's payloads in the artifact store. */
+export function bytesOfSpilled({ spilled }: StoredCall): number {
+  return Object.values(spilled ?? {}).reduce((sum, { size }) => sum + size, 0)
+}
+
 /** Puts payloads back into their places that lie in the artifact store, as far as they were asked for. */
-export async function fetchSpilled(artifacts: ArtifactStore, calls: StoredCall[]): Promise<void> {
+export async function fetchSpilled(deps: Pick<TraceDeps, 'artifacts' | 'log'>, calls: StoredCall[]): Promise<void> {
   for (const call of calls) {
     for (const [place, { key }] of Object.entries(call.spilled ?? {})) {
       if (call[place as Payload] === undefined) continue
-      call[place as Payload] = (await buffer(await artifacts.open(key))).toString()
+      call[place as Payload] = await fetchPayload(deps, key)
     }
+  }
+}
+
+/** Of a call that was removed since its row was read, the payload may be gone: that ends no answer. */
+async function fetchPayload({ artifacts, log }: Pick<TraceDeps, 'artifacts' | 'log'>, key: string) {
+  try {
+    return (await buffer(await artifacts.open(key))).toString()
+  } catch (error) {
+    if (!(error instanceof ArtifactMissing)) throw error
+    log.warn({ key }, 'a payload of a call is missing')
+    return null
   }
 }

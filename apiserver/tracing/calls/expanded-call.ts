@@ -1,0 +1,94 @@
+import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import { parseValue, writeValue, type Value } from '../json/value.ts'
+import type { PathTree } from './path-tree.ts'
+import type { RefTexts } from './ref-texts.ts'
+
+type Payload = 'attributes' | 'inputs' | 'output' | 'summary'
+
+const payloads: ReadonlySet<string> = new Set<Payload>(['attributes', 'inputs', 'output', 'summary'])
+
+export function isPayload(column: string): column is Payload {
+  return payloads.has(column)
+}
+
+/** A call in whose payloads refs are looked for at paths. */
+export class ExpandedCall {
+  readonly #call: StoredCall
+  readonly #roots: [Payload, Value, PathTree][] = []
+
+  constructor(call: StoredCall, paths: PathTree) {
+    this.#call = call
+    for (const [root, below] of paths.below) {
+      const text = call[root as Payload]
+      if (typeof text === 'string') this.#roots.push([root as Payload, parseValue(text), below])
+    }
+  }
+
+  /** Refs at the paths whose values are not known yet. */
+  listRefs(values: RefTexts): string[] {
+    const found: string[] = []
+    for (const [, value, paths] of this.#roots) listRefs(value, paths, { values, found })
+    return found
+  }
+
+  /** The call with the values in the places of the refs. */
+  write(values: RefTexts): StoredCall {
+    for (const [root, value, paths] of this.#roots) this.#call[root] = write(value, paths, values)
+    return this.#call
+  }
+}
+
+function listRefs(value: Value, paths: PathTree, known: { values: RefTexts; found: string[] }): void {
+  if (paths.isWanted && isRef(value)) {
+    if (!known.values.isKnown(value)) known.found.push(value)
+    if (paths.below.size === 0) return
+    const stored = known.values.getValue(value)
+    if (stored !== undefined) listBelow(stored, paths, known)
+    return
+  }
+  listBelow(value, paths, known)
+}
+
+function listBelow(value: Value, paths: PathTree, known: { values: RefTexts; found: string[] }): void {
+  for (const [segment, below] of paths.below) {
+    const member = memberOf(value, segment)
+    if (member !== undefined) listRefs(member, below, known)
+  }
+}
+
+function write(value: Value, paths: PathTree, values: RefTexts): string {
+  if (!paths.isWanted || !isRef(value)) return writeBelow(value, paths, values)
+  const text = values.getText(value)
+  if (text === undefined) return JSON.stringify(value)
+  if (paths.below.size === 0 && !text.includes('"_ref"')) return addRef(text, value)
+  const stored = values.getValue(value)!
+  const named = stored instanceof Map ? new Map(stored).set('_ref', value) : stored
+  return writeBelow(named, paths, values)
+}
+
+/** The text of an object with its ref; any other text as it is. */
+function addRef(text: string, ref: string): string {
+  if (!text.trimStart().startsWith('{')) return text
+  const open = text.slice(0, text.lastIndexOf('}')).trimEnd()
+  return `${open}${open.endsWith('{') ? '' : ','}"_ref":${JSON.stringify(ref)}}`
+}
+
+function writeBelow(value: Value, paths: PathTree, values: RefTexts): string {
+  if (paths.below.size === 0) return writeValue(value)
+  const writeMember = (key: string, member: Value) => {
+    const below = paths.below.get(key)
+    return below ? write(member, below, values) : writeValue(member)
+  }
+  if (Array.isArray(value)) return `[${value.map((item, index) => writeMember(String(index), item)).join(',')}]`
+  if (!(value instanceof Map)) return writeValue(value)
+  return `{${[...value].map(([key, member]) => `${JSON.stringify(key)}:${writeMember(key, member)}`).join(',')}}`
+}
+
+function isRef(value: Value): value is string {
+  return typeof value === 'string' && value.startsWith('weave:///')
+}
+
+function memberOf(holder: Value, key: string): Value | undefined {
+  if (holder instanceof Map) return holder.get(key)
+  return Array.isArray(holder) && /^(?:0|[1-9]\d*)$/.test(key) ? holder[Number(key)] : undefined
+}

@@ -1,0 +1,44 @@
+import { parseValue, type Value } from '../json/value.ts'
+
+// Parsed values take ten times as much as their texts.
+const mostParsed = 8 * 1024 * 1024
+
+/** What refs stand for: texts, of which those that are gone into are parsed. */
+export class RefTexts {
+  readonly #texts = new Map<string, string | undefined>()
+  readonly #parsed = new Map<string, Value>()
+  #parsedBytes = 0
+
+  /** Those that were looked for and not found are known as well. */
+  add(refs: Iterable<string>, found: ReadonlyMap<string, string>): void {
+    for (const ref of refs) this.#texts.set(ref, found.get(ref))
+  }
+
+  isKnown(ref: string): boolean {
+    return this.#texts.has(ref)
+  }
+
+  getText(ref: string): string | undefined {
+    return this.#texts.get(ref)
+  }
+
+  /** Shared by all who ask: nobody may change it. */
+  getValue(ref: string): Value | undefined {
+    const text = this.#texts.get(ref)
+    if (text === undefined) return undefined
+    const known = this.#parsed.get(ref)
+    if (known !== undefined) return known
+    const value = parseValue(text)
+    this.#keep(ref, value, text.length)
+    return value
+  }
+
+  #keep(ref: string, value: Value, bytes: number): void {
+    this.#parsedBytes += bytes
+    if (this.#parsedBytes > mostParsed) {
+      this.#parsed.clear()
+      this.#parsedBytes = bytes
+    }
+    this.#parsed.set(ref, value)
+  }
+}
