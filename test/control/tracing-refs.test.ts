@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Project } from '../../apiserver/tracing/projects.ts'
+import { resolveStoredRefs } from '../../apiserver/tracing/refs/resolve-refs.ts'
+import { createTracePool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
@@ -7,13 +11,31 @@ import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 const own = useApiServer(useStack())
 let client: TraceClient
 let project_id: string
+let traces: Pool
 
 beforeAll(async () => {
+  traces = createTracePool(own.database.databaseUrl, createLogger('test', 'silent'), 2)
   client = createTraceClient(own.server.url, await addKey(own.database.pool, 'team'))
 })
+afterAll(() => traces.end())
 beforeEach(() => {
   project_id = `team/${randomUUID()}`
 })
+
+/** Some letters quoted, by the bits of a number. */
+const quote = (text: string, bits: number) =>
+  Array.from(text, (letter, place) =>
+    (bits >> place) % 2 === 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
+  ).join('')
+
+async function findProject(): Promise<Project> {
+  const name = project_id.slice('team/'.length)
+  const { rows } = await own.database.pool.query<{ number: number }>(
+    'SELECT number FROM tracing.projects WHERE name = $1',
+    [name],
+  )
+  return { number: rows[0]!.number, entity: 'team', name, id: project_id }
+}
 
 interface Created {
   digest: string
@@ -179,6 +201,58 @@ describe('references', () => {
     const next = (count: number) => uri + '/attr/next'.repeat(count)
     expect(await read(next(50))).toMatchObject([expect.stringMatching(/^weave/)])
     expect(await ask(`${next(120)}/attr/end`)).toEqual(refusal(400, /too many/))
+  })
+})
+
+describe('too much to be read together', () => {
+  const large = 'x'.repeat(1_000_000)
+  /** References to one item of a list, which differ. */
+  const spell = (list: string, count: number) =>
+    Array.from({ length: count }, (_, zeros) => `${list}/index/${'0'.repeat(zeros)}1`)
+
+  test('is a 413, also of parts that are taken again and again', async () => {
+    const list = await create('list', [0, { large }])
+    expect(await read(...spell(list, 100))).toEqual(Array.from({ length: 100 }, () => ({ large })))
+    expect(await ask(...spell(list, 150))).toEqual(refusal(413, /^Request too large$/))
+    const quoted = Array.from(
+      { length: 256 },
+      (_, bits) => `${list}/${quote('index', bits)}/${quote('001', bits >> 5)}`,
+    )
+    expect(new Set(quoted).size).toBe(256)
+    expect(await read(...quoted)).toHaveLength(256)
+  })
+
+  test('stays a reference where it is stored', async () => {
+    const list = await create('list', [0, { large }])
+    const small = await create('small', { a: 1 })
+    const project = await findProject()
+    const uris = [`${small}/attr/a`, ...spell(list, 150)]
+    const texts = await resolveStoredRefs({ pool: traces }, project, uris)
+    expect(texts.get(`${small}/attr/a`)).toBe('1')
+    expect(texts.size).toBeGreaterThan(100)
+    expect(texts.size).toBeLessThan(150)
+  })
+
+  test('stays a reference where too many objects are on the way', async () => {
+    let uri = await create('link', { end: true })
+    for (let index = 0; index < 101; index++) uri = await create('link', { next: uri, index })
+    const far = `${uri}${'/attr/next'.repeat(101)}/attr/end`
+    const found = await resolveStoredRefs({ pool: traces }, await findProject(), [far, `${uri}/attr/index`])
+    expect([...found]).toEqual([[`${uri}/attr/index`, '100']])
+  })
+
+  test('is told in few words', async () => {
+    const name = 'x'.repeat(100_000)
+    for (const uri of [`weave:///${project_id}/object/a:${name}`, `weave:///${project_id}/object/${name}:v0`, name]) {
+      const { body } = await ask(uri)
+      expect((body as { reason: string }).reason.length).toBeLessThan(300)
+    }
+    const unread = await client.post('/obj/read', { project_id, object_id: 'a', digest: name })
+    expect(unread).toEqual(refusal(404, /^Obj a:x{198}… not found$/))
+    const deleted = await client.post('/obj/delete', { project_id, object_id: 'a', digests: [name, 'b'] })
+    expect(deleted).toEqual(refusal(404, /^Object a \(x{200}…\) not found when deleting\.$/))
+    const updated = await client.post('/table/update', { project_id, base_digest: name, updates: [] })
+    expect(updated).toEqual(refusal(404, /^Table x{200}… not found$/))
   })
 })
 

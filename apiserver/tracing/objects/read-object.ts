@@ -1,5 +1,6 @@
 import { findVersion, type ObjectVersion, type ObjectValue } from '../../../db/tracing/objects.ts'
 import type { TraceDeps } from '../deps.ts'
+import { cut } from '../cut.ts'
 import type { Project } from '../projects.ts'
 import { missing } from '../refusals.ts'
 import { readSelector } from './object-names.ts'
@@ -47,7 +48,7 @@ async function find(
     (typeof selector === 'object' && 'digest' in selector
       ? await findVersion(pool, number, { objectId, selector: { alias: digest }, withValue })
       : undefined)
-  if (!found) throw missing(`Obj ${objectId}:${digest} not found`)
+  if (!found) throw missing(`Obj ${cut(`${objectId}:${digest}`)} not found`)
   if (found.deletedAt === null) return found
   const deleted = `${objectId}:v${found.versionIndex} was deleted at ${found.deletedAt}`
   throw missing(deleted, { deleted_at: found.deletedAt })

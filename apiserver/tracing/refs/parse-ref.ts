@@ -1,3 +1,4 @@
+import { cut } from '../cut.ts'
 import { badRequest } from '../refusals.ts'
 
 const scheme = 'weave:///'
@@ -44,7 +45,7 @@ export function looksLikeRef(text: string): boolean {
 export function parseRef(uri: string): Ref {
   const ref = tryParseRef(uri)
   if (ref) return ref
-  throw badRequest(`Invalid ref: ${uri.slice(0, 1_000)}`)
+  throw badRequest(`Invalid ref: ${cut(uri)}`)
 }
 
 /** What a reference stands for, or undefined when it is none. */

@@ -1,12 +1,15 @@
 import type { Pool } from '../../../db/pool.ts'
 import { readVersions } from '../../../db/tracing/object-lists.ts'
-import { queryTable } from '../../../db/tracing/tables.ts'
+import { readTableRows } from '../../../db/tracing/tables.ts'
 import type { Project } from '../projects.ts'
+import { cut } from '../cut.ts'
+import { TooManyValues } from '../json/value.ts'
 import { badRequest, missing, tooLarge, TraceRefusal } from '../refusals.ts'
+import { Turns } from '../turns.ts'
 import type { ObjectRef } from './parse-ref.ts'
 import { startWalk, StoredValue, walk, type Walk } from './walk.ts'
 
-// Of all values that one request goes through; they are in memory together.
+// Of all values that one request goes through, and of the parts that it takes of them; they are in memory together.
 const mostBytes = 128 * 1024 * 1024
 
 // Objects that lead to objects: programs write a handful.
@@ -17,14 +20,22 @@ export type Resolved = string | TraceRefusal
 
 type Unfinished = Exclude<Walk, { text: string }>
 type State = Walk | TraceRefusal
+/** Refused when there was no room for it; null when deleted. */
+type Stored = StoredValue | TraceRefusal | null
+
+/** What one or more references stand for. */
+interface Place {
+  state: State
+}
 
 /** Follows references through one project: all of them together, a statement for each step and kind. */
 export class RefReader {
   readonly #pool: Pool
   readonly #project: Project
-  /** By what names them; null when deleted. */
-  readonly #objects = new Map<string, StoredValue | null>()
-  readonly #rows = new Map<string, StoredValue>()
+  /** By what names them. */
+  readonly #objects = new Map<string, Stored>()
+  readonly #rows = new Map<string, Stored>()
+  readonly #turns = new Turns()
   #bytesLeft = mostBytes
 
   constructor(pool: Pool, project: Project) {
@@ -32,29 +43,49 @@ export class RefReader {
     this.#project = project
   }
 
-  /** In the order of the references. @throws {TraceRefusal} 413 when that is too much to be read together */
+  /** In the order of the references. What is too much to be read together with the others is refused with 413. */
   async resolve(refs: Pick<ObjectRef, 'name' | 'digest' | 'edges'>[]): Promise<Resolved[]> {
-    let states: State[] = refs.map((ref) => catchRefusal(() => startWalk(ref)))
-    for (let round = 0; states.some(isUnfinished); round++) {
-      if (round === mostRounds) throw badRequest('Invalid ref: it leads through too many objects')
-      const unfinished = states.filter(isUnfinished)
-      await this.#loadObjects(unfinished)
-      await this.#loadRows(unfinished)
-      states = states.map((state) => (isUnfinished(state) ? catchRefusal(() => this.#go(state)) : state))
+    // References differ that are quoted in different ways; what they stand for does not.
+    const places = new Map<string, Place>()
+    const asked = refs.map((ref) => {
+      const place = places.get(nameRef(ref)) ?? { state: catchRefusal(() => startWalk(ref)) }
+      places.set(nameRef(ref), place)
+      return place
+    })
+    for (let round = 0; ; round++) {
+      const unfinished = [...places.values()].filter(isUnfinished)
+      if (unfinished.length === 0) return asked.map(({ state }) => finish(state))
+      if (round < mostRounds) await this.#goOn(unfinished)
+      else for (const place of unfinished as Place[]) place.state = endless()
     }
-    return states.map((state) => (state instanceof TraceRefusal ? state : (state as { text: string }).text))
   }
 
-  #go(state: Unfinished): Walk {
-    if (state.needs === 'object') {
-      const stored = this.#objects.get(nameObject(state))
-      if (stored === null) return { text: 'null' }
-      if (!stored) throw missing(`Obj ${state.name}:${state.digest} not found`)
-      return walk(stored, state.edges, this.#project.id)
+  async #goOn(places: { state: Unfinished }[]): Promise<void> {
+    await this.#loadObjects(places.map(({ state }) => state))
+    await this.#loadRows(places.map(({ state }) => state))
+    for (const [stored, ofStored] of Map.groupBy(places, ({ state }) => this.#find(state))) {
+      for (const place of ofStored as Place[]) {
+        const { state } = place as { state: Unfinished }
+        place.state = catchRefusal(() => this.#go(stored, state))
+        if (this.#turns.isOver()) await this.#turns.next()
+      }
+      // Built it takes many times what its text takes.
+      if (stored instanceof StoredValue) stored.forget()
     }
-    const stored = this.#rows.get(nameRow(state))
-    if (!stored) throw missing(`Row ${state.digest} not found`)
-    return walk(stored, state.edges, this.#project.id)
+  }
+
+  #find(state: Unfinished): Stored | undefined {
+    return state.needs === 'object' ? this.#objects.get(nameObject(state)) : this.#rows.get(nameRow(state))
+  }
+
+  #go(stored: Stored | undefined, state: Unfinished): Walk {
+    if (stored === undefined) throw notFound(state)
+    if (stored === null) return { text: 'null' }
+    if (stored instanceof TraceRefusal) throw stored
+    if (this.#bytesLeft < 0) throw tooLarge()
+    const next = walk(stored, state.edges, this.#project.id)
+    if ('text' in next && next.text !== stored.text) this.#take(next.text)
+    return next
   }
 
   async #loadObjects(states: Unfinished[]): Promise<void> {
@@ -77,22 +108,44 @@ export class RefReader {
     for (const [table, ofTable] of byTable) {
       // What was read from the path of a reference may hold NUL, which no digest has and Postgres does not take.
       const digests = [...new Set(ofTable.map(({ digest }) => digest))].filter((digest) => !digest.includes('\0'))
-      const page = { digest: table, digests, limit: null, offset: 0, valueBytes: this.#bytesLeft, sort: undefined }
-      for (const { digest, val } of await queryTable(this.#pool, this.#project.number, page)) {
-        if (!this.#rows.has(nameRow({ table, digest }))) this.#rows.set(nameRow({ table, digest }), this.#keep(val))
+      const wantedRows = { table, digests, valueBytes: this.#bytesLeft }
+      for (const { digest, val } of await readTableRows(this.#pool, this.#project.number, wantedRows)) {
+        this.#rows.set(nameRow({ table, digest }), this.#keep(val))
       }
     }
   }
 
-  #keep(text: string | null): StoredValue {
-    if (text === null) throw tooLarge()
+  #keep(text: string | null): Stored {
+    if (text === null) return tooLarge()
     this.#bytesLeft -= text.length
     return new StoredValue(text)
   }
+
+  #take(text: string): void {
+    this.#bytesLeft -= text.length
+    if (this.#bytesLeft < 0) throw tooLarge()
+  }
 }
 
-function isUnfinished(state: State): state is Unfinished {
-  return 'needs' in state
+function isUnfinished(place: Place): place is { state: Unfinished } {
+  return 'needs' in place.state
+}
+
+function finish(state: State): Resolved {
+  return state instanceof TraceRefusal ? state : (state as { text: string }).text
+}
+
+function endless(): TraceRefusal {
+  return badRequest('Invalid ref: it leads through too many objects')
+}
+
+function notFound(state: Unfinished): TraceRefusal {
+  const [kind, name] = state.needs === 'object' ? ['Obj', nameObject(state)] : ['Row', state.digest]
+  return missing(`${kind} ${cut(name)} not found`)
+}
+
+function nameRef({ name, digest, edges }: Pick<ObjectRef, 'name' | 'digest' | 'edges'>): string {
+  return JSON.stringify([name, digest, edges])
 }
 
 function nameObject({ name, digest }: { name: string; digest: string }): string {
@@ -107,6 +160,7 @@ function catchRefusal(step: () => Walk): State {
   try {
     return step()
   } catch (error) {
+    if (error instanceof TooManyValues) return tooLarge()
     if (error instanceof TraceRefusal) return error
     throw error
   }

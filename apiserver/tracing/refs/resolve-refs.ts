@@ -1,5 +1,6 @@
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
+import { cut } from '../cut.ts'
 import type { Project } from '../projects.ts'
 import { badRequest, TraceRefusal } from '../refusals.ts'
 import { parseRef, tryParseRef, type ObjectRef } from './parse-ref.ts'
@@ -32,7 +33,7 @@ export async function resolveRefs(
 
 /**
  * The same for references that stand in the payloads of a project, of which anything may be wrong: what leads to no value
- * in this project is not in the answer.
+ * in this project, or to too much to be read together, is not in the answer.
  */
 export async function resolveStoredRefs(
   deps: Pick<TraceDeps, 'pool'>,
@@ -52,5 +53,5 @@ export async function resolveStoredRefs(
 function parseObjectRef(uri: string): ObjectRef {
   const ref = parseRef(uri)
   if ('edges' in ref) return ref
-  throw badRequest(`Invalid ref: ${uri.slice(0, 1_000)} is not of an object or an op`)
+  throw badRequest(`Invalid ref: ${cut(uri)} is not of an object or an op`)
 }

@@ -1,18 +1,35 @@
-import { parseValue, writeValue, type Value } from '../json/value.ts'
+import { cut } from '../cut.ts'
+import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../json/value.ts'
 import { badRequest } from '../refusals.ts'
 import { looksLikeRef, tryParseRef, type ObjectRef, type RefEdge } from './parse-ref.ts'
 
 /** A stored value, which is parsed when somebody goes into it. */
 export class StoredValue {
   readonly text: string
-  #value: Value | undefined
+  #value: Value | TooManyValues | undefined
 
   constructor(text: string) {
     this.text = text
   }
 
+  /** @throws {TooManyValues} */
   get value(): Value {
-    return (this.#value ??= parseValue(this.text))
+    this.#value ??= tryParse(this.text)
+    if (this.#value instanceof TooManyValues) throw this.#value
+    return this.#value
+  }
+
+  forget(): void {
+    this.#value = undefined
+  }
+}
+
+function tryParse(text: string): Value | TooManyValues {
+  try {
+    return parseValue(text, new ValueBudget())
+  } catch (error) {
+    if (error instanceof TooManyValues) return error
+    throw error
   }
 }
 
@@ -27,7 +44,7 @@ const nothing: Walk = { text: 'null' }
 /** Where a reference begins. @throws {TraceRefusal} 400 when its version is not a digest */
 export function startWalk({ name, digest, edges }: Pick<ObjectRef, 'name' | 'digest' | 'edges'>): Walk {
   if (digest === 'latest' || /^v\d+$/.test(digest)) {
-    throw badRequest(`Invalid ref: ${name}:${digest} must name its version by its digest`)
+    throw badRequest(`Invalid ref: ${cut(`${name}:${digest}`)} must name its version by its digest`)
   }
   return { needs: 'object', name, digest, edges }
 }

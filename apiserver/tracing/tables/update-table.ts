@@ -1,5 +1,6 @@
 import { addTable, readOrder } from '../../../db/tracing/tables.ts'
 import { unprocessable } from '../../refusal.ts'
+import { cut } from '../cut.ts'
 import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../json/digests.ts'
 import type { Project } from '../projects.ts'
@@ -28,7 +29,7 @@ export async function updateTable(
 ): Promise<{ digest: string; updatedRowDigests: string[] }> {
   if (updates.length > mostUpdates) throw tooLarge()
   const order = await readOrder(pool, project.number, base)
-  if (!order) throw missing(`Table ${base} not found`)
+  if (!order) throw missing(`Table ${cut(base)} not found`)
   const update = new TableUpdate(inspector, new DigestList(order))
   const updatedRowDigests: string[] = []
   const turns = new Turns()
