@@ -133,6 +133,23 @@ export async function queryTable(
   return rows
 }
 
+/** Those rows of the digests that a table has, each once, with values of up to `valueBytes` altogether. */
+export async function readTableRows(
+  pool: Pool,
+  project: number,
+  { table, digests, valueBytes }: { table: string; digests: string[]; valueBytes: number },
+): Promise<Pick<TableRow, 'digest' | 'val'>[]> {
+  const { rows } = await pool.query<Pick<TableRow, 'digest' | 'val'>>(
+    `SELECT r.digest, CASE WHEN sum(r.size) OVER (ORDER BY r.digest) <= $4 THEN r.val END AS val
+     FROM (
+       SELECT DISTINCT d.digest FROM tracing.table_chunks c, unnest(c.row_digests) AS d (digest)
+       WHERE c.project = $1 AND c.table_digest = $2 AND d.digest = ANY($3)
+     ) d JOIN tracing.table_rows r ON r.project = $1 AND r.digest = d.digest`,
+    [project, table, digests, valueBytes],
+  )
+  return rows
+}
+
 /** The values of rows, by their digests. */
 export async function readRows(pool: Pool, project: number, digests: string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ digest: string; val: string }>(

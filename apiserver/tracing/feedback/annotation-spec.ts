@@ -6,22 +6,46 @@ import { resolveRefs } from '../refs/resolve-refs.ts'
 
 const className = 'AnnotationSpec'
 
-/**
- * Checks a value by the annotation specification that a reference names.
- *
- * @throws {TraceRefusal} 400 for what is no specification or a value that it does not allow, 404 when it is not there
- */
-export async function checkAnnotation(
-  deps: TraceDeps,
-  caller: Caller,
-  { ref, value }: { ref: string; value: string },
-): Promise<void> {
-  const [text] = await resolveRefs(deps, caller, [ref])
-  const schema = readFieldSchema(parseValue(text!))
-  if (!schema) throw badRequest(`annotation_ref must point to an ${className}`)
-  const outcome = await deps.values.check({ schema: writeValue(schema), value })
-  if (outcome === 'bad schema') throw badRequest('The schema of the annotation spec cannot be used')
-  if (outcome === 'invalid') throw badRequest('Feedback payload does not match annotation spec')
+// A request of usual schemas takes some milliseconds; a hostile one may take a second for each of its values.
+const usualBudgetMs = 10_000
+
+/** The annotations of one request: each specification is read once, and all of them have some time together. */
+export class AnnotationChecks {
+  readonly #deps: TraceDeps
+  readonly #caller: Caller
+  /** Texts, by references. */
+  readonly #schemas = new Map<string, string>()
+  #leftMs: number
+
+  constructor(deps: TraceDeps, caller: Caller, budgetMs = usualBudgetMs) {
+    this.#deps = deps
+    this.#caller = caller
+    this.#leftMs = budgetMs
+  }
+
+  /**
+   * Checks a value by the annotation specification that a reference names.
+   *
+   * @throws {TraceRefusal} 400 for what is no specification, a value that it does not allow, or when there is no time
+   * left, 404 when it is not there
+   */
+  async check({ ref, value }: { ref: string; value: string }): Promise<void> {
+    if (this.#leftMs <= 0) throw badRequest('The annotations of this request take too long to be checked')
+    const startMs = performance.now()
+    const schema = this.#schemas.get(ref) ?? (await this.#readSchema(ref))
+    this.#schemas.set(ref, schema)
+    const outcome = await this.#deps.values.check({ schema, value })
+    this.#leftMs -= performance.now() - startMs
+    if (outcome === 'bad schema') throw badRequest('The schema of the annotation spec cannot be used')
+    if (outcome === 'invalid') throw badRequest('Feedback payload does not match annotation spec')
+  }
+
+  async #readSchema(ref: string): Promise<string> {
+    const [text] = await resolveRefs(this.#deps, this.#caller, [ref])
+    const schema = readFieldSchema(parseValue(text!))
+    if (!schema) throw badRequest(`annotation_ref must point to an ${className}`)
+    return writeValue(schema)
+  }
 }
 
 /** An empty one allows every value. Undefined for what is no specification. */

@@ -15,14 +15,14 @@ import { newId } from '../ids.ts'
 import type { Project } from '../projects.ts'
 import { TraceRefusal } from '../refusals.ts'
 import { tryParseRef } from '../refs/parse-ref.ts'
-import { checkAnnotation } from './annotation-spec.ts'
+import { AnnotationChecks } from './annotation-spec.ts'
 import { presentOfCall } from './present.ts'
 import { checkFeedback } from './rules.ts'
 import type { WireFeedback } from './schema.ts'
 
 /** @throws {Refusal} 400 for what breaks a rule, 422 for a payload that is no object */
 export async function createFeedback(deps: TraceDeps, caller: Caller, wire: WireFeedback): Promise<StoredFeedback> {
-  const item = await readFeedback(deps, caller, wire, ['body'])
+  const item = await readFeedback(new AnnotationChecks(deps, caller), { deps, caller, wire, loc: ['body'] })
   const project = await deps.projects.open(caller, wire.project_id)
   const [stored] = await insertFeedback(deps.pool, project.number, [item])
   return stored!
@@ -34,7 +34,7 @@ export async function replaceWith(
   caller: Caller,
   wire: WireFeedback & { feedback_id: string },
 ): Promise<StoredFeedback> {
-  const item = await readFeedback(deps, caller, wire, ['body'])
+  const item = await readFeedback(new AnnotationChecks(deps, caller), { deps, caller, wire, loc: ['body'] })
   const project = await deps.projects.open(caller, wire.project_id)
   const id = wire.id === wire.feedback_id ? wire.id : newId()
   return replaceFeedback(deps.pool, project.number, { replaced: wire.feedback_id, by: { ...item, id } })
@@ -48,9 +48,10 @@ export async function replaceWith(
  */
 export async function createBatch(deps: TraceDeps, caller: Caller, batch: WireFeedback[]): Promise<StoredFeedback[]> {
   const items: (NewFeedback & { projectId: string })[] = []
+  const checks = new AnnotationChecks(deps, caller)
   for (const [index, wire] of batch.entries()) {
     const loc = ['body', 'batch', String(index)]
-    const item = await catchFault(() => readFeedback(deps, caller, wire, loc), loc)
+    const item = await catchFault(() => readFeedback(checks, { deps, caller, wire, loc }), loc)
     // The first one is enough: looking for more may take a second for each hostile schema.
     if (!('id' in item)) throw unprocessable(item)
     items.push({ ...item, projectId: wire.project_id })
@@ -87,14 +88,17 @@ async function catchFault(read: () => Promise<NewFeedback>, loc: string[]): Prom
   }
 }
 
-async function readFeedback(deps: TraceDeps, caller: Caller, wire: WireFeedback, loc: string[]): Promise<NewFeedback> {
+async function readFeedback(
+  checks: AnnotationChecks,
+  { deps, caller, wire, loc }: { deps: TraceDeps; caller: Caller; wire: WireFeedback; loc: string[] },
+): Promise<NewFeedback> {
   if (wire.payload.first !== '{') {
     throw unprocessable({ loc: [...loc, 'payload'], msg: 'Input should be a valid dictionary', type: 'dict_type' })
   }
   // A project that begins with this begins only when there is something to store.
   const { id: projectId } = await deps.projects.find(caller, wire.project_id)
   const { payload, annotation } = checkFeedback(wire, projectId)
-  if (annotation) await checkAnnotation(deps, caller, annotation)
+  if (annotation) await checks.check(annotation)
   const target = tryParseRef(wire.weave_ref)
   return {
     id: wire.id || newId(),

@@ -56,3 +56,13 @@ test('patterns that never end, and what takes all memory, end with their thread'
   const both = [check(endless, text, impatient), check({ type: 'string' }, text)]
   expect(await Promise.all(both)).toEqual(['bad schema', 'valid'])
 })
+
+test('what is too much at once is refused, and room is there again afterwards', async () => {
+  const text = JSON.stringify(`${'a'.repeat(40)}!`)
+  const checker = new ValueChecker(30_000)
+  const all = Array.from({ length: 130 }, () => checker.check({ schema: '{}', value: text }))
+  const outcomes = await Promise.allSettled(all)
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(120)
+  expect(outcomes.at(-1)).toMatchObject({ reason: { status: 503 } })
+  expect(await checker.check({ schema: '{}', value: text })).toBe('valid')
+})

@@ -1,10 +1,11 @@
-import { readLabels, type VersionLabels } from '../../../db/tracing/object-labels.ts'
+import { readLabels } from '../../../db/tracing/object-labels.ts'
 import {
   listVersions,
   readVersions,
   type ListedVersion,
   type VersionFilter,
   type VersionOrder,
+  type VersionPage,
 } from '../../../db/tracing/object-lists.ts'
 import type { TraceDeps } from '../deps.ts'
 import { fillValues, valueBytesAtOnce } from '../fill-values.ts'
@@ -13,38 +14,57 @@ import { readPage } from '../read-page.ts'
 import { presentVersion } from './present.ts'
 import type { ObjectsQuery } from './schema.ts'
 
+// What is known of so many versions is in memory at once, and some of their values.
+const versionsAtOnce = 10_000
+
 /**
- * The live versions that a query asks for, as JSON texts. What can be wrong with the query is found out at once; values
- * are read while the list is written.
+ * The live versions that a query asks for, as JSON texts. They are read while the list is written; what can be wrong with
+ * the query is found out before.
  */
-export async function listObjects(
+export function listObjects(
   { pool }: Pick<TraceDeps, 'pool'>,
   project: Project,
   query: ObjectsQuery,
-): Promise<AsyncIterable<string>> {
-  const withValues = query.metadata_only !== true
-  const listed = await listVersions(pool, project.number, {
-    filter: readFilter(query.filter),
-    page: { order: readOrder(query.sort_by), ...readPage(query) },
-    valueBytes: withValues ? valueBytesAtOnce : 0,
-  })
-  const labels = query.include_tags_and_aliases ? await readLabels(pool, project.number, listed) : undefined
-  return presentAll(project, withValues ? fillValues(listed, readBatch) : listed)
+): AsyncGenerator<string> {
+  const page = { order: readOrder(query.sort_by), ...readPage(query) }
+  return presentPages(pool, { project, query, page })
+}
 
-  async function readBatch(batch: ListedVersion[]) {
-    const found = await readVersions(pool, project.number, { names: batch, valueBytes: Number.MAX_SAFE_INTEGER })
+async function* presentPages(
+  pool: TraceDeps['pool'],
+  { project, query, page }: { project: Project; query: ObjectsQuery; page: VersionPage },
+): AsyncGenerator<string> {
+  const filter = readFilter(query.filter)
+  const valueBytes = query.metadata_only === true ? 0 : valueBytesAtOnce
+  const end = page.limit === null ? Infinity : page.offset + page.limit
+  for (let offset = page.offset; offset < end; offset += versionsAtOnce) {
+    const part = { ...page, offset, limit: Math.min(versionsAtOnce, end - offset) }
+    const listed = await listVersions(pool, project.number, { filter, page: part, valueBytes })
+    yield* presentListed(pool, { project, query, listed })
+    if (listed.length < part.limit) return
+  }
+}
+
+async function* presentListed(
+  pool: TraceDeps['pool'],
+  { project, query, listed }: { project: Project; query: ObjectsQuery; listed: ListedVersion[] },
+): AsyncGenerator<string> {
+  const withSize = query.include_storage_size === true
+  const found = query.include_tags_and_aliases ? await readLabels(pool, project.number, listed) : []
+  const labels = new Map(found.map((own, index) => [nameVersion(listed[index]!), own]))
+  const versions = query.metadata_only === true ? listed : fillVersions(pool, project, listed)
+  for await (const version of versions) {
+    const val = query.metadata_only === true ? {} : { val: version.val! }
+    yield presentVersion(project, version, { ...val, withSize, labels: labels.get(nameVersion(version)) })
+  }
+}
+
+function fillVersions(pool: TraceDeps['pool'], project: Project, listed: ListedVersion[]) {
+  return fillValues(listed, async (names) => {
+    const found = await readVersions(pool, project.number, { names, valueBytes: Number.MAX_SAFE_INTEGER })
     const values = new Map(found.map((version) => [nameVersion(version), version.val ?? undefined]))
-    return batch.map((version) => values.get(nameVersion(version)))
-  }
-
-  async function* presentAll(to: Project, versions: Iterable<ListedVersion> | AsyncIterable<ListedVersion>) {
-    const places = labels && new Map(listed.map((version, index) => [nameVersion(version), index]))
-    for await (const version of versions) {
-      const ofVersion: VersionLabels | undefined = places && labels?.[places.get(nameVersion(version))!]
-      const val = withValues ? { val: version.val! } : {}
-      yield presentVersion(to, version, { ...val, withSize: query.include_storage_size === true, labels: ofVersion })
-    }
-  }
+    return names.map((version) => values.get(nameVersion(version)))
+  })
 }
 
 function nameVersion({ objectId, digest }: { objectId: string; digest: string }): string {

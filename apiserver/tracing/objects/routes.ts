@@ -87,7 +87,7 @@ function routeQuery(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ ctx, caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
-      const versions = await listObjects(deps, project, body)
+      const versions = listObjects(deps, project, body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"objs":', versions, '}') })
     },
   )

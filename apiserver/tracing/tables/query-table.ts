@@ -20,6 +20,8 @@ import type { TableQuery } from './schema.ts'
 
 // What is known of so many rows is in memory at once, and some of their values.
 const rowsAtOnce = 10_000
+// Each part is sorted anew, so parts are few.
+const rowsSortedAtOnce = 100_000
 
 /**
  * Rows of a table, as JSON texts; none of an unknown table. They are read while the list is written.
@@ -41,8 +43,13 @@ async function* chooseRows(
   project: Project,
   choice: Page & { digests: string[] | null; sort: RowSort | undefined },
 ): AsyncGenerator<TableRow> {
-  const rows = await queryTable(pool, project.number, { ...choice, valueBytes: valueBytesAtOnce })
-  yield* fillRows(pool, project, rows)
+  const end = choice.limit === null ? Infinity : choice.offset + choice.limit
+  for (let from = choice.offset; from < end; from += rowsSortedAtOnce) {
+    const part = { offset: from, limit: Math.min(rowsSortedAtOnce, end - from), valueBytes: valueBytesAtOnce }
+    const rows = await queryTable(pool, project.number, { ...choice, ...part })
+    yield* fillRows(pool, project, rows)
+    if (rows.length < part.limit) return
+  }
 }
 
 /** In the order of the table, part by part. A part is short where rows are not there, and behind the end. */

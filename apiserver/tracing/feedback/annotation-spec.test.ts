@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { AnnotationChecks } from './annotation-spec.ts'
+
+test('annotations without time left are refused', async () => {
+  const checks = new AnnotationChecks({} as never, {} as never, 0)
+  await expect(checks.check({ ref: 'weave:///a/b/object/c:d', value: '1' })).rejects.toMatchObject({
+    status: 400,
+    message: 'The annotations of this request take too long to be checked',
+  })
+})
