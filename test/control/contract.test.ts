@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
 import { ensureClientPython } from '../support/client-python.ts'
+import { addKey } from '../support/api-server.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -11,9 +15,12 @@ const stack = useStack()
 const leastCases = 2_000
 
 let python: string
+let pool: Pool
 beforeAll(async () => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 1)
   python = await ensureClientPython('schemathesis')
 }, 300_000)
+afterAll(() => pool.end())
 
 /** Runs schemathesis; answers what it printed, and how many requests it made up. */
 async function runSchemathesis(folder: string, things: Record<string, string>, args: string[]) {
@@ -32,13 +39,15 @@ async function runSchemathesis(folder: string, things: Record<string, string>, a
 test('the API answers as its document says, whatever is sent', { timeout: 900_000 }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-contract-'))
   try {
-    const rest = createRest(stack)
+    // What is made up may end keys: not the one that all other tests use.
+    const key = await addKey(pool, `contract-${randomUUID()}`, 'admin')
+    const rest = createRest(stack, key)
     const model = await rest.createModel()
     const job = await rest.startJob(model.id, [])
     const things = { base_model: stack.baseModel, model_id: model.id, training_job_id: job, entity: model.entity }
     const { text, cases } = await runSchemathesis(folder, things, [
       '--header',
-      `Authorization: Bearer ${stack.apiKey}`,
+      `Authorization: Bearer ${key}`,
       '--checks',
       'all',
       '--phases',

@@ -206,7 +206,7 @@ describe('deleting', () => {
     expect(await remove([child.id, grandchild.id, 'unknown'])).toEqual({ status: 200, body: { num_deleted: 2 } })
     expect(await remove([child.id])).toEqual({ status: 200, body: { num_deleted: 0 } })
     const left = await query({ project_id: 'team/deleting' })
-    expect(left.map(({ id }) => id).toSorted()).toEqual([root.id, sibling.id].toSorted())
+    expect(new Set(left.map(({ id }) => id))).toEqual(new Set([root.id, sibling.id]))
     expect(await remove(Array.from({ length: 1_001 }, (_, index) => String(index)))).toEqual({
       status: 413,
       body: { reason: 'Request too large' },
@@ -217,8 +217,8 @@ describe('deleting', () => {
 test('one call is read by its id alone, whatever members of queries stand beside it', async () => {
   const start = startOf()
   await post('/v2/team/p/calls/complete', { batch: [{ ...start, ...endOf(start.id) }] })
-  const query = { offset: -1, sort_by: [{ field: 'nothing', direction: 'asc' }], columns: 1, query: { $expr: {} } }
-  const answer = await post('/call/read', { project_id: 'team/p', id: start.id, ...query })
+  const odd = { offset: -1, sort_by: [{ field: 'nothing', direction: 'asc' }], columns: 1, query: { $expr: {} } }
+  const answer = await post('/call/read', { project_id: 'team/p', id: start.id, ...odd })
   expect(answer).toEqual({ status: 200, body: { call: { ...whole(start), ...ended } } })
 })
 

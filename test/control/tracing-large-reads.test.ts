@@ -1,0 +1,171 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../apiserver/tracing/ids.ts'
+import { addKey, useApiServer } from '../support/api-server.ts'
+import { useStack } from '../support/stack.ts'
+import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
+
+const stack = useStack()
+const own = useApiServer(stack, { LOG_LEVEL: 'fatal' })
+const kb = 1024
+const mb = 1024 * kb
+
+let client: TraceClient
+beforeAll(async () => {
+  client = createTraceClient(own.server.url, await addKey(own.database.pool, 'team'))
+})
+
+const callOf = (project_id: string, index: number, more: object = {}) => ({
+  project_id,
+  id: newId(),
+  trace_id: newId(),
+  op_name: 'op',
+  started_at: new Date(Date.UTC(2026, 10, 21, 10) + index * 1_000).toISOString(),
+  ended_at: '2026-11-21T12:00:00Z',
+  attributes: {},
+  inputs: { index },
+  output: null,
+  summary: {},
+  ...more,
+})
+type NewCall = ReturnType<typeof callOf>
+
+async function store(project_id: string, calls: NewCall[], atOnce = calls.length) {
+  for (let at = 0; at < calls.length; at += atOnce) {
+    await client.call(`/v2/${project_id}/calls/complete`, { batch: calls.slice(at, at + atOnce) })
+  }
+}
+
+/** The answer's lines and bytes, and by how much the server's memory grew meanwhile at most. */
+async function measure(body: object) {
+  // From now on the kernel counts the peak anew.
+  await writeFile(`/proc/${own.server.pid}/clear_refs`, '5')
+  const before = await readPeak()
+  const response = await client.send('POST', '/calls/stream_query', body)
+  let [bytes, lines] = [0, 0]
+  for await (const chunk of response.body!) {
+    bytes += chunk.length
+    lines += Buffer.from(chunk).toString('latin1').split('\n').length - 1
+  }
+  return { lines, bytes, grown: (await readPeak()) - before }
+}
+
+async function readPeak(): Promise<number> {
+  const status = await readFile(`/proc/${own.server.pid}/status`, 'utf8')
+  return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) * kb
+}
+
+describe('memory does not grow with what is read', () => {
+  test('many calls that name one large object, expanded', async () => {
+    const project_id = 'team/expanded'
+    const val = { items: Array.from({ length: 60_000 }, (_, index) => ({ index, x: 'x' })) }
+    const { digest } = await client.call<{ digest: string }>('/obj/create', {
+      obj: { project_id, object_id: 'big', val },
+    })
+    const model = `weave:///${project_id}/object/big:${digest}`
+    await store(
+      project_id,
+      Array.from({ length: 120 }, (_, index) => callOf(project_id, index, { inputs: { model, index } })),
+    )
+    const { lines, bytes, grown } = await measure({ project_id, expand_columns: ['inputs.model'] })
+    expect(lines).toBe(120)
+    expect(bytes).toBeGreaterThan(120 * mb)
+    expect(grown).toBeLessThan(400 * mb)
+    const [call] = (
+      await client.post('/calls/stream_query', {
+        project_id,
+        expand_columns: ['inputs.model'],
+        limit: 1,
+      })
+    ).body as { inputs: unknown }[]
+    expect(call!.inputs).toEqual({ model: { ...val, _ref: model }, index: 0 })
+  })
+
+  test('large calls behind small ones', async () => {
+    const project_id = 'team/large'
+    const [text, exception] = ['x'.repeat(240 * kb), 'e'.repeat(2 * mb)]
+    const large = (index: number) => callOf(project_id, 200 + index, { inputs: { text }, output: text, exception })
+    await store(
+      project_id,
+      Array.from({ length: 110 }, (_, index) => callOf(project_id, index)),
+    )
+    await store(
+      project_id,
+      Array.from({ length: 600 }, (_, index) => large(index)),
+      10,
+    )
+    const { lines, bytes, grown } = await measure({ project_id })
+    expect(lines).toBe(710)
+    expect(bytes).toBeGreaterThan(600 * 700 * kb)
+    expect(grown).toBeLessThan(300 * mb)
+    const { body } = await client.post('/calls/stream_query', { project_id, offset: 709 })
+    const kept = `${'e'.repeat(256 * kb)}… (${2 * mb - 256 * kb} characters more)`
+    expect(body).toMatchObject([
+      { inputs: { text }, output: text, exception: kept, summary: { weave: { status: 'error' } } },
+    ])
+  })
+
+  test('feedback', async () => {
+    const project_id = 'team/feedback'
+    const calls = Array.from({ length: 100 }, (_, index) => callOf(project_id, index))
+    await store(project_id, calls)
+    const payload = { text: 'x'.repeat(900 * kb) }
+    const batches = [...calls, ...calls, ...calls, ...calls].map(({ id }) => ({
+      project_id,
+      weave_ref: `weave:///${project_id}/call/${id}`,
+      feedback_type: 'long',
+      payload,
+    }))
+    for (let at = 0; at < batches.length; at += 20) {
+      await client.call('/feedback/batch/create', { batch: batches.slice(at, at + 20) })
+    }
+    const { lines, bytes, grown } = await measure({ project_id, include_feedback: true })
+    expect(lines).toBe(100)
+    expect(bytes).toBeGreaterThan(400 * 900 * kb)
+    expect(grown).toBeLessThan(400 * mb)
+  }, 120_000)
+})
+
+test('paths of columns to expand have a bound', async () => {
+  const expand = (length: number) =>
+    client.post('/calls/stream_query', {
+      project_id: 'team/paths',
+      expand_columns: Array.from({ length }, (_, index) => `inputs.${index}`),
+    })
+  expect((await expand(100)).status).toBe(200)
+  expect((await expand(101)).status).toBe(422)
+})
+
+test('a payload that is gone from the artifact store is null, and the other calls are told', async () => {
+  const project_id = 'team/gone'
+  const output = 'x'.repeat(300 * kb)
+  const calls = [callOf(project_id, 0, { output }), callOf(project_id, 1)]
+  await store(project_id, calls)
+  const { rows } = await own.database.pool.query<{ key: string }>(
+    `SELECT spilled->'output'->>'key' AS key FROM tracing.calls WHERE id = $1`,
+    [calls[0]!.id],
+  )
+  await rm(path.join(stack.artifacts.replace(/^file:\/\//, ''), rows[0]!.key))
+  const { body } = await client.post('/calls/stream_query', { project_id })
+  expect(body).toMatchObject([{ id: calls[0]!.id, output: null }, { id: calls[1]!.id }])
+})
+
+describe('far pages have the same calls as the whole list', () => {
+  const project_id = 'team/pages'
+  const calls = Array.from({ length: 30 }, (_, index) => callOf(project_id, Math.floor(index / 4)))
+  beforeAll(() => store(project_id, calls))
+
+  test.each(['asc', 'desc'])('%s', async (direction) => {
+    const ids = async (more: object) => {
+      const sort_by = [{ field: 'started_at', direction }]
+      const { body } = await client.post('/calls/stream_query', { project_id, sort_by, ...more })
+      return (body as { id: string }[]).map(({ id }) => id)
+    }
+    const all = await ids({})
+    expect(all.toSorted()).toEqual(calls.map(({ id }) => id).toSorted())
+    for (const offset of [1, 2, 3, 4, 5, 17, 29, 30]) {
+      expect(await ids({ offset, limit: 6 })).toEqual(all.slice(offset, offset + 6))
+    }
+  })
+})
