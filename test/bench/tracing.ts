@@ -36,6 +36,8 @@ export async function benchTracing([size]: string[]): Promise<BenchResult> {
   try {
     return await withBenchServer(handle, async (server) => {
       const written = await measureWrites(handle, server, { rounds, counts })
+      // Reading takes minutes more.
+      process.stderr.write(`written: ${JSON.stringify(written)}\n`)
       const read = await measureReads(server, reads)
       return { ratios: { ...written.ratios, ...read.ratios }, figures: { ...written.figures, ...read.figures } }
     })
