@@ -76,17 +76,21 @@ async function findFeedback(connection: Connection, project: number, ids: string
 export async function replaceFeedback(
   pool: Pool,
   project: number,
-  { replaced, by }: { replaced: string; by: NewFeedback },
+  { replaced, by, spareId }: { replaced: string; by: NewFeedback; spareId: string },
 ): Promise<StoredFeedback> {
   return withTransaction(pool, async (connection) => {
-    await deleteFeedback(connection, project, [replaced])
-    const [stored] = await insertFeedback(connection, project, [by])
+    const gone = await deleteFeedback(connection, project, [replaced])
+    // Of a request that comes again nothing is left to replace, and its own feedback is there already.
+    const isTaken = gone > 0 && (await findFeedback(connection, project, [by.id])).length > 0
+    const [stored] = await insertFeedback(connection, project, [isTaken ? { ...by, id: spareId } : by])
     return stored!
   })
 }
 
-export async function deleteFeedback(connection: Connection, project: number, ids: string[]): Promise<void> {
-  await connection.query('DELETE FROM tracing.feedback WHERE project = $1 AND id = ANY ($2)', [project, ids])
+/** Answers how many there were. */
+export async function deleteFeedback(connection: Connection, project: number, ids: string[]): Promise<number> {
+  const statement = 'DELETE FROM tracing.feedback WHERE project = $1 AND id = ANY ($2)'
+  return (await connection.query(statement, [project, ids])).rowCount ?? 0
 }
 
 // Of one call in a list; it is in memory as a whole.

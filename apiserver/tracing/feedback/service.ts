@@ -28,7 +28,7 @@ export async function createFeedback(deps: TraceDeps, caller: Caller, wire: Wire
   return stored!
 }
 
-/** Puts feedback in the place of another, which is gone afterwards. It is new, or has the other's id: no third is touched. */
+/** Puts feedback in the place of another, which is gone afterwards. Under an id that a third has it gets another one. */
 export async function replaceWith(
   deps: TraceDeps,
   caller: Caller,
@@ -36,8 +36,7 @@ export async function replaceWith(
 ): Promise<StoredFeedback> {
   const item = await readFeedback(new AnnotationChecks(deps, caller), { deps, caller, wire, loc: ['body'] })
   const project = await deps.projects.open(caller, wire.project_id)
-  const id = wire.id === wire.feedback_id ? wire.id : newId()
-  return replaceFeedback(deps.pool, project.number, { replaced: wire.feedback_id, by: { ...item, id } })
+  return replaceFeedback(deps.pool, project.number, { replaced: wire.feedback_id, by: item, spareId: newId() })
 }
 
 /**
