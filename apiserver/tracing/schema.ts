@@ -2,6 +2,9 @@ import { Type, type Static, type TOptional, type TSchema, type TUnsafe } from 't
 import { nullable } from '../validation/nullable.ts'
 import type { JsonText } from './json/text.ts'
 
+/** An answer that says no more than that it is done. */
+export const emptySchema = Type.Object({})
+
 /** A member that may be absent or null; clients send either. */
 export function optional<S extends TSchema>(schema: S): TOptional<TUnsafe<Static<S> | null>> {
   return Type.Optional(nullable(schema))

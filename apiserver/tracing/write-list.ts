@@ -8,9 +8,14 @@ export function writeArray(before: string, items: Items, behind: string): AsyncG
   return gather(separate(before, items, behind))
 }
 
-/** The chunks of JSON values, one in a line: breaks in a value stand between its parts, and need not be there. */
+/** The chunks of JSON values, one in a line. */
 export function writeLines(items: Items): AsyncGenerator<string> {
   return gather(endLines(items))
+}
+
+/** A JSON value as one line. Breaks in it stand between its parts, where a space does as well. */
+export function writeLine(item: string): string {
+  return `${/[\n\r]/.test(item) ? item.replaceAll(/[\n\r]+/g, ' ') : item}\n`
 }
 
 async function* separate(before: string, items: Items, behind: string): AsyncGenerator<string> {
@@ -24,7 +29,7 @@ async function* separate(before: string, items: Items, behind: string): AsyncGen
 }
 
 async function* endLines(items: Items): AsyncGenerator<string> {
-  for await (const item of items) yield `${/[\n\r]/.test(item) ? item.replaceAll(/[\n\r]+/g, ' ') : item}\n`
+  for await (const item of items) yield writeLine(item)
 }
 
 async function* gather(pieces: AsyncIterable<string>): AsyncGenerator<string> {

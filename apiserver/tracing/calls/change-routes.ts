@@ -2,11 +2,11 @@ import { Type } from 'typebox'
 import { renameCall } from '../../../db/tracing/change-calls.ts'
 import type { TraceDeps } from '../deps.ts'
 import { badRequest } from '../refusals.ts'
-import { optional, projectIdSchema } from '../schema.ts'
+import { emptySchema, optional, projectIdSchema } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { deleteWithDescendants } from './delete.ts'
 import { cutName } from './read-parts.ts'
-import { displayNameSchema, emptySchema, idSchema } from './schema.ts'
+import { displayNameSchema, idSchema } from './schema.ts'
 import { weekOf } from './week.ts'
 
 const updateSchema = Type.Object({

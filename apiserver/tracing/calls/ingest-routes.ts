@@ -1,12 +1,12 @@
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
+import { emptySchema } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
 import type { CallPart } from './parts.ts'
 import { readEnd, readStart } from './read-parts.ts'
 import {
   batchBodySchema,
   completeBodySchema,
-  emptySchema,
   endBodySchema,
   endTexts,
   startBodySchema,

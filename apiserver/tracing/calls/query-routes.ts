@@ -3,6 +3,7 @@ import { rawText, rawObject } from '../../json/raw.ts'
 import type { TraceDeps } from '../deps.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
+import { writeArray, writeLine } from '../write-list.ts'
 import { callSchema, callsQuerySchema, readBodySchema, statsQuerySchema, statsSchema } from './query-schema.ts'
 import { countFoundCalls, findCall, findCalls } from './service.ts'
 
@@ -14,7 +15,7 @@ export function routeCallQueries(api: TraceApi, deps: TraceDeps): void {
     '/calls/stream_query',
     { tag, summary: 'Find calls', role: 'read', body: callsQuerySchema, otherAnswers: { [lines]: callSchema } },
     async ({ ctx, caller, body }) =>
-      sendChunks(ctx, deps, { type: lines, chunks: writeLines(findCalls(deps, caller, body)) }),
+      sendChunks(ctx, deps, { type: lines, chunks: writeChunks(findCalls(deps, caller, body)) }),
   )
 
   api.post(
@@ -26,8 +27,10 @@ export function routeCallQueries(api: TraceApi, deps: TraceDeps): void {
       body: callsQuerySchema,
       answer: Type.Object({ calls: Type.Array(callSchema) }),
     },
-    async ({ ctx, caller, body }) =>
-      sendChunks(ctx, deps, { type: 'application/json', chunks: writeList(findCalls(deps, caller, body)) }),
+    async ({ ctx, caller, body }) => {
+      const calls = flatten(findCalls(deps, caller, body))
+      await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"calls":', calls, '}') })
+    },
   )
 
   api.post(
@@ -52,18 +55,11 @@ export function routeCallQueries(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-async function* writeLines(chunks: AsyncIterable<string[]>): AsyncGenerator<string> {
-  // Line breaks in a payload stand between its values, where a space does as well.
-  for await (const calls of chunks) {
-    yield calls.map((call) => (/[\n\r]/.test(call) ? call.replaceAll(/[\n\r]+/g, ' ') : call)).join('\n') + '\n'
-  }
+/** The lines of each chunk go out at once: the first calls wait for no others. */
+async function* writeChunks(chunks: AsyncIterable<string[]>): AsyncGenerator<string> {
+  for await (const calls of chunks) yield calls.map(writeLine).join('')
 }
 
-async function* writeList(chunks: AsyncIterable<string[]>): AsyncGenerator<string> {
-  let separator = '{"calls":['
-  for await (const calls of chunks) {
-    yield separator + calls.join(',')
-    separator = ','
-  }
-  yield separator === ',' ? ']}' : `${separator}]}`
+async function* flatten(chunks: AsyncIterable<string[]>): AsyncGenerator<string> {
+  for await (const calls of chunks) yield* calls
 }

@@ -69,4 +69,3 @@ export const startTexts = ['attributes', 'inputs', 'otel_dump']
 export const endTexts = ['output', 'summary']
 
 export const startedSchema = Type.Object({ id: Type.String(), trace_id: Type.String() })
-export const emptySchema = Type.Object({})

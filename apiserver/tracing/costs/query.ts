@@ -5,14 +5,14 @@ import { planColumns, type AnswerColumn } from '../query/answer-columns.ts'
 import { answerRows } from '../query/answer-rows.ts'
 import { compileCondition, compileSort } from '../query/compile.ts'
 import { SqlParams } from '../query/params.ts'
+import type { rowsQuerySchema } from '../query/schema.ts'
 import { costFields, toldFields } from './fields.ts'
-import type { costQuerySchema } from './schema.ts'
 
 /** JSON texts of a project's own costs, oldest first, unless another order is asked for. */
 export function queryCosts(
   { pool }: Pick<TraceDeps, 'pool'>,
   project: Project,
-  wire: Static<typeof costQuerySchema>,
+  wire: Static<typeof rowsQuerySchema>,
 ): AsyncGenerator<string> {
   const params = new SqlParams()
   const columns = planMembers(wire.fields, params)

@@ -1,17 +1,12 @@
 import type { TraceDeps } from '../deps.ts'
 import { readPurgeIds } from '../query/purge-ids.ts'
+import { purgeSchema, rowsQuerySchema } from '../query/schema.ts'
+import { emptySchema } from '../schema.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { queryCosts } from './query.ts'
-import {
-  costCreateSchema,
-  costIdsSchema,
-  costPurgeSchema,
-  costQuerySchema,
-  costRowsSchema,
-  emptySchema,
-} from './schema.ts'
+import { costCreateSchema, costIdsSchema, costRowsSchema } from './schema.ts'
 import { createCosts, purgeCosts } from './service.ts'
 
 const tag = 'Costs'
@@ -35,7 +30,7 @@ export function routeCosts(api: TraceApi, deps: TraceDeps): void {
 
   api.post(
     '/cost/query',
-    { tag, summary: "Find a project's costs", role: 'read', body: costQuerySchema, answer: costRowsSchema },
+    { tag, summary: "Find a project's costs", role: 'read', body: rowsQuerySchema, answer: costRowsSchema },
     async ({ ctx, caller, body }) => {
       const rows = queryCosts(deps, await deps.projects.find(caller, body.project_id), body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"results":', rows, '}') })
@@ -49,7 +44,7 @@ export function routeCosts(api: TraceApi, deps: TraceDeps): void {
       summary: 'Remove costs for good',
       description:
         'By ids only: `$eq` of the field id and a text, a `$or` of such, or `$in` of the field id and texts.',
-      body: costPurgeSchema,
+      body: purgeSchema,
       answer: emptySchema,
     },
     async ({ caller, body }) => {

@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { querySchema, sortSchema } from '../query/schema.ts'
-import { limitSchema, optional, projectIdSchema } from '../schema.ts'
+import { optional, projectIdSchema } from '../schema.ts'
 
 const unitSchema = optional(Type.String())
 
@@ -29,19 +28,5 @@ export const costCreateSchema = Type.Object({
   }),
 })
 
-/** POST /cost/query. */
-export const costQuerySchema = Type.Object({
-  project_id: projectIdSchema,
-  fields: optional(Type.Array(Type.String())),
-  query: optional(querySchema),
-  sort_by: optional(sortSchema),
-  limit: optional(limitSchema),
-  offset: optional(limitSchema),
-})
-
-/** POST /cost/purge. */
-export const costPurgeSchema = Type.Object({ project_id: projectIdSchema, query: querySchema })
-
 export const costIdsSchema = Type.Object({ ids: Type.Array(Type.Array(Type.String())) })
 export const costRowsSchema = Type.Object({ results: Type.Array(Type.Object({})) })
-export const emptySchema = Type.Object({})

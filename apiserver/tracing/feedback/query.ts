@@ -5,14 +5,14 @@ import { isCount, planColumns } from '../query/answer-columns.ts'
 import { answerRows } from '../query/answer-rows.ts'
 import { compileCondition, compileSort } from '../query/compile.ts'
 import { SqlParams } from '../query/params.ts'
+import type { rowsQuerySchema } from '../query/schema.ts'
 import { allFields, feedbackFields } from './fields.ts'
-import type { feedbackQuerySchema } from './schema.ts'
 
 /** JSON texts of a project's feedback; oldest first, unless another order is asked for. */
 export function queryFeedback(
   { pool }: Pick<TraceDeps, 'pool'>,
   project: Project,
-  wire: Static<typeof feedbackQuerySchema>,
+  wire: Static<typeof rowsQuerySchema>,
 ): AsyncGenerator<string> {
   const params = new SqlParams()
   const names = wire.fields?.length ? wire.fields : allFields

@@ -1,19 +1,18 @@
 import { rawList, rawObject, rawText } from '../../json/raw.ts'
 import type { TraceDeps } from '../deps.ts'
 import { readPurgeIds } from '../query/purge-ids.ts'
+import { purgeSchema, rowsQuerySchema } from '../query/schema.ts'
+import { emptySchema } from '../schema.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { presentStored } from './present.ts'
 import { queryFeedback } from './query.ts'
 import {
-  emptySchema,
   feedbackBatchAnswerSchema,
   feedbackBatchSchema,
   feedbackBatchTexts,
   feedbackCreateSchema,
-  feedbackPurgeSchema,
-  feedbackQuerySchema,
   feedbackReplaceSchema,
   feedbackRowsSchema,
   feedbackSchema,
@@ -35,7 +34,7 @@ export function routeFeedback(api: TraceApi, deps: TraceDeps): void {
       description:
         'Answers with the fields that are asked for, or all; `payload.a.b` is a text. `count(*)` alone is their number.',
       role: 'read',
-      body: feedbackQuerySchema,
+      body: rowsQuerySchema,
       answer: feedbackRowsSchema,
     },
     async ({ ctx, caller, body }) => {
@@ -50,7 +49,7 @@ export function routeFeedback(api: TraceApi, deps: TraceDeps): void {
       tag,
       summary: 'Remove feedback for good',
       description: 'By ids only: `$eq` of the field id and a text, or a `$or` of such.',
-      body: feedbackPurgeSchema,
+      body: purgeSchema,
       answer: emptySchema,
     },
     async ({ caller, body }) => {

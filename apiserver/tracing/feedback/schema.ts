@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { querySchema, sortSchema } from '../query/schema.ts'
-import { jsonText, limitSchema, optional, projectIdSchema } from '../schema.ts'
+import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
 const refSchema = optional(Type.String())
 // It stands in indexes, whose entries may have some 2,700 bytes.
@@ -32,19 +31,6 @@ export const feedbackBatchTexts = ['batch[].payload']
 /** POST /feedback/replace. */
 export const feedbackReplaceSchema = Type.Object({ ...members, feedback_id: Type.String() })
 
-/** POST /feedback/query. */
-export const feedbackQuerySchema = Type.Object({
-  project_id: projectIdSchema,
-  fields: optional(Type.Array(Type.String())),
-  query: optional(querySchema),
-  sort_by: optional(sortSchema),
-  limit: optional(limitSchema),
-  offset: optional(limitSchema),
-})
-
-/** POST /feedback/purge. */
-export const feedbackPurgeSchema = Type.Object({ project_id: projectIdSchema, query: querySchema })
-
 /** What was stored. */
 export const feedbackSchema = Type.Object({
   id: Type.String(),
@@ -54,4 +40,3 @@ export const feedbackSchema = Type.Object({
 })
 export const feedbackBatchAnswerSchema = Type.Object({ res: Type.Array(feedbackSchema) })
 export const feedbackRowsSchema = Type.Object({ result: Type.Array(Type.Object({})) })
-export const emptySchema = Type.Object({})

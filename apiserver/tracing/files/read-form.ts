@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import type { BusboyInstance } from '@fastify/busboy'
+import { feedForm, openFormParser, refuseForm } from '../../http/forms.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { openAnyBody } from '../../middleware/body.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
@@ -68,7 +69,7 @@ class FormReading {
 
   async feed(ctx: RequestContext): Promise<void> {
     for await (const chunk of openAnyBody(ctx, this.#limitBytes, () => {})) {
-      await this.#write(chunk)
+      await feedForm(this.#parser, this.#done, chunk)
       if (this.#refusal) throw this.#refusal
     }
   }
@@ -107,32 +108,15 @@ class FormReading {
     this.#content = takeContent(this.#deps.artifacts, stream, this.#limitBytes)
     this.#content.catch(() => stream.resume()) // the parser waits for its reader; there is nobody any more
   }
-
-  /** Resolves when the parser can take more: its file is written as fast as it comes. */
-  async #write(chunk: Uint8Array): Promise<void> {
-    const taken = new Promise<void>((resolve, reject) => {
-      this.#parser.write(chunk, (error) => (error ? reject(error) : resolve()))
-    })
-    await Promise.race([taken, this.#done])
-  }
 }
 
-function openParser({ req, headers }: RequestContext): BusboyInstance {
-  const type = req.headers['content-type'] ?? ''
-  try {
-    // Some clients send a file without a name for it.
-    const isPartAFile = (field: string | undefined, _: string | undefined, name: string | undefined) =>
-      field === fileField || name !== undefined
-    return new Busboy({ headers: { ...headers, 'content-type': type }, limits, isPartAFile })
-  } catch {
-    throw refuseForm('its Content-Type names no boundary')
-  }
+function openParser(ctx: RequestContext): BusboyInstance {
+  // Some clients send a file without a name for it.
+  const isPartAFile = (field: string | undefined, _: string | undefined, name: string | undefined) =>
+    field === fileField || name !== undefined
+  return openFormParser(ctx, { limits, isPartAFile })
 }
 
 function presentLack(name: string) {
   return { loc: ['body', name], msg: 'Field required', type: 'missing' }
-}
-
-function refuseForm(reason: string): Refusal {
-  return unprocessable({ loc: ['body'], msg: `Value error, the form cannot be read: ${reason}`, type: 'value_error' })
 }

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { digestBytes, digestTable, digestValue } from './digests.ts'
+import { digestBytes, digestTable, digestValue, presentDigest } from './digests.ts'
 import { parseValue } from './value.ts'
 
 // Computed with Python's hashlib.
@@ -10,4 +11,11 @@ test.each([
   ['of a table', digestTable(['a', 'bc']), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
 ])('the digest %s', (_, digest, expected) => {
   expect(digest).toBe(expected)
+})
+
+test('a file has the digest of its bytes', () => {
+  for (let length = 0; length < 100; length++) {
+    const bytes = Buffer.alloc(length, length)
+    expect(presentDigest(createHash('sha256').update(bytes).digest())).toBe(digestBytes(bytes))
+  }
 })

@@ -4,7 +4,12 @@ import type { Value } from './value.ts'
 
 /** Digest of a file: its SHA-256 in 43 letters and digits. */
 export function digestBytes(bytes: Uint8Array | string): string {
-  return hash('sha256', bytes, 'base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
+  return presentDigest(hash('sha256', bytes, 'buffer'))
+}
+
+/** The same of bytes whose SHA-256 is known. */
+export function presentDigest(sha256: Buffer): string {
+  return sha256.toString('base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
 }
 
 /** Digest of an object or of a row, the same as clients get in Python. */

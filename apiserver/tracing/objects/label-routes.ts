@@ -7,6 +7,7 @@ import {
   setAliases,
 } from '../../../db/tracing/object-labels.ts'
 import type { TraceDeps } from '../deps.ts'
+import { emptySchema } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { checkAliases, checkObjectId, checkTags } from './object-names.ts'
 import { readVersion } from './read-object.ts'
@@ -15,7 +16,6 @@ import {
   aliasesSetSchema,
   aliasListSchema,
   labelsQuerySchema,
-  nothingSchema,
   tagListSchema,
   tagsSchema,
 } from './schema.ts'
@@ -32,7 +32,7 @@ function routeTags(api: TraceApi, deps: TraceDeps): void {
   const path = '/objs/{object_id}/versions/{digest}/tags'
   api.put(
     path,
-    { tag, summary: 'Add tags to a version', body: tagsSchema, answer: nothingSchema },
+    { tag, summary: 'Add tags to a version', body: tagsSchema, answer: emptySchema },
     async ({ caller, params, body }) => {
       checkTags(body.tags)
       const project = await deps.projects.find(caller, body.project_id)
@@ -43,7 +43,7 @@ function routeTags(api: TraceApi, deps: TraceDeps): void {
   )
   api.post(
     `${path}/remove`,
-    { tag, summary: 'Remove tags from a version', body: tagsSchema, answer: nothingSchema },
+    { tag, summary: 'Remove tags from a version', body: tagsSchema, answer: emptySchema },
     async ({ caller, params, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       const version = await readVersion(deps, project, { objectId: params['object_id']!, digest: params['digest']! })
@@ -71,7 +71,7 @@ function routeAliases(api: TraceApi, deps: TraceDeps): void {
       description:
         'An alias that another version of the object has is taken from it. `latest`, `v0`, `v1` … are no aliases.',
       body: aliasesSetSchema,
-      answer: nothingSchema,
+      answer: emptySchema,
     },
     async ({ caller, params, body }) => {
       checkAliases(body.aliases)
@@ -83,7 +83,7 @@ function routeAliases(api: TraceApi, deps: TraceDeps): void {
   )
   api.post(
     `${path}/remove`,
-    { tag, summary: 'Remove aliases from an object', body: aliasesRemoveSchema, answer: nothingSchema },
+    { tag, summary: 'Remove aliases from an object', body: aliasesRemoveSchema, answer: emptySchema },
     async ({ caller, params, body }) => {
       const objectId = params['object_id']!
       checkObjectId(objectId)

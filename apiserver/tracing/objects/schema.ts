@@ -86,4 +86,3 @@ export const aliasesRemoveSchema = Type.Object({ project_id: projectIdSchema, al
 export const labelsQuerySchema = Type.Object({ project_id: projectIdSchema })
 export const tagListSchema = Type.Object({ tags: texts })
 export const aliasListSchema = Type.Object({ aliases: texts })
-export const nothingSchema = Type.Object({})

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { limitSchema, optional, projectIdSchema } from '../schema.ts'
 
 /** A condition. What may stand in `$expr` is checked where it is read: see expression.ts. */
 export const querySchema = Type.Object({
@@ -23,3 +24,16 @@ export interface SortKey {
   field: string
   direction: 'asc' | 'desc'
 }
+
+/** A body that asks for rows of a project: of feedback, of costs. */
+export const rowsQuerySchema = Type.Object({
+  project_id: projectIdSchema,
+  fields: optional(Type.Array(Type.String())),
+  query: optional(querySchema),
+  sort_by: optional(sortSchema),
+  limit: optional(limitSchema),
+  offset: optional(limitSchema),
+})
+
+/** A body that names rows of a project to remove, as purge-ids.ts reads them. */
+export const purgeSchema = Type.Object({ project_id: projectIdSchema, query: querySchema })

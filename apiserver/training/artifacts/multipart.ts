@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import type { BusboyInstance } from '@fastify/busboy'
 import type { Spooled } from '../../../lib/artifact-store/spool.ts'
 import type { Deps } from '../../deps.ts'
+import { feedForm, openFormParser, refuseForm } from '../../http/forms.ts'
 import type { RequestContext } from '../../middleware/context.ts'
-import { Refusal, unprocessable } from '../../refusal.ts'
+import { Refusal } from '../../refusal.ts'
 import { maxFiles } from './schema.ts'
 import { spoolUpload, uploadTooLarge } from './store-files.ts'
 
@@ -22,7 +23,7 @@ const limits = { files: maxFiles, fields: 100, parts: maxFiles + 100, fieldSize:
  * @throws {Refusal} nothing is left behind then
  */
 export async function readMultipart(deps: Deps, ctx: RequestContext): Promise<Form> {
-  const reading = new FormReading(deps, openParser(ctx))
+  const reading = new FormReading(deps, openFormParser(ctx, { preservePath: true, limits }))
   try {
     await reading.feed(ctx.req, deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES)
     return await reading.finish()
@@ -60,7 +61,7 @@ class FormReading {
     for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length
       if (size > maxBytes) throw uploadTooLarge(this.#deps)
-      await this.#write(chunk)
+      await feedForm(this.#parser, this.#done, chunk)
       if (this.#refusal) throw this.#refusal
     }
   }
@@ -93,27 +94,6 @@ class FormReading {
     })
     this.#files.push(file)
   }
-
-  /** Resolves when the parser can take more: its files are written as fast as they come. */
-  async #write(chunk: Uint8Array): Promise<void> {
-    const taken = new Promise<void>((resolve, reject) => {
-      this.#parser.write(chunk, (error) => (error ? reject(error) : resolve()))
-    })
-    await Promise.race([taken, this.#done])
-  }
-}
-
-function openParser({ req, headers }: RequestContext): BusboyInstance {
-  const type = req.headers['content-type'] ?? ''
-  try {
-    return new Busboy({ headers: { ...headers, 'content-type': type }, preservePath: true, limits })
-  } catch {
-    throw refuseForm('its Content-Type names no boundary')
-  }
-}
-
-function refuseForm(reason: string): Refusal {
-  return unprocessable({ loc: ['body'], msg: `Value error, the form cannot be read: ${reason}`, type: 'value_error' })
 }
 
 function endedEarly(): Refusal {
