@@ -10,6 +10,7 @@ import type { KnownKeys } from './keys/known-keys.ts'
 import type { KeyUses } from './keys/uses.ts'
 import type { Kube } from './kube.ts'
 import type { ChatSlots } from './limits/chat-slots.ts'
+import type { RequestMemory } from './limits/request-memory.ts'
 import type { RequestLimiter } from './limits/request-limiter.ts'
 import type { BodyChecker } from './training/ingest/body-checker.ts'
 import type { EventHub } from './training/training-jobs/event-hub.ts'
@@ -36,6 +37,8 @@ export interface Deps {
   keyUses: KeyUses
   openAnswers: OpenAnswers
   requestLimiter: RequestLimiter
+  /** Of bodies and of what is made of them, for both groups and the gateway. */
+  memory: RequestMemory
   chatSlots: ChatSlots
   usage: UsageLedger
 }

@@ -16,6 +16,7 @@ import { OpenAnswers } from './keys/open-answers.ts'
 import { KeyUses } from './keys/uses.ts'
 import { createKube } from './kube.ts'
 import { ChatSlots } from './limits/chat-slots.ts'
+import { RequestMemory } from './limits/request-memory.ts'
 import { RequestLimiter } from './limits/request-limiter.ts'
 import { startServer, stopServer } from './server.ts'
 import { BodyChecker } from './training/ingest/body-checker.ts'
@@ -75,6 +76,7 @@ const app = createApp({
   openAnswers,
   usage,
   requestLimiter,
+  memory: new RequestMemory(),
   chatSlots,
 })
 const server = await startServer(app, config.TRAINYARD_HOST, config.TRAINYARD_PORT)

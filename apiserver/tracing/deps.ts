@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts'
 import type { Pool } from '../../db/pool.ts'
-import type { BodiesInFlight } from './bodies-in-flight.ts'
 import type { CallWriter } from './calls/writer.ts'
 import type { DefaultPrices } from './costs/default-prices.ts'
 import type { ValueChecker } from './feedback/value-checker.ts'
@@ -9,11 +8,10 @@ import type { ValueInspector } from './objects/value-inspector.ts'
 import type { Projects } from './projects.ts'
 
 /** What requests of the tracing group are answered with. */
-export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log'> {
+export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log' | 'memory'> {
   /** Of traces alone. */
   pool: Pool
   projects: Projects
-  bodies: BodiesInFlight
   /** Answers that hold a connection of the pool. */
   streams: OpenStreams
   calls: CallWriter

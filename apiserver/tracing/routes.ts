@@ -8,7 +8,6 @@ import { limitRequests } from '../middleware/limit-requests.ts'
 import { Refusal } from '../refusal.ts'
 import { answerTraceErrors } from './answer-errors.ts'
 import { readTraceKey } from './auth.ts'
-import { BodiesInFlight } from './bodies-in-flight.ts'
 import { routeCalls } from './calls/routes.ts'
 import { CallWriter } from './calls/writer.ts'
 import { routeCompletions } from './completions/routes.ts'
@@ -41,7 +40,7 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
   const router = new Router<RequestState>()
   const guards = [answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main)]
   router.use(...guards)
-  const api = new TraceApi(router, deps.bodies)
+  const api = new TraceApi(router, deps.memory)
   routeCalls(api, deps)
   routeObjects(api, deps)
   routeTables(api, deps)
@@ -91,13 +90,13 @@ function readFirst(path: string): string {
 }
 
 function createTraceDeps(main: Deps): TraceDeps {
-  const { artifacts, config, log, tracing: pool } = main
+  const { artifacts, config, log, memory, tracing: pool } = main
   // Not of the pool that answers are read from: whoever writes begins with a look at the project.
   const projects = new Projects(main.traceWrites)
   const calls = new CallWriter(main.traceWrites, artifacts)
-  const [bodies, streams] = [new BodiesInFlight(), new OpenStreams(pool.options.max)]
+  const streams = new OpenStreams(pool.options.max)
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
   const [values, inspector] = [new ValueChecker(), new ValueInspector()]
-  return { artifacts, config, log, pool, projects, bodies, streams, calls, prices, values, inspector, main }
+  return { artifacts, config, log, pool, projects, memory, streams, calls, prices, values, inspector, main }
 }

@@ -5,9 +5,9 @@ import { JsonError } from '../json/text.ts'
 import { requireRole } from '../middleware/auth.ts'
 import { jsonInvalid } from '../middleware/body.ts'
 import type { Caller, RequestContext, RequestState, Role } from '../middleware/context.ts'
+import type { RequestMemory } from '../limits/request-memory.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 import { compileFaults, compileQuery } from '../validation/compile.ts'
-import type { BodiesInFlight } from './bodies-in-flight.ts'
 import { cleanJson } from './json/clean.ts'
 import { readJson } from './json/read.ts'
 import { tooLarge } from './refusals.ts'
@@ -61,11 +61,11 @@ type Method = 'get' | 'post' | 'put'
 export class TraceApi {
   readonly operations: PlacedOperation[] = []
   readonly #router: Router<RequestState>
-  readonly #bodies: BodiesInFlight
+  readonly #memory: RequestMemory
 
-  constructor(router: Router<RequestState>, bodies: BodiesInFlight) {
+  constructor(router: Router<RequestState>, memory: RequestMemory) {
     this.#router = router
-    this.#bodies = bodies
+    this.#memory = memory
   }
 
   get<Q extends TSchema, B extends TSchema>(
@@ -112,7 +112,7 @@ export class TraceApi {
   /** The bytes of a request's body, cleaned of what no database can hold. @throws {TraceRefusal} 413 */
   async #readBody(ctx: RequestContext): Promise<Buffer> {
     try {
-      return cleanJson(await this.#bodies.read(ctx, bodyLimitBytes))
+      return cleanJson(await this.#memory.readBody(ctx, bodyLimitBytes))
     } catch (error) {
       throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
     }

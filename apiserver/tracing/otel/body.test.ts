@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { RequestContext } from '../../middleware/context.ts'
-import { BodiesInFlight } from '../bodies-in-flight.ts'
+import { RequestMemory } from '../../limits/request-memory.ts'
 import { readOtlpBody } from './body.ts'
 
 const text = 'x'.repeat(2_000_000)
@@ -25,8 +25,8 @@ test.each([
   ['as they are sent', Buffer.from(text), {}],
   ['as they are when decompressed', gzipSync(text), gzip],
 ])('bodies count %s', async (_, bytes, headers) => {
-  const bodies = new BodiesInFlight(12_000_000)
-  expect((await readOtlpBody(bodies, requestOf(bytes, headers))).toString()).toBe(text)
-  await expect(readOtlpBody(bodies, requestOf(bytes, headers))).rejects.toMatchObject({ status: 429 })
-  expect((await readOtlpBody(bodies, requestOf(gzipSync('small'), gzip))).toString()).toBe('small')
+  const memory = new RequestMemory(12_000_000)
+  expect((await readOtlpBody(memory, requestOf(bytes, headers))).toString()).toBe(text)
+  await expect(readOtlpBody(memory, requestOf(bytes, headers))).rejects.toMatchObject({ status: 429 })
+  expect((await readOtlpBody(memory, requestOf(gzipSync('small'), gzip))).toString()).toBe('small')
 })

@@ -3,7 +3,7 @@ import { createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { openAnyBody } from '../../middleware/body.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { Refusal } from '../../refusal.ts'
-import type { BodiesInFlight } from '../bodies-in-flight.ts'
+import type { RequestMemory } from '../../limits/request-memory.ts'
 import { badRequest, tooLarge, TraceRefusal } from '../refusals.ts'
 import { bodyLimitBytes } from '../trace-api.ts'
 
@@ -21,15 +21,15 @@ export function readFormat(ctx: RequestContext): OtlpFormat {
 }
 
 /** The bytes of a request, decompressed. @throws {TraceRefusal} 413 when they are too many by then, 415 for other encodings */
-export async function readOtlpBody(bodies: BodiesInFlight, ctx: RequestContext): Promise<Buffer> {
+export async function readOtlpBody(memory: RequestMemory, ctx: RequestContext): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase()
-  const body = bodies.begin(ctx)
+  const held = memory.open(ctx)
   try {
-    const bytes = await body.take(openAnyBody(ctx, bodyLimitBytes, () => refuseEncoding(encoding)))
+    const bytes = await held.read(openAnyBody(ctx, bodyLimitBytes, () => refuseEncoding(encoding)))
     const inflater = openInflater(encoding, bytes)
     if (!inflater) return bytes
-    const inflated = await body.take(inflate(bytes, encoding, inflater))
-    body.drop(bytes.length)
+    const inflated = await held.read(inflate(bytes, encoding, inflater))
+    held.drop(bytes.length)
     return inflated
   } catch (error) {
     throw error instanceof Refusal && error.status === 413 ? tooLarge() : error

@@ -28,7 +28,7 @@ export function routeOtel(api: TraceApi, deps: TraceDeps): void {
     const operation = { tag: 'OpenTelemetry', summary, description, streamedBody, otherAnswers, answer: answerSchema }
     api.post(path, operation, async ({ ctx, caller }) => {
       const format = readFormat(ctx)
-      const bytes = await readOtlpBody(deps.bodies, ctx)
+      const bytes = await readOtlpBody(deps.memory, ctx)
       const [projectId, wbRunId] = [ctx.get('project_id').trim(), ctx.get('wb_run_id').trim()]
       const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId })
       ctx.type = format === 'json' ? 'application/json' : 'application/x-protobuf'

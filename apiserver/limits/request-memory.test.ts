@@ -3,20 +3,20 @@ import { createServer, request, type ClientRequest, type Server, type ServerResp
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { BodiesInFlight } from './bodies-in-flight.ts'
 import { Refusal } from '../refusal.ts'
+import { RequestMemory } from './request-memory.ts'
 
 const read = new EventEmitter()
 const answers: ServerResponse[] = []
 let server: Server
 
 beforeAll(async () => {
-  const bodies = new BodiesInFlight(1_000)
+  const memory = new RequestMemory(1_000)
   const app = new Koa()
   app.use(async (ctx) => {
     ctx.respond = false
     ctx.state = { caller: { entity: ctx.get('entity') } }
-    const status = await bodies.read(ctx as never, 10_000).then(
+    const status = await memory.readBody(ctx as never, 10_000).then(
       () => 200,
       (error: unknown) => (error instanceof Refusal ? error.status : 500),
     )

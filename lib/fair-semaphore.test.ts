@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { FairSemaphore, PermitTimeout } from './fair-semaphore.ts'
+
+/** Everybody queues behind one permit; answers with the order in which they got it. */
+async function serve(requests: { key: string; weight?: number }[]): Promise<string> {
+  const semaphore = new FairSemaphore({ permits: 1 })
+  const first = await semaphore.acquire({ key: 'before' })
+  const order: string[] = []
+  const waits = requests.map((request) => semaphore.run(request, async () => void order.push(request.key)))
+  first()
+  await Promise.all(waits)
+  return order.join('')
+}
+
+const times = (count: number, key: string, weight?: number) =>
+  Array.from({ length: count }, () => (weight === undefined ? { key } : { key, weight }))
+
+test('keys take turns, however many requests one of them has sent before', async () => {
+  expect(await serve([...times(4, 'a'), ...times(2, 'b')])).toBe('ababaa')
+})
+
+test('a key of twice the weight has twice the turns', async () => {
+  const order = await serve([...times(6, 'a'), ...times(6, 'b', 2)])
+  expect([...order.slice(0, 6)].filter((key) => key === 'b')).toHaveLength(4)
+})
+
+test('who was idle gets no more turns than those that waited', async () => {
+  const semaphore = new FairSemaphore({ permits: 1 })
+  for (let round = 0; round < 50; round++) (await semaphore.acquire({ key: 'a' }))()
+  const release = await semaphore.acquire({ key: 'a' })
+  const order: string[] = []
+  const waits = ['a', 'a', 'b', 'b', 'b'].map((key) => semaphore.run({ key }, async () => void order.push(key)))
+  release()
+  await Promise.all(waits)
+  expect(order.join('')).toBe('babab')
+})
+
+test('a key holds at most its share, and the rest is free for others', async () => {
+  const semaphore = new FairSemaphore({ permits: 3, permitsPerKey: 2 })
+  semaphore.tryAcquire({ key: 'a' })
+  const release = semaphore.tryAcquire({ key: 'a' })
+  expect(semaphore.tryAcquire({ key: 'a' })).toBeUndefined()
+  expect(semaphore.tryAcquire({ key: 'b', maxOfKey: 0 })).toBeUndefined()
+  expect(semaphore.tryAcquire({ key: 'b' })).toBeDefined()
+  expect(semaphore.tryAcquire({ key: 'c' })).toBeUndefined()
+  release!()
+  release!()
+  expect(semaphore.heldBy('a')).toBe(1)
+  expect(semaphore.tryAcquire({ key: 'c' })).toBeDefined()
+  expect(semaphore.tryAcquire({ key: 'd' })).toBeUndefined()
+})
+
+test('who waits behind its own share leaves a permit to others', async () => {
+  const semaphore = new FairSemaphore({ permits: 2, permitsPerKey: 1 })
+  const [a, b] = [await semaphore.acquire({ key: 'a' }), await semaphore.acquire({ key: 'b' })]
+  const order: string[] = []
+  const waits = ['a', 'c'].map((key) => semaphore.run({ key }, async () => void order.push(key)))
+  b()
+  await delay(0)
+  expect(order).toEqual(['c'])
+  a()
+  await Promise.all(waits)
+  expect(order).toEqual(['c', 'a'])
+})
+
+test('waiting ends in time, and work that fails gives its permit back', async () => {
+  const semaphore = new FairSemaphore({ permits: 1 })
+  await expect(semaphore.run({ key: 'a' }, () => Promise.reject(new Error('work')))).rejects.toThrow('work')
+  const release = await semaphore.acquire({ key: 'a' })
+  await expect(semaphore.acquire({ key: 'b', timeoutMs: 1 })).rejects.toBeInstanceOf(PermitTimeout)
+  release()
+  expect(semaphore.tryAcquire({ key: 'b' })).toBeDefined()
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { BudgetExceeded, MemoryBudget } from './memory-budget.ts'
+
+const ofKey = new BudgetExceeded({ isOfKey: true, maxBytes: 250 })
+const ofAll = new BudgetExceeded({ isOfKey: false, maxBytes: 1_000 })
+
+test('a key has a quarter, or one reservation of any size; what is refused does not count', () => {
+  const budget = new MemoryBudget(1_000)
+  const first = budget.open('team')
+  first.add(600)
+  expect(() => budget.open('team').add(1)).toThrow(ofKey)
+  budget.open('others').add(250)
+  first.drop(500)
+  const second = budget.open('team')
+  second.add(150)
+  expect(() => second.add(1)).toThrow(ofKey)
+  expect(budget.bytes).toBe(500)
+})
+
+test('all together have no more than there is', () => {
+  const budget = new MemoryBudget(1_000)
+  const first = budget.open('one')
+  first.add(700)
+  expect(() => budget.open('two').add(400)).toThrow(ofAll)
+  first.release()
+  first.add(900)
+  first.release()
+  expect(budget.bytes).toBe(0)
+  budget.open('two').add(1_000)
+})
