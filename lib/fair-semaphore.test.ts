@@ -22,7 +22,7 @@ test('keys take turns, however many requests one of them has sent before', async
 
 test('a key of twice the weight has twice the turns', async () => {
   const order = await serve([...times(6, 'a'), ...times(6, 'b', 2)])
-  expect([...order.slice(0, 6)].filter((key) => key === 'b')).toHaveLength(4)
+  expect(order.slice(0, 6).replaceAll('a', '')).toHaveLength(4)
 })
 
 test('who was idle gets no more turns than those that waited', async () => {
