@@ -2,26 +2,26 @@ import { pipeline, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Deps } from '../deps.ts'
 import type { UsageAccount } from '../../db/queries/usage.ts'
-import type { JsonDocument } from '../json/document.ts'
+import type { HeldMemory } from '../limits/request-memory.ts'
 import type { Caller } from '../middleware/context.ts'
-import { unavailable } from '../refusal.ts'
-import { asksForUsage, ChatMeter } from './chat-meter.ts'
-import { parseChatRequest } from './chat-schema.ts'
+import { ChatMeter } from './chat-meter.ts'
 import { isConnectionFailure } from './engine-client.ts'
 import { translateEngineError } from './engine-errors.ts'
-import { buildEngineRequest } from './engine-request.ts'
 import { EventStream } from './event-stream.ts'
+import type { PreparedChat } from './prepare-chat.ts'
+import { readErrorBody, readReply } from './read-engine.ts'
 import { readMembers, renameModel, type ModelNames } from './rename-model.ts'
-import { resolveModel, type ChatTarget } from './resolve-model.ts'
+import type { ChatTarget } from './resolve-model.ts'
 
 /** A reply for the client: complete, or a stream of events. */
 export type ChatReply = { kind: 'complete'; bytes: Uint8Array } | { kind: 'stream'; events: Readable }
 
 export interface ChatCall {
-  document: JsonDocument
   caller: Caller
   /** What the client wants the usage charged to, if not the model's own project. */
   project: string | undefined
+  /** What the request has reserved, for the reply to be counted with. */
+  memory: HeldMemory
   /** Aborted when the client has left. */
   signal: AbortSignal
 }
@@ -29,27 +29,32 @@ export interface ChatCall {
 /** A chat that an engine answers. */
 interface Answering {
   target: ChatTarget
+  memory: HeldMemory
   meter: ChatMeter
   /** To be called once, when the reply is complete or has broken off. */
   charge: () => void
 }
 
-/** Answers a chat completion request with the engine's reply, and charges what it used. */
-export async function completeChat(deps: Deps, call: ChatCall): Promise<ChatReply> {
-  const { document, caller, signal } = call
-  const chat = parseChatRequest(document)
-  const target = await resolveModel(deps.pool, caller.entity, chat.model ?? undefined)
-  const response = await deps.engines.post({
-    baseModelCrName: target.baseModelCrName,
-    path: '/v1/chat/completions',
-    body: buildEngineRequest(document, chat, target),
-    signal,
-  })
+/** Answers a chat with an engine's reply, and charges what it used. */
+export async function completeChat(deps: Deps, call: ChatCall, chat: PreparedChat): Promise<ChatReply> {
+  const { target } = chat
+  const response = await postChat(deps, call, chat)
+  call.memory.drop(chat.bodyBytes)
   if (response.statusCode !== 200) throw await readEngineError(deps, response, target)
-  const meter = new ChatMeter(asksForUsage(chat))
-  const answering = { target, meter, charge: () => deps.usage.add(accountOf(call, target), meter.tokens) }
+  const meter = new ChatMeter(chat.hidesUsage)
+  const charge = () => deps.usage.add(accountOf(call, target), meter.tokens)
+  const answering = { target, memory: call.memory, meter, charge }
   if (isEventStream(response)) return { kind: 'stream', events: passEvents(deps, response, answering) }
   return { kind: 'complete', bytes: await passReply(response, answering) }
+}
+
+function postChat(
+  deps: Deps,
+  { signal }: ChatCall,
+  { target, takeBody }: PreparedChat,
+): Promise<Dispatcher.ResponseData> {
+  const { baseModelCrName } = target
+  return deps.engines.post({ baseModelCrName, path: '/v1/chat/completions', body: takeBody(), signal })
 }
 
 function accountOf({ caller: { entity, keyId }, project }: ChatCall, { charged }: ChatTarget): UsageAccount {
@@ -61,34 +66,26 @@ function isEventStream(response: Dispatcher.ResponseData): boolean {
 }
 
 /** Bytes flow at the client's pace; when either end goes away, the other is ended too. */
-function passEvents({ log }: Deps, response: Dispatcher.ResponseData, { target, meter, charge }: Answering): Readable {
+function passEvents({ log }: Deps, response: Dispatcher.ResponseData, answering: Answering): Readable {
+  const { target, memory, meter, charge } = answering
   const rewrite = (data: Uint8Array) => (meter.passEvent(data) ? renameModel(data, target) : undefined)
-  return pipeline(response.body, new EventStream(rewrite), (error) => {
+  return pipeline(response.body, new EventStream(rewrite, memory), (error) => {
     if (error && isConnectionFailure(error)) log.warn({ error }, 'engine broke off a stream')
     charge()
   })
 }
 
 async function passReply(response: Dispatcher.ResponseData, answering: Answering): Promise<Uint8Array> {
-  const { target, meter, charge } = answering
-  const bytes = await readReply(response)
+  const { target, memory, meter, charge } = answering
+  const bytes = await readReply(response, memory)
   const members = readMembers(bytes)
   meter.readReply(members)
   charge()
   return renameModel(bytes, target, members)
 }
 
-async function readReply(response: Dispatcher.ResponseData): Promise<Uint8Array> {
-  try {
-    return await response.body.bytes()
-  } catch (error) {
-    if (isConnectionFailure(error)) throw unavailable('The engine broke off while it answered.', 2)
-    throw error
-  }
-}
-
 async function readEngineError({ log }: Deps, response: Dispatcher.ResponseData, names: ModelNames) {
-  const body = await readReply(response)
+  const body = await readErrorBody(response)
   const refusal = translateEngineError(response.statusCode, body, names)
   if (refusal.status >= 500) {
     const answer = Buffer.from(body.subarray(0, 2_000)).toString()

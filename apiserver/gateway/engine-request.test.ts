@@ -4,10 +4,11 @@ import { parseChatRequest } from './chat-schema.ts'
 import { buildEngineRequest } from './engine-request.ts'
 
 const charged = { project: 'proj', modelId: 'id', baseModel: 'org/base' }
-const serving = { baseModelCrName: 'base', charged }
+const serving = { baseModelCrName: 'base', charged, cacheSalt: 'salt' }
 const trained = { ...serving, requestedName: 'team/proj/agent', engineName: 'checkpoint', trainable: true }
 const base = { ...trained, requestedName: 'base', engineName: 'org/base', trainable: false }
 const messages = [{ role: 'user', content: 'hi' }]
+const salted = { cache_salt: 'salt' }
 const counted = { stream_options: { include_usage: true } }
 
 function build(body: string, target: typeof trained): string {
@@ -33,13 +34,18 @@ describe('the request to an engine', () => {
       { return_token_ids: true, ...counted },
     ],
     ['has none of it in a stream that is none', { stream: null }, { logprobs: true, return_token_ids: true }],
-    ['passes other fields', { cache_salt: 's', logprobs: null, return_token_ids: false, new_field: [1] }, {}],
+    ['passes other fields', { logprobs: null, return_token_ids: false, new_field: [1] }, {}],
   ])('for a model of ours %s', (_, given, added) => {
-    expect(buildFrom(given)).toEqual({ messages, ...given, ...added, model: 'checkpoint' })
+    expect(buildFrom(given)).toEqual({ messages, ...given, ...added, ...salted, model: 'checkpoint' })
   })
 
-  test('for a base model only has the name changed', () => {
-    expect(buildFrom({ model: 'alias', stream: false }, base)).toEqual({ messages, stream: false, model: 'org/base' })
+  test('for a base model has the name changed, and the salt of the prefix cache', () => {
+    expect(buildFrom({ model: 'alias', stream: false }, base)).toEqual({
+      messages,
+      stream: false,
+      ...salted,
+      model: 'org/base',
+    })
   })
 
   test.each([
@@ -48,16 +54,25 @@ describe('the request to an engine', () => {
     ['whose client wants its usage', { stream_options: { include_usage: true, continuous_usage_stats: true } }, {}],
   ])('asks for the usage of a stream %s', (_, given, added) => {
     const body = { messages, stream: true, ...given }
-    expect(buildFrom(body, base)).toEqual({ ...body, ...added, model: 'org/base' })
+    expect(buildFrom(body, base)).toEqual({ ...body, ...added, ...salted, model: 'org/base' })
   })
 
   test('keeps every byte of the other fields', () => {
     const body = '{"messages": [{"role":"user"}],"seed":9007199254740993,"temperature":1.0}'
-    expect(build(body, base)).toBe(`${body.slice(0, -1)},"model":"org/base"}`)
+    expect(build(body, base)).toBe(`${body.slice(0, -1)},"cache_salt":"salt","model":"org/base"}`)
   })
 
   test('says engine_xargs as vLLM does', () => {
-    expect(buildFrom({ engine_xargs: { a: 1 } }, base)).toEqual({ messages, vllm_xargs: { a: 1 }, model: 'org/base' })
+    expect(buildFrom({ engine_xargs: { a: 1 } }, base)).toEqual({
+      messages,
+      vllm_xargs: { a: 1 },
+      ...salted,
+      model: 'org/base',
+    })
+  })
+
+  test("has the gateway's salt in place of the client's", () => {
+    expect(buildFrom({ cache_salt: 'mine' }, base)).toEqual({ messages, ...salted, model: 'org/base' })
   })
 })
 
@@ -81,6 +96,7 @@ describe('a chat request', () => {
   test.each([
     ['no messages', {}, ['messages'], 'missing'],
     ['an empty list', { messages: [] }, ['messages'], 'too_short'],
+    ['a list of very many', { messages: Array(10_001).fill(messages[0]) }, ['messages'], 'too_long'],
     ['a text for messages', { messages: 'hi' }, ['messages'], 'list_type'],
     ['a message that is a text', { messages: ['hi'] }, ['messages', '0'], 'dict_type'],
     ['a message without a role', { messages: [{ content: 'x' }] }, ['messages', '0', 'role'], 'missing'],

@@ -3,16 +3,22 @@ import { asksForUsage, withUsage } from './chat-meter.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import type { ChatTarget } from './resolve-model.ts'
 
+type EngineTarget = Pick<ChatTarget, 'engineName' | 'trainable'> & {
+  /** Of the prefix cache, in place of the client's own. */
+  cacheSalt: string
+}
+
 /**
  * The request as the engine gets it: its own name of the model, and for models that are trained here what training
  * needs (logprobs, the sampled token ids; in a stream, whose clients keep only the logprobs, the ids written there).
  * Streams are asked for their usage, which `ChatMeter` reads. What the client set stays, an explicit false or null too, and every other byte passes as it came.
  */
-export function buildEngineRequest(document: JsonDocument, chat: ChatRequest, target: ChatTarget): Buffer {
+export function buildEngineRequest(document: JsonDocument, chat: ChatRequest, target: EngineTarget): Buffer {
   return document.members.change({
     ...(target.trainable ? pickTrainingDefaults(chat) : {}),
     ...renameExtraArguments(chat),
     ...(asksForUsage(chat) ? { stream_options: withUsage(chat.stream_options) } : {}),
+    cache_salt: target.cacheSalt,
     model: target.engineName,
   })
 }

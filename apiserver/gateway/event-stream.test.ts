@@ -8,8 +8,20 @@ const rewrite = (data: Uint8Array) => {
   return text === 'secret' ? undefined : Buffer.from(text.toUpperCase())
 }
 
+/** Counts what waits for the end of its line. */
+const createAccount = () => ({
+  bytes: 0,
+  add(bytes: number) {
+    this.bytes += bytes
+  },
+  drop(bytes: number) {
+    this.bytes -= bytes
+  },
+})
+const openStream = (account = createAccount()) => new EventStream(rewrite, account)
+
 async function passThrough(chunks: Buffer[]): Promise<string> {
-  const parts = await Readable.from(chunks).pipe(new EventStream(rewrite)).toArray()
+  const parts = await Readable.from(chunks).pipe(openStream()).toArray()
   return Buffer.concat(parts as Buffer[]).toString()
 }
 
@@ -26,7 +38,7 @@ describe('a stream of events', () => {
   })
 
   test('is passed on as soon as a line is complete', () => {
-    const stream = new EventStream(rewrite)
+    const stream = openStream()
     stream.write('data: a\ndata: {"mo')
     expect(String(stream.read())).toBe('data: A\n')
   })
@@ -37,5 +49,31 @@ describe('a stream of events', () => {
 
   test('loses nothing behind data that was left out but the line that ends it', async () => {
     expect(await passThrough([Buffer.from('data: secret\ndata: a\n\n\n')])).toBe('data: A\n\n\n')
+  })
+
+  test('counts what waits for the end of its line', () => {
+    const held = createAccount()
+    const stream = openStream(held)
+    stream.write('data: a\ndata: {"mo')
+    expect(held.bytes).toBe('data: {"mo'.length)
+    stream.write('del"}\n')
+    expect(held.bytes).toBe(0)
+  })
+
+  test('ends when a line never does, and when there is no memory for it', async () => {
+    const chunks = Array.from({ length: 17 }, () => Buffer.alloc(1024 * 1024, 'a'))
+    await expect(passThrough(chunks)).rejects.toThrow('longer than 16777216 bytes')
+    const full = new Error('no room')
+    const refusing = new EventStream(rewrite, {
+      ...createAccount(),
+      add: () => {
+        throw full
+      },
+    })
+    await expect(
+      Readable.from([Buffer.from('data: a')])
+        .compose(refusing)
+        .toArray(),
+    ).rejects.toThrow(full)
   })
 })

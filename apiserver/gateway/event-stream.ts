@@ -4,6 +4,15 @@ const newline = 0x0a
 const carriageReturn = 0x0d
 const dataPrefix = Buffer.from('data:')
 
+// An event of a thousand tokens with the likeliest of each is a megabyte or two.
+const maxLineBytes = 16 * 1024 * 1024
+
+/** What is told how much of a stream is held, and may refuse it. */
+interface Accounting {
+  add: (bytes: number) => void
+  drop: (bytes: number) => void
+}
+
 /** What becomes of an event's data; undefined leaves the event out. */
 export type RewriteData = (data: Uint8Array) => Uint8Array | undefined
 
@@ -13,24 +22,53 @@ export type RewriteData = (data: Uint8Array) => Uint8Array | undefined
  */
 export class EventStream extends Transform {
   readonly #rewrite: RewriteData
-  #rest: Buffer = Buffer.alloc(0)
+  readonly #memory: Accounting
+  /** The beginning of a line whose end has not come yet. */
+  #rest: Buffer[] = []
+  #restBytes = 0
   /** The data was left out: so is the empty line that ends the event. */
   #leavesOutEnd = false
 
-  constructor(rewrite: RewriteData) {
+  /** @param memory is told of what waits for the end of its line */
+  constructor(rewrite: RewriteData, memory: Accounting) {
     super()
     this.#rewrite = rewrite
+    this.#memory = memory
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
-    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
-    const end = bytes.lastIndexOf(newline) + 1
-    this.#rest = bytes.subarray(end)
-    this.#pass(bytes.subarray(0, end), done)
+    try {
+      const end = chunk.lastIndexOf(newline) + 1
+      const lines = end > 0 ? this.#takeRest(chunk.subarray(0, end)) : Buffer.alloc(0)
+      this.#keep(chunk.subarray(end))
+      this.#pass(lines, done)
+    } catch (error) {
+      done(error instanceof Error ? error : new Error('an event was not passed on', { cause: error }))
+    }
   }
 
   override _flush(done: TransformCallback): void {
-    this.#pass(this.#rest, done)
+    this.#pass(this.#takeRest(Buffer.alloc(0)), done)
+  }
+
+  /** What was kept, and the end of it. */
+  #takeRest(end: Buffer): Buffer {
+    if (this.#restBytes === 0) return end
+    const bytes = Buffer.concat([...this.#rest, end])
+    this.#memory.drop(this.#restBytes)
+    this.#rest = []
+    this.#restBytes = 0
+    return bytes
+  }
+
+  /** @throws {Error} for a line that is too long, and what `memory` throws */
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    if (this.#restBytes + bytes.length > maxLineBytes)
+      throw new Error(`a line of an engine's events is longer than ${maxLineBytes} bytes`)
+    this.#memory.add(bytes.length)
+    this.#rest.push(bytes)
+    this.#restBytes += bytes.length
   }
 
   #pass(bytes: Buffer, done: TransformCallback): void {

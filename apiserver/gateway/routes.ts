@@ -3,16 +3,14 @@ import { listBaseModels } from '../../db/queries/base-models.ts'
 import { listModels } from '../../db/queries/models.ts'
 import type { Deps } from '../deps.ts'
 import type { Api } from '../http/api.ts'
-import { readJson } from '../middleware/body.ts'
 import { readProject } from '../usage/project-header.ts'
 import { chatCompletionSchema, modelListSchema } from './answers.ts'
 import { holdPlace, watchClient } from './chat-client.ts'
 import { chatRequestSchema } from './chat-schema.ts'
 import { completeChat } from './chat.ts'
 import { presentModelList } from './present.ts'
+import { readChat } from './read-chat.ts'
 
-// A prompt of a million tokens is a few megabytes.
-const bodyLimitBytes = 16 * 1024 * 1024
 // Clients read this list as one page.
 const listLimit = 10_000
 
@@ -30,8 +28,9 @@ export function routeGateway(api: Api, deps: Deps): void {
     async ({ ctx, caller }) => {
       holdPlace(ctx, deps)
       const project = readProject(ctx)
-      const document = await readJson(ctx, bodyLimitBytes)
-      const reply = await completeChat(deps, { document, caller, project, signal: watchClient(ctx, deps) })
+      const memory = deps.memory.open(ctx)
+      const chat = await readChat(deps, ctx)
+      const reply = await completeChat(deps, { caller, project, memory, signal: watchClient(ctx, deps) }, chat)
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'
         ctx.body = Buffer.from(reply.bytes)

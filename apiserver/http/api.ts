@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Router } from '@koa/router'
 import type { Static, TSchema } from 'typebox'
-import { readJson } from '../middleware/body.ts'
 import type { Caller, RequestContext, RequestState, Role } from '../middleware/context.ts'
 import { requireRole } from '../middleware/auth.ts'
 import { compileBody, compileQuery } from '../validation/compile.ts'
@@ -82,9 +81,9 @@ type Handler<Query extends TSchema, Body extends TSchema> = (
 export class Api {
   readonly operations: PlacedOperation[] = []
   readonly #router: Router<RequestState>
-  readonly #deps: Pick<Deps, 'pool' | 'log'>
+  readonly #deps: Pick<Deps, 'pool' | 'log' | 'memory'>
 
-  constructor(router: Router<RequestState>, deps: Pick<Deps, 'pool' | 'log'>) {
+  constructor(router: Router<RequestState>, deps: Pick<Deps, 'pool' | 'log' | 'memory'>) {
     this.#router = router
     this.#deps = deps
   }
@@ -113,7 +112,7 @@ export class Api {
   ): void {
     const role = operation.role ?? (method === 'get' ? 'read' : 'member')
     this.operations.push({ ...operation, role, method, path })
-    const check = compileRequest(operation)
+    const check = compileRequest(operation, this.#deps)
     this.#router[method](toRouterPath(path), async (ctx) => {
       requireRole(ctx.state.caller, role)
       const { digest, ...checked } = await check(ctx)
@@ -134,12 +133,15 @@ function toRouterPath(path: string): string {
 }
 
 /** Checks query and body, and tells the faults of both at once. */
-function compileRequest<Q extends TSchema, B extends TSchema>(operation: Operation<Q, B>) {
+function compileRequest<Q extends TSchema, B extends TSchema>(
+  operation: Operation<Q, B>,
+  { memory }: Pick<Deps, 'memory'>,
+) {
   const parseQuery = operation.query && compileQuery(operation.query)
   const parseBody = operation.body && compileBody(operation.body)
   return async (ctx: RequestContext): Promise<{ query: Static<Q>; body: Static<B>; digest: Buffer }> => {
     const reads = parseBody !== undefined && (!operation.bodyOptional || hasBody(ctx))
-    const document = reads ? await readJson(ctx, operation.bodyLimitBytes ?? usualBodyLimitBytes) : undefined
+    const document = reads ? await memory.readJson(ctx, operation.bodyLimitBytes ?? usualBodyLimitBytes) : undefined
     const faults: Fault[] = []
     if (operation.creates) collectFaults(faults, () => readIdempotencyKey(ctx))
     const query = collectFaults(faults, () => parseQuery?.(ctx.query))

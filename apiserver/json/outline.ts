@@ -27,6 +27,15 @@ export interface JsonOutline {
   members: { key: ByteRange; value: ByteRange }[]
 }
 
+// Measured: an object without members takes 64 bytes, a number or a short text with its place in a list up to 40.
+const bytesPerContainer = 100
+const bytesPerValue = 40
+
+/** About what a text of so many bytes takes as values, beside itself: its texts once more, and what holds them. */
+export function estimateValueBytes(sizeBytes: number, { containers, commas }: JsonOutline): number {
+  return sizeBytes + bytesPerContainer * containers + bytesPerValue * commas
+}
+
 /**
  * Finds how deep and how large a JSON text is, and where the members of its outermost object lie, without building values,
  * so that one member can be cut out or replaced and all others keep their exact bytes.

@@ -1,5 +1,7 @@
 import { BudgetExceeded, MemoryBudget, type MemoryReservation } from '../../lib/memory-budget.ts'
-import { openBody } from '../middleware/body.ts'
+import type { JsonDocument } from '../json/document.ts'
+import { estimateValueBytes } from '../json/outline.ts'
+import { openBody, parseBody } from '../middleware/body.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import { Refusal, unavailable } from '../refusal.ts'
 
@@ -13,15 +15,19 @@ const retryAfterSeconds = 1
  */
 export class RequestMemory {
   readonly #budget: MemoryBudget
+  readonly #held = new WeakMap<RequestContext['res'], HeldMemory>()
 
   constructor(maxBytes = defaultMaxBytes) {
     this.#budget = new MemoryBudget(maxBytes)
   }
 
-  /** What a request reserves, until its answer is out. */
+  /** What a request reserves, until its answer is out: one reservation, however often it is asked for. */
   open({ state, res }: RequestContext): HeldMemory {
+    const opened = this.#held.get(res)
+    if (opened) return opened
     const { entity } = state.caller
     const held = new HeldMemory(entity, this.#budget.open(entity))
+    this.#held.set(res, held)
     if (res.closed) held.release()
     else res.once('close', () => held.release())
     return held
@@ -34,6 +40,13 @@ export class RequestMemory {
    */
   async readBody(ctx: RequestContext, limitBytes: number): Promise<Buffer> {
     return this.open(ctx).read(openBody(ctx, limitBytes))
+  }
+
+  /** The same, parsed: its values count too, before they are made. @throws {Refusal} as `parseBody` does, too */
+  async readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
+    const held = this.open(ctx)
+    const bytes = await held.read(openBody(ctx, limitBytes))
+    return parseBody(bytes, (outline) => held.add(estimateValueBytes(bytes.length, outline)))
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseJson, type JsonDocument } from '../json/document.ts'
+import { parseJson, type AcceptOutline, type JsonDocument } from '../json/document.ts'
 import { findLoneSurrogate } from '../json/lone-surrogate.ts'
 import { JsonError } from '../json/text.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
@@ -6,18 +6,6 @@ import type { RequestContext } from './context.ts'
 
 // For an answer to reach a client that does nothing but send.
 const lingerMs = 2_000
-
-/** Reads and parses a request's JSON body; see `readBody` and `parseBody`. */
-export async function readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
-  return parseBody(await readBody(ctx, limitBytes))
-}
-
-/** Reads a request's JSON body of at most `limitBytes`; refusals as those of `openBody`. */
-export async function readBody(ctx: RequestContext, limitBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of openBody(ctx, limitBytes)) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
 
 /**
  * The chunks of a request's JSON body of at most `limitBytes`, as they come in. Nothing is read before the first is
@@ -54,9 +42,9 @@ export async function* openAnyBody(
   }
 }
 
-/** @throws {Refusal} 422 when the bytes are no JSON, or hold texts that no UTF-8 can hold */
-export function parseBody(bytes: Uint8Array): JsonDocument {
-  const document = parseDocument(bytes)
+/** @throws {Refusal} 422 when the bytes are no JSON, or hold texts that no UTF-8 can hold; and what `accept` throws */
+export function parseBody(bytes: Uint8Array, accept?: AcceptOutline): JsonDocument {
+  const document = parseDocument(bytes, accept)
   const path = findLoneSurrogate(document)
   if (!path) return document
   throw stringUnicode(path)
@@ -73,9 +61,9 @@ export function jsonInvalid({ message }: JsonError): Refusal {
   return unprocessable({ loc: ['body'], msg: `JSON decode error: ${message}`, type: 'json_invalid' })
 }
 
-function parseDocument(bytes: Uint8Array): JsonDocument {
+function parseDocument(bytes: Uint8Array, accept: AcceptOutline | undefined): JsonDocument {
   try {
-    return parseJson(bytes)
+    return parseJson(bytes, accept)
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     throw jsonInvalid(error)

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ChatReader } from '../../apiserver/gateway/chat-reader.ts'
+import { HeldMemory } from '../../apiserver/limits/request-memory.ts'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { JsonText } from '../../apiserver/tracing/json/text.ts'
 import type { CallPart } from '../../apiserver/tracing/calls/parts.ts'
@@ -18,6 +20,7 @@ import { setRetention } from '../../db/tracing/retention.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
 import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
 import { createLogger } from '../../lib/log.ts'
+import { MemoryBudget } from '../../lib/memory-budget.ts'
 import { eraseLateTraces, eraseTraces } from '../../operator/tracing/erase.ts'
 import { addTraceWeeks, applyTraceRetention } from '../../operator/tracing/retention.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -306,7 +309,8 @@ test('an erasure leaves nothing of a project, and all of the others', async () =
 test('a completion that outlasts an erasure leaves no call', async () => {
   const caller = { entity, keyId: 'k' } as Caller
   const projects = new Projects(tracing)
-  const asked = { body: {} as CompletionRequest, inputs: readInputs(json({ model: 'm' })) }
+  const reader = new ChatReader(new HeldMemory(entity, new MemoryBudget(1_000).open(entity)))
+  const asked = { body: {} as CompletionRequest, inputs: readInputs(json({ model: 'm' }), reader) }
   const project = await makeProject('p', null, [])
   const tracked = new TrackedCall({ calls: writer, projects }, { caller, project }, asked)
   await tracked.begin()

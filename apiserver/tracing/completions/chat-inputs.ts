@@ -1,9 +1,9 @@
-import { parseJson, type JsonDocument } from '../../json/document.ts'
-import { JsonError } from '../../json/text.ts'
-import { jsonInvalid } from '../../middleware/body.ts'
+import { chatLimitBytes, type ChatReader } from '../../gateway/chat-reader.ts'
+import type { JsonDocument } from '../../json/document.ts'
+import { isObject } from '../../json/is-object.ts'
 import { unprocessable } from '../../refusal.ts'
 import type { JsonText } from '../json/text.ts'
-import { fillMessages, isObject } from './template.ts'
+import { fillMessages } from './template.ts'
 
 // With this before it, clients name a model of a hosted service; here every model is our own.
 const hostedPrefix = 'coreweave/'
@@ -21,9 +21,9 @@ export interface ChatInputs {
   templateVars: Record<string, unknown> | undefined
 }
 
-/** @throws {Refusal} 422 */
-export function readInputs(text: JsonText): ChatInputs {
-  const given = parse(text)
+/** @throws {Refusal} 422, and as the reader does */
+export function readInputs(text: JsonText, reader: ChatReader): ChatInputs {
+  const given = reader.parse(text.bytes)
   const { value } = given
   if (!isObject(value)) throw fault([], 'Input should be a valid dictionary', 'dict_type')
   const nulls = Object.keys(value).filter((name) => value[name] === null)
@@ -36,7 +36,7 @@ export function readInputs(text: JsonText): ChatInputs {
   if (templateVars !== undefined && !isObject(templateVars))
     throw fault(['template_vars'], 'Input should be a valid dictionary', 'dict_type')
   return {
-    document: nulls.length > 0 ? leaveOut(given, nulls) : given,
+    document: nulls.length > 0 ? reader.parse(leaveOut(given, nulls)) : given,
     model: model.startsWith(hostedPrefix) ? model.slice(hostedPrefix.length) : model,
     messages,
     prompt: prompt || undefined,
@@ -50,25 +50,24 @@ export function keepInputs({ document }: ChatInputs): Buffer {
 }
 
 /**
- * The chat that the gateway is asked for. A stream tells its usage at its end; all that is not changed keeps its bytes.
+ * The text of the chat that the gateway is asked for. A stream tells its usage at its end; all that is not changed keeps its
+ * bytes.
  *
- * @throws {TraceRefusal} 400 for a variable that is missing
+ * @throws {TraceRefusal} 400 for a variable that is missing, and where variables make the chat too large
  */
-export function buildChat(inputs: ChatInputs, promptMessages: unknown[], isStream: boolean): JsonDocument {
+export function buildChat(inputs: ChatInputs, promptMessages: unknown[], isStream: boolean): Buffer {
   const { document, model, messages, templateVars } = inputs
   const isTemplate = templateVars !== undefined && Object.keys(templateVars).length > 0
   const together = [...promptMessages, ...messages]
-  return parseJson(
-    document.members.change({
-      ...Object.fromEntries(notOfChats.map((name) => [name, undefined])),
-      ...(isTemplate || promptMessages.length > 0
-        ? { messages: isTemplate ? fillMessages(together, templateVars) : together }
-        : {}),
-      stream: isStream,
-      stream_options: isStream ? { ...readStreamOptions(document), include_usage: true } : undefined,
-      model,
-    }),
-  )
+  return document.members.change({
+    ...Object.fromEntries(notOfChats.map((name) => [name, undefined])),
+    ...(isTemplate || promptMessages.length > 0
+      ? { messages: isTemplate ? fillMessages(together, templateVars, chatLimitBytes) : together }
+      : {}),
+    stream: isStream,
+    stream_options: isStream ? { ...readStreamOptions(document), include_usage: true } : undefined,
+    model,
+  })
 }
 
 function readStreamOptions({ value }: JsonDocument): object {
@@ -76,16 +75,8 @@ function readStreamOptions({ value }: JsonDocument): object {
   return isObject(options) ? options : {}
 }
 
-function parse(text: JsonText): JsonDocument {
-  try {
-    return parseJson(text.bytes)
-  } catch (error) {
-    throw error instanceof JsonError ? jsonInvalid(error) : error
-  }
-}
-
-function leaveOut({ members }: JsonDocument, names: string[]): JsonDocument {
-  return parseJson(members.change(Object.fromEntries(names.map((name) => [name, undefined]))))
+function leaveOut({ members }: JsonDocument, names: string[]): Buffer {
+  return members.change(Object.fromEntries(names.map((name) => [name, undefined])))
 }
 
 function dropNulls(value: Record<string, unknown>): Record<string, unknown> {

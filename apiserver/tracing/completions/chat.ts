@@ -1,9 +1,10 @@
-import { completeChat, type ChatReply } from '../../gateway/chat.ts'
+import type { ChatReader } from '../../gateway/chat-reader.ts'
+import { completeChat, type ChatCall, type ChatReply } from '../../gateway/chat.ts'
+import { checkChat, prepareChat } from '../../gateway/prepare-chat.ts'
+import { resolveModel, type ChatTarget } from '../../gateway/resolve-model.ts'
 import type { JsonDocument } from '../../json/document.ts'
-import { JsonError } from '../../json/text.ts'
 import { Refusal } from '../../refusal.ts'
 import type { TraceDeps } from '../deps.ts'
-import { badRequest } from '../refusals.ts'
 import { buildChat, type ChatInputs } from './chat-inputs.ts'
 import { readPrompt } from './prompt.ts'
 import type { Place, TrackedCall } from './tracked-call.ts'
@@ -12,35 +13,68 @@ import type { Place, TrackedCall } from './tracked-call.ts'
 export const clientLeft = 'The client left before the answer was complete.'
 
 /** A completion that is asked for. */
-export interface Completion extends Place {
-  inputs: ChatInputs
+export interface Completion extends Place, Pick<ChatCall, 'memory' | 'signal'> {
   /** Undefined when none is wanted. */
   tracked: TrackedCall | undefined
   /** The project that its usage is charged to; undefined for the model's own. */
   charged: string | undefined
-  /** Aborted when the client has left. */
-  signal: AbortSignal
 }
 
-/** The chat with the messages of its prompt and its variables in it, or why it cannot be made. */
-export async function prepareChat(
+/** What a completion is made of, of which nothing is kept while an engine answers. */
+export interface AskedChat {
+  inputs: ChatInputs
+  reader: ChatReader
+  isStream: boolean
+}
+
+/** Asks an engine as the gateway does, which also charges what is used. @throws {Refusal} when there is no answer */
+export type AskEngine = () => Promise<ChatReply>
+
+/**
+ * How to ask for the chat with the messages of its prompt and its variables in it, or why those cannot be put in. The model
+ * is looked up before anything is made of them.
+ */
+export async function openChat(
   deps: TraceDeps,
   completion: Completion,
-  isStream: boolean,
-): Promise<JsonDocument | Refusal> {
-  const { inputs } = completion
-  try {
-    const messages = inputs.prompt === undefined ? [] : await readPrompt(deps, completion, inputs.prompt)
-    return buildChat(inputs, messages, isStream)
-  } catch (error) {
-    if (error instanceof JsonError) return badRequest(error.message)
-    if (error instanceof Refusal && error.status < 500) return error
-    throw error
-  }
+  asked: AskedChat,
+): Promise<AskEngine | Refusal> {
+  const target = await orRefusal(resolveModel(deps.main.pool, completion.caller.entity, asked.inputs.model))
+  if (target instanceof Refusal) return () => Promise.reject(target)
+  const document = await orRefusal(fillChat(deps, completion, asked))
+  if (document instanceof Refusal && document.status < 500) return document
+  if (document instanceof Refusal) throw document
+  const ask = await orRefusal(prepareAsking(deps, completion, { document, target }))
+  asked.reader.letGo()
+  return ask instanceof Refusal ? () => Promise.reject(ask) : ask
 }
 
-/** Asks an engine as the gateway does, which also charges what is used. */
-export function askEngine({ main }: TraceDeps, completion: Completion, document: JsonDocument): Promise<ChatReply> {
-  const { caller, charged: project, signal } = completion
-  return completeChat(main, { document, caller, project, signal })
+async function fillChat(
+  deps: TraceDeps,
+  completion: Completion,
+  { inputs, reader, isStream }: AskedChat,
+): Promise<JsonDocument> {
+  const { prompt } = inputs
+  const messages = prompt === undefined ? [] : await readPrompt(deps, completion, { prompt, reader })
+  return reader.parse(buildChat(inputs, messages, isStream))
+}
+
+async function prepareAsking(
+  { main }: TraceDeps,
+  completion: Completion,
+  { document, target }: { document: JsonDocument; target: ChatTarget },
+): Promise<AskEngine> {
+  const { caller, charged: project, memory, signal } = completion
+  const chat = checkChat(document)
+  const prepared = prepareChat(main, { entity: caller.entity, document, chat, target }, memory)
+  return () => completeChat(main, { caller, project, memory, signal }, prepared)
+}
+
+async function orRefusal<T>(asked: Promise<T>): Promise<T | Refusal> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
 }

@@ -1,34 +1,31 @@
+import { isObject } from '../../json/is-object.ts'
 import { rawObject, rawText } from '../../json/raw.ts'
 import type { ChatReply } from '../../gateway/chat.ts'
-import type { JsonDocument } from '../../json/document.ts'
 import { JsonError } from '../../json/text.ts'
 import { Refusal } from '../../refusal.ts'
-import type { TraceDeps } from '../deps.ts'
 import { cleanJson } from '../json/clean.ts'
 import { readJson } from '../json/read.ts'
 import { JsonText } from '../json/text.ts'
 import { writeJsonText } from '../json/write.ts'
 import { badRequest } from '../refusals.ts'
-import { askEngine, clientLeft, prepareChat, type Completion } from './chat.ts'
+import { clientLeft, type AskEngine, type Completion } from './chat.ts'
 import { readReply } from './events.ts'
-import { isObject } from './template.ts'
 import type { Outcome } from './tracked-call.ts'
 
 type Whole = Outcome & { output: JsonText }
 
 /** Answers with the whole reply of an engine, or with why there is none: in `response.error`, where clients look for it. */
-export async function createCompletion(deps: TraceDeps, completion: Completion): Promise<string> {
+export async function createCompletion(completion: Completion, ask: AskEngine | Refusal): Promise<string> {
   const { tracked } = completion
-  const chat = await prepareChat(deps, completion, false)
-  if (chat instanceof Refusal) return presentAnswer(writeFailure(`Failed to resolve prompt: ${chat.message}`), null)
-  const whole = await askWhole(deps, completion, chat)
+  if (ask instanceof Refusal) return presentAnswer(writeFailure(`Failed to resolve prompt: ${ask.message}`), null)
+  const whole = await askWhole(completion, ask)
   await tracked?.end(whole)
   return presentAnswer(whole, tracked?.id ?? null)
 }
 
-async function askWhole(deps: TraceDeps, completion: Completion, chat: JsonDocument): Promise<Whole> {
+async function askWhole(completion: Completion, ask: AskEngine): Promise<Whole> {
   try {
-    return await readWhole(await askEngine(deps, completion, chat))
+    return await readWhole(await ask())
   } catch (error) {
     if (completion.signal.aborted) await completion.tracked?.end({ output: null, exception: clientLeft })
     else if (error instanceof Refusal) return writeFailure(error.message)

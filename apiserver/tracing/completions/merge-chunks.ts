@@ -1,4 +1,4 @@
-import { isObject } from './template.ts'
+import { isObject } from '../../json/is-object.ts'
 
 interface ToolCall {
   id: string | null

@@ -1,10 +1,11 @@
 import type { Caller } from '../../middleware/context.ts'
+import { isObject } from '../../json/is-object.ts'
+import type { ChatReader } from '../../gateway/chat-reader.ts'
 import type { TraceDeps } from '../deps.ts'
 import { readObject, type ObjectPlace } from '../objects/read-object.ts'
 import type { Project } from '../projects.ts'
 import { looksLikeRef, parseRef } from '../refs/parse-ref.ts'
 import { badRequest } from '../refusals.ts'
-import { isObject } from './template.ts'
 
 const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
 
@@ -12,16 +13,17 @@ const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
  * The messages of a prompt that is named by a reference, or within the project as `NAME` or `NAME:VERSION`.
  *
  * @throws {TraceRefusal} when there is none
+ * @throws {Refusal} when it is larger than a chat may be
  */
 export async function readPrompt(
   deps: Pick<TraceDeps, 'pool' | 'projects'>,
   { caller, project }: { caller: Caller; project: Project },
-  prompt: string,
+  { prompt, reader }: { prompt: string; reader: ChatReader },
 ): Promise<unknown[]> {
   const { projectId, ...place } = looksLikeRef(prompt) ? readRef(prompt) : readName(prompt, project.id)
   const { val, baseObjectClass } = await readObject(deps, await deps.projects.find(caller, projectId), place)
   if (!promptClasses.has(baseObjectClass)) throw badRequest(`${prompt} is no prompt`)
-  const value = JSON.parse(val) as unknown
+  const { value } = reader.parse(Buffer.from(val))
   const messages = (isObject(value) ? value['messages'] : undefined) ?? []
   if (!Array.isArray(messages)) throw badRequest(`the messages of ${prompt} are no list`)
   return messages

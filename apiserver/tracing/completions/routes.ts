@@ -1,5 +1,7 @@
 import { isReservedProject } from '../../../crds/names.ts'
 import { holdPlace, watchClient } from '../../gateway/chat-client.ts'
+import { ChatReader } from '../../gateway/chat-reader.ts'
+import type { HeldMemory } from '../../limits/request-memory.ts'
 import { requireRole } from '../../middleware/auth.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { isName } from '../../training/names.ts'
@@ -8,8 +10,8 @@ import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { pipeChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
-import type { Completion } from './chat.ts'
-import { readInputs } from './chat-inputs.ts'
+import { openChat, type Completion } from './chat.ts'
+import { readInputs, type ChatInputs } from './chat-inputs.ts'
 import { createCompletion } from './create.ts'
 import { completionAnswer, completionSchema, completionTexts, type CompletionRequest } from './schema.ts'
 import { streamCompletion } from './stream.ts'
@@ -31,7 +33,8 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
       holdPlace(ctx, deps.main)
-      return createCompletion(deps, await readCompletion(deps, ctx, body))
+      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false })
+      return createCompletion(completion, ask)
     },
   )
 
@@ -44,21 +47,46 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ ctx, body }) => {
       holdPlace(ctx, deps.main)
-      const chunks = streamCompletion(deps, await readCompletion(deps, ctx, body))
+      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true })
+      const chunks = streamCompletion(deps, completion, ask)
       await pipeChunks(ctx, deps, { type: 'application/jsonl', chunks })
     },
   )
 }
 
-async function readCompletion(deps: TraceDeps, ctx: RequestContext, body: CompletionRequest): Promise<Completion> {
+interface Asked {
+  body: CompletionRequest
+  isStream: boolean
+}
+
+interface Read {
+  body: CompletionRequest
+  isTracked: boolean
+  inputs: ChatInputs
+  memory: HeldMemory
+}
+
+/** Reads a completion; what is made of its inputs is let go again. */
+async function openCompletion(deps: TraceDeps, ctx: RequestContext, asked: Asked) {
+  const isTracked = asked.body.track_llm_call !== false
+  if (isTracked) requireRole(ctx.state.caller, 'member')
+  const memory = deps.memory.open(ctx)
+  const reader = new ChatReader(memory)
+  const inputs = readInputs(asked.body.inputs, reader)
+  const completion = await buildCompletion(deps, ctx, { body: asked.body, isTracked, inputs, memory })
+  return { completion, ask: await openChat(deps, completion, { inputs, reader, isStream: asked.isStream }) }
+}
+
+async function buildCompletion(
+  deps: TraceDeps,
+  ctx: RequestContext,
+  { body, isTracked, inputs, memory }: Read,
+): Promise<Completion> {
   const { caller } = ctx.state
-  const isTracked = body.track_llm_call !== false
-  if (isTracked) requireRole(caller, 'member')
-  const inputs = readInputs(body.inputs)
   const project = await deps.projects[isTracked ? 'open' : 'find'](caller, body.project_id)
   const tracked = isTracked ? new TrackedCall(deps, { caller, project }, { body, inputs }) : undefined
   const charged = readProject(ctx) ?? nameCharged(project)
-  return { caller, project, inputs, tracked, charged, signal: watchClient(ctx, deps.main) }
+  return { caller, project, tracked, charged, memory, signal: watchClient(ctx, deps.main) }
 }
 
 /** Traces may be under names that usage cannot be charged to. */

@@ -2,7 +2,7 @@ import { toRefusal } from '../../middleware/errors.ts'
 import { Refusal } from '../../refusal.ts'
 import type { TraceDeps } from '../deps.ts'
 import { writeJsonText } from '../json/write.ts'
-import { askEngine, clientLeft, prepareChat, type Completion } from './chat.ts'
+import { clientLeft, type AskEngine, type Completion } from './chat.ts'
 import { readReply } from './events.ts'
 import { ChunkMerger } from './merge-chunks.ts'
 
@@ -10,11 +10,14 @@ import { ChunkMerger } from './merge-chunks.ts'
  * The lines of a streamed completion: the call's id when it is tracked, the chunks of the reply as they come, and what went
  * wrong. The call is there before the first chunk, and has ended before the stream has.
  */
-export async function* streamCompletion(deps: TraceDeps, completion: Completion): AsyncGenerator<string> {
+export async function* streamCompletion(
+  { log }: Pick<TraceDeps, 'log'>,
+  completion: Completion,
+  ask: AskEngine | Refusal,
+): AsyncGenerator<string> {
   const { tracked, signal } = completion
-  const chat = await prepareChat(deps, completion, true)
-  if (chat instanceof Refusal) {
-    yield writeLine({ error: `Failed to resolve and apply prompt: ${chat.message}` })
+  if (ask instanceof Refusal) {
+    yield writeLine({ error: `Failed to resolve and apply prompt: ${ask.message}` })
     return
   }
   await tracked?.begin()
@@ -23,14 +26,14 @@ export async function* streamCompletion(deps: TraceDeps, completion: Completion)
   let exception: string | undefined = clientLeft
   try {
     if (tracked) yield writeLine({ _meta: { weave_call_id: tracked.id } })
-    for await (const data of readReply(await askEngine(deps, completion, chat))) {
+    for await (const data of readReply(await ask())) {
       merger.add(JSON.parse(data))
       yield `${data}\n`
     }
     exception = merger.error
   } catch (error) {
     if (signal.aborted) return
-    exception = toRefusal(error, deps.log).message
+    exception = toRefusal(error, log).message
     yield writeLine({ error: exception })
   } finally {
     const output = merger.merge()

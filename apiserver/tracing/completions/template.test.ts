@@ -17,16 +17,26 @@ describe('variables in messages are replaced', () => {
     ['while doubled braces are braces', { content: '{{name}} {{"a": {count}}}' }, { content: '{name} {"a": 3}' }],
     ['while lone braces stay', { content: 'a } b { c' }, { content: 'a } b { c' }],
   ])('%s', (_, message, expected) => {
-    expect(fillMessages([message], vars)).toEqual([expected])
+    expect(fillMessages([message], vars, 1_000)).toEqual([expected])
   })
 
   test('what is no object stays', () => {
-    expect(fillMessages(['{name}', null, 1], vars)).toEqual(['{name}', null, 1])
+    expect(fillMessages(['{name}', null, 1], vars, 1_000)).toEqual(['{name}', null, 1])
   })
 
   test.each(['unknown', 'constructor', '', 'name!r'])('and {%s} is refused', (name) => {
-    expect(() => fillMessages([{ content: `{${name}}` }], vars)).toThrow(
+    expect(() => fillMessages([{ content: `{${name}}` }], vars, 1_000)).toThrow(
       `the template variable ${JSON.stringify(name)} is missing`,
     )
+  })
+
+  test('and texts that would be larger than they may, before they are made', () => {
+    const long = { a: 'é'.repeat(1_000_000) }
+    const filled = (content: string, limitBytes: number) => () => fillMessages([{ content }], long, limitBytes)
+    const tooLarge = (limitBytes: number) => `the chat is larger than ${limitBytes} bytes`
+    expect(filled('{a}'.repeat(400), 16_000_000)).toThrow(tooLarge(16_000_000))
+    expect(filled('{a}', 2_000_000)).not.toThrow()
+    expect(filled('{a}', 1_999_999)).toThrow(tooLarge(1_999_999))
+    expect(() => fillMessages(Array(11).fill({ content: [{ text: '123456789 ' }] }), {}, 100)).toThrow(tooLarge(100))
   })
 })

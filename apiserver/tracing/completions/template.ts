@@ -1,3 +1,4 @@
+import { isObject } from '../../json/is-object.ts'
 import { badRequest } from '../refusals.ts'
 
 /** What stands in place of `{name}` in the texts of messages. */
@@ -6,31 +7,63 @@ export type TemplateVars = Record<string, unknown>
 /**
  * Messages with variables in their texts, in those of their parts too. As in Python's format: `{{` and `}}` are braces.
  *
- * @throws {TraceRefusal} 400 for a name that is none of the variables
+ * @throws {TraceRefusal} 400 for a name that is none of the variables, and for texts that would be larger than `limitBytes`
+ * together
  */
-export function fillMessages(messages: unknown[], vars: TemplateVars): unknown[] {
-  return messages.map((message) => fillMembers(message, vars))
+export function fillMessages(messages: unknown[], vars: TemplateVars, limitBytes: number): unknown[] {
+  return new Filling(vars, limitBytes).fillAll(messages)
 }
 
-function fillMembers(message: unknown, vars: TemplateVars): unknown {
-  if (!isObject(message)) return message
-  return Object.fromEntries(Object.entries(message).map(([key, value]) => [key, fillMember(value, vars)]))
-}
+/** Variables on their way into texts, which are counted before they are made. */
+class Filling {
+  readonly #vars: TemplateVars
+  readonly #limitBytes: number
+  readonly #texts = new Map<string, { text: string; bytes: number }>()
+  #bytes = 0
 
-function fillMember(value: unknown, vars: TemplateVars): unknown {
-  if (typeof value === 'string') return fillText(value, vars)
-  return Array.isArray(value) && value.every(isObject) ? fillMessages(value, vars) : value
-}
+  constructor(vars: TemplateVars, limitBytes: number) {
+    this.#vars = vars
+    this.#limitBytes = limitBytes
+  }
 
-function fillText(text: string, vars: TemplateVars): string {
-  return text.replaceAll(/\{\{|\}\}|\{([^{}]*)\}/g, (found: string, name: string | undefined) => {
-    if (name === undefined) return found[0]!
-    if (!Object.hasOwn(vars, name)) throw badRequest(`the template variable ${JSON.stringify(name)} is missing`)
-    const value = vars[name]
-    return typeof value === 'string' ? value : JSON.stringify(value)
-  })
-}
+  fillAll(messages: unknown[]): unknown[] {
+    return messages.map((message) => this.#fillMembers(message))
+  }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  #fillMembers(message: unknown): unknown {
+    if (!isObject(message)) return message
+    return Object.fromEntries(Object.entries(message).map(([key, value]) => [key, this.#fillMember(value)]))
+  }
+
+  #fillMember(value: unknown): unknown {
+    if (typeof value === 'string') return this.#fillText(value)
+    return Array.isArray(value) && value.every(isObject) ? this.fillAll(value) : value
+  }
+
+  #fillText(text: string): string {
+    this.#count(Buffer.byteLength(text))
+    return text.replaceAll(/\{\{|\}\}|\{([^{}]*)\}/g, (found: string, name: string | undefined) => {
+      if (name === undefined) return found[0]!
+      const filled = this.#find(name)
+      this.#count(filled.bytes - Buffer.byteLength(found))
+      return filled.text
+    })
+  }
+
+  #find(name: string): { text: string; bytes: number } {
+    const known = this.#texts.get(name)
+    if (known) return known
+    if (!Object.hasOwn(this.#vars, name)) throw badRequest(`the template variable ${JSON.stringify(name)} is missing`)
+    const value = this.#vars[name]
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    const found = { text, bytes: Buffer.byteLength(text) }
+    this.#texts.set(name, found)
+    return found
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > this.#limitBytes)
+      throw badRequest(`with its template variables the chat is larger than ${this.#limitBytes} bytes`)
+  }
 }

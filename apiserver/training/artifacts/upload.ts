@@ -4,7 +4,6 @@ import type { Deps } from '../../deps.ts'
 import { requireStorage } from '../../limits/service.ts'
 import { parseJson } from '../../json/document.ts'
 import { JsonError } from '../../json/text.ts'
-import { readJson } from '../../middleware/body.ts'
 import type { Caller, RequestContext } from '../../middleware/context.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
 import { compileBody } from '../../validation/compile.ts'
@@ -31,7 +30,7 @@ export async function receiveContent(deps: Deps, request: UploadRequest): Promis
   const { ctx, file } = request
   const type = ctx.get('Content-Type')
   if (/^multipart\/form-data\s*;/i.test(type)) return receiveForm(deps, request)
-  if (file === undefined && /^application\/json\s*(;|$)/i.test(type)) return readManifest(ctx)
+  if (file === undefined && /^application\/json\s*(;|$)/i.test(type)) return readManifest(deps, ctx)
   return receiveFile(deps, request)
 }
 
@@ -60,8 +59,8 @@ async function receiveFile(deps: Deps, { ctx, caller, file }: UploadRequest): Pr
   return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
 }
 
-async function readManifest(ctx: RequestContext): Promise<VersionContent> {
-  const { files, metadata } = parseManifest(await readJson(ctx, manifestLimitBytes))
+async function readManifest({ memory }: Deps, ctx: RequestContext): Promise<VersionContent> {
+  const { files, metadata } = parseManifest(await memory.readJson(ctx, manifestLimitBytes))
   const plain = files.map(({ path, digest, size }) => ({ path, digest, size }))
   return { files: plain, metadata: checkMetadata(metadata ?? {}) }
 }

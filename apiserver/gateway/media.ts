@@ -1,0 +1,65 @@
+import type { Fault } from '../refusal.ts'
+import type { ChatRequest } from './chat-schema.ts'
+
+const dataScheme = /^data:/i
+// Members that hold an address, or what could be one, in any kind of part: image_url, video_url, file_id, path, image.
+const addressName = /(^|_)(url|uri|href|path|file|file_id|image|audio|video)$/i
+// A tensor of the client's, which the engine would unpack.
+const tensorName = /(^|_)embeds$/i
+const maxFaults = 10
+
+/**
+ * What is wrong with the media of a chat's messages: an engine opens no address for a client, unpacks no tensor, and looks
+ * for no media by an id, by which those of others could be had or replaced.
+ */
+export function findRefusedMedia({ messages }: ChatRequest): Fault[] {
+  const faults: Fault[] = []
+  for (const [index, { content }] of messages.entries()) {
+    if (typeof content !== 'object' || content === null) continue
+    const parts: unknown[] = Array.isArray(content) ? content : [content]
+    for (const [at, part] of parts.entries()) {
+      if (typeof part !== 'object' || part === null) continue
+      const wrong = findInPart(part)
+      if (wrong) faults.push(faultOf(['messages', String(index), 'content', String(at), ...wrong.path], wrong.msg))
+      if (faults.length === maxFaults) return faults
+    }
+  }
+  return faults
+}
+
+interface Wrong {
+  path: string[]
+  msg: string
+}
+
+function findInPart(part: object): Wrong | undefined {
+  for (const [name, value] of Object.entries(part)) {
+    if (value === null) continue
+    if (tensorName.test(name) || (name === 'type' && typeof value === 'string' && tensorName.test(value)))
+      return { path: [name], msg: 'Tensors are not taken: send text, or the media themselves as a data: URL' }
+    if (name === 'uuid')
+      return { path: [name], msg: 'Media are not looked up by an id: leave it out, and send them as a data: URL' }
+    const path = findAddress(name, value)
+    if (path) return { path, msg: 'Engines open no addresses: send the media themselves as a data: URL' }
+  }
+  return undefined
+}
+
+/** Where a member of a part, or a member of it in turn, holds an address that is none of data. */
+function findAddress(name: string, value: unknown): string[] | undefined {
+  if (typeof value === 'string') return isForeign(name, value) ? [name] : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  const isList = Array.isArray(value)
+  const found = Object.entries(value).find(
+    ([inner, text]) => typeof text === 'string' && isForeign(isList ? name : inner, text),
+  )
+  return found && [name, found[0]]
+}
+
+function isForeign(name: string, text: string): boolean {
+  return text !== '' && addressName.test(name) && !dataScheme.test(text)
+}
+
+function faultOf(place: string[], msg: string): Fault {
+  return { loc: ['body', ...place], msg, type: 'value_error' }
+}

@@ -1,0 +1,26 @@
+import type { Deps } from '../deps.ts'
+import { openBody } from '../middleware/body.ts'
+import type { RequestContext } from '../middleware/context.ts'
+import { chatLimitBytes, ChatReader } from './chat-reader.ts'
+import { checkChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
+import { resolveModel } from './resolve-model.ts'
+
+/**
+ * Reads a chat request. Nothing of what was read is kept but the body for the engine, which alone still counts among what is
+ * in memory.
+ *
+ * @throws {Refusal} as reading, checking, and finding the model do
+ */
+export async function readChat(deps: Deps, ctx: RequestContext): Promise<PreparedChat> {
+  const memory = deps.memory.open(ctx)
+  const bytes = await memory.read(openBody(ctx, chatLimitBytes))
+  const reader = new ChatReader(memory)
+  const document = reader.parse(bytes)
+  const chat = checkChat(document)
+  const { entity } = ctx.state.caller
+  const target = await resolveModel(deps.pool, entity, chat.model ?? undefined)
+  const prepared = prepareChat(deps, { entity, document, chat, target }, memory)
+  memory.drop(bytes.length)
+  reader.letGo()
+  return prepared
+}

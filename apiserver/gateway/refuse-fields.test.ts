@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { chatFields } from './chat-fields.ts'
+import { chatRequestSchema } from './chat-schema.ts'
+import { findRefusedFields } from './refuse-fields.ts'
+
+const messages = [{ role: 'user' }]
+const find = (more: object) => findRefusedFields({ messages, ...more }).map(({ loc }) => loc.slice(1).join('.'))
+
+test.each([
+  ['chat_template', '{{ 1 }}'],
+  ['logits_processors', ['os.system']],
+  ['kv_transfer_params', { prompt_token_ids: [1] }],
+  ['ec_transfer_params', { a: 1 }],
+  ['mm_processor_kwargs', { num_crops: 1_000_000 }],
+  ['media_io_kwargs', { video: { num_frames: -1 } }],
+  ['prompt_embeds', 'gASV'],
+  ['guided_json', { type: 'object' }],
+  ['guided_regex', '[ab]'],
+])('%s is refused, unless it is empty', (name, value) => {
+  expect(find({ [name]: value })).toEqual([name])
+  expect([null, [], {}].flatMap((empty) => find({ [name]: empty }))).toEqual([])
+})
+
+test('so are members of members that reach into the engine', () => {
+  expect(
+    find({
+      chat_template_kwargs: { chat_template: 'x', enable_thinking: true },
+      engine_xargs: { kv_transfer_params: 'x', mine: 1 },
+      vllm_xargs: { diffusion_canvas_length: 1e9, mine: 1 },
+    }),
+  ).toEqual([
+    'engine_xargs.kv_transfer_params',
+    'vllm_xargs.diffusion_canvas_length',
+    'chat_template_kwargs.chat_template',
+  ])
+})
+
+test('all else passes, also what nobody knows', () => {
+  expect(
+    find({ temperature: 1, metadata: {}, constructor: 1, chat_template_kwargs: { enable_thinking: true } }),
+  ).toEqual([])
+})
+
+test('a refusal says why', () => {
+  expect(findRefusedFields({ messages, chat_template: 'x' })).toEqual([
+    {
+      loc: ['body', 'chat_template'],
+      msg: 'chat_template is not taken: it would run code of yours in an engine that others use, too',
+      type: 'value_error',
+    },
+  ])
+})
+
+test('each field of the interface is decided', () => {
+  const { properties } = chatRequestSchema as unknown as { properties: object }
+  expect(Object.keys(properties).filter((name) => !Object.hasOwn(chatFields, name))).toEqual([])
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { refuseLargeReply } from './reply-size.ts'
+
+const messages = [{ role: 'user', content: 'hi' }]
+const refuse =
+  (more: object, { bodyBytes = 1_000, trainable = false } = {}) =>
+  () =>
+    refuseLargeReply({ chat: { messages, ...more }, bodyBytes, trainable })
+const tooLarge = /more than the 536870912 that a reply may have: lower max_tokens, n, top_logprobs or prompt_logprobs/
+
+test.each([
+  ['many samples of the likeliest', { n: 1_024, max_tokens: 400, logprobs: true, top_logprobs: 20 }],
+  ['the newer name', { n: 1_024, max_completion_tokens: 400, logprobs: true, top_logprobs: 20 }],
+  ['a whole vocabulary', { max_tokens: 100, logprobs: true, top_logprobs: -1 }],
+  ['logprobs of named tokens', { n: 100, max_tokens: 2_000, logprobs: true, logprob_token_ids: Array(128).fill(1) }],
+  ['plain texts', { n: 1_024, max_tokens: 100_000 }],
+  ['an echo', { n: 1_024, max_tokens: 1, echo: true, messages: [{ role: 'user', content: 'a'.repeat(1_000_000) }] }],
+])('a reply that could be larger than one may be is refused: %s', (_, more) => {
+  expect(refuse(more)).toThrow(tooLarge)
+})
+
+test('so are logprobs of a long prompt', () => {
+  expect(refuse({ prompt_logprobs: 20, max_tokens: 1 }, { bodyBytes: 2_000_000 })).toThrow(tooLarge)
+  expect(refuse({ echo: true, logprobs: true, top_logprobs: 20, max_tokens: 1 }, { bodyBytes: 2_000_000 })).toThrow(
+    tooLarge,
+  )
+})
+
+test('models of ours answer with logprobs unless the client said otherwise', () => {
+  const long = { n: 64, max_tokens: 100_000 }
+  expect(refuse(long, { trainable: true })).toThrow(tooLarge)
+  expect(refuse({ ...long, logprobs: false }, { trainable: true })).not.toThrow()
+})
+
+test.each([
+  ['64 samples of 4,000 tokens', { n: 64, max_tokens: 4_000, logprobs: true, top_logprobs: 20 }],
+  ['a stream of any length', { n: 1_024, max_tokens: 100_000, logprobs: true, top_logprobs: 20, stream: true }],
+  ['a reply without a length', { n: 1_024, logprobs: true, top_logprobs: 20 }],
+  ['logprobs of a prompt of 100,000 tokens', { prompt_logprobs: 5, max_tokens: 1 }],
+])('%s passes', (_, more) => {
+  expect(refuse(more, { bodyBytes: 400_000 })).not.toThrow()
+})

@@ -1,0 +1,78 @@
+import { unprocessable, type Refusal } from '../refusal.ts'
+import type { ChatRequest } from './chat-schema.ts'
+
+/** The largest complete reply that is asked for, or taken. */
+export const replyLimitBytes = 512 * 1024 * 1024
+
+// Measured: a sampled token with the 20 likeliest in its place is 1,467 bytes, its text and its id some bytes each.
+const bytesPerText = 8
+const bytesPerId = 8
+const bytesPerLogprob = 75
+// What -1 asks for: a large vocabulary. Engines allow it only where somebody told them to.
+const wholeVocabulary = 256 * 1024
+// A chat of any length in fewer tokens than this is rare.
+const bytesPerPromptToken = 3
+
+/** A chat and what decides how large its complete reply may become. */
+export interface ReplyBasis {
+  chat: ChatRequest
+  /** Of the request to the engine. */
+  bodyBytes: number
+  /** Models of ours are asked for logprobs and token ids, unless the client said otherwise. */
+  trainable: boolean
+}
+
+/**
+ * Refuses a chat whose complete reply could be larger than anybody should hold at once. Where no length is given nothing is
+ * known: then the reply is bounded as it is read. Streams pass at the client's pace, and are not bounded.
+ *
+ * @throws {Refusal} 422
+ */
+export function refuseLargeReply(basis: ReplyBasis): void {
+  const { chat } = basis
+  const maxTokens = chat.max_completion_tokens ?? chat.max_tokens ?? 0
+  if (chat.stream === true) return
+  const bytes = (chat.n ?? 1) * (maxTokens * sizeToken(basis) + sizeEcho(chat)) + sizePrompt(basis)
+  if (bytes > replyLimitBytes) throw tooLarge(bytes)
+}
+
+function sizeToken({ chat, trainable }: ReplyBasis): number {
+  const hasIds = asked(chat, 'return_token_ids', trainable)
+  const hasLogprobs = asked(chat, 'logprobs', trainable)
+  const beside = Math.max(count(chat.top_logprobs), listLength(chat['logprob_token_ids']))
+  return bytesPerText + (hasIds ? bytesPerId : 0) + (hasLogprobs ? bytesPerLogprob * (1 + beside) : 0)
+}
+
+/** The last message, which `echo` puts before each choice. */
+function sizeEcho({ echo, messages }: ChatRequest): number {
+  return echo === true ? JSON.stringify(messages.at(-1)).length : 0
+}
+
+function sizePrompt({ chat, bodyBytes, trainable }: ReplyBasis): number {
+  const tokens = bodyBytes / bytesPerPromptToken
+  // As the engine does it: with `echo`, the prompt's are those of the answer.
+  const logprobs = chat.prompt_logprobs ?? (chat.echo === true ? chat.top_logprobs : null) ?? null
+  const perToken =
+    (asked(chat, 'return_token_ids', trainable) ? bytesPerId : 0) +
+    (logprobs === null ? 0 : bytesPerLogprob * (1 + count(logprobs)))
+  return tokens * perToken + (chat['return_prompt_text'] === true ? bodyBytes : 0)
+}
+
+function asked(chat: ChatRequest, name: string, unlessSaid: boolean): boolean {
+  return Object.hasOwn(chat, name) ? chat[name] === true : unlessSaid
+}
+
+function count(given: number | null | undefined): number {
+  return given === -1 ? wholeVocabulary : Math.max(0, given ?? 0)
+}
+
+function listLength(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0
+}
+
+function tooLarge(bytes: number): Refusal {
+  const msg =
+    `The reply could have ${Math.ceil(bytes)} bytes, more than the ${replyLimitBytes} that a reply may have: ` +
+    'lower max_tokens, n, top_logprobs or prompt_logprobs, or ask for a stream'
+  return unprocessable({ loc: ['body'], msg, type: 'value_error' })
+}

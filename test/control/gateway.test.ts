@@ -1,0 +1,229 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startFakeEngine } from '../support/fake-engine.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const namespace = `gateway-${randomUUID()}`
+const model = 'fake'
+const megabyte = 1024 * 1024
+const messages = [{ role: 'user', content: 'hi' }]
+let database: TestDatabase
+let server: RunningApiServer
+let engine: Server
+let entity: string
+let key: string
+
+/** What engines were asked, and how the next one answers. */
+const asked: Record<string, unknown>[] = []
+let answer: (response: ServerResponse, body: Record<string, unknown>) => void | Promise<void>
+
+const replyOf = (more: object = {}) => ({
+  id: 'chat',
+  object: 'chat.completion',
+  created: 0,
+  model,
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+  ...more,
+})
+
+async function answerChat(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = JSON.parse((await buffer(request)).toString()) as Record<string, unknown>
+  asked.push(body)
+  response.setHeader('content-type', 'application/json')
+  await answer(response, body)
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await stack.kubectl('create', 'namespace', namespace)
+  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
+  engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
+  // A third of the heap of a pod of 2 GiB.
+  const env = { TRAINYARD_NAMESPACE: namespace, NODE_OPTIONS: '--max-old-space-size=512 --trace-warnings' }
+  server = await startApiServer(stack, database.databaseUrl, env)
+})
+beforeEach(async () => {
+  entity = `team-${randomUUID()}`
+  key = await addKey(database.pool, entity, 'read')
+  asked.length = 0
+  answer = (response) => void response.end(JSON.stringify(replyOf()))
+})
+afterAll(async () => {
+  await server?.remove()
+  engine?.closeAllConnections()
+  engine?.close()
+  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await database?.drop()
+})
+
+const post = (path: string, body: string | object, bearer = key) =>
+  fetch(server.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+const chat = (body: object, bearer = key) => post('/v1/chat/completions', { model, messages, ...body }, bearer)
+const readDetail = async (response: Response) => {
+  const { detail } = (await response.json()) as { detail: string | { loc: string[]; msg: string }[] }
+  return typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join('; ')
+}
+const complete = async (inputs: object) => {
+  const body = { project_id: `${entity}/chats`, inputs: { model, messages, ...inputs }, track_llm_call: false }
+  const response = await post('/traces/completions/create', body)
+  return { status: response.status, body: (await response.json()) as { response: { error?: string } } }
+}
+const isUp = async () => (await fetch(`${server.url}/v1/health`)).ok
+
+describe('bodies', () => {
+  test('six of sixteen megabytes at once end nothing, whatever they are made of', async () => {
+    const many = `{"model":"none","messages":[{"role":"user","content":[${'{},'.repeat(5_500_000)}{}]}]}`
+    const long = JSON.stringify({ model: 'none', messages: [{ role: 'user', content: 'é'.repeat(7 * megabyte) }] })
+    for (const body of [many, long]) {
+      const sent = await Promise.all(Array.from({ length: 6 }, () => post('/v1/chat/completions', body)))
+      const statuses = new Set(sent.map(({ status }) => status))
+      expect([...statuses].filter((status) => ![404, 422, 429, 503].includes(status))).toEqual([])
+      expect(await isUp()).toBe(true)
+    }
+    expect((await chat({})).status).toBe(200)
+  })
+
+  test('a chat of very many parts is refused with its limit', async () => {
+    const response = await chat({ messages: [{ role: 'user', content: Array(100_001).fill({}) }] })
+    expect([response.status, await readDetail(response)]).toEqual([
+      422,
+      expect.stringContaining('at most 100000 objects and lists in all') as string,
+    ])
+  })
+
+  test('a chat that waits for its engine counts with its body alone, and with nothing when it is answered', async () => {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    answer = async (response) => {
+      await released
+      response.end(JSON.stringify(replyOf()))
+    }
+    // With what is made of them, four of them would be more than a team has.
+    const body = { messages: [{ role: 'user', content: 'a'.repeat(7 * megabyte) }] }
+    const waiting: Promise<Response>[] = []
+    for (const count of [1, 2, 3, 4]) {
+      waiting.push(chat(body))
+      await eventually(async () => expect(asked).toHaveLength(count))
+    }
+    release()
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+})
+
+describe('variables of a template', () => {
+  const hostile = {
+    template_vars: { a: 'b'.repeat(megabyte) },
+    messages: Array(16).fill({ content: '{a}'.repeat(400) }),
+  }
+
+  test('that would make a chat too large are refused, with the limit', async () => {
+    const { status, body } = await complete(hostile)
+    expect([status, body.response.error]).toEqual([
+      200,
+      expect.stringContaining('with its template variables the chat is larger than 16777216 bytes') as string,
+    ])
+    expect(await isUp()).toBe(true)
+  })
+
+  test('are not filled in for a model that does not exist', async () => {
+    expect((await complete({ ...hostile, model: 'none' })).body.response.error).toBe('The model none does not exist.')
+  })
+
+  test('are filled in', async () => {
+    await complete({ template_vars: { a: 'b' }, messages: [{ role: 'user', content: '{a}' }] })
+    expect(asked).toMatchObject([{ messages: [{ role: 'user', content: 'b' }] }])
+  })
+})
+
+describe('what engines are not asked', () => {
+  test.each([
+    ['a template', { chat_template: '{{ 1 }}' }, 'chat_template is not taken'],
+    [
+      'an address',
+      { messages: [{ role: 'user', content: [{ image_url: 'http://localhost' }] }] },
+      'Engines open no addresses',
+    ],
+    ['a large enum', { structured_outputs: { json: { enum: Array(1_001).fill('a') } } }, 'at most 1000 choices'],
+    ['a large reply', { n: 1_024, max_tokens: 10_000, logprobs: true, top_logprobs: 20 }, '536870912'],
+    ['very many messages', { messages: Array(10_001).fill(messages[0]) }, 'at most 10000 items'],
+  ])('%s', async (_, more, message) => {
+    const response = await chat(more)
+    expect([response.status, await readDetail(response)]).toEqual([422, expect.stringContaining(message) as string])
+    expect((await complete(more)).body.response.error).toContain(message)
+    expect(asked).toEqual([])
+  })
+})
+
+test('entities share no cached prompts, and the processes of an installation know them by the same salt', async () => {
+  const others = await addKey(database.pool, `${entity}-others`, 'read')
+  await chat({})
+  await chat({ cache_salt: null })
+  await chat({ cache_salt: 'own' })
+  await chat({}, others)
+  await complete({})
+  const [first, second, own, foreign, traced] = asked.map(({ cache_salt: salt }) => salt)
+  expect(first).toMatch(/^[\w-]{43}$/)
+  expect([second, traced]).toEqual([first, first])
+  expect(new Set([first, own, foreign]).size).toBe(3)
+})
+
+describe('replies', () => {
+  /** Sends so many megabytes; answers whether the client left before the end. */
+  const pour = async (response: ServerResponse, megabytes: number): Promise<boolean> => {
+    response.write('{"id":"')
+    const piece = Buffer.alloc(megabyte, 'a')
+    for (let sent = 0; sent < megabytes && !response.destroyed; sent++) {
+      if (!response.write(piece))
+        await Promise.race([new Promise((resolve) => response.once('drain', resolve)), delay(1_000)])
+    }
+    if (!response.destroyed) response.end('"}')
+    return response.destroyed
+  }
+
+  test('that nobody has memory for are broken off, and their engine is left', async () => {
+    let left: Promise<boolean> = Promise.resolve(false)
+    answer = (response) => {
+      left = pour(response, 400)
+    }
+    const response = await chat({})
+    expect([response.status, await readDetail(response)]).toEqual([
+      503,
+      expect.stringMatching(/^All requests together take more than the \d+ bytes of memory/) as string,
+    ])
+    expect(await left).toBe(true)
+    expect(await isUp()).toBe(true)
+    answer = (next) => void pour(next, 20)
+    expect((await (await chat({})).text()).length).toBeGreaterThan(20 * megabyte)
+  })
+
+  test('that are errors are read to a part only', async () => {
+    answer = (response) => {
+      response.statusCode = 400
+      void pour(response, 100)
+    }
+    const response = await chat({})
+    expect([response.status, await readDetail(response)]).toEqual([422, 'The engine refused the request'])
+  })
+
+  test('that are events without an end are broken off', async () => {
+    answer = (response) => {
+      response.setHeader('content-type', 'text/event-stream')
+      void pour(response, 100)
+    }
+    await expect(chat({ stream: true }).then((response) => response.text())).rejects.toThrow()
+    expect(await isUp()).toBe(true)
+  })
+})

@@ -1,0 +1,47 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Pool } from '../../db/pool.ts'
+
+// Where the gateway looks for engines.
+const port = 8000
+
+/** Where an engine is to be seen. */
+export interface EnginePlace {
+  kubectl: (...args: string[]) => Promise<unknown>
+  namespace: string
+  pool: Pool
+  /** A loopback address that nobody else on this machine uses. */
+  address: string
+  /** The name of its base model. */
+  baseModel: string
+}
+
+/** A ready engine pod behind which is no engine: `answer` answers what it is asked. */
+export async function startFakeEngine(place: EnginePlace, answer: RequestListener): Promise<Server> {
+  const engine = createServer(answer)
+  await new Promise<void>((resolve, reject) => {
+    engine.once('error', reject)
+    engine.listen(port, place.address, resolve)
+  })
+  try {
+    await addEnginePod(place)
+    await place.pool.query(
+      'INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], $2, $1)',
+      [place.baseModel, place.namespace],
+    )
+    return engine
+  } catch (error) {
+    engine.close()
+    throw error
+  }
+}
+
+async function addEnginePod({ kubectl, namespace, address, baseModel }: EnginePlace): Promise<void> {
+  const labels = `trainyard.dev/component=engine,trainyard.dev/base-model=${baseModel}`
+  // No scheduler of this name gives it to a node, so that nobody starts it.
+  const overrides = JSON.stringify({ spec: { schedulerName: 'nobody' } })
+  const args = ['run', 'engine', '--image=none', `--labels=${labels}`, `--overrides=${overrides}`, '--restart=Never']
+  await kubectl('-n', namespace, ...args)
+  const conditions = [{ type: 'Ready', status: 'True' }]
+  const status = JSON.stringify({ status: { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions } })
+  await kubectl('-n', namespace, 'patch', 'pod', 'engine', '--subresource=status', '--type=merge', '-p', status)
+}
