@@ -26,11 +26,11 @@ export function routeGateway(api: Api, deps: Deps): void {
       otherAnswers: { 'text/event-stream': Type.String() },
     },
     async ({ ctx, caller }) => {
-      holdPlace(ctx, deps)
+      const left = holdPlace(ctx, deps)
       const project = readProject(ctx)
       const memory = deps.memory.open(ctx)
       const chat = await readChat(deps, ctx)
-      const reply = await completeChat(deps, { caller, project, memory, signal: watchClient(ctx, deps) }, chat)
+      const reply = await completeChat(deps, { caller, project, memory, signal: watchClient(ctx, deps, left) }, chat)
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'
         ctx.body = Buffer.from(reply.bytes)

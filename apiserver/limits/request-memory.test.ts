@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Refusal } from '../refusal.ts'
 import { RequestMemory } from './request-memory.ts'
 
-const read = new EventEmitter()
+const outcomes = new EventEmitter()
 const answers: ServerResponse[] = []
 let server: Server
 
@@ -16,14 +16,15 @@ beforeAll(async () => {
   app.use(async (ctx) => {
     ctx.respond = false
     ctx.state = { caller: { entity: ctx.get('entity') } }
-    const status = await memory.readBody(ctx as never, 10_000).then(
+    const read = ctx.path === '/json' ? 'readJson' : 'readBody'
+    const status = await memory[read](ctx as never, 10_000).then(
       () => 200,
       (error: unknown) => (error instanceof Refusal ? error.status : 500),
     )
     ctx.res.statusCode = status
     if (status === 200) answers.push(ctx.res)
     else ctx.res.end()
-    read.emit('read', status)
+    outcomes.emit('read', status)
   })
   const callback = app.callback()
   server = createServer((incoming, response) => void callback(incoming, response))
@@ -31,19 +32,22 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Sends a body; answers with what became of reading it. */
-async function send(bytes: number, entity = 'team'): Promise<unknown> {
+/** Sends a body of so many bytes; answers with what became of reading it. */
+const send = (bytes: number, entity = 'team') => sendText('x'.repeat(bytes), { entity })
+
+async function sendText(text: string, { entity = 'team', path = '/' }): Promise<unknown> {
   const { port } = server.address() as AddressInfo
-  const outcome = new Promise((resolve) => read.once('read', resolve))
+  const outcome = new Promise((resolve) => outcomes.once('read', resolve))
   const sent: ClientRequest = request({
     port,
+    path,
     method: 'POST',
     agent: false,
     headers: { 'content-type': 'application/json', entity },
   })
   sent.on('error', () => {})
   sent.on('response', (response) => response.resume())
-  sent.end('x'.repeat(bytes))
+  sent.end(text)
   return outcome
 }
 
@@ -73,4 +77,21 @@ test('an entity has a quarter, or one body of any size; what is refused does not
   expect(await send(400)).toBe(200)
   expect(await send(1)).toBe(429)
   await answerAll()
+})
+
+test('the values of a JSON body count, too, before they are made', async () => {
+  const path = '/json'
+  expect(await sendText('[{},{},{},{},{},{}]', { path })).toBe(200)
+  expect(await sendText('[1]', { path })).toBe(429)
+  expect(await sendText('[{}]', { path, entity: 'others' })).toBe(503)
+  await answerAll()
+  expect(await sendText('[{},{},{},{},{},{},{},{},{},{}]', { path })).toBe(503)
+  expect(await sendText('[1,2,3]', { path })).toBe(200)
+  await answerAll()
+})
+
+test('what is opened twice for a request is one reservation', () => {
+  const memory = new RequestMemory(1_000)
+  const ctx = { state: { caller: { entity: 'team' } }, res: new EventEmitter() } as never
+  expect(memory.open(ctx)).toBe(memory.open(ctx))
 })

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -81,6 +82,11 @@ const complete = async (inputs: object) => {
   const response = await post('/traces/completions/create', body)
   return { status: response.status, body: (await response.json()) as { response: { error?: string } } }
 }
+/** The most memory that the server has had at once. */
+const readPeakBytes = async () => {
+  const status = await readFile(`/proc/${server.pid}/status`, 'utf8')
+  return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1])
+}
 const isUp = async () => (await fetch(`${server.url}/v1/health`)).ok
 
 describe('bodies', () => {
@@ -93,6 +99,7 @@ describe('bodies', () => {
       expect([...statuses].filter((status) => ![404, 422, 429, 503].includes(status))).toEqual([])
       expect(await isUp()).toBe(true)
     }
+    expect(await readPeakBytes()).toBeLessThan(1_024 * megabyte)
     expect((await chat({})).status).toBe(200)
   })
 

@@ -67,3 +67,11 @@ describe('chunks become one completion', () => {
     expect([merger.error, merger.merge()]).toEqual(['too long', undefined])
   })
 })
+
+test('each chunk tells by how much the completion has grown', () => {
+  const merger = new ChunkMerger()
+  const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }
+  expect(merger.add(delta(0, { content: 'abc', reasoning: 'de', tool_calls: [call] }))).toBe(8)
+  expect(merger.add({ choices: [], usage: {} })).toBe(0)
+  expect(merger.add('[DONE]')).toBe(0)
+})

@@ -21,14 +21,22 @@ const ofWhole = ['id', 'created', 'model', 'system_fingerprint', 'service_tier']
 /** Puts the chunks of a stream together to the completion that it would have been without streaming. */
 export class ChunkMerger {
   #whole: Members = {}
+  /** Characters of the texts that were put together. */
+  #size = 0
   readonly #choices = new Map<number, MergedChoice>()
   /** Of the whole chat, as its end says. */
   usage: unknown
   /** What the engine said went wrong. */
   error: string | undefined
 
-  add(chunk: unknown): void {
-    if (!isObject(chunk)) return
+  /** @returns by how many characters the completion has grown */
+  add(chunk: unknown): number {
+    const before = this.#size
+    if (isObject(chunk)) this.#addChunk(chunk)
+    return this.#size - before
+  }
+
+  #addChunk(chunk: Members): void {
     const said = ofWhole.filter((name) => chunk[name] !== undefined && chunk[name] !== null)
     this.#whole = { ...Object.fromEntries(said.map((name) => [name, chunk[name]])), ...this.#whole }
     if (isObject(chunk['usage'])) this.usage = chunk['usage']
@@ -53,9 +61,12 @@ export class ChunkMerger {
     if (choice['finish_reason'] !== undefined) merged.finishReason = choice['finish_reason']
     const { delta } = choice
     if (!isObject(delta)) return
-    merged.content += readText(delta['content'])
-    merged.reasoning += readText(delta['reasoning_content'] ?? delta['reasoning'])
-    for (const call of listObjects(delta['tool_calls'])) addToolCall(merged.toolCalls, call)
+    const content = readText(delta['content'])
+    const reasoning = readText(delta['reasoning_content'] ?? delta['reasoning'])
+    merged.content += content
+    merged.reasoning += reasoning
+    this.#size += content.length + reasoning.length
+    for (const call of listObjects(delta['tool_calls'])) this.#size += addToolCall(merged.toolCalls, call)
   }
 
   #findChoice(index: number): MergedChoice {
@@ -67,14 +78,17 @@ export class ChunkMerger {
   }
 }
 
-function addToolCall(calls: Map<number, ToolCall>, delta: Members): void {
+/** @returns by how many characters the call has grown */
+function addToolCall(calls: Map<number, ToolCall>, delta: Members): number {
   const index = readIndex(delta['index'])
   const call = calls.get(index) ?? { id: null, type: 'function', function: { name: '', arguments: '' } }
   calls.set(index, call)
   if (typeof delta['id'] === 'string') call.id = delta['id']
   const named = isObject(delta['function']) ? delta['function'] : {}
-  call.function.name += readText(named['name'])
-  call.function.arguments += readText(named['arguments'])
+  const [name, given] = [readText(named['name']), readText(named['arguments'])]
+  call.function.name += name
+  call.function.arguments += given
+  return name.length + given.length
 }
 
 function presentChoice(index: number, { content, reasoning, toolCalls, finishReason }: MergedChoice): Members {

@@ -32,8 +32,8 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
     '/completions/create',
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
-      holdPlace(ctx, deps.main)
-      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false })
+      const left = holdPlace(ctx, deps.main)
+      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false, left })
       return createCompletion(completion, ask)
     },
   )
@@ -46,8 +46,8 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
       otherAnswers: { 'application/jsonl': completionAnswer },
     },
     async ({ ctx, body }) => {
-      holdPlace(ctx, deps.main)
-      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true })
+      const left = holdPlace(ctx, deps.main)
+      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true, left })
       const chunks = streamCompletion(deps, completion, ask)
       await pipeChunks(ctx, deps, { type: 'application/jsonl', chunks })
     },
@@ -57,10 +57,11 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
 interface Asked {
   body: CompletionRequest
   isStream: boolean
+  /** Aborted when the client has left. */
+  left: AbortSignal
 }
 
-interface Read {
-  body: CompletionRequest
+interface Read extends Asked {
   isTracked: boolean
   inputs: ChatInputs
   memory: HeldMemory
@@ -73,20 +74,20 @@ async function openCompletion(deps: TraceDeps, ctx: RequestContext, asked: Asked
   const memory = deps.memory.open(ctx)
   const reader = new ChatReader(memory)
   const inputs = readInputs(asked.body.inputs, reader)
-  const completion = await buildCompletion(deps, ctx, { body: asked.body, isTracked, inputs, memory })
+  const completion = await buildCompletion(deps, ctx, { ...asked, isTracked, inputs, memory })
   return { completion, ask: await openChat(deps, completion, { inputs, reader, isStream: asked.isStream }) }
 }
 
 async function buildCompletion(
   deps: TraceDeps,
   ctx: RequestContext,
-  { body, isTracked, inputs, memory }: Read,
+  { body, isTracked, inputs, memory, left }: Read,
 ): Promise<Completion> {
   const { caller } = ctx.state
   const project = await deps.projects[isTracked ? 'open' : 'find'](caller, body.project_id)
   const tracked = isTracked ? new TrackedCall(deps, { caller, project }, { body, inputs }) : undefined
   const charged = readProject(ctx) ?? nameCharged(project)
-  return { caller, project, tracked, charged, memory, signal: watchClient(ctx, deps.main) }
+  return { caller, project, tracked, charged, memory, signal: watchClient(ctx, deps.main, left) }
 }
 
 /** Traces may be under names that usage cannot be charged to. */

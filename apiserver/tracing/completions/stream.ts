@@ -15,7 +15,7 @@ export async function* streamCompletion(
   completion: Completion,
   ask: AskEngine | Refusal,
 ): AsyncGenerator<string> {
-  const { tracked, signal } = completion
+  const { tracked, signal, memory } = completion
   if (ask instanceof Refusal) {
     yield writeLine({ error: `Failed to resolve and apply prompt: ${ask.message}` })
     return
@@ -27,7 +27,7 @@ export async function* streamCompletion(
   try {
     if (tracked) yield writeLine({ _meta: { weave_call_id: tracked.id } })
     for await (const data of readReply(await ask())) {
-      merger.add(JSON.parse(data))
+      memory.add(merger.add(JSON.parse(data)))
       yield `${data}\n`
     }
     exception = merger.error

@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import Koa from 'koa'
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { createLogger } from '../../lib/log.ts'
+import { RequestMemory } from '../limits/request-memory.ts'
+import { answerErrors } from '../middleware/errors.ts'
+import type { RequestState } from '../middleware/context.ts'
+import { Api } from './api.ts'
+
+test('a body counts among what is in memory, with what is made of it', async () => {
+  const log = createLogger('test', 'silent')
+  const router = new Router<RequestState>()
+  const api = new Api(router, { pool: {} as never, log, memory: new RequestMemory(1_000) })
+  const operation = { tag: 'T', summary: 'Do it', body: Type.Array(Type.Unknown()) }
+  api.post('/', operation, ({ body }) => Promise.resolve(body.length))
+  const app = new Koa<RequestState>()
+  app.use(answerErrors(log))
+  app.use((ctx, next) => {
+    ctx.state.caller = { entity: 'team', keyId: 'k', role: 'admin' }
+    return next()
+  })
+  app.use(router.routes())
+  const server = app.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const headers = { 'content-type': 'application/json' }
+    const post = async (body: string) => (await fetch(url, { method: 'POST', headers, body })).status
+    expect(await post('[{},{},{}]')).toBe(200)
+    expect(await post('[{},{},{},{},{},{},{},{},{},{}]')).toBe(503)
+    expect(await post(`["${'a'.repeat(1_000)}"]`)).toBe(503)
+  } finally {
+    server.close()
+  }
+})
