@@ -26,17 +26,19 @@ export function routeGateway(api: Api, deps: Deps): void {
       otherAnswers: { 'text/event-stream': Type.String() },
     },
     async ({ ctx, caller }) => {
-      const left = holdPlace(ctx, deps)
+      holdPlace(ctx, deps)
       const project = readProject(ctx)
       const memory = deps.memory.open(ctx)
       const chat = await readChat(deps, ctx)
-      const reply = await completeChat(deps, { caller, project, memory, signal: watchClient(ctx, deps, left) }, chat)
+      const reply = await completeChat(deps, { caller, project, memory, signal: watchClient(ctx, deps) }, chat)
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'
         ctx.body = Buffer.from(reply.bytes)
         return
       }
       ctx.type = 'text/event-stream; charset=utf-8'
+      // What holds the request, and the stream's own pipeline, wait for its end.
+      ctx.res.setMaxListeners(20)
       // Proxies must not gather events.
       ctx.set({ 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' })
       ctx.body = reply.events

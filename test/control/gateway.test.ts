@@ -49,7 +49,7 @@ beforeAll(async () => {
   const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
   engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
   // A third of the heap of a pod of 2 GiB.
-  const env = { TRAINYARD_NAMESPACE: namespace, NODE_OPTIONS: '--max-old-space-size=512 --trace-warnings' }
+  const env = { TRAINYARD_NAMESPACE: namespace, NODE_OPTIONS: '--max-old-space-size=512' }
   server = await startApiServer(stack, database.databaseUrl, env)
 })
 beforeEach(async () => {
@@ -217,12 +217,14 @@ describe('replies', () => {
   })
 
   test('that are errors are read to a part only', async () => {
+    let left: Promise<boolean> = Promise.resolve(false)
     answer = (response) => {
       response.statusCode = 400
-      void pour(response, 100)
+      left = pour(response, 50)
     }
     const response = await chat({})
     expect([response.status, await readDetail(response)]).toEqual([422, 'The engine refused the request'])
+    expect(await left).toBe(true)
   })
 
   test('that are events without an end are broken off', async () => {

@@ -32,8 +32,8 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
     '/completions/create',
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
-      const left = holdPlace(ctx, deps.main)
-      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false, left })
+      holdPlace(ctx, deps.main)
+      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false })
       return createCompletion(completion, ask)
     },
   )
@@ -46,8 +46,8 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
       otherAnswers: { 'application/jsonl': completionAnswer },
     },
     async ({ ctx, body }) => {
-      const left = holdPlace(ctx, deps.main)
-      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true, left })
+      holdPlace(ctx, deps.main)
+      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true })
       const chunks = streamCompletion(deps, completion, ask)
       await pipeChunks(ctx, deps, { type: 'application/jsonl', chunks })
     },
@@ -57,8 +57,6 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
 interface Asked {
   body: CompletionRequest
   isStream: boolean
-  /** Aborted when the client has left. */
-  left: AbortSignal
 }
 
 interface Read extends Asked {
@@ -81,13 +79,13 @@ async function openCompletion(deps: TraceDeps, ctx: RequestContext, asked: Asked
 async function buildCompletion(
   deps: TraceDeps,
   ctx: RequestContext,
-  { body, isTracked, inputs, memory, left }: Read,
+  { body, isTracked, inputs, memory }: Read,
 ): Promise<Completion> {
   const { caller } = ctx.state
   const project = await deps.projects[isTracked ? 'open' : 'find'](caller, body.project_id)
   const tracked = isTracked ? new TrackedCall(deps, { caller, project }, { body, inputs }) : undefined
   const charged = readProject(ctx) ?? nameCharged(project)
-  return { caller, project, tracked, charged, memory, signal: watchClient(ctx, deps.main, left) }
+  return { caller, project, tracked, charged, memory, signal: watchClient(ctx, deps.main) }
 }
 
 /** Traces may be under names that usage cannot be charged to. */
