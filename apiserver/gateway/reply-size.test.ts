@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Refusal } from '../refusal.ts'
 import { refuseLargeReply } from './reply-size.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -39,4 +40,18 @@ test.each([
   ['logprobs of a prompt of 100,000 tokens', { prompt_logprobs: 5, max_tokens: 1 }],
 ])('%s passes', (_, more) => {
   expect(refuse(more, { bodyBytes: 400_000 })).not.toThrow()
+})
+
+test('the refusal names the length that was asked for', () => {
+  const at = (more: object) => {
+    try {
+      refuse({ n: 1_024, logprobs: true, top_logprobs: 20, ...more })()
+      return undefined
+    } catch (error) {
+      return (error as Refusal).detail
+    }
+  }
+  const faultAt = (name: string) => [expect.objectContaining({ loc: ['body', name] }) as unknown]
+  expect(at({ max_tokens: 10_000 })).toEqual(faultAt('max_tokens'))
+  expect(at({ max_tokens: null, max_completion_tokens: 10_000 })).toEqual(faultAt('max_completion_tokens'))
 })

@@ -4,9 +4,11 @@ import type { ChatRequest } from './chat-schema.ts'
 /** The largest complete reply that is asked for, or taken. */
 export const replyLimitBytes = 512 * 1024 * 1024
 
-// Measured: a sampled token with the 20 likeliest in its place is 1,467 bytes, its text and its id some bytes each.
+// Measured: a sampled token is 120 bytes with its logprob, and 1,486 with the 20 likeliest in its place; a token of the prompt
+// 73 and 1,447.
 const bytesPerText = 8
 const bytesPerId = 8
+const bytesPerSampled = 115
 const bytesPerLogprob = 75
 // What -1 asks for: a large vocabulary. Engines allow it only where somebody told them to.
 const wholeVocabulary = 256 * 1024
@@ -30,17 +32,17 @@ export interface ReplyBasis {
  */
 export function refuseLargeReply(basis: ReplyBasis): void {
   const { chat } = basis
-  const maxTokens = chat.max_completion_tokens ?? chat.max_tokens ?? 0
   if (chat.stream === true) return
+  const maxTokens = chat.max_completion_tokens ?? chat.max_tokens ?? 0
   const bytes = (chat.n ?? 1) * (maxTokens * sizeToken(basis) + sizeEcho(chat)) + sizePrompt(basis)
-  if (bytes > replyLimitBytes) throw tooLarge(bytes)
+  if (bytes > replyLimitBytes) throw tooLarge(chat, bytes)
 }
 
 function sizeToken({ chat, trainable }: ReplyBasis): number {
   const hasIds = asked(chat, 'return_token_ids', trainable)
   const hasLogprobs = asked(chat, 'logprobs', trainable)
   const beside = Math.max(count(chat.top_logprobs), listLength(chat['logprob_token_ids']))
-  return bytesPerText + (hasIds ? bytesPerId : 0) + (hasLogprobs ? bytesPerLogprob * (1 + beside) : 0)
+  return bytesPerText + (hasIds ? bytesPerId : 0) + (hasLogprobs ? bytesPerSampled + bytesPerLogprob * beside : 0)
 }
 
 /** The last message, which `echo` puts before each choice. */
@@ -70,9 +72,10 @@ function listLength(value: unknown): number {
   return Array.isArray(value) ? value.length : 0
 }
 
-function tooLarge(bytes: number): Refusal {
+function tooLarge(chat: ChatRequest, bytes: number): Refusal {
+  const given = ['max_completion_tokens', 'max_tokens', 'prompt_logprobs'].find((name) => (chat[name] ?? null) !== null)
   const msg =
     `The reply could have ${Math.ceil(bytes)} bytes, more than the ${replyLimitBytes} that a reply may have: ` +
     'lower max_tokens, n, top_logprobs or prompt_logprobs, or ask for a stream'
-  return unprocessable({ loc: ['body'], msg, type: 'value_error' })
+  return unprocessable({ loc: ['body', given ?? 'echo'], msg, type: 'value_error' })
 }
