@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import Router from '@koa/router'
+import { Router } from '@koa/router'
 import Koa from 'koa'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'

@@ -104,7 +104,7 @@ describe('bodies', () => {
   })
 
   test('a chat of very many parts is refused with its limit', async () => {
-    const response = await chat({ messages: [{ role: 'user', content: Array(100_001).fill({}) }] })
+    const response = await chat({ messages: [{ role: 'user', content: Array.from({ length: 100_001 }, () => ({})) }] })
     expect([response.status, await readDetail(response)]).toEqual([
       422,
       expect.stringContaining('at most 100000 objects and lists in all') as string,
@@ -133,7 +133,7 @@ describe('bodies', () => {
 describe('variables of a template', () => {
   const hostile = {
     template_vars: { a: 'b'.repeat(megabyte) },
-    messages: Array(16).fill({ content: '{a}'.repeat(400) }),
+    messages: Array.from({ length: 16 }, () => ({ content: '{a}'.repeat(400) })),
   }
 
   test('that would make a chat too large are refused, with the limit', async () => {

@@ -37,6 +37,7 @@ describe('variables in messages are replaced', () => {
     expect(filled('{a}'.repeat(400), 16_000_000)).toThrow(tooLarge(16_000_000))
     expect(filled('{a}', 2_000_000)).not.toThrow()
     expect(filled('{a}', 1_999_999)).toThrow(tooLarge(1_999_999))
-    expect(() => fillMessages(Array(11).fill({ content: [{ text: '123456789 ' }] }), {}, 100)).toThrow(tooLarge(100))
+    const many = Array.from({ length: 11 }, () => ({ content: [{ text: '123456789 ' }] }))
+    expect(() => fillMessages(many, {}, 100)).toThrow(tooLarge(100))
   })
 })
