@@ -30,21 +30,24 @@ class Reports(list):
 
     def __init__(self):
         self.progress = []
+        self.warnings = []
 
     def check(self):
         pass
 
-    def report_start(self, num_steps, numbers):
-        Lease.report_start(self, num_steps, numbers)
+    def report_start(self, num_steps, numbers, warnings):
+        Lease.report_start(self, num_steps, numbers, warnings)
 
-    def post_event(self, seq, kind, data):
+    def post_event(self, seq, kind, data, warnings=()):
         json.dumps(data, allow_nan=False)  # the client of a lease sends nothing else
+        self.warnings += [(warning["code"], warning["message"]) for warning in warnings]
         self.append((seq, kind, data))
 
     def post_progress(self, saved, step):
         self.progress.append((saved, step))
 
-    def post_checkpoint(self, uri, digest, metrics):
+    def post_checkpoint(self, uri, digest, metrics, warnings):
+        self.warnings += [(warning.code, warning.message) for warning in warnings]
         self.checkpoint = Artifact(uri, digest)
         self.metrics = metrics
 

@@ -18,7 +18,7 @@ from trainyard_trainer import log
 from trainyard_trainer.compute.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.optimizer import Recipe, require_finite
-from trainyard_trainer.compute.slots import AdapterState, Shape
+from trainyard_trainer.compute.slots import AdapterState, Shape, is_same_adapter
 from trainyard_trainer.compute.step import Numbers, Step
 from trainyard_trainer.compute.turns import let_go
 from trainyard_trainer.compute.work import Saved, StepTaken, Work
@@ -26,6 +26,7 @@ from trainyard_trainer.failures import JobFailure, Leaving
 from trainyard_trainer.job import Job
 from trainyard_trainer.progress import Progress, digest_steps, fetch_progress
 from trainyard_trainer.reports.claims import Artifact
+from trainyard_trainer.reports.job_warnings import JobWarning
 
 OnStep = Callable[[StepTaken], None]
 # What comes of files that are whole, but not what they should be.
@@ -34,12 +35,14 @@ UNREADABLE = (ArtifactError, SafetensorError, ValueError, KeyError, TypeError)
 
 @dataclass
 class OpenedModel:
-    """`progress` counts what the job has done on it, in earlier attempts too."""
+    """`progress` counts what the job has done on it, in earlier attempts too; `origin` is the adapter that the job
+    found, None an untrained one."""
 
     job: Job
     recipe: Recipe
     shape: Shape
     slot: str
+    origin: AdapterState | None
     take_notes: Callable[[], dict] = dict
     progress: Progress = field(default_factory=Progress)
 
@@ -134,7 +137,15 @@ class OpenedModel:
         require_finite(state.weights)
         uri = locate_checkpoint(self.job.claim.checkpoint_id)
         digest = self.job.patiently(lambda: store_checkpoint(self.job.store, uri, self.make_writer(state)))
-        self.job.lease.post_checkpoint(uri, digest, metrics)
+        self.job.lease.post_checkpoint(uri, digest, metrics, self.find_warnings(state))
+
+    def find_warnings(self, state: AdapterState) -> list[JobWarning]:
+        """Of what only shows at the end."""
+        if not self.progress.sums.get("num_trainable_tokens") or not is_same_adapter(state, self.origin):
+            return []
+        advice = "Is learning_rate too small, or 0?"
+        message = f"No weight of the model was changed (gradient steps: {self.progress.steps_taken}). {advice}"
+        return [JobWarning("weights_unchanged", message)]
 
     def make_writer(self, state: AdapterState, add: WriteFiles = lambda _: None) -> WriteFiles:
         """Of all files of a checkpoint; `add` writes those of more than that."""
@@ -154,7 +165,7 @@ def open_model(job: Job, recipe: Recipe) -> Iterator[OpenedModel]:
     """The model as its last job left it."""
     shape, state = read_checkpoint(job, job.claim.from_checkpoint, recipe.method)
     with open_slot(job, shape, state) as slot:
-        yield OpenedModel(job, recipe, shape, slot)
+        yield OpenedModel(job, recipe, shape, slot, state)
 
 
 def read_checkpoint(job: Job, origin: Artifact | None, method: str) -> tuple[Shape, AdapterState | None]:

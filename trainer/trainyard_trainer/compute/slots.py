@@ -40,6 +40,13 @@ class AdapterState:
     optimizer: Tensors
 
 
+def is_same_adapter(one: AdapterState, other: AdapterState | None) -> bool:
+    """Whether they give the same answers by the same weights; None is an untrained one, whose lora_B are all zero."""
+    if other is None:
+        return not any(tensor.any() for name, tensor in one.weights.items() if "lora_B" in name)
+    return all(torch.equal(tensor, other.weights[name].float()) for name, tensor in one.weights.items())
+
+
 @dataclass(eq=False)
 class Slot:
     """One adapter on the base: `name` for routes, its parameters under PEFT's names, and their optimizer."""

@@ -2,11 +2,13 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 
 from trainyard_trainer import log
 from trainyard_trainer.failures import Fenced
+from trainyard_trainer.reports.job_warnings import JobWarning, tell_warnings
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
 from trainyard_trainer.statistics.sampling import OFF
 
@@ -101,15 +103,17 @@ class Lease:
         if self.fenced is not None:
             raise Fenced(self.fenced)
 
-    def report_start(self, num_steps: int, numbers: dict[str, float]) -> None:
+    def report_start(self, num_steps: int, numbers: dict[str, float], warnings: Sequence[JobWarning] = ()) -> None:
         # Clients make a progress bar of this length, whatever a step is made of.
-        self.post_event(0, "training_started", numbers | {"num_sequences": num_steps})
+        self.post_event(0, "training_started", numbers | {"num_sequences": num_steps}, **tell_warnings(warnings))
 
-    def post_event(self, seq: int, kind: str, data: dict) -> None:
-        self.post("events", {"events": [{"seq": seq, "type": kind, "data": data}]})
+    def post_event(self, seq: int, kind: str, data: dict, **more: list[dict]) -> None:
+        """The server joins `more`, the warnings of a start, to those that it has."""
+        self.post("events", {"events": [{"seq": seq, "type": kind, "data": data, **more}]})
 
-    def post_checkpoint(self, uri: str, digest: str, metrics: dict) -> None:
-        self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics})
+    def post_checkpoint(self, uri: str, digest: str, metrics: dict, warnings: Sequence[JobWarning] = ()) -> None:
+        """`warnings` are those that only showed at the end."""
+        self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics, **tell_warnings(warnings)})
 
     def post_progress(self, saved: Artifact, step: int) -> None:
         """From now on another attempt goes on from there."""

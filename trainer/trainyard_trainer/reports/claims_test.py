@@ -5,6 +5,7 @@ import pytest
 from trainyard_trainer.failures import Fenced, JobFailure
 from trainyard_trainer.reports import claims
 from trainyard_trainer.reports.claims import Lease, parse_claim
+from trainyard_trainer.reports.job_warnings import JobWarning
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
 
 CLAIM = {
@@ -48,6 +49,16 @@ def test_the_token_is_read_anew_for_every_call(server, client, lease):
             {"uri": "artifact:///x", "digest": "d", "metrics": {"loss": 1.0}},
         ),
     ]
+
+
+def test_warnings_go_beside_what_is_reported_cut_to_what_the_server_keeps(server, lease):
+    warning = JobWarning("too_long", "x" * 600 + "\ud800")
+    lease.report_start(1, {}, [warning])
+    lease.post_checkpoint("artifact:///x", "d", {}, [warning])
+    told = [{"code": "too_long", "message": "x" * 500}]
+    start = {"seq": 0, "type": "training_started", "data": {"num_sequences": 1}, "warnings": told}
+    assert server.bodies_of("events") == [{"events": [start]}]
+    assert server.bodies_of("checkpoint") == [{"uri": "artifact:///x", "digest": "d", "metrics": {}, "warnings": told}]
 
 
 def test_a_report_is_repeated_until_the_server_is_back(server, lease):

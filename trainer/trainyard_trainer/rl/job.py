@@ -9,6 +9,7 @@ from trainyard_trainer.job import Job
 from trainyard_trainer.opened_model import open_model
 from trainyard_trainer.rl.advantages import Sample, normalize_samples
 from trainyard_trainer.rl.config import RlConfig, parse_config
+from trainyard_trainer.rl.job_warnings import Outcome, find_warnings
 from trainyard_trainer.rl.objective import build_step
 from trainyard_trainer.rl.packing import pack_sequences
 from trainyard_trainer.rl.samples import build_samples, separate_long
@@ -23,13 +24,14 @@ def run_rl_job(job: Job) -> None:
     fitting, dropped = separate_long(build_samples(groups, config, job), max_length)
     normalized = normalize_samples(fitting, config.advantage_balance)
     constant = summarize(groups, normalized, dropped, config)
+    warnings = find_warnings(groups, config, Outcome(len(fitting), len(dropped), len(normalized), max_length))
     with open_model(job, RL) as model, job.record_tokens() as recorder:
         sequences = pack_sequences(score_samples(model, normalized, config), max_length, job.claim.id)
         steps = [build_step(sequence, config) for sequence in sequences]
         record_dropped(recorder, dropped)
         model.resume(steps, recorder.restore_sums, recorder.list_sums)
         num_trained = sum(step.num_trained for step in steps)
-        job.lease.report_start(len(steps), constant | {"num_trainable_tokens": num_trained})
+        job.lease.report_start(len(steps), constant | {"num_trainable_tokens": num_trained}, warnings)
         state = model.train(steps, constant, lambda taken: record_step(recorder, taken, sequences[taken.number - 1]))
         model.write_checkpoint(state, model.progress.average() or constant | {"num_trainable_tokens": 0})
 

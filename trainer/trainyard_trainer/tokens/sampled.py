@@ -16,10 +16,19 @@ UNKNOWN_PART = "\ufffd".encode()
 BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
+def has_logprobs(choice: dict) -> bool:
+    """Whether it was sampled with log-probabilities, whatever they are."""
+    return bool(find_entries(choice))
+
+
+def find_entries(choice: dict) -> object:
+    logprobs = choice.get("logprobs")
+    return (logprobs.get("content") or logprobs.get("refusal") or []) if isinstance(logprobs, dict) else []
+
+
 def read_logprobs(choice: dict, where: str) -> list[dict]:
     """The entries of `logprobs.content`; empty when the Choice has none and is thus not trained on."""
-    logprobs = choice.get("logprobs")
-    entries = (logprobs.get("content") or logprobs.get("refusal") or []) if isinstance(logprobs, dict) else []
+    entries = find_entries(choice)
     if not isinstance(entries, list):
         raise InvalidInput(f"{where}.logprobs.content must be a list.")
     for entry in entries:

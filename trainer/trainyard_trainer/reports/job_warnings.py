@@ -1,0 +1,37 @@
+"""What a job tells beside its success: that it was trained on nothing, or on less than it was given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trainyard_trainer import log
+from trainyard_trainer.reports.text import make_sendable
+
+# What the status server keeps of a message.
+LONGEST_MESSAGE = 500
+
+
+@dataclass(frozen=True)
+class JobWarning:
+    """`code` is one of docs/jobs.md; the message is a sentence, and what to do."""
+
+    code: str
+    message: str
+
+
+def head_warnings(warnings: Sequence[JobWarning], code: str) -> list[JobWarning]:
+    """Of a job that trains on nothing: all causes in one sentence first, and then each by its own code."""
+    causes = " ".join(warning.message for warning in warnings) or "no answer has a token to train on."
+    return [JobWarning(code, f"Nothing was trained: {causes}"), *warnings]
+
+
+def tell_warnings(warnings: Sequence[JobWarning]) -> dict[str, list[dict]]:
+    """The member of a report that tells them, and a line of the job's log for each; nothing where there are none."""
+    for warning in warnings:
+        log.warn("job warning", code=warning.code, text=warning.message)
+    told = [{"code": warning.code, "message": make_sendable(warning.message, LONGEST_MESSAGE)} for warning in warnings]
+    return {"warnings": told} if told else {}
+
+
+def tell_share(count: int, total: int, things: str) -> str:
+    """`1 of 2 trajectories has`, `2 of 2 trajectories have`."""
+    return f"{count} of {total} {things} {'has' if count == 1 else 'have'}"

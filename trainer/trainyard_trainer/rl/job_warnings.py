@@ -1,0 +1,83 @@
+"""What of an RL job's trajectories cannot be trained on, counted for whoever sent them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from trainyard_trainer.data.json_input import is_choice
+from trainyard_trainer.data.payload import Group, Trajectory
+from trainyard_trainer.reports.job_warnings import JobWarning, head_warnings, tell_share
+from trainyard_trainer.rl.config import RlConfig
+from trainyard_trainer.tokens.history import is_answer
+from trainyard_trainer.tokens.sampled import has_logprobs
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How many histories fit into `limit` tokens, how many are too long, and how many samples are trained on."""
+
+    num_fitting: int
+    num_long: int
+    num_trained: int
+    limit: int
+
+
+def find_warnings(groups: list[Group], config: RlConfig, outcome: Outcome) -> list[JobWarning]:
+    """Empty where all that was given is trained on."""
+    found = [
+        *warn_of_groups(groups),
+        *warn_of_trajectories(groups, config),
+        *warn_of_length(outcome),
+    ]
+    if outcome.num_fitting and not outcome.num_trained:
+        found.append(JobWarning("zero_advantages", "advantage_balance takes away every advantage that there is."))
+    return found if outcome.num_trained else head_warnings(found, "no_trainable_trajectories")
+
+
+def warn_of_groups(groups: list[Group]) -> Iterable[JobWarning]:
+    if not groups:
+        yield JobWarning("no_training_data", "trajectory_groups is empty. Send at least one group of trajectories.")
+    if empty := sum(not group.trajectories for group in groups):
+        yield JobWarning("empty_groups", f"{tell_share(empty, len(groups), 'groups')} no trajectories.")
+    if equal := sum(has_equal_rewards(group) for group in groups):
+        advice = "A group needs at least two trajectories with different rewards."
+        share = tell_share(equal, len(groups), "groups")
+        yield JobWarning("equal_rewards", f"{share} equal rewards, so that every advantage is zero. {advice}")
+
+
+def has_equal_rewards(group: Group) -> bool:
+    return len({trajectory.reward for trajectory in group.trajectories}) == 1
+
+
+def warn_of_trajectories(groups: list[Group], config: RlConfig) -> Iterable[JobWarning]:
+    trajectories = [trajectory for group in groups for trajectory in group.trajectories]
+    answered = [answers for answers in map(list_answers, trajectories) if answers]
+    if silent := len(trajectories) - len(answered):
+        share = tell_share(silent, len(trajectories), "trajectories")
+        yield JobWarning("no_answers", f"{share} no answer of the model, and so nothing to train.")
+    if not config.allow_training_without_logprobs:
+        yield from warn_of_logprobs(answered, len(trajectories))
+
+
+def list_answers(trajectory: Trajectory) -> list[dict]:
+    return [item for history in trajectory.histories for item in history.messages_and_choices if is_answer(item)]
+
+
+def warn_of_logprobs(answered: list[list[dict]], num_trajectories: int) -> Iterable[JobWarning]:
+    """Whole trajectories without log-probabilities, and single choices of the others."""
+    trainable = [answers for answers in answered if any(is_choice(item) and has_logprobs(item) for item in answers)]
+    if missing := len(answered) - len(trainable):
+        advice = "Keep the Choice objects of the completion in messages_and_choices."
+        share = tell_share(missing, num_trajectories, "trajectories")
+        yield JobWarning("missing_log_probabilities", f"{share} no log-probabilities. {advice}")
+    choices = [item for answers in trainable for item in answers if is_choice(item)]
+    if bare := sum(not has_logprobs(choice) for choice in choices):
+        share = tell_share(bare, len(choices), "choices in the other trajectories")
+        yield JobWarning(
+            "choices_without_log_probabilities", f"{share} no log-probabilities. Such serve as context only."
+        )
+
+
+def warn_of_length(outcome: Outcome) -> Iterable[JobWarning]:
+    if outcome.num_long:
+        share = tell_share(outcome.num_long, outcome.num_fitting + outcome.num_long, "histories")
+        yield JobWarning("too_long", f"{share} more than {outcome.limit} tokens, the base model's maxSequenceLength.")
