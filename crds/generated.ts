@@ -443,6 +443,15 @@ export interface TrainingJob {
        */
       retryable?: boolean
     }
+    /**
+     * What its phase does not tell: it trained on nothing, or on less than it was given.
+     *
+     * @maxItems 20
+     */
+    warnings?: {
+      code: string
+      message: string
+    }[]
     startTime?: string
     completionTime?: string
     /**

@@ -112,7 +112,7 @@ export class Api {
   ): void {
     const role = operation.role ?? (method === 'get' ? 'read' : 'member')
     this.operations.push({ ...operation, role, method, path })
-    const check = compileRequest(operation, this.#deps)
+    const check = compileRequest(operation, { ...this.#deps, method })
     this.#router[method](toRouterPath(path), async (ctx) => {
       requireRole(ctx.state.caller, role)
       const { digest, ...checked } = await check(ctx)
@@ -135,9 +135,10 @@ function toRouterPath(path: string): string {
 /** Checks query and body, and tells the faults of both at once. */
 function compileRequest<Q extends TSchema, B extends TSchema>(
   operation: Operation<Q, B>,
-  { memory }: Pick<Deps, 'memory'>,
+  { memory, method }: Pick<Deps, 'memory'> & Pick<PlacedOperation, 'method'>,
 ) {
-  const parseQuery = operation.query && compileQuery(operation.query)
+  // What is got by a query is a list.
+  const parseQuery = operation.query && compileQuery(operation.query, { closed: method === 'get' })
   const parseBody = operation.body && compileBody(operation.body)
   return async (ctx: RequestContext): Promise<{ query: Static<Q>; body: Static<B>; digest: Buffer }> => {
     const reads = parseBody !== undefined && (!operation.bodyOptional || hasBody(ctx))

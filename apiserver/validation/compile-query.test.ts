@@ -3,13 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { Refusal } from '../refusal.ts'
 import { compileQuery } from './compile.ts'
 
-const parse = compileQuery(
-  Type.Object({
-    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-    wait: Type.Optional(Type.Number({ minimum: 0, maximum: 60 })),
-    state: Type.Optional(Type.Array(Type.Enum(['Queued', 'Running']), { minItems: 1 })),
-  }),
-)
+const schema = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  wait: Type.Optional(Type.Number({ minimum: 0, maximum: 60 })),
+  state: Type.Optional(Type.Array(Type.Enum(['Queued', 'Running']), { minItems: 1 })),
+})
+const parse = compileQuery(schema)
 
 describe('a query', () => {
   test.each<[string, NodeJS.Dict<string | string[]>, unknown]>([
@@ -43,5 +42,23 @@ describe('a query', () => {
     } catch (error) {
       expect((error as Refusal).detail).toEqual([{ loc, msg: expect.any(String), type: expect.any(String) }])
     }
+  })
+})
+
+describe('a closed query', () => {
+  const parseClosed = compileQuery(schema, { closed: true })
+
+  test('takes what it knows', () => {
+    expect(parseClosed({ 'state[]': ['Queued'], wait: '1' })).toEqual({ limit: 20, state: ['Queued'], wait: 1 })
+  })
+
+  test('refuses each name that nobody asked for, and tells those that it knows', () => {
+    const fault = (name: string) => ({
+      loc: ['query', name],
+      msg: 'Extra inputs are not permitted; this list knows: limit, wait, state',
+      type: 'extra_forbidden',
+    })
+    const detail = [fault('status'), fault('limit[]')]
+    expect(() => parseClosed({ status: 'Running', 'limit[]': '7' })).toThrow(expect.objectContaining({ detail }))
   })
 })

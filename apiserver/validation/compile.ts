@@ -58,10 +58,14 @@ export function compileFaults(schema: TSchema): (value: unknown, sizeBytes: numb
 
 /**
  * The same for query parameters: texts become numbers, defaults are filled in. Of a repeated one the last counts, unless
- * the schema has a list: that is given by repeating its name, as it is or with brackets, and by commas.
+ * the schema has a list: that is given by repeating its name, as it is or with brackets, and by commas. Parameters that the
+ * schema does not have are passed over, or refused where it is `closed`.
  */
-export function compileQuery<S extends TSchema>(schema: S): (query: NodeJS.Dict<string | string[]>) => Static<S> {
-  const validate = query.compile<Static<S>>(schema)
+export function compileQuery<S extends TSchema>(
+  schema: S,
+  { closed = false } = {},
+): (query: NodeJS.Dict<string | string[]>) => Static<S> {
+  const validate = query.compile<Static<S>>({ ...schema, ...(closed && { additionalProperties: false }) })
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
   const isList = (name: string) => Object.hasOwn(properties, name) && properties[name]?.type === 'array'
   return (given) => {

@@ -61,6 +61,7 @@ function locate(error: ErrorObject): string[] {
 
 function describe(root: 'body' | 'query', error: ErrorObject): Omit<Fault, 'loc'> {
   if (error.keyword === 'type') return describeType(root, error)
+  if (root === 'query' && error.keyword === 'additionalProperties') return describeUnknownParameter(error)
   if (error.keyword === 'enum')
     return { msg: `Input should be ${joinLiterals(error.schema as Literal[])}`, type: 'literal_error' }
   const described = keywordFaults[error.keyword]?.({ wanted: error.schema as string | number, data: error.data })
@@ -81,6 +82,13 @@ function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Om
     return { msg: 'Input should be a valid integer, got a number with a fractional part', type: 'int_from_float' }
   }
   return (root === 'query' ? parsingFaults[type] : undefined) ?? typeFaults[type]!
+}
+
+/** Only lists refuse parameters that they do not know: a misspelt filter would list everything. */
+function describeUnknownParameter({ parentSchema }: ErrorObject): Omit<Fault, 'loc'> {
+  const { properties = {} } = parentSchema as { properties?: object }
+  const { msg, type } = typeFaults['null']!
+  return { msg: `${msg}; this list knows: ${Object.keys(properties).join(', ')}`, type }
 }
 
 type Literal = string | number | null

@@ -6,6 +6,7 @@ export interface EventRow {
   seq: number
   type: string
   data: Record<string, unknown>
+  createdAt: Date
 }
 
 /** Where an event stands in its job; undefined when the job has no such event. */
@@ -28,7 +29,7 @@ export async function listEvents(
   page: { after: number; limit: number },
 ): Promise<EventRow[]> {
   const { rows } = await pool.query<EventRow>(
-    `SELECT id, seq, type, data FROM training.events WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+    `SELECT id, seq, type, data, created_at AS "createdAt" FROM training.events WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
     [jobId, page.after, page.limit],
   )
   return rows

@@ -1,5 +1,6 @@
 import type { Connection } from '../pool.ts'
 import type { Attempt, JobFailure } from './job-attempts.ts'
+import type { JobWarning } from './job-warnings.ts'
 
 /** A job as its newest attempt has it. */
 export interface HeldJob {
@@ -9,6 +10,8 @@ export interface HeldJob {
   checkpointId: string
   step: number
   failure: JobFailure | null
+  creationWarnings: JobWarning[]
+  trainingWarnings: JobWarning[]
   /** the attempt still holds it */
   holds: boolean
 }
@@ -17,6 +20,7 @@ export interface HeldJob {
 export async function lockAttempt(connection: Connection, attempt: Attempt): Promise<HeldJob | undefined> {
   const { rows } = await connection.query<HeldJob>(
     `SELECT id, model_id AS "modelId", state, checkpoint_id AS "checkpointId", step, failure,
+       creation_warnings AS "creationWarnings", training_warnings AS "trainingWarnings",
        coalesce(holder_pod = $3, false) AND state IN ('Starting', 'Running') AS holds
      FROM training.jobs WHERE id = $1 AND attempt = $2 FOR UPDATE`,
     [attempt.jobId, attempt.attempt, attempt.podUid],

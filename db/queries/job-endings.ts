@@ -2,6 +2,7 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import type { JobFailure } from './job-attempts.ts'
 import { logGivenBack, logLostTrainer } from './job-logs.ts'
 import { newestProgressFirst } from './job-progress.ts'
+import { listUntoldWarnings } from './job-warnings.ts'
 import { chargeAttempt } from './training-usage.ts'
 
 /** What became of a job whose attempt ended without a checkpoint. */
@@ -18,7 +19,6 @@ interface Ending {
   failure?: JobFailure
 }
 
-const trainedEnding: Ending = { state: 'Succeeded', type: 'training_ended', data: {} }
 const cancelledEnding: Ending = { state: 'Cancelled', type: 'training_failed', data: { error_message: 'cancelled' } }
 
 /** Publishing to Succeeded, with its `training_ended`. True when this call ended it. */
@@ -26,7 +26,7 @@ export async function finishJob(pool: Pool, jobId: string): Promise<boolean> {
   return withTransaction(pool, async (connection) => {
     const state = await lockState(connection, jobId)
     if (state !== 'Publishing') return false
-    await endJob(connection, jobId, trainedEnding)
+    await endTrained(connection, jobId)
     return true
   })
 }
@@ -52,7 +52,7 @@ export async function cancelJob(pool: Pool, jobId: string): Promise<boolean> {
   return withTransaction(pool, async (connection) => {
     const state = await lockState(connection, jobId)
     if (!isUnfinished(state)) return false
-    await endJob(connection, jobId, state === 'Publishing' ? trainedEnding : cancelledEnding)
+    await (state === 'Publishing' ? endTrained(connection, jobId) : endJob(connection, jobId, cancelledEnding))
     return true
   })
 }
@@ -165,6 +165,13 @@ async function requeueJob(connection: Connection, jobId: string, failure: JobFai
        lease_expires_at = NULL, checkpoint_id = NULL, step = NULL WHERE id = $1`,
     [jobId, failure],
   )
+}
+
+/** `training_ended` tells what only showed after the start. */
+async function endTrained(connection: Connection, jobId: string): Promise<void> {
+  const warnings = await listUntoldWarnings(connection, jobId)
+  const data = warnings.length > 0 ? { warnings } : {}
+  await endJob(connection, jobId, { state: 'Succeeded', type: 'training_ended', data })
 }
 
 async function endFailed(connection: Connection, jobId: string, failure: JobFailure, tries?: number): Promise<void> {

@@ -2,6 +2,7 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from './job-attempts.ts'
 import { lockAttempt, type HeldJob } from './held-jobs.ts'
 import { giveJobBack, releaseJob } from './job-endings.ts'
+import { pickNewWarnings, type JobWarning } from './job-warnings.ts'
 import { chargeAttempt } from './training-usage.ts'
 
 /** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */
@@ -9,6 +10,8 @@ export interface ReportedEvent {
   seq: number
   type: string
   data: Record<string, unknown>
+  /** of a start: what its trainer cannot train on */
+  warnings?: JobWarning[] | undefined
 }
 
 /** A written checkpoint: its address and digest in the artifact store, and the metrics of its training. */
@@ -16,6 +19,8 @@ export interface ReportedCheckpoint {
   uri: string
   digest: string
   metrics: Record<string, unknown>
+  /** that only showed at the end */
+  warnings?: JobWarning[] | undefined
 }
 
 /** Adds the events that the job does not have yet, moves its progress, and renews the lease: a report is a sign of life. */
@@ -24,8 +29,9 @@ export async function recordEvents(pool: Pool, attempt: Attempt, events: Reporte
     const job = await lockAttempt(connection, attempt)
     if (!job) return 'fenced'
     if (!job.holds) return (await hasEvents(connection, job.id, events)) ? 'recorded' : 'fenced'
-    await insertEvents(connection, job.id, events)
-    await moveProgress(connection, job.id, events)
+    const told = events.map((event) => (isStart(event) ? describeStart(job, event) : event))
+    await insertEvents(connection, job.id, told)
+    await moveProgress(connection, job.id, told)
     return 'recorded'
   })
 }
@@ -70,6 +76,18 @@ export async function recordRelease(pool: Pool, attempt: Attempt): Promise<Repor
   })
 }
 
+function isStart({ type }: ReportedEvent): boolean {
+  return type === 'training_started'
+}
+
+/** A start as clients are told of it, with all warnings that its job has by then; its own are left beside the data. */
+function describeStart({ creationWarnings }: HeldJob, { warnings = [], ...start }: ReportedEvent): ReportedEvent {
+  const own = pickNewWarnings(creationWarnings, warnings)
+  const all = [...creationWarnings, ...own]
+  const { warnings: _, ...data } = start.data
+  return { ...start, data: { ...data, ...(all.length > 0 && { warnings: all }) }, warnings: own }
+}
+
 async function insertEvents(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<void> {
   await connection.query(
     `INSERT INTO training.events (job_id, seq, type, data)
@@ -80,13 +98,18 @@ async function insertEvents(connection: Connection, jobId: string, events: Repor
 }
 
 async function moveProgress(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<void> {
-  const total = events.find((event) => event.type === 'training_started')?.data['num_sequences']
+  const start = events.find(isStart)
   await connection.query(
     `UPDATE training.jobs SET state = 'Running', progress_step = greatest(progress_step, $2),
-       progress_total = coalesce($3, progress_total), started_at = coalesce(started_at, clock_timestamp()),
+       progress_total = coalesce($3, progress_total), training_warnings = coalesce($4, training_warnings), started_at = coalesce(started_at, clock_timestamp()),
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
      WHERE id = $1`,
-    [jobId, Math.max(0, ...events.map((event) => event.seq)), total ?? null],
+    [
+      jobId,
+      Math.max(0, ...events.map((event) => event.seq)),
+      start?.data['num_sequences'] ?? null,
+      start ? JSON.stringify(start.warnings) : null,
+    ],
   )
 }
 
@@ -101,10 +124,12 @@ async function insertCheckpoint(connection: Connection, job: HeldJob, checkpoint
     job.modelId,
     job.step,
   ])
+  const late = pickNewWarnings([...job.creationWarnings, ...job.trainingWarnings], checkpoint.warnings ?? [])
   await connection.query(
     `UPDATE training.jobs SET state = 'Publishing', failure = NULL, lease_expires_at = NULL,
-       trained_at = clock_timestamp(), started_at = coalesce(started_at, claimed_at) WHERE id = $1`,
-    [job.id],
+       training_warnings = training_warnings || $2, trained_at = clock_timestamp(),
+       started_at = coalesce(started_at, claimed_at) WHERE id = $1`,
+    [job.id, JSON.stringify(late)],
   )
 }
 

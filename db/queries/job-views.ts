@@ -1,5 +1,6 @@
 import type { Pool } from '../pool.ts'
 import type { JobFailure } from './job-attempts.ts'
+import { warningsOfJob, type JobWarning } from './job-warnings.ts'
 import { findQueuePlaces, type QueuePlace } from './job-queue.ts'
 import type { JobState } from './operator-jobs.ts'
 
@@ -16,11 +17,12 @@ export interface JobView {
   config: Record<string, unknown>
   experimentalConfig: Record<string, unknown> | null
   trainingDataUrl: string | null
-  /** that its checkpoint has, or will have */
+  /** that its checkpoint has, also when that was deleted; null before there is one */
   step: number | null
   progressStep: number
   progressTotal: number | null
   failure: JobFailure | null
+  warnings: JobWarning[]
   /** what it made, unless that was deleted */
   checkpoint: { id: string; step: number } | null
   /** of a Queued job, unless it has just been claimed */
@@ -49,7 +51,8 @@ export interface JobFilter {
 type Row = Omit<JobView, 'queue'>
 
 const select = `SELECT j.id, j.model_id AS "modelId", j.method, j.state, j.attempt, j.max_attempts + j.releases AS "maxAttempts",
-    j.config, j.experimental_config AS "experimentalConfig", j.training_data_url AS "trainingDataUrl", j.step,
+    j.config, j.experimental_config AS "experimentalConfig", j.training_data_url AS "trainingDataUrl",
+    (SELECT c.step FROM training.checkpoints c WHERE c.job_id = j.id) AS step, ${warningsOfJob} AS warnings,
     j.progress_step AS "progressStep", j.progress_total AS "progressTotal", j.failure,
     (SELECT json_build_object('id', c.id, 'step', c.step)
      FROM training.checkpoints c WHERE c.job_id = j.id AND c.deleted_at IS NULL) AS checkpoint,

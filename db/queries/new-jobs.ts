@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '../pool.ts'
+import type { JobWarning } from './job-warnings.ts'
 
 /** A job that is to be taken in. */
 export interface NewJob {
@@ -18,6 +19,8 @@ export interface NewJob {
   trainingDataUrl?: string | undefined
   /** SFT: whatever the client gave. */
   experimentalConfig?: Record<string, unknown> | undefined
+  /** What of the request is passed over. */
+  warnings?: JobWarning[] | undefined
   specDigest: string
   namespace: string
   crName: string
@@ -39,8 +42,8 @@ export async function holdModel(connection: Connection, modelId: string): Promis
 export async function insertJob(connection: Connection, job: NewJob): Promise<boolean> {
   const { rowCount } = await connection.query(
     `INSERT INTO training.jobs (id, model_id, method, input_uri, input_digest, config, training_data_url,
-       experimental_config, spec_digest, namespace, cr_name, key_id, input_bytes)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING`,
+       experimental_config, spec_digest, namespace, cr_name, key_id, input_bytes, creation_warnings)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (id) DO NOTHING`,
     [
       job.id,
       job.modelId,
@@ -55,6 +58,7 @@ export async function insertJob(connection: Connection, job: NewJob): Promise<bo
       job.crName,
       job.keyId,
       job.inputBytes ?? null,
+      JSON.stringify(job.warnings ?? []),
     ],
   )
   return rowCount === 1

@@ -1,5 +1,6 @@
 import type { Pool } from '../pool.ts'
 import type { JobFailure } from './job-attempts.ts'
+import { warningsOfJob, type JobWarning } from './job-warnings.ts'
 import { findQueuePlaces, unfinished, type QueuePlace } from './job-queue.ts'
 
 export type JobState =
@@ -30,6 +31,7 @@ export interface OperatorJob extends QueuePlace {
   progressStep: number
   progressTotal: number | null
   failure: JobFailure | null
+  warnings: JobWarning[]
   checkpoint: { id: string; step: number; uri: string; digest: string } | null
   crMadeAt: Date | null
   createdAt: Date
@@ -51,7 +53,7 @@ const select = (
 ) => `SELECT j.id, j.state, j.method, j.entity, m.base_model AS "baseModel", j.input_uri AS "inputUri",
     j.input_digest AS "inputDigest", j.input_fault AS "inputFault", j.attempt,
     j.max_attempts AS "maxAttempts", j.holder_pod AS "holderPod", j.progress_step AS "progressStep",
-    j.progress_total AS "progressTotal", j.failure, j.cr_made_at AS "crMadeAt", j.created_at AS "createdAt",
+    j.progress_total AS "progressTotal", j.failure, ${warningsOfJob} AS warnings, j.cr_made_at AS "crMadeAt", j.created_at AS "createdAt",
     j.started_at AS "startedAt", j.finished_at AS "finishedAt",
     (SELECT json_build_object('id', c.id, 'step', c.step, 'uri', c.uri, 'digest', c.digest)
      FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint

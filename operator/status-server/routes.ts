@@ -3,7 +3,13 @@ import type { Context } from 'koa'
 import type { Attempt, ReportOutcome } from '../../db/queries/job-attempts.ts'
 import { renewLease, type Claimant } from '../../db/queries/job-claims.ts'
 import { recordProgress, type ReportedProgress } from '../../db/queries/job-progress.ts'
-import { recordCheckpoint, recordEvents, recordFailure, recordRelease } from '../../db/queries/job-reports.ts'
+import {
+  recordCheckpoint,
+  recordEvents,
+  recordFailure,
+  recordRelease,
+  type ReportedEvent,
+} from '../../db/queries/job-reports.ts'
 import { recordLog, type ReportedLine } from '../../db/queries/job-logs.ts'
 import { recordTokenStatistics } from '../../db/queries/token-statistics.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -11,6 +17,7 @@ import type { Pool } from '../../db/pool.ts'
 import type { TrainerPod } from './auth.ts'
 import { readJson } from './body.ts'
 import type { ClaimQueue } from './claim-queue.ts'
+import { prepareWarnings } from './job-warnings.ts'
 import { presentClaim } from './present.ts'
 import { Problem } from './problem.ts'
 import {
@@ -23,7 +30,7 @@ import {
   parseProgress,
   parseStatistics,
 } from './schema.ts'
-import { scrub } from './scrub.ts'
+import { cutText } from './scrub.ts'
 import { readStatistics } from './token-statistics.ts'
 
 /** What the trainer routes work with; `authenticate` throws a Problem for every caller but a trainer pod. */
@@ -73,13 +80,13 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   router.post(`${attemptPath}/events`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
     const { events } = parseEvents(await readJson(context.req))
-    answer(context, await recordEvents(pool, attempt, events))
+    answer(context, await recordEvents(pool, attempt, events.map(prepareEvent)))
   })
 
   router.post(`${attemptPath}/checkpoint`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    const checkpoint = parseCheckpoint(await readJson(context.req))
-    answer(context, await recordCheckpoint(pool, attempt, checkpoint))
+    const { warnings, ...checkpoint } = parseCheckpoint(await readJson(context.req))
+    answer(context, await recordCheckpoint(pool, attempt, { ...checkpoint, warnings: prepareWarnings(warnings) }))
     log.info({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name }, 'checkpoint recorded')
   })
 
@@ -99,7 +106,7 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   router.post(`${attemptPath}/failure`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
     const { category, reason, message, retryable } = parseFailure(await readJson(context.req))
-    const failure = { category, reason, message: cutMessage(message), retryable }
+    const failure = { category, reason, message: cutText(message, longestMessage), retryable }
     answer(context, await recordFailure(pool, attempt, failure))
     log.warn({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name, failure }, 'attempt failed')
   })
@@ -135,18 +142,12 @@ function readProgress({ uri, digest, step }: ReturnType<typeof parseProgress>, j
   return { id, digest, step }
 }
 
-function cutMessage(message: string): string {
-  return scrub(message.slice(0, 2 * longestMessage))
-    .slice(0, longestMessage)
-    .toWellFormed()
+function prepareEvent(event: ReturnType<typeof parseEvents>['events'][number]): ReportedEvent {
+  return event.type === 'training_started' ? { ...event, warnings: prepareWarnings(event.warnings) } : event
 }
 
-/** Secrets go before the text is cut, or half of one could stay. */
 function prepareLine({ seq, time, level, text }: ReportedLine): ReportedLine {
-  const cut = scrub(text.slice(0, 2 * longestLine))
-    .slice(0, longestLine)
-    .toWellFormed()
-  return { seq, time: new Date(time).toISOString(), level, text: cut }
+  return { seq, time: new Date(time).toISOString(), level, text: cutText(text, longestLine) }
 }
 
 function readAttempt(params: unknown, pod: TrainerPod): Attempt {

@@ -10,6 +10,7 @@ const step = { seq: 1, type: 'gradient_step', data: { loss: 0.5, 'loss/entropy':
 const claim = { base_model: 'trainyard/tiny-chat', process_id: uuid, wait_seconds: 25 }
 const checkpoint = { uri: `artifact:///checkpoints/${uuid}`, digest: 'ab'.repeat(32), metrics: { reward: 0.5 } }
 const line = { seq: 0, time: '2026-01-01T12:00:00.123456+00:00', level: 'info', text: 'job claimed' }
+const warning = { code: 'too_long', message: 'x'.repeat(10_000) }
 const failure = { category: 'User', reason: 'BadInput', message: 'line 3 is no JSON', retryable: false }
 
 describe('what trainers send is taken', () => {
@@ -20,7 +21,9 @@ describe('what trainers send is taken', () => {
     ['a log', parseLog, { lines: [line, { ...line, seq: 1, time: '2026-01-01T00:00:00Z', text: '' }] }],
     ['events', parseEvents, { events: [started, step] }],
     ['a job without anything to train on', parseEvents, { events: [{ ...started, data: { num_sequences: 0 } }] }],
+    ['a start with warnings', parseEvents, { events: [{ ...started, warnings: [warning] }] }],
     ['a checkpoint', parseCheckpoint, checkpoint],
+    ['a checkpoint with warnings', parseCheckpoint, { ...checkpoint, warnings: [warning] }],
     ['a checkpoint without metrics', parseCheckpoint, { ...checkpoint, metrics: {} }],
     ['a failure', parseFailure, failure],
   ])('%s', (_name, parse, value) => {
@@ -64,6 +67,18 @@ describe('what breaks the contract is refused with 422 and the place', () => {
     ['a seq beyond an integer', parseEvents, { events: [{ ...step, seq: 2 ** 31 }] }, 'events.0.seq must be <='],
     ['a checkpoint elsewhere', parseCheckpoint, { ...checkpoint, uri: 'file:///etc' }, 'uri must match'],
     ['a reason that Kubernetes refuses', parseFailure, { ...failure, reason: 'out of memory' }, 'reason must match'],
+    [
+      'a code that is no name',
+      parseEvents,
+      { events: [{ ...started, warnings: [{ ...warning, code: 'Too long' }] }] },
+      'events.0.warnings.0.code must match',
+    ],
+    [
+      'too many warnings',
+      parseCheckpoint,
+      { ...checkpoint, warnings: Array.from({ length: 21 }, () => warning) },
+      'warnings must NOT have more than 20',
+    ],
     ['an unknown category', parseFailure, { ...failure, category: 'Nobody' }, 'category must be equal'],
   ])('%s', (_name, parse, value, sentence) => {
     expect(() => parse(value)).toThrow(

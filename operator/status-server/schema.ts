@@ -24,6 +24,17 @@ const claimBody = Type.Object({
   holding: Type.Optional(Type.Array(Type.String({ pattern: uuidPattern }), { maxItems: 1_000 })),
 })
 
+const warnings = Type.Optional(
+  Type.Array(
+    Type.Object({
+      // It becomes the reason of a Kubernetes Event, too.
+      code: Type.String({ pattern: '^[a-z]([a-z0-9_]{0,62}[a-z0-9])?$' }),
+      message: Type.String({ minLength: 1 }),
+    }),
+    { maxItems: 20 },
+  ),
+)
+
 const startedEvent = Type.Object({
   seq: Type.Literal(0),
   type: Type.Literal('training_started'),
@@ -31,6 +42,7 @@ const startedEvent = Type.Object({
     Type.Object({ num_sequences: Type.Integer({ minimum: 0, maximum: largestInteger }) }),
     Type.Object({}, { maxProperties: 200 }),
   ]),
+  warnings,
 })
 
 const stepEvent = Type.Object({
@@ -53,6 +65,7 @@ const checkpointBody = Type.Object({
   uri: Type.String({ pattern: '^artifact:///checkpoints/[0-9a-f-]{36}$' }),
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   metrics: numbers,
+  warnings,
 })
 
 const progressBody = Type.Object({

@@ -26,3 +26,10 @@ const secrets: [RegExp, string][] = [
 export function scrub(text: string): string {
   return secrets.reduce((rest, [pattern, left]) => rest.replaceAll(pattern, left), text)
 }
+
+/** At most so many characters of a text, scrubbed. Secrets go before it is cut, or half of one could stay. */
+export function cutText(text: string, longest: number): string {
+  return scrub(text.slice(0, 2 * longest))
+    .slice(0, longest)
+    .toWellFormed()
+}

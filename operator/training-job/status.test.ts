@@ -203,6 +203,35 @@ test('the story: an attempt that a stopped trainer gave back is none', () => {
   ])
 })
 
+const missing = { code: 'missing_log_probabilities', message: '2 of 2 trajectories have no log-probabilities.' }
+const headline = { code: 'no_trainable_trajectories', message: `Nothing was trained: ${missing.message}` }
+const ignored = ['epochs', 'ppo'].map((name) => ({ code: 'setting_ignored', message: `${name} was ignored.` }))
+
+test('a success that was none is told as such, and nothing twice', () => {
+  const status = describe({ state: 'Succeeded', checkpoint, warnings: [ignored[0]!, headline, missing] })
+  expect(status).toMatchObject({
+    reason: 'Succeeded',
+    message: `Made step 4 of its model. epochs was ignored. ${headline.message}`,
+    warnings: [ignored[0], headline, missing],
+  })
+  expect(status.conditions?.find(({ type }) => type === 'Complete')?.message).toBe(status.message)
+})
+
+test('the story: each code of a warning is told once', () => {
+  const queued = describe({ warnings: ignored })
+  const running = describe({ state: 'Running', attempt: 1, warnings: [...ignored, headline, missing] })
+  const warnings = (from: JobStatus | undefined, to: JobStatus) =>
+    tellJobStory(from, to).filter(({ type }) => type === 'Warning')
+  expect(warnings(undefined, queued)).toEqual([
+    { type: 'Warning', reason: 'SettingIgnored', message: 'epochs was ignored. ppo was ignored.' },
+  ])
+  expect(warnings(queued, running)).toEqual([
+    { type: 'Warning', reason: 'NoTrainableTrajectories', message: headline.message },
+    { type: 'Warning', reason: 'MissingLogProbabilities', message: missing.message },
+  ])
+  expect(warnings(running, describe({ state: 'Running', attempt: 2, warnings: [...ignored, missing] }))).toEqual([])
+})
+
 test('the story: a job that waits for its model says so once', () => {
   const wait = { reason: 'ModelNotFound', message: 'There is no Model email yet.' }
   const status = describeWaiting(makeResource(), wait, now)

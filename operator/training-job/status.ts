@@ -59,6 +59,7 @@ export function describeJob(resource: TrainingJob, job: OperatorJob, around: Job
     ...(job.progressTotal !== null && { progress: describeProgress(job.progressStep, job.progressTotal) }),
     ...(job.checkpoint && { checkpoint: pick(job.checkpoint) }),
     ...(job.failure && { failure: { ...job.failure, message: boundMessage(job.failure.message) } }),
+    ...(job.warnings.length > 0 && { warnings: job.warnings }),
     ...(job.startedAt && { startTime: seconds(job.startedAt) }),
     ...(job.finishedAt && { completionTime: seconds(job.finishedAt) }),
     conditions: mergeConditions(resource.status?.conditions, facts, generation, around.now),
@@ -78,7 +79,7 @@ function tellOf(job: OperatorJob, around: JobSurroundings): Telling {
     Starting: () => ({ reason: reasons.claimed, message: `Claimed by ${trainer}, nothing reported yet.` }),
     Running: () => ({ reason: reasons.stepReported, message: `Trains in ${trainer}.` }),
     Publishing: () => ({ reason: reasons.loadingCheckpoint, message: 'Trained; the engines load its checkpoint.' }),
-    Succeeded: () => ({ reason: reasons.succeeded, message: `Made step ${job.checkpoint?.step} of its model.` }),
+    Succeeded: () => ({ reason: reasons.succeeded, message: tellSuccess(job) }),
     Failed: () => job.failure ?? { reason: 'Failed', message: 'It failed.' },
     Cancelled: () => ({
       reason: reasons.cancelled,
@@ -87,6 +88,13 @@ function tellOf(job: OperatorJob, around: JobSurroundings): Telling {
   }
   const { reason, message } = tellings[job.state]()
   return { reason, message }
+}
+
+/** What one warning says in the words of another is not said again. */
+function tellSuccess({ checkpoint, warnings }: OperatorJob): string {
+  const messages = warnings.map(({ message }) => message)
+  const telling = messages.filter((message, place) => !messages.slice(0, place).some((said) => said.includes(message)))
+  return [`Made step ${checkpoint?.step} of its model.`, ...telling].join(' ')
 }
 
 /** How the last attempt of a job that waits again ended. A stopped trainer is no failure. */

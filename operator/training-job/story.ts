@@ -1,3 +1,4 @@
+import { pascalCase } from '../../crds/case.ts'
 import { conditions, reasons } from '../../crds/names.ts'
 import type { StoryEvent } from '../kube/events.ts'
 import { tellAttemptEnd, type JobStatus } from './status.ts'
@@ -10,6 +11,7 @@ export function tellJobStory(before: JobStatus | undefined, after: JobStatus): S
   return [
     ...tellAccepted(before, after),
     ...tellAttempts(before, after),
+    ...tellWarnings(before, after),
     ...tellPublished(before, after),
     ...tellEnd(before, after),
   ]
@@ -32,6 +34,14 @@ function tellAttempts(before: JobStatus | undefined, after: JobStatus): StoryEve
     events.push(isStopped ? say('GivenBack', ended) : say('Retrying', ended, 'Warning'))
   }
   return events
+}
+
+/** One event per code. */
+function tellWarnings(before: JobStatus | undefined, { warnings = [] }: JobStatus): StoryEvent[] {
+  const known = new Set(before?.warnings?.map(({ code }) => code))
+  return [...Map.groupBy(warnings, ({ code }) => code)]
+    .filter(([code]) => !known.has(code))
+    .map(([code, found]) => say(pascalCase(code), found.map(({ message }) => message).join(' '), 'Warning'))
 }
 
 function tellPublished(before: JobStatus | undefined, after: JobStatus): StoryEvent[] {

@@ -34,6 +34,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     progressStep: 0,
     progressTotal: null,
     failure: null,
+    warnings: [],
     checkpoint: null,
     crMadeAt: new Date(0),
     createdAt: new Date(0),

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { compileFaults } from '../../validation/compile.ts'
 import { nullable } from '../../validation/nullable.ts'
-import { rlConfigSchema } from '../training-jobs/rl-config.ts'
+import { rlConfigSchema, rlSettings } from '../training-jobs/rl-config.ts'
 import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
 
 // What users call their splits: train, val, test/hard, eval-2026.
@@ -13,6 +13,9 @@ function describeJob(group: TSchema) {
   return Type.Object({
     model_id: Type.String({ format: 'uuid' }),
     experimental_config: Type.Optional(nullable(rlConfigSchema)),
+    config: Type.Optional(
+      nullable(Type.Object({}, { description: 'Of SFT. RL reads its settings from experimental_config: nulls only.' })),
+    ),
     trajectory_groups: Type.Array(group),
   })
 }
@@ -41,9 +44,9 @@ export const findFaults = {
   trajectory: compileFaults(trajectorySchema),
 }
 
-/** The members of a body beside its groups that somebody reads. */
+/** The members of a body beside its groups that somebody reads: settings, to tell that they stand in the wrong place. */
 export const knownMembers = {
-  job: new Set(Object.keys(outlines.job.properties)),
+  job: new Set([...Object.keys(outlines.job.properties), ...rlSettings]),
   log: new Set(Object.keys(outlines.log.properties)),
 }
 

@@ -22,6 +22,9 @@ const sftConfigSchema = Type.Object(
   { additionalProperties: Type.Null() },
 )
 
+/** Their wire names. */
+export const sftSettings: readonly string[] = Object.keys(sftConfigSchema.properties)
+
 /** POST /v1/preview/sft-training-jobs. */
 export const sftJobCreateSchema = Type.Object({
   model_id: Type.String({ format: 'uuid' }),

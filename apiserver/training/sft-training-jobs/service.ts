@@ -5,13 +5,16 @@ import type { Caller } from '../../middleware/context.ts'
 import { unprocessable } from '../../refusal.ts'
 import { getModel } from '../models/service.ts'
 import { admitJob } from '../training-jobs/admit.ts'
-import { pickGivenSftConfig, type SftJobCreate } from './schema.ts'
+import { requireRightPlace } from '../training-jobs/right-place.ts'
+import { warnOfIgnoredSettings } from './ignored-settings.ts'
+import { pickGivenSftConfig, sftSettings, type SftJobCreate } from './schema.ts'
 
 /**
  * Takes an SFT job in. An uploaded data set is pinned to its file at once; what lies elsewhere is only checked here, and
  * fetched by the operator before the job is queued.
  *
- * @throws {Refusal} 404 for a model that is not the caller's, 422 for an address that cannot be trained on
+ * @throws {Refusal} 404 for a model that is not the caller's, 422 for an address that cannot be trained on, or a setting that stands
+ * beside its config
  */
 export async function createSftJob(
   deps: Deps,
@@ -19,7 +22,9 @@ export async function createSftJob(
   body: SftJobCreate,
 ): Promise<{ id: string }> {
   const model = await getModel(deps, caller.entity, body.model_id)
+  requireRightPlace(body, { method: 'SFT', settings: sftSettings, member: 'config' })
   const input = await findInput(deps, caller.entity, body.training_data_url)
+  const experimentalConfig = body.experimental_config ? { ...body.experimental_config } : undefined
   const id = newId()
   await admitJob(deps, {
     ...input,
@@ -29,7 +34,8 @@ export async function createSftJob(
     method: 'SFT',
     config: pickGivenSftConfig(body.config),
     trainingDataUrl: body.training_data_url,
-    experimentalConfig: body.experimental_config ? { ...body.experimental_config } : undefined,
+    experimentalConfig,
+    warnings: warnOfIgnoredSettings(experimentalConfig),
   })
   return { id }
 }

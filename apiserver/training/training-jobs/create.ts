@@ -6,7 +6,8 @@ import type { TakenBody } from '../ingest/take.ts'
 import { getModel } from '../models/service.ts'
 import { admitJob } from './admit.ts'
 import { requireReferenceStep } from './reference-step.ts'
-import { pickGivenConfig, requirePossibleConfig, type RlConfig } from './rl-config.ts'
+import { requireRightPlace } from './right-place.ts'
+import { pickGivenConfig, requirePossibleConfig, rlSettings, type RlConfig } from './rl-config.ts'
 
 /** What a checked body of an RL job says beside its trajectories. */
 interface RlJobMembers {
@@ -18,8 +19,8 @@ interface RlJobMembers {
  * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
  * then on.
  *
- * @throws {Refusal} 404 for a model that is not the caller's, 422 for settings that contradict each other or name a
- * reference that is not there
+ * @throws {Refusal} 404 for a model that is not the caller's, 422 for settings that stand elsewhere than in
+ * experimental_config, contradict each other, or name a reference that is not there
  */
 export async function createRlJob(
   deps: Deps,
@@ -29,6 +30,7 @@ export async function createRlJob(
   const { caller } = request
   const { model_id, experimental_config } = body.members as unknown as RlJobMembers
   const model = await getModel(deps, caller.entity, model_id)
+  requireRightPlace(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
   requirePossibleConfig(experimental_config)
   await requireReferenceStep(deps, model.id, experimental_config)
   const { uri, digest } = await storeBody(deps, caller.entity, body)

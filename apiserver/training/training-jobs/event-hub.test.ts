@@ -18,7 +18,7 @@ function makeHub() {
   })
   hub.onConnect()
   const add = (jobId: string, seq: number, type = 'gradient_step') => {
-    events[jobId] = [...(events[jobId] ?? []), { id: `${jobId}-${seq}`, seq, type, data: {} }]
+    events[jobId] = [...(events[jobId] ?? []), { id: `${jobId}-${seq}`, seq, type, data: {}, createdAt: new Date(0) }]
     hub.notify(jobId)
   }
   return { hub, asked, fault, add }

@@ -20,6 +20,7 @@ export function presentTrainingJob(job: JobView) {
     training_data_url: job.trainingDataUrl,
     ...presentConfig(job),
     failure: job.failure && presentFailure(job.failure),
+    warnings: job.warnings,
     timeline,
     created_at: timeline.created_at,
     started_at: timeline.started_at,
@@ -62,8 +63,10 @@ function presentTime(time: Date | null): string | null {
   return time?.toISOString() ?? null
 }
 
-export function presentEvent({ id, type, data }: Pick<EventRow, 'id' | 'type' | 'data'>) {
-  return { id, type, data }
+/** A gradient step has its number, from 1, beside its data: clients average every number in there. */
+export function presentEvent({ id, seq, type, data, createdAt }: EventRow) {
+  const step = type === 'gradient_step' ? seq : null
+  return { id, type, data, gradient_step: step, created_at: createdAt.toISOString() }
 }
 
 /** A line of a job's log; its id, by which cursors name it, is its place. */

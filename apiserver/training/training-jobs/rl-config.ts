@@ -33,6 +33,9 @@ export const rlConfigSchema = Type.Object(
   { additionalProperties: Type.Null() },
 )
 
+/** Their wire names. */
+export const rlSettings: readonly string[] = Object.keys(rlConfigSchema.properties)
+
 export type RlConfig = Static<typeof rlConfigSchema>
 
 /**

@@ -42,7 +42,7 @@ export const trainingJobSchema = Type.Object({
   state: stateSchema,
   attempt: count,
   max_attempts: count,
-  step: nullable(count),
+  step: nullable({ ...count, description: 'That its checkpoint has; null before there is one.' }),
   progress: Type.Object({ step: count, total_steps: nullable(count) }),
   queue: nullable(
     Type.Object(
@@ -72,6 +72,9 @@ export const trainingJobSchema = Type.Object({
       { description: 'Why it failed; of an unfinished job, why its last attempt did.' },
     ),
   ),
+  warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String() }), {
+    description: 'What its state does not tell: it trained on nothing, or on less than it was given.',
+  }),
   timeline: Type.Object({
     created_at: time,
     queued_at: optionalTime,
@@ -90,6 +93,8 @@ export const eventSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
   type: Type.String(),
   data: Type.Object({}),
+  gradient_step: nullable({ ...count, description: 'Of a gradient_step: its number, from 1.' }),
+  created_at: time,
 })
 
 /** Query of GET .../events. */

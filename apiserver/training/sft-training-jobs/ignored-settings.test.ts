@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { rlSettings } from '../training-jobs/rl-config.ts'
+import { warnOfIgnoredSettings } from './ignored-settings.ts'
+
+const messagesOf = (config: Record<string, unknown> | null | undefined) =>
+  warnOfIgnoredSettings(config).map(({ code, message }) => (expect(code).toBe('setting_ignored'), message))
+
+test.each<[string, Record<string, unknown> | null | undefined, string[]]>([
+  ['nothing', undefined, []],
+  ['null', null, []],
+  ['what nobody knows', { note: 'mine', toString: 1, nested: { learning_rate: 1 } }, []],
+  ['nulls', { learning_rate: null, epochs: null, ppo: null }, []],
+  [
+    'a setting that stands in config',
+    { learning_rate: 1e-3 },
+    ['learning_rate in experimental_config was ignored: SFT reads it from config.'],
+  ],
+  [
+    'two of these',
+    { learning_rate: 1e-3, batch_size: 2 },
+    ['learning_rate, batch_size in experimental_config were ignored: SFT reads them from config.'],
+  ],
+  [
+    'epochs, and settings of RL',
+    { num_epochs: 3, ppo: false, epsilon: 0 },
+    [
+      'num_epochs in experimental_config was ignored: SFT goes through its data once. Repeat the rows instead.',
+      'ppo, epsilon in experimental_config were ignored: they are settings of RL, and SFT has none of that name.',
+    ],
+  ],
+])('%s', (_, config, messages) => {
+  expect(messagesOf(config)).toEqual(messages)
+})
+
+test('all settings at once fit into what is kept of a message', () => {
+  const messages = messagesOf(Object.fromEntries(rlSettings.map((name) => [name, 1])))
+  for (const message of messages) expect(message.length).toBeLessThanOrEqual(500)
+})

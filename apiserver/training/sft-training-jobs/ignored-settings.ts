@@ -1,0 +1,31 @@
+import type { JobWarning } from '../../../db/queries/job-warnings.ts'
+import { rlSettings } from '../training-jobs/rl-config.ts'
+import { sftSettings } from './schema.ts'
+
+// What trainers elsewhere call it.
+const epochSettings = ['epochs', 'n_epochs', 'num_epochs', 'num_train_epochs']
+
+const reasons: { names: readonly string[]; tell: (it: string, them: string) => string }[] = [
+  { names: sftSettings, tell: (_, them) => `SFT reads ${them} from config.` },
+  { names: epochSettings, tell: () => 'SFT goes through its data once. Repeat the rows instead.' },
+  {
+    names: rlSettings.filter((name) => !sftSettings.includes(name)),
+    tell: (it) => `${it} of RL, and SFT has none of that name.`,
+  },
+]
+
+/**
+ * What is known in `experimental_config` of an SFT job and read from elsewhere, or not at all. All else in there is
+ * nobody's business but its client's.
+ */
+export function warnOfIgnoredSettings(config: Record<string, unknown> | null | undefined): JobWarning[] {
+  const given = Object.keys(config ?? {}).filter((name) => config?.[name] != null)
+  return reasons.flatMap(({ names, tell }) => {
+    const found = given.filter((name) => names.includes(name))
+    if (found.length === 0) return []
+    const [were, it, them] =
+      found.length === 1 ? ['was', 'it is a setting', 'it'] : ['were', 'they are settings', 'them']
+    const message = `${found.join(', ')} in experimental_config ${were} ignored: ${tell(it, them)}`
+    return [{ code: 'setting_ignored', message }]
+  })
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { Refusal } from '../../refusal.ts'
+import { requireRightPlace } from './right-place.ts'
+
+const rl = { method: 'RL', settings: ['learning_rate', 'ppo'], member: 'experimental_config' } as const
+const fault = (loc: string[], what: string) => ({
+  loc,
+  msg: `Extra inputs are not permitted; RL reads ${what} from experimental_config`,
+  type: 'extra_forbidden',
+})
+
+test.each([
+  ['no config', { model_id: 'm', experimental_config: { learning_rate: 1 } }],
+  ['a null, and an empty config', { config: null }],
+  ['an empty config', { config: {} }],
+  ['nulls for what is not set', { config: { learning_rate: null }, ppo: null }],
+  ['what nobody knows', { future: { learning_rate: 1 } }],
+])('%s is taken', (_, body) => {
+  expect(() => requireRightPlace(body, rl, 'config')).not.toThrow()
+})
+
+test('each setting that stands elsewhere is refused with the right place', () => {
+  const body = { ppo: false, config: { learning_rate: 0, lr: 1 } }
+  const detail = [
+    fault(['body', 'ppo'], 'ppo'),
+    fault(['body', 'config', 'learning_rate'], 'learning_rate'),
+    fault(['body', 'config', 'lr'], 'its settings'),
+  ]
+  expect(() => requireRightPlace(body, rl, 'config')).toThrow(expect.objectContaining({ detail }))
+  expect(() => requireRightPlace(body, rl, 'config')).toThrow(Refusal)
+})
+
+test('many are told in part', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `x${index}`)
+  const detail = names.slice(0, 100).map((name) => fault(['body', 'config', name], 'its settings'))
+  const config = Object.fromEntries(names.map((name) => [name, 1]))
+  expect(() => requireRightPlace({ config }, rl, 'config')).toThrow(expect.objectContaining({ detail }))
+})

@@ -1,0 +1,35 @@
+import { unprocessable, type Fault } from '../../refusal.ts'
+import { maxFaults } from '../../validation/compile.ts'
+
+/** A method's settings, and the member of its jobs' bodies that they are read from. */
+export interface Place {
+  method: 'RL' | 'SFT'
+  settings: readonly string[]
+  member: string
+}
+
+/**
+ * Refuses settings that would be passed over: those beside the member that they are read from, and whatever is in `other`,
+ * a member that the method does not have. Nulls count as absent.
+ *
+ * @throws {Refusal} 422 that names the right place
+ */
+export function requireRightPlace(body: object, place: Place, other?: string): void {
+  const beside = listGiven(body).filter((name) => place.settings.includes(name))
+  const elsewhere = other === undefined ? [] : listGiven((body as Record<string, object | null>)[other])
+  const faults = [
+    ...beside.map((name) => describeFault(place, ['body', name])),
+    ...elsewhere.map((name) => describeFault(place, ['body', other!, name])),
+  ]
+  if (faults.length > 0) throw unprocessable(...faults.slice(0, maxFaults))
+}
+
+function listGiven(object: object | null | undefined): string[] {
+  return Object.entries(object ?? {}).flatMap(([name, value]) => (value == null ? [] : [name]))
+}
+
+function describeFault({ method, settings, member }: Place, loc: string[]): Fault {
+  const name = loc.at(-1)!
+  const what = settings.includes(name) ? name : 'its settings'
+  return { loc, msg: `Extra inputs are not permitted; ${method} reads ${what} from ${member}`, type: 'extra_forbidden' }
+}
