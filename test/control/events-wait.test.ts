@@ -31,7 +31,15 @@ describe('a long poll', () => {
     expect(performance.now() - before).toBeLessThan(500)
     expect(page).toEqual({
       object: 'list',
-      data: [{ id: expect.any(String), type: 'training_started', data: { num_sequences: 2 } }],
+      data: [
+        {
+          id: expect.any(String),
+          type: 'training_started',
+          data: { num_sequences: 2 },
+          gradient_step: null,
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        },
+      ],
       has_more: false,
       first_id: page.data[0]!.id,
       last_id: page.data[0]!.id,
@@ -39,7 +47,7 @@ describe('a long poll', () => {
     const next = readPage(id, `wait=20&after=${page.last_id}&limit=1`)
     await delay(100)
     await report(step(1), step(2))
-    expect(await next).toMatchObject({ data: [{ data: { loss: 1 } }], has_more: true })
+    expect(await next).toMatchObject({ data: [{ data: { loss: 1 }, gradient_step: 1 }], has_more: true })
   })
 
   test('answers at once where there are events, and where none can come any more', async () => {

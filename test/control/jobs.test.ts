@@ -58,6 +58,7 @@ describe('a job', () => {
       config: null,
       experimental_config: { learning_rate: 0.001 },
       failure: null,
+      warnings: [],
       timeline: {
         created_at: expect.any(String),
         queued_at: null,
@@ -74,11 +75,15 @@ describe('a job', () => {
     await queueJob(own.database.pool, id)
     expect(await read(id)).toMatchObject({ state: 'Queued', queue: { position: 1, reason: 'WaitingForTrainer' } })
     const { claim, attempt } = await rows.claim()
-    expect(await read(id)).toMatchObject({ state: 'Starting', attempt: 1, step: 1, queue: null, checkpoint: null })
+    expect(await read(id)).toMatchObject({ state: 'Starting', attempt: 1, step: null, queue: null, checkpoint: null })
     await recordEvents(own.database.pool, attempt, [started, step(1)])
-    expect(await read(id)).toMatchObject({ state: 'Running', progress: { step: 1, total_steps: 2 } })
+    expect(await read(id)).toMatchObject({ state: 'Running', step: null, progress: { step: 1, total_steps: 2 } })
     await recordCheckpoint(own.database.pool, attempt, checkpointOf(claim))
-    expect(await read(id)).toMatchObject({ state: 'Publishing', checkpoint: { id: claim.checkpointId, step: 1 } })
+    expect(await read(id)).toMatchObject({
+      state: 'Publishing',
+      step: 1,
+      checkpoint: { id: claim.checkpointId, step: 1 },
+    })
     await finishJob(own.database.pool, id)
     const { state, timeline, started_at, finished_at } = await read(id)
     const times = Object.values(timeline)
@@ -92,6 +97,24 @@ describe('a job', () => {
       claim.checkpointId,
     ])
     expect(await read(id)).toMatchObject({ checkpoint: null, step: 1 })
+  })
+
+  test('that ends without a checkpoint has no step, nor has its webhook: the next one makes that', async () => {
+    const model = await rows.addModel()
+    const [failed, cancelled, made] = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
+    await recordFailure(own.database.pool, (await rows.claim()).attempt, { ...lost, retryable: false })
+    await rows.claim()
+    await api.call('POST', `${path}/${cancelled}/cancel`)
+    await rows.train(made)
+    const steps = await Promise.all([failed, cancelled, made].map(async (id) => (await read(id))['step']))
+    expect(steps).toEqual([null, null, 1])
+    const { rows: told } = await own.database.pool.query<{ step: number | null; warnings: unknown }>(
+      `SELECT data->'step' AS step, data->'warnings' AS warnings FROM training.outbox
+       WHERE subject_id = ANY ($1) AND kind IN ('training_job.failed', 'training_job.cancelled', 'training_job.publishing')
+       ORDER BY id`,
+      [[failed, cancelled, made]],
+    )
+    expect(told).toEqual([null, null, 1].map((at) => ({ step: at, warnings: [] })))
   })
 
   test('tells its place in the line of its model, and for a trainer', async () => {

@@ -134,6 +134,7 @@ describe('a delivery', () => {
           state: 'Failed',
           attempt: 0,
           step: null,
+          warnings: [],
           failure,
           created_at: expect.any(String),
           started_at: null,
