@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { TrainyardClient } from '../../local/demo/client.ts'
 import { tasks } from '../../local/demo/rewards.ts'
 import { runMainJob } from '../../local/demo/run.ts'
-import { createRest, sampleGroup, type Choice, type TrajectoryGroup } from '../support/rest.ts'
+import { eventually } from '../support/eventually.ts'
+import { createRest, sampleGroup, type Choice, type TrainingEvent, type TrajectoryGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -45,18 +46,43 @@ test('jobs of one model run in order of arrival, each from the newest checkpoint
   expect(checkpoints.map((checkpoint) => checkpoint.step)).toEqual([1, 2, 3])
 })
 
-test('equal rewards make a step whose adapter is bit-equal', async () => {
+test('equal rewards make a step whose adapter is bit-equal, and every place says that nothing was trained', async () => {
   const model = await rest.createModel()
   const prompt = 'What did you see today?'
   const trained = await sampleGroup(rest, model.address, prompt, alternating)
   await rest.waitForEnd(await rest.startJob(model.id, [trained]))
   const equal = await sampleGroup(rest, model.address, prompt, () => 1)
-  const events = await rest.waitForEnd(await rest.startJob(model.id, [equal]))
+  const job = await rest.startJob(model.id, [equal])
+  const events = await rest.waitForEnd(job)
   expect(events.map((event) => event.type)).toEqual(['training_started', 'training_ended'])
+  await expectNothingTrained(job, events)
 
   const [first, second] = await Promise.all((await rest.listCheckpoints(model.id)).map((item) => readAdapter(item.id)))
   expect(second?.equals(first ?? Buffer.alloc(0))).toBe(true)
 })
+
+async function expectNothingTrained(job: string, events: TrainingEvent[]): Promise<void> {
+  const cause =
+    '1 of 1 groups has equal rewards, so that every advantage is zero. A group needs at least two trajectories with ' +
+    'different rewards.'
+  const message = `Nothing was trained: ${cause}`
+  const warnings = [
+    { code: 'no_trainable_trajectories', message },
+    { code: 'equal_rewards', message: cause },
+  ]
+  expect(events[0]?.data['warnings']).toEqual(warnings)
+  expect(await rest.call('GET', `/v1/preview/training-jobs/${job}`)).toMatchObject({ warnings })
+  const columns = '-o=jsonpath={.items[0].metadata.name}|{.items[0].status.message}'
+  const [name, told] = await eventually(async () => {
+    const found = (await stack.kubectl('get', 'tj', '-l', `trainyard.dev/id=${job}`, columns)).split('|')
+    expect(found[1]).toMatch(/^Made step/)
+    return found
+  })
+  expect(told).toBe(`Made step 2 of its model. ${message}`)
+  const said = await stack.kubectl('events', '--for', `trainingjob/${name}`, '--types=Warning')
+  expect(said).toContain('NoTrainableTrajectories')
+  expect(said).toContain('EqualRewards')
+}
 
 test('a trained step answers otherwise than before, and step 0 as at the start', async () => {
   const model = await rest.createModel()
