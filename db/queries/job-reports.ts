@@ -101,7 +101,8 @@ async function moveProgress(connection: Connection, jobId: string, events: Repor
   const start = events.find(isStart)
   await connection.query(
     `UPDATE training.jobs SET state = 'Running', progress_step = greatest(progress_step, $2),
-       progress_total = coalesce($3, progress_total), training_warnings = coalesce($4, training_warnings), started_at = coalesce(started_at, clock_timestamp()),
+       progress_total = coalesce($3, progress_total), training_warnings = coalesce($4, training_warnings),
+       started_at = coalesce(started_at, clock_timestamp()),
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
      WHERE id = $1`,
     [
