@@ -40,6 +40,15 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
+      {
+        test: {
+          name: 'hostile',
+          include: ['test/hostile/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          fileParallelism: false,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 })

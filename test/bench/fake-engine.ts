@@ -1,13 +1,16 @@
-import { startFakeEngine } from '../support/fake-engine.ts'
-import type { BenchServer } from './bench-server.ts'
+import { randomInt } from 'node:crypto'
+import { startFakeEngine, type EnginePlace } from '../support/fake-engine.ts'
 
-// Nobody else's on this machine.
-const address = '127.0.0.9'
 const baseModel = 'bench-model'
 
 /** Lets a server see a ready engine that answers every chat at once; gives the name of its base model. */
-export async function withFakeEngine<T>(bench: BenchServer, work: (model: string) => Promise<T>): Promise<T> {
-  const engine = await startFakeEngine({ ...bench, address, baseModel }, (request, response) => {
+export async function withFakeEngine<T>(
+  home: Pick<EnginePlace, 'kubectl' | 'namespace' | 'pool'>,
+  work: (model: string) => Promise<T>,
+): Promise<T> {
+  // Probably nobody else's on this machine.
+  const address = `127.201.${randomInt(256)}.${1 + randomInt(254)}`
+  const engine = await startFakeEngine({ ...home, address, baseModel }, (request, response) => {
     request.resume().once('end', () => response.setHeader('content-type', 'application/json').end(reply))
   })
   try {

@@ -22,18 +22,22 @@ export interface RunningApiServer {
   remove: () => Promise<void>
 }
 
-/** Starts apiserver/main.ts as its pod would, with some variables more. */
+type Command = [string, ...string[]]
+
+/** Starts apiserver/main.ts as its pod would, with some variables more; `wrap` makes another command of its command. */
 export async function startApiServer(
   stack: Pick<Stack, 'kubeconfig' | 'artifacts'>,
   databaseUrl: string,
   env: Record<string, string> = {},
+  wrap: (command: Command) => Command = (command) => command,
 ): Promise<RunningApiServer> {
   const { hostname, port: databasePort } = new URL(databaseUrl)
   const postgres = await openSeverableProxy({ host: hostname, port: Number(databasePort) })
   const ownDatabaseUrl = new URL(databaseUrl)
   ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
   const port = await findFreePort()
-  const child = spawn(process.execPath, ['apiserver/main.ts'], {
+  const [program, ...args] = wrap([process.execPath, 'apiserver/main.ts'])
+  const child = spawn(program, args, {
     env: {
       TRAINYARD_HOST: '127.0.0.1',
       TRAINYARD_PORT: String(port),

@@ -1,0 +1,112 @@
+import { parentPort } from 'node:worker_threads'
+import { createRandom, type Random } from '../clients/weave-differential/random.ts'
+import type { Attack, Target } from './attack.ts'
+import { listKnownAttacks } from './corpus.ts'
+import { deliver } from './deliver.ts'
+import { listSchemaAttacks } from './schema-attacks.ts'
+
+/** What an attacker is to do. */
+export interface AttackPlan {
+  target: Target
+  /** The process that is attacked: when it has ended, there is nobody to attack any more. */
+  pid: number
+  /** The same seed makes the same attacks. */
+  seed: number
+  /** How many attacks, made from the schemas, there are beside those that reviewers found. */
+  made: number
+  /** How many of all attacks are sent eight times at once, after each was sent alone. */
+  eightfold: number
+  /** Whether the same number of requests of the same sizes is sent, without harm. */
+  harmless: boolean
+}
+
+/** What came of it. */
+export interface AttackReport {
+  requests: number
+  /** How many answers had each status; `none` where a connection ended without an answer that was to have one. */
+  statuses: Record<string, number>
+  /** The attacks that took longest, with their times. */
+  slowest: { name: string; ms: number }[]
+  /** The attack with which the process ended. */
+  fatal?: string
+}
+
+const atOnce = 8
+const slowMs = 5_000
+
+/** Sends each attack alone, and then some of them eight times at once. */
+async function run(plan: AttackPlan): Promise<AttackReport> {
+  const { target, made, eightfold } = plan
+  const random = createRandom(plan.seed)
+  const attacks = [...listKnownAttacks(target), ...choose(await listSchemaAttacks(target, random), random, made)]
+  const report: AttackReport = { requests: 0, statuses: {}, slowest: [] }
+  const rounds = [
+    ...attacks.map((attack) => ({ attack, times: 1 })),
+    ...choose(attacks, random, eightfold).map((attack) => ({ attack, times: atOnce })),
+  ]
+  for (const { attack, times } of rounds) {
+    const startMs = performance.now()
+    await sendRound(plan, attack, { times, report })
+    tellSlow(`${attack.name}, ${times} at once${plan.harmless ? ', harmless' : ''}`, performance.now() - startMs)
+    if (!isAlive(plan.pid)) return { ...report, fatal: `${attack.name}, ${times} at once` }
+  }
+  report.slowest = report.slowest.toSorted((a, b) => b.ms - a.ms).slice(0, 10)
+  return report
+}
+
+/** So that somebody who waits sees what takes its time. */
+function tellSlow(what: string, ms: number): void {
+  if (ms > slowMs) process.stderr.write(`${Math.round(ms / 1_000)} s: ${what}\n`)
+}
+
+async function sendRound(
+  { target, harmless }: AttackPlan,
+  attack: Attack,
+  { times, report }: { times: number; report: AttackReport },
+): Promise<void> {
+  const written = attack.body?.()
+  const body = written && harmless ? attack.harmless(written.length) : written
+  await Promise.all(Array.from({ length: times }, () => sendOne(target, attack, { body, harmless, report })))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function choose<T>(all: T[], random: Random, count: number): T[] {
+  return all
+    .map((item) => ({ item, place: random.int(2 ** 31) }))
+    .toSorted((a, b) => a.place - b.place)
+    .slice(0, count)
+    .map(({ item }) => item)
+}
+
+interface Sending {
+  body: Buffer | undefined
+  harmless: boolean
+  report: AttackReport
+}
+
+async function sendOne(target: Target, attack: Attack, { body, harmless, report }: Sending): Promise<void> {
+  const startMs = performance.now()
+  // Odd addresses cannot be told from others by their size.
+  const sent = harmless && attack.body === undefined ? { ...attack, path: '/v1/models', method: 'GET' } : attack
+  const status = await deliver(target, sent, body)
+  report.requests++
+  report.slowest.push({ name: attack.name, ms: Math.round(performance.now() - startMs) })
+  if (status === undefined && attack.delivery === 'cut') return
+  const name = String(status ?? 'none')
+  report.statuses[name] = (report.statuses[name] ?? 0) + 1
+}
+
+const noTransfer: [] = []
+parentPort!.on('message', (plan: AttackPlan) => {
+  void run(plan).then(
+    (report) => parentPort!.postMessage({ report }, noTransfer),
+    (error: unknown) => parentPort!.postMessage({ failed: String(error) }, noTransfer),
+  )
+})

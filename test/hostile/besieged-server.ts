@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { withFakeEngine } from '../bench/fake-engine.ts'
+import { startApiServer } from '../support/api-server.ts'
+import { createTestDatabase } from '../support/database.ts'
+import type { Stack } from '../support/stack.ts'
+import { mib } from './bodies.ts'
+import { createMemoryGroup } from './memory-group.ts'
+import type { Place } from './siege.ts'
+
+// What the chart gives an apiserver.
+export const memoryLimitBytes = 2048 * mib
+
+/** Runs `work` with an apiserver of its own in a group of limited memory, and an engine that answers at once. */
+export async function withBesiegedServer<T>(stack: Stack, work: (place: Place) => Promise<T>): Promise<T> {
+  const name = `siege-${randomUUID().slice(0, 8)}`
+  const database = await createTestDatabase()
+  const group = await createMemoryGroup(`trainyard-${name}`, memoryLimitBytes)
+  await stack.kubectl('create', 'namespace', name)
+  // Not through a process of the tests: it would take its share of their time.
+  const env = { DATABASE_URL: database.databaseUrl, TRAINYARD_NAMESPACE: name }
+  const server = await startApiServer(stack, database.databaseUrl, env, group?.wrap)
+  try {
+    const home = { pool: database.pool, namespace: name, kubectl: stack.kubectl }
+    return await withFakeEngine(home, (chatModel) => work({ server, pool: database.pool, chatModel, group }))
+  } finally {
+    await server.remove()
+    await group?.remove()
+    await database.drop()
+    await stack.kubectl('delete', 'namespace', name, '--wait=false')
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { withBesiegedServer } from './besieged-server.ts'
+import { besiegeEngine } from './engine-siege.ts'
+import { makeGrammars } from './grammars.ts'
+import { checkSiege, printSiege } from './outcome.ts'
+import { besiege } from './siege.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const all = { made: 300, eightfold: 100, calmMs: 60_000 }
+// A grammar may be compiled for so long; another tenant's waits for one of them at most.
+const grammarMs = 10_000
+
+test('whatever one key sends, the service goes on for others', { timeout: 5_400_000 }, async () => {
+  const seed = Number(process.env['TRAINYARD_TEST_SEED'] ?? Date.now() % 1_000_000)
+  const report = await withBesiegedServer(stack, (place) => besiege(place, { ...all, seed }))
+  printSiege(seed, report)
+  expect(report.requests).toBeGreaterThan(300)
+  expect(checkSiege(report)).toEqual([])
+})
+
+test('whatever grammars one key sends, the engine chats with others', { timeout: 3_600_000 }, async () => {
+  const { statuses, failures, worstMs, restarts } = await besiegeEngine(stack, makeGrammars(100))
+  process.stdout.write(`100 hostile grammars: ${JSON.stringify({ statuses, worstMs })}\n`)
+  expect({ failures, restarts }).toEqual({ failures: [], restarts: 0 })
+  // 10 s behind another's grammar, and what a chat takes on a machine with much else to do.
+  expect(worstMs.structured).toBeLessThan(2 * grammarMs)
+})
