@@ -37,15 +37,14 @@ from trainyard_trainer.compute.policy import LARGE_PASS, Policy
 from trainyard_trainer.compute.sharding import get_head
 from trainyard_trainer.compute.slots import Shape
 from trainyard_trainer.compute.step import Step
+from trainyard_trainer.compute.targets import DEFAULT_TARGETS
 from trainyard_trainer.compute.turns import Turns, measure_memory
 from trainyard_trainer.compute.work import StepTaken, Work
-from trainyard_trainer.config import DEFAULT_LORA
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step as build_rl_step
 from trainyard_trainer.sft.objective import SftObjective
 
-TARGETS = tuple(DEFAULT_LORA["target_modules"])
 MODELS = {
     "0_6b": {"hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16},
     "4b": {"hidden_size": 2560, "intermediate_size": 9728, "num_hidden_layers": 36, "num_attention_heads": 32},
@@ -125,7 +124,7 @@ def count_trained(examples: Sequence[Example]) -> int:
 def measure(turns: Turns, case: Case, products: int) -> dict[str, float]:
     """Steps as jobs take them, the first one not counted: kernels are compiled then."""
     base, recipe = turns.machine.base, SFT if case.method == "sft" else RL
-    slot = turns.call(lambda: turns.machine.open(Shape(case.rank, 2 * case.rank, TARGETS), None))
+    slot = turns.call(lambda: turns.machine.open(Shape(case.rank, 2 * case.rank, DEFAULT_TARGETS), None))
     steps = [make_step(case.method, case.length, base.vocabulary, seed) for seed in range(1 + TIMED_STEPS)]
     if base.device.type == "cuda":
         torch.cuda.reset_peak_memory_stats()

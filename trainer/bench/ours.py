@@ -14,13 +14,14 @@ from trainyard_trainer.compute.optimizer import Recipe
 from trainyard_trainer.compute.policy import Policy
 from trainyard_trainer.compute.slots import AdapterState, Shape
 from trainyard_trainer.compute.step import Step
+from trainyard_trainer.compute.targets import DEFAULT_TARGETS
 from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.compute.work import StepTaken, Work
 from trainyard_trainer.config import read_lora
 
 MODEL = Path(__file__).parents[1] / "models" / "tiny-chat"
 LORA = read_lora({})
-SHAPE = Shape(LORA.rank, LORA.alpha, tuple(sorted(LORA.target_modules)))
+SHAPE = Shape(LORA.rank, LORA.alpha, tuple(sorted(DEFAULT_TARGETS)))
 
 
 class Trainer:

@@ -9,11 +9,7 @@ from pathlib import Path
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 
 # ART's defaults, which clients expect when the base model names none.
-DEFAULT_LORA = {
-    "rank": 8,
-    "alpha": 16,
-    "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
-}
+DEFAULT_LORA = {"rank": 8, "alpha": 16}
 DEFAULT_MAX_SEQUENCE_LENGTH = 32_768
 DEFAULT_MAX_JOBS = 4
 # Whose jobs may be in one pass.
@@ -29,9 +25,11 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class LoraSettings:
+    """Without names of layers, those are trained that the model has of the default ones."""
+
     rank: int
     alpha: int
-    target_modules: tuple[str, ...]
+    target_modules: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -127,9 +125,11 @@ def read_lora(env: Mapping[str, str]) -> LoraSettings:
     try:
         given = json.loads(env.get("TRAINYARD_LORA") or "{}")
         lora = DEFAULT_LORA | {key: value for key, value in given.items() if value is not None}
-        settings = LoraSettings(int(lora["rank"]), int(lora["alpha"]), tuple(lora["target_modules"]))
+        targets = lora.get("target_modules")
+        named = None if targets is None else tuple(targets)
+        settings = LoraSettings(int(lora["rank"]), int(lora["alpha"]), named)
     except (ValueError, TypeError, AttributeError) as cause:
         raise ConfigError("TRAINYARD_LORA must be a JSON object of rank, alpha and target_modules") from cause
-    if settings.rank < 1 or settings.alpha < 1 or not settings.target_modules:
+    if settings.rank < 1 or settings.alpha < 1 or named == ():
         raise ConfigError("TRAINYARD_LORA: rank and alpha must be positive, target_modules not empty")
     return settings

@@ -15,7 +15,7 @@ def test_settings_and_their_defaults():
     settings = read_settings(ENV)
     assert (settings.status_url, settings.artifacts.address) == ("http://127.0.0.1:8082", "/artifacts")
     assert settings.max_sequence_length == 32_768
-    assert (settings.lora.rank, settings.lora.alpha, len(settings.lora.target_modules)) == (8, 16, 7)
+    assert settings.lora == LoraSettings(8, 16)
 
 
 def test_lora_settings_of_the_base_model():
@@ -31,7 +31,12 @@ def test_a_missing_variable_is_named(name):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("TRAINYARD_MAX_SEQUENCE_LENGTH", "long"), ("TRAINYARD_LORA", "[]"), ("TRAINYARD_LORA", '{"rank": 0}')],
+    [
+        ("TRAINYARD_MAX_SEQUENCE_LENGTH", "long"),
+        ("TRAINYARD_LORA", "[]"),
+        ("TRAINYARD_LORA", '{"rank": 0}'),
+        ("TRAINYARD_LORA", '{"target_modules": []}'),
+    ],
 )
 def test_a_wrong_variable_is_named(name, value):
     with pytest.raises(ConfigError, match=name):

@@ -20,6 +20,7 @@ from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.optimizer import Recipe, require_finite
 from trainyard_trainer.compute.slots import AdapterState, Shape, is_same_adapter
 from trainyard_trainer.compute.step import Numbers, Step
+from trainyard_trainer.compute.targets import DEFAULT_TARGETS, choose_targets
 from trainyard_trainer.compute.turns import let_go
 from trainyard_trainer.compute.work import Saved, StepTaken, Work
 from trainyard_trainer.failures import JobFailure, Leaving
@@ -171,13 +172,22 @@ def open_model(job: Job, recipe: Recipe) -> Iterator[OpenedModel]:
 def read_checkpoint(job: Job, origin: Artifact | None, method: str) -> tuple[Shape, AdapterState | None]:
     """Verified; an untrained adapter where there is none yet."""
     if origin is None:
-        lora = job.settings.lora
-        return Shape(lora.rank, lora.alpha, tuple(sorted(lora.target_modules))), None
+        return choose_shape(job), None
     folder = job.patiently(lambda: fetch_checkpoint(job.store, origin.uri, origin.digest, [OPTIMIZER_STATE]))
     try:
         return read_shape(folder), read_adapter(folder, method)
     except UNREADABLE as cause:
         raise ArtifactError(f"checkpoint {origin.uri} cannot be read: {cause}") from cause
+
+
+def choose_shape(job: Job) -> Shape:
+    """Of a new adapter, as the base model's settings want it."""
+    lora = job.settings.lora
+    targets = job.turns.call(lambda: choose_targets(job.base.model, lora.target_modules))
+    left_out = [] if lora.target_modules else sorted({*DEFAULT_TARGETS} - {*targets})
+    if left_out:
+        log.warn("layers of the base model are not trained, as they can have no adapter", layers=", ".join(left_out))
+    return Shape(lora.rank, lora.alpha, targets)
 
 
 @contextmanager

@@ -15,12 +15,14 @@ from transformers import (
     LlamaConfig,
     MambaConfig,
     MistralConfig,
+    MixtralConfig,
     OPTConfig,
     Phi3Config,
     PreTrainedConfig,
     Qwen2Config,
     Qwen2MoeConfig,
     Qwen3Config,
+    Qwen3MoeConfig,
     Qwen3NextConfig,
     RecurrentGemmaConfig,
 )
@@ -32,6 +34,7 @@ from trainyard_trainer.compute.machine import Machine
 from trainyard_trainer.compute.sharding import get_head
 from trainyard_trainer.compute.slots import AdapterState, Shape
 from trainyard_trainer.compute.step import Objective, Part, PartResult
+from trainyard_trainer.compute.targets import explain_unroutable
 from trainyard_trainer.sft.objective import SftObjective
 
 VOCABULARY = 97
@@ -68,6 +71,11 @@ CONFIGS: Mapping[str, PreTrainedConfig] = {
     "Qwen2-MoE with a window in its masks": Qwen2MoeConfig(
         **SHAPE, mlp_only_layers=[0, 1], use_sliding_window=True, sliding_window=64, max_window_layers=0
     ),
+    "Qwen3-MoE": Qwen3MoeConfig(**HEADS, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24),
+    "Qwen3-MoE with dense layers": Qwen3MoeConfig(
+        **HEADS, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24, mlp_only_layers=[0]
+    ),
+    "Mixtral": MixtralConfig(**SHAPE, num_local_experts=4),
     "Mamba": MambaConfig(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, state_size=4),
     "RecurrentGemma": RecurrentGemmaConfig(**HEADS, lru_width=32, attention_window_size=16),
     "Qwen3-Next": Qwen3NextConfig(
@@ -98,9 +106,10 @@ def make_base(name: str = "Llama", dtype: torch.dtype = torch.float32, **changes
 
 
 def list_linear(base: Base) -> tuple[str, ...]:
-    """The names of all linear layers of the decoder."""
+    """The names of all linear layers of the decoder that can have adapters."""
     modules = base.decoder.named_modules()
-    return tuple(sorted({name.split(".")[-1] for name, module in modules if isinstance(module, torch.nn.Linear)}))
+    names = {name.split(".")[-1] for name, module in modules if isinstance(module, torch.nn.Linear)}
+    return tuple(sorted(name for name in names if explain_unroutable(base.model, name) is None))
 
 
 def open_random(machine: Machine, shape: Shape, seed: int = 0) -> str:

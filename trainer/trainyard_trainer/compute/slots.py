@@ -3,18 +3,19 @@
 Putting an adapter on a large model takes a while; a slot stays, and the next job's weights are copied into it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
 from torch import Tensor
-from torch.nn import Linear, Module
+from torch.nn import Linear
 from torch.optim import AdamW
 
 from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.optimizer import build_optimizer, load_state, read_state
 from trainyard_trainer.compute.routing import RoutedLinear
+from trainyard_trainer.compute.targets import require_routable, require_routed
 from trainyard_trainer.failures import JobFailure
 
 # Every untrained adapter of one base model and LoRA setting is the same, so that a repeated job repeats its result.
@@ -104,7 +105,7 @@ class Slots:
         slot.free = True
 
     def add(self, shape: Shape) -> Slot:
-        require_linear(self.base.model, shape.target_modules)
+        require_routable(self.base.model, shape.target_modules)
         name = f"slot{self.tried}"
         self.tried += 1
         try:
@@ -127,11 +128,21 @@ class Slots:
             self.model = get_peft_model(self.base.model, config, adapter_name=name)
         else:
             self.model.add_adapter(name, config)
+        self.require_routed(name)
         parameters = self.find_parameters(name)
         initial = {key: parameter.detach().to("cpu", copy=True) for key, parameter in parameters.items()}
         for parameter in parameters.values():
             parameter.requires_grad_(True)
         return Slot(name, shape, parameters, build_optimizer(parameters), initial)
+
+    def require_routed(self, name: str) -> None:
+        """An adapter that others' tokens would go through is taken away again."""
+        assert self.model
+        try:
+            require_routed(self.model)
+        except JobFailure:
+            self.model.delete_adapter(name)
+            raise
 
     def find_parameters(self, name: str) -> dict[str, torch.nn.Parameter]:
         """The adapter's parameters by the names that PEFT gives them in a checkpoint."""
@@ -143,16 +154,6 @@ class Slots:
         }
         saved = get_peft_model_state_dict(self.model, adapter_name=name, save_embedding_layers=False)
         return {key: marked[key] for key in sorted(saved)}
-
-
-def require_linear(model: Module, target_modules: Sequence[str]) -> None:
-    """Before PEFT changes anything in the model."""
-    ends = tuple(f".{target}" for target in target_modules)
-    named = [module for name, module in model.named_modules() if f".{name}".endswith(ends)]
-    if not named or not all(isinstance(module, Linear | RoutedLinear) for module in named):
-        fault = "layers that are not linear ones" if named else "no layer of it"
-        message = f"The base model's lora.targetModules name {fault}: {', '.join(target_modules)}."
-        raise JobFailure("Internal", "UnsupportedTargetModules", message[:1000], retryable=False)
 
 
 def describe_adapter(shape: Shape) -> LoraConfig:
