@@ -1,14 +1,21 @@
 """The data of an SFT job: one conversation per line of a JSONL file, as tokens with the assistant's turns marked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
 from transformers import PreTrainedTokenizerBase
 
-from trainyard_trainer.data.json_input import parse_json, require_messages, require_object, require_tools
+from trainyard_trainer.data.json_input import require_messages, require_tools
+from trainyard_trainer.data.parts import ABSENT, Values, read_parts, skip_byte_order_mark
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.rendering import encode, present_message
 from trainyard_trainer.tokens.turns import Conversation, find_turns
+
+# As large as one trajectory may be.
+MAX_LINE_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -23,19 +30,29 @@ class Row:
         return sum(self.trained)
 
 
-def read_rows(content: bytes, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> list[Row]:
-    """The rows in the order of their lines, blank ones left out; InvalidInput names the line of what is wrong."""
-    rows: list[Row] = []
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+class LineParts(Struct):
+    messages: Raw = ABSENT
+    tools: Raw = ABSENT
+
+
+LINE = Decoder(LineParts)
+
+
+def read_rows(content: bytes, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> Iterator[Row]:
+    """The rows in the order of their lines, one at a time, blank ones left out; InvalidInput names the line of what is
+    wrong, or tells at the end that there was nothing to train on."""
+    num_rows = num_trained = 0
+    for number, line in enumerate(BytesIO(skip_byte_order_mark(content)), start=1):
         check()
         if line.strip():
-            rows.append(read_row(line, f"Line {number}", tokenizer, check))
-    if not rows:
+            row = read_row(line.removesuffix(b"\n"), f"Line {number}", tokenizer, check)
+            num_rows, num_trained = num_rows + 1, num_trained + row.num_trained
+            yield row
+    if not num_rows:
         raise InvalidInput("The training data is empty: it has no line with a conversation.", "EmptyDataset")
-    if not any(row.num_trained for row in rows):
+    if not num_trained:
         message = "The training data has no assistant message in any line, so that there is nothing to learn."
         raise InvalidInput(message, "NothingToLearn")
-    return rows
 
 
 def read_row(line: bytes, where: str, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> Row:
@@ -47,15 +64,24 @@ def read_row(line: bytes, where: str, tokenizer: PreTrainedTokenizerBase, check:
 
 
 def parse_line(line: bytes, where: str) -> tuple[list[dict], list[dict] | None]:
+    """Whatever else the line holds is passed over."""
+    if len(line) > MAX_LINE_BYTES:
+        raise InvalidInput(f"{where} has {len(line)} bytes; a line may have {MAX_LINE_BYTES}.")
+    require_utf8(line, where)
+    parts, values = read_parts(memoryview(line), LINE, where), Values(where)
+    found = values.read(parts.messages, f"{where}, messages")
+    if not found:
+        raise InvalidInput(f"{where} has no messages.")
+    messages = require_messages(found, f"{where}, messages")
+    tools = require_tools(values.read(parts.tools, f"{where}, tools"), f"{where}, tools")
+    return [present_message(item) for item in messages], tools
+
+
+def require_utf8(line: bytes, where: str) -> None:
     try:
-        text = line.decode()
+        line.decode()
     except UnicodeDecodeError as cause:
         raise InvalidInput(f"{where} is not UTF-8: byte {cause.start + 1} of it belongs to no character.") from cause
-    fields = require_object(parse_json(text, where), where)
-    if not fields.get("messages"):
-        raise InvalidInput(f"{where} has no messages.")
-    messages = require_messages(fields["messages"], f"{where}, messages")
-    return [present_message(item) for item in messages], require_tools(fields.get("tools"), f"{where}, tools")
 
 
 def tokenize_row(conversation: Conversation) -> Row:

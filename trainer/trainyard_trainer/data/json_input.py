@@ -8,6 +8,9 @@ from typing import TypeGuard
 
 from trainyard_trainer.failures import InvalidInput
 
+# Of one conversation. To find the answers in it takes time that grows with the square of their number.
+MAX_MESSAGES = 5_000
+
 
 def parse_json(text: str, what: str) -> object:
     with told_of(what):
@@ -58,6 +61,8 @@ def require_list(value: object, where: str) -> list:
 def require_messages(value: object, where: str) -> list[dict]:
     """Messages, and Choices (which were sampled), that a chat template can be given."""
     items = require_list(value, where)
+    if len(items) > MAX_MESSAGES:
+        raise InvalidInput(f"{where} has {len(items)} messages; at most {MAX_MESSAGES} can be trained on.")
     for place, item in enumerate(items):
         check_item(item, f"{where}[{place}]")
     return items

@@ -1,21 +1,20 @@
-"""The payload of an RL job: trajectory groups, checked before anything is computed from them."""
+"""The payload of an RL job: trajectory groups, checked before anything is computed from them.
+
+A payload may hold hundreds of megabytes that training does not read, and what it reads takes many times its bytes as
+values. So a trajectory stays bytes until it is its turn, and no more than one of a job is there as values.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trainyard_trainer.data.json_input import (
-    is_number,
-    require_list,
-    require_messages,
-    require_object,
-    require_tools,
-    told_of,
-)
-from trainyard_trainer.data.stepwise_json import parse_stepwise
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+from trainyard_trainer.data.choices import is_sampled, read_choice
+from trainyard_trainer.data.json_input import is_number, require_messages, require_tools
+from trainyard_trainer.data.parts import ABSENT, Values, is_given, read_parts, skip_byte_order_mark
 from trainyard_trainer.failures import InvalidInput
 
-# body, trajectory_groups, group, trajectories
-TRAJECTORY_DEPTH = 4
 # So that squares of rewards, and sums of these, are numbers.
 LARGEST_REWARD = 1e100
 
@@ -31,7 +30,18 @@ class History:
 @dataclass(frozen=True)
 class Trajectory:
     reward: float
-    histories: list[History]
+    content: Raw
+    where: str
+
+    def read_histories(self) -> list[History]:
+        """Anew each time, as they take much more memory than their bytes."""
+        values = Values(self.where)
+        parts = read_parts(self.content, TRAJECTORY, self.where)
+        histories = [read_history(parts, values, self.where)]
+        for place, other in enumerate(parts.additional_histories or ()):
+            where = f"{self.where}.additional_histories[{place}]"
+            histories.append(read_history(read_parts(other, HISTORY, where), values, where))
+        return histories
 
 
 @dataclass(frozen=True)
@@ -39,32 +49,60 @@ class Group:
     trajectories: list[Trajectory]
 
 
+class BodyParts(Struct):
+    trajectory_groups: list[Raw]
+
+
+class GroupParts(Struct):
+    trajectories: list[Raw]
+
+
+class HistoryParts(Struct):
+    messages_and_choices: list[Raw]
+    tools: Raw = ABSENT
+
+
+class TrajectoryParts(HistoryParts):
+    reward: Raw = ABSENT
+    additional_histories: list[Raw] | None = None
+
+
+BODY, GROUP, TRAJECTORY, HISTORY = map(Decoder, (BodyParts, GroupParts, TrajectoryParts, HistoryParts))
+
+
 def parse_payload(content: bytes, check: Callable[[], None] = lambda: None) -> list[Group]:
-    """Groups of `{"trajectory_groups": [...]}`; whatever else the client's request held is passed over."""
-    with told_of("The payload"):
-        body = parse_stepwise(content, TRAJECTORY_DEPTH, check)
-    body = require_object(body, "payload")
-    groups = require_list(body.get("trajectory_groups"), "trajectory_groups")
-    return [parse_group(group, f"trajectory_groups[{place}]") for place, group in enumerate(groups)]
+    """Groups of `{"trajectory_groups": [...]}`; whatever else the client's request held is passed over. `check` is
+    called for each trajectory."""
+    groups = read_parts(skip_byte_order_mark(content), BODY, "The payload").trajectory_groups
+    return [parse_group(group, f"trajectory_groups[{place}]", check) for place, group in enumerate(groups)]
 
 
-def parse_group(group: object, where: str) -> Group:
-    trajectories = require_list(require_object(group, where).get("trajectories"), f"{where}.trajectories")
-    return Group([parse_trajectory(item, f"{where}.trajectories[{place}]") for place, item in enumerate(trajectories)])
+def parse_group(group: Raw, where: str, check: Callable[[], None]) -> Group:
+    trajectories: list[Trajectory] = []
+    for place, content in enumerate(read_parts(group, GROUP, where).trajectories):
+        check()
+        trajectories.append(parse_trajectory(content, f"{where}.trajectories[{place}]"))
+    return Group(trajectories)
 
 
-def parse_trajectory(trajectory: object, where: str) -> Trajectory:
-    fields = require_object(trajectory, where)
-    reward = fields.get("reward")
+def parse_trajectory(content: Raw, where: str) -> Trajectory:
+    """Reads its histories once, for what may be wrong with them."""
+    reward = Values(where).read(read_parts(content, TRAJECTORY, where).reward, f"{where}.reward")
     if not is_number(reward) or abs(reward) > LARGEST_REWARD:
         raise InvalidInput(f"{where}.reward must be a finite number of at most {LARGEST_REWARD:g}.")
-    others = require_list(fields.get("additional_histories") or [], f"{where}.additional_histories")
-    histories = [parse_history(fields, where)]
-    histories += [parse_history(item, f"{where}.additional_histories[{place}]") for place, item in enumerate(others)]
-    return Trajectory(float(reward), histories)
+    trajectory = Trajectory(float(reward), content, where)
+    trajectory.read_histories()
+    return trajectory
 
 
-def parse_history(history: object, where: str) -> History:
-    fields = require_object(history, where)
-    items = require_messages(fields.get("messages_and_choices"), f"{where}.messages_and_choices")
-    return History(items, require_tools(fields.get("tools"), f"{where}.tools"))
+def read_history(parts: HistoryParts, values: Values, where: str) -> History:
+    name = f"{where}.messages_and_choices"
+    items = [read_item(item, values, f"{name}[{place}]") for place, item in enumerate(parts.messages_and_choices)]
+    tools = values.read(parts.tools, f"{where}.tools")
+    return History(require_messages(items, name), require_tools(tools, f"{where}.tools"))
+
+
+def read_item(content: Raw, values: Values, where: str) -> object:
+    if is_sampled(content, where):
+        return read_choice(content, values, where)
+    return values.read(content, where) if is_given(content) else None

@@ -20,19 +20,18 @@ def build_samples(groups: list[Group], config: RlConfig, job: Job) -> list[Sampl
         for number, (trajectory, advantage) in enumerate(zip(group.trajectories, advantages, strict=True)):
             job.check()
             if advantage != 0:
-                where = f"trajectory_groups[{place}].trajectories[{number}]"
-                histories = tokenize_trajectory(trajectory, config, job, where)
+                histories = tokenize_trajectory(trajectory, config, job)
                 samples += build_trajectory(histories, advantage, place, number)
     return samples
 
 
-def tokenize_trajectory(trajectory: Trajectory, config: RlConfig, job: Job, where: str) -> dict[int, TokenizedHistory]:
+def tokenize_trajectory(trajectory: Trajectory, config: RlConfig, job: Job) -> dict[int, TokenizedHistory]:
     """By the place of each history that has something to train on."""
     found = {
         place: tokenize_history(
-            history, job.base.tokenizer, where, without_logprobs=config.allow_training_without_logprobs
+            history, job.base.tokenizer, trajectory.where, without_logprobs=config.allow_training_without_logprobs
         )
-        for place, history in enumerate(trajectory.histories)
+        for place, history in enumerate(trajectory.read_histories())
     }
     return {place: history for place, history in found.items() if history is not None}
 

@@ -14,6 +14,7 @@ def run_sft_job(job: Job) -> None:
     """Trains and reports; raises Fenced, Leaving, a JobFailure or whatever broke."""
     config = parse_sft_config(job.claim.config)
     rows = read_rows(job.read_input(), job.base.tokenizer, job.check)
+    # One after the other: as arrays they take a fifth.
     examples = [make_example(row.ids, row.trained, place) for place, row in enumerate(rows)]
     steps = build_steps(examples, config, job.settings.max_sequence_length)
     warnings = find_warnings(examples, job.settings.max_sequence_length)

@@ -10,6 +10,9 @@ from trainyard_trainer.failures import InvalidInput
 
 # Characters of private use, which no template changes, mark places in a rendered text.
 MARK_OPEN, MARK_CLOSE = "\ue000", "\ue001"
+# Of a conversation's text, in UTF-8: some 500,000 tokens of prose. A tokenizer takes some 200 bytes of memory for each
+# byte, and minutes for a few tens of megabytes.
+MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 
 def render(
@@ -32,16 +35,24 @@ def render(
             add_generation_prompt=answering,
             **chosen,
         )
-        return cast(str, text)
     except Exception as cause:  # templates raise what they like, and jinja its own
         reason = f"{cause}".rstrip(".") or type(cause).__name__
         raise InvalidInput(f"The chat template of the base model refuses this conversation: {reason}.") from cause
+    return require_short(cast(str, text))
+
+
+def require_short(text: str) -> str:
+    if len(text) > MAX_TEXT_BYTES or len(text.encode(errors="surrogatepass")) > MAX_TEXT_BYTES:
+        raise InvalidInput(
+            f"A conversation has more than {MAX_TEXT_BYTES} bytes of text with its tools: make it shorter."
+        )
+    return text
 
 
 def encode(text: str, tokenizer: PreTrainedTokenizerBase, **options: Any) -> BatchEncoding:
     """A text's tokens, special ones only where it names them."""
     try:
-        return tokenizer(text, add_special_tokens=False, **options)
+        return tokenizer(require_short(text), add_special_tokens=False, **options)
     except TypeError as cause:
         raise InvalidInput("The conversation holds half of a surrogate pair, which is no text.") from cause
 
@@ -51,9 +62,9 @@ def decode(ids: list[int], tokenizer: PreTrainedTokenizerBase) -> str:
 
 
 def choose_mark(items: list[dict]) -> str:
-    """A text that occurs nowhere in the messages."""
+    """A text that occurs nowhere in the messages, sampled or not."""
     with told_of("The conversation"):
-        text = json.dumps(items, ensure_ascii=False)
+        text = json.dumps([item["message"] if is_choice(item) else item for item in items], ensure_ascii=False)
     number = 0
     while (mark := f"{MARK_OPEN}{number}{MARK_CLOSE}") in text:
         number += 1

@@ -1,0 +1,61 @@
+"""Choices of a payload: what was sampled, of which training reads the message, and ids and log-probabilities."""
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder, decode
+
+from trainyard_trainer.data.parts import ABSENT, Values, is_given, read_parts
+
+# A token's bytes as JSON; a longer list is of no token.
+MAX_BYTES_LENGTH = 4096
+
+
+class Entry(Struct, gc=False):
+    """A sampled token. `top_logprobs`, which are the most of many payloads, are passed over."""
+
+    logprob: float
+    token: str | None = None
+    bytes: Raw = ABSENT
+
+
+class Logprobs(Struct):
+    content: list[Entry] | None = None
+    refusal: list[Entry] | None = None
+
+
+class ItemParts(Struct):
+    finish_reason: Raw = ABSENT
+    message: Raw = ABSENT
+    logprobs: Logprobs | None = None
+    token_ids: list[int] | None = None
+
+
+class Kind(Struct):
+    finish_reason: Raw = ABSENT
+    message: Raw = ABSENT
+
+
+ITEM, KIND = Decoder(ItemParts), Decoder(Kind)
+
+
+def is_sampled(content: Raw, where: str) -> bool:
+    """A Choice was sampled from a model; anything else is a plain message."""
+    kind = read_parts(content, KIND, where)
+    return is_given(kind.finish_reason) and is_given(kind.message)
+
+
+def read_choice(content: Raw, values: Values, where: str) -> dict:
+    """As the client sent it, with nothing that training does not read."""
+    parts = read_parts(content, ITEM, where)
+    logprobs = parts.logprobs or Logprobs()
+    entries = logprobs.content or logprobs.refusal or []
+    values.take_sampled(len(entries))
+    choice = {"finish_reason": None, "message": values.read(parts.message, f"{where}.message")}
+    if parts.token_ids and len(parts.token_ids) == len(entries):
+        told = [{"logprob": entry.logprob} for entry in entries]
+        return choice | {"logprobs": {"content": told}, "token_ids": parts.token_ids}
+    return choice | {"logprobs": {"content": [tell_entry(entry) for entry in entries]}}
+
+
+def tell_entry(entry: Entry) -> dict:
+    is_short = 0 < memoryview(entry.bytes).nbytes <= MAX_BYTES_LENGTH
+    return {"logprob": entry.logprob, "token": entry.token, "bytes": decode(entry.bytes) if is_short else None}

@@ -1,0 +1,78 @@
+"""JSON of which only some members are needed: the rest is skipped, and takes no memory whatever it holds.
+
+`msgspec` passes over members that a structure does not name, and gives those that are `Raw` as a view of their bytes.
+"""
+
+import re
+from typing import TypeVar
+
+from msgspec import DecodeError, Raw, Struct, ValidationError
+from msgspec.json import Decoder
+
+from trainyard_trainer.data.json_input import parse_json, told_of
+from trainyard_trainer.failures import InvalidInput
+
+Parts = TypeVar("Parts")
+ABSENT = Raw()
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# Of the messages and tools of one trajectory or line: a long conversation has some thousands, and this many take 50 MB.
+MAX_VALUES = 200_000
+# Of one trajectory: more than any sequence that is trained on. They take 100 MB.
+MAX_SAMPLED = 500_000
+TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+
+def read_parts(content: Raw | memoryview, decoder: Decoder[Parts], where: str) -> Parts:
+    """The members that the decoder's structure names. Raises InvalidInput."""
+    try:
+        return decoder.decode(content)
+    except ValidationError as cause:
+        raise InvalidInput(f"{where} cannot be read: {cause}.") from cause
+    except DecodeError as cause:
+        raise InvalidInput(f"{where} is not JSON, or has half of a surrogate pair: {cause}.") from cause
+    except RecursionError as cause:
+        raise InvalidInput(f"{where} is nested too deeply.") from cause
+
+
+def skip_byte_order_mark(content: bytes) -> memoryview:
+    return memoryview(content)[len(BYTE_ORDER_MARK) if content.startswith(BYTE_ORDER_MARK) else 0 :]
+
+
+def is_given(part: Raw) -> bool:
+    return memoryview(part).nbytes > 0
+
+
+class Values(Struct):
+    """Reads parts as values, as long as there are not too many: those of a few bytes take a hundred each."""
+
+    where: str
+    left: int = MAX_VALUES
+    sampled_left: int = MAX_SAMPLED
+
+    def read(self, part: Raw, where: str) -> object:
+        """None where it is not given."""
+        if not is_given(part):
+            return None
+        content = bytes(part)
+        self.left -= self.count(content)
+        if self.left < 0:
+            raise InvalidInput(
+                f"{self.where} has more than {MAX_VALUES} values in its messages and tools, counting objects, lists "
+                "and what is in them. Send what training does not read as metadata, or as text."
+            )
+        with told_of(where):
+            return parse_json(content.decode(), where)
+
+    def take_sampled(self, number: int) -> None:
+        self.sampled_left -= number
+        if self.sampled_left < 0:
+            raise InvalidInput(f"{self.where} has more than {MAX_SAMPLED} sampled tokens, which none may have.")
+
+    def count(self, content: bytes) -> int:
+        """Objects, lists and commas. Those within texts count for nothing, but are told apart only where it matters."""
+        found = count_signs(content)
+        return found if found <= self.left else count_signs(TEXT.sub(b"", content))
+
+
+def count_signs(content: bytes) -> int:
+    return content.count(b"{") + content.count(b"[") + content.count(b",")
