@@ -20,8 +20,11 @@ const firstWindowBytes = 1024 * 1024
 const maxPieceBytes = 64 * 1024 * 1024
 const maxContainers = 3_000_000
 const maxCommas = 8_000_000
+// Of the whole text, for whoever reads it next. 32 groups of 16 rollouts of 2,000 tokens have 3 million, and 256 MiB of
+// nothing but likeliest tokens 8 million: a token that is told takes some 65 bytes, and two of these.
+const maxTotalContainers = 20_000_000
 
-/** A value too large to be looked at in one piece. */
+/** A value too large to be looked at in one piece, or a text of too many; the message names the limit. */
 export class PieceTooLarge extends Error {
   override name = 'PieceTooLarge'
 }
@@ -53,10 +56,13 @@ export class JsonReader {
   #at = 0
   #end = 0
   #depth = 0
+  /** Of objects and arrays that the text may still have. */
+  #containersLeft: number
 
-  constructor(readInto: ReadInto, windowBytes = firstWindowBytes) {
+  constructor(readInto: ReadInto, windowBytes = firstWindowBytes, maxAll = maxTotalContainers) {
     this.#readInto = readInto
     this.#window = Buffer.allocUnsafe(windowBytes)
+    this.#containersLeft = maxAll
     this.#skipByteOrderMark()
   }
 
@@ -89,7 +95,7 @@ export class JsonReader {
     const isPlain = first !== quote && first !== openBrace && first !== openBracket
     const at = isPlain ? this.#findPlainEnd() : this.#findEnd()
     const bytes = this.#window.subarray(start - this.#base, at)
-    if (bytes.length > maxPieceBytes) throw new PieceTooLarge()
+    if (bytes.length > maxPieceBytes) throw pieceTooLarge()
     this.#at = at
     const hasSurrogates = bytes.includes(String.raw`\ud`) || bytes.includes(String.raw`\uD`)
     return { value: parseText(decodeText(bytes)), start, size: bytes.length, hasSurrogates }
@@ -103,6 +109,7 @@ export class JsonReader {
   #readItems(open: number, close: number, readItem: (index: number) => void): void {
     this.#expect(open)
     if (++this.#depth > maxDepth) throw tooDeep()
+    this.#takeContainers(1)
     if (this.#peek() === close) this.#at++
     else
       for (let index = 0, more = true; more; index++) {
@@ -111,6 +118,11 @@ export class JsonReader {
         this.#expect(more ? comma : close)
       }
     this.#depth--
+  }
+
+  #takeContainers(count: number): void {
+    this.#containersLeft -= count
+    if (this.#containersLeft < 0) throw new PieceTooLarge(tooManyContainers)
   }
 
   #expect(byte: number): void {
@@ -134,8 +146,11 @@ export class JsonReader {
     for (let from = this.#at; ;) {
       const end = scanValue(scan, this.#window, from, this.#end)
       if (this.#depth + scan.deepest > maxDepth) throw tooDeep()
-      if (scan.containers > maxContainers || scan.commas > maxCommas) throw new PieceTooLarge()
-      if (end >= 0) return end
+      if (scan.containers > maxContainers || scan.commas > maxCommas) throw pieceTooLarge()
+      if (end >= 0) {
+        this.#takeContainers(scan.containers)
+        return end
+      }
       const scanned = this.#end - this.#at
       if (!this.#fill(this.#at)) throw notJson()
       from = this.#at + scanned
@@ -154,7 +169,7 @@ export class JsonReader {
   /** Gets more bytes, keeping those from `keep` on; false at the end of the source. */
   #fill(keep: number): boolean {
     const kept = this.#end - keep
-    if (kept > maxPieceBytes) throw new PieceTooLarge()
+    if (kept > maxPieceBytes) throw pieceTooLarge()
     if (kept > this.#window.length / 2) this.#grow()
     this.#window.copyWithin(0, keep, this.#end)
     this.#base += keep
@@ -175,6 +190,17 @@ export class JsonReader {
     while (this.#end < 3 && this.#fill(0));
     this.#at = findTextStart(this.#window.subarray(0, this.#end))
   }
+}
+
+const tooManyContainers =
+  `a body may have ${maxTotalContainers} objects and lists in all, which is more than 256 MiB of sampled tokens have; ` +
+  'send fewer trajectories in one body'
+
+function pieceTooLarge(): PieceTooLarge {
+  return new PieceTooLarge(
+    `one trajectory, or one member beside the groups, may have ${maxPieceBytes / 1024 / 1024} MiB, ` +
+      `${maxContainers} objects and lists, and ${maxCommas} commas`,
+  )
 }
 
 function notJson(): JsonError {

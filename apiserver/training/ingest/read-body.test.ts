@@ -234,6 +234,18 @@ describe('a body is', () => {
     expect(() => check(`{"more":${part}}`)).toThrow(expect.objectContaining({ status: 413 }))
   })
 
+  test('refused when all its parts together have too many objects and lists, wherever they are', () => {
+    const read = (text: string, most: number) =>
+      readTrajectoryBody(new JsonReader(readBytes(Buffer.from(text)), undefined, most), 'job')
+    const groups = `[{"trajectories":[${trajectory},${trajectory}],"logs":[[]]}]`
+    // The body, its list of groups, a group and its list, each trajectory and its list, and two in the logs.
+    expect(read(bodyOf(groups), 10)).toMatchObject({ groups: 1 })
+    expect(() => read(bodyOf(groups), 9)).toThrow(
+      expect.objectContaining({ status: 413, detail: expect.stringContaining('20000000 objects and lists in all') }),
+    )
+    expect(() => read(bodyOf(`[${'{},'.repeat(20)}{}]`), 10)).toThrow(expect.objectContaining({ status: 413 }))
+  })
+
   test('told its first fault where a large part has many', () => {
     const items = Array.from({ length: 600_000 }, () => 1)
     const body = {

@@ -42,7 +42,7 @@ export function readTrajectoryBody(reader: JsonReader, kind: BodyKind): BodyCont
     return new BodyWalk(reader).readBody(kind)
   } catch (error) {
     if (error instanceof JsonError) throw jsonInvalid(error)
-    if (error instanceof PieceTooLarge) throw new Refusal(413, 'The body has a part too large to be taken in at once.')
+    if (error instanceof PieceTooLarge) throw new Refusal(413, `The body cannot be taken in: ${error.message}.`)
     throw error
   }
 }
