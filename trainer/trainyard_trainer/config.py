@@ -5,11 +5,12 @@ import os
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 
 # ART's defaults, which clients expect when the base model names none.
-DEFAULT_LORA = {"rank": 8, "alpha": 16}
+DEFAULT_LORA: Mapping[str, Any] = {"rank": 8, "alpha": 16}
 DEFAULT_MAX_SEQUENCE_LENGTH = 32_768
 DEFAULT_MAX_JOBS = 4
 # Whose jobs may be in one pass.
@@ -124,7 +125,7 @@ def read_lora(env: Mapping[str, str]) -> LoraSettings:
     """TRAINYARD_LORA is JSON; absent members take ART's defaults."""
     try:
         given = json.loads(env.get("TRAINYARD_LORA") or "{}")
-        lora = DEFAULT_LORA | {key: value for key, value in given.items() if value is not None}
+        lora = {**DEFAULT_LORA} | {key: value for key, value in given.items() if value is not None}
         targets = lora.get("target_modules")
         named = None if targets is None else tuple(targets)
         settings = LoraSettings(int(lora["rank"]), int(lora["alpha"]), named)

@@ -5,6 +5,8 @@ import signal
 import sys
 import time
 
+from huggingface_hub import constants
+
 from trainyard_trainer import log
 from trainyard_trainer.compute.base import Base
 from trainyard_trainer.compute.crew import Crew
@@ -38,10 +40,17 @@ def load(settings: Settings, crew: Crew | None) -> Base:
     """Ends the process with one line, which Kubernetes shows as the reason, where the base model cannot be used."""
     source = Source(settings.model_path, settings.model_revision, settings.trust_remote_code)
     try:
-        return load_base(settings.base_model, source, crew.mesh if crew else None)
+        base = load_base(settings.base_model, source, crew.mesh if crew else None)
     except Exception as cause:  # whatever transformers raises on files that are no model
         reason = " ".join(f"{type(cause).__name__}: {cause}".split())[:1000]
         sys.exit(f"trainyard_trainer: the base model {source.path} cannot be loaded: {reason}{advise(reason)}")
+    go_offline()
+    return base
+
+
+def go_offline() -> None:
+    """All that is needed of a hub is here. No name that comes with a job, in whatever member, is asked for there."""
+    constants.HF_HUB_OFFLINE = True  # the variable of this name was read long ago
 
 
 def advise(reason: str) -> str:

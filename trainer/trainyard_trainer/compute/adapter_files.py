@@ -5,16 +5,24 @@ import os
 import re
 from pathlib import Path
 
-from peft import LoraConfig
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPTIMIZER_STATE
 from trainyard_trainer.compute.optimizer import RL
 from trainyard_trainer.compute.slots import AdapterState, Shape, Tensors, describe_adapter
+from trainyard_trainer.data.json_input import is_number
 from trainyard_trainer.failures import JobFailure
 
 METHOD = "method"
+# As much as a BaseModel may ask for: a slot of the rank is made before its weights are looked at.
+MAX_RANK, MAX_TARGETS = 512, 64
+# What makes an adapter more than plain LoRA, or names anything to load; false and empty are absent.
+EXTRAS = (
+    "alpha_pattern auto_mapping corda_config eva_config exclude_modules fan_in_fan_out layer_replication "
+    "layers_pattern layers_to_transform lora_bias loftq_config lora_dropout megatron_config modules_to_save "
+    "rank_pattern target_parameters trainable_token_indices use_dora use_qalora"
+).split()
 OS_ERROR = re.compile(r"os error (\d+)")
 
 
@@ -43,16 +51,32 @@ def save_tensors(tensors: Tensors, path: Path, metadata: dict[str, str]) -> None
 
 
 def read_shape(folder: Path) -> Shape:
-    config = LoraConfig.from_pretrained(str(folder))
-    if not isinstance(config, LoraConfig) or has_extras(config):
+    """Only its shape: what else a file may name, as a base model or code, is looked at by nobody. Raises JobFailure,
+    and ValueError, KeyError or TypeError for what is no adapter's configuration."""
+    config = json.loads((folder / ADAPTER_CONFIG).read_bytes())
+    rank, alpha, targets = config["r"], config["lora_alpha"], config["target_modules"]
+    if not is_plain(config) or not is_number(alpha) or not is_list_of_names(targets):
         message = "The checkpoint's adapter is of a kind that is not trained here: only plain LoRA is."
-        raise JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
-    return Shape(config.r, config.lora_alpha, tuple(sorted(config.target_modules or ())), config.use_rslora)
+        raise refuse_checkpoint(message)
+    if type(rank) is not int or not 1 <= rank <= MAX_RANK:
+        raise refuse_checkpoint(f"The checkpoint's adapter has rank {rank}: 1 to {MAX_RANK} are trained here.")
+    return Shape(rank, alpha, tuple(sorted(targets)), bool(config.get("use_rslora")))
 
 
-def has_extras(config: LoraConfig) -> bool:
-    patterns = config.rank_pattern or config.alpha_pattern
-    return bool(config.use_dora or config.lora_bias or config.bias != "none" or patterns)
+def is_plain(config: dict) -> bool:
+    return (
+        config.get("peft_type") == "LORA"
+        and config.get("bias") in (None, "none")
+        and not any(config.get(name) for name in EXTRAS)
+    )
+
+
+def is_list_of_names(targets: object) -> bool:
+    return isinstance(targets, list) and len(targets) <= MAX_TARGETS and all(isinstance(name, str) for name in targets)
+
+
+def refuse_checkpoint(message: str) -> JobFailure:
+    return JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
 
 
 def read_adapter(folder: Path, method: str) -> AdapterState:

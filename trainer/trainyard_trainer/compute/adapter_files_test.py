@@ -102,7 +102,18 @@ def test_a_slot_that_is_given_back_is_used_again_by_its_like_only(machine):
 
 @pytest.mark.parametrize(
     "change",
-    [{"use_dora": True}, {"bias": "all"}, {"rank_pattern": {"q_proj": 2}}, {"alpha_pattern": {"q_proj": 2}}],
+    [
+        {"use_dora": True},
+        {"bias": "all"},
+        {"rank_pattern": {"q_proj": 2}},
+        {"alpha_pattern": {"q_proj": 2}},
+        {"target_parameters": ["gate_up_proj"]},
+        {"modules_to_save": ["lm_head"]},
+        {"auto_mapping": {"base_model_class": "Strange", "parent_library": "strange"}},
+        {"peft_type": "IA3"},
+        {"target_modules": "all-linear"},
+        {"lora_alpha": "16"},
+    ],
     ids=lambda change: next(iter(change)),
 )
 def test_adapters_of_other_kinds_are_not_trained(trained, change):
@@ -112,6 +123,43 @@ def test_adapters_of_other_kinds_are_not_trained(trained, change):
     with pytest.raises(JobFailure, match="only plain LoRA") as caught:
         read_shape(folder)
     assert (caught.value.reason, caught.value.retryable) == ("CheckpointMismatch", False)
+
+
+@pytest.mark.parametrize("rank", [0, 513, 10**9, "4", True, None])
+def test_ranks_that_no_base_model_asks_for_are_refused_before_a_slot_is_made(trained, rank):
+    _, folder = trained
+    path = folder / ADAPTER_CONFIG
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"r": rank}))
+    with pytest.raises(JobFailure, match=f"rank {rank}: 1 to 512") as caught:
+        read_shape(folder)
+    assert caught.value.reason == "CheckpointMismatch"
+
+
+def test_a_base_model_that_a_checkpoint_names_is_not_looked_at(trained):
+    _, folder = trained
+    path = folder / ADAPTER_CONFIG
+    named = {"base_model_name_or_path": "/etc/passwd", "revision": "evil", "runtime_config": {"x": 1}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | named))
+    assert read_shape(folder) == Shape(4, 16, tuple(sorted(LLAMA_TARGETS)))
+
+
+def test_weights_of_another_shape_are_refused(machine, trained):
+    slot, folder = trained
+    weights = load_file(folder / ADAPTER_WEIGHTS)
+    name = next(iter(weights))
+    save_file(weights | {name: torch.zeros(1, 1)}, folder / ADAPTER_WEIGHTS)
+    with pytest.raises(JobFailure, match="other weights"):
+        machine.open(read_shape(folder), read_adapter(folder, "SFT"))
+    assert [each.name for each in machine.slots.all if not each.free] == [slot]
+
+
+def test_an_optimizers_state_of_another_shape_is_refused(machine, trained):
+    slot, folder = trained
+    state = load_file(folder / OPTIMIZER_STATE)
+    name = next(name for name, tensor in state.items() if tensor.dim())
+    save_file(state | {name: torch.zeros(1, 1)}, folder / OPTIMIZER_STATE, {"method": "SFT"})
+    with pytest.raises(JobFailure, match="other weights"):
+        machine.refill(slot, read_adapter(folder, "SFT"))
 
 
 def test_weights_of_another_model_are_refused_and_their_slot_is_free(machine, trained):

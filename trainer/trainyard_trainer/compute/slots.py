@@ -63,14 +63,24 @@ class Slot:
     def fill(self, state: AdapterState | None) -> None:
         """With an adapter and its optimizer's state; None is an untrained one."""
         weights = self.initial if state is None else state.weights
-        shapes = {name: parameter.shape for name, parameter in self.parameters.items()}
-        if {name: tensor.shape for name, tensor in weights.items()} != shapes:
+        if not self.fits(weights) or (state and not self.fits_optimizer(state.optimizer)):
             message = "The checkpoint holds other weights than an adapter of this base model has."
             raise JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
         for name, parameter in self.parameters.items():
             parameter.copy_(weights[name])
             parameter.grad = None
         load_state(self.optimizer, self.parameters, {} if state is None else state.optimizer)
+
+    def fits(self, weights: Tensors) -> bool:
+        shapes = {name: parameter.shape for name, parameter in self.parameters.items()}
+        return {name: tensor.shape for name, tensor in weights.items()} == shapes
+
+    def fits_optimizer(self, state: Tensors) -> bool:
+        """Each kind of state of a parameter is as large as the parameter, or one number."""
+        shapes = {name: parameter.shape for name, parameter in self.parameters.items()}
+        return all(
+            not tensor.shape or tensor.shape == shapes.get(name.rpartition(".")[0]) for name, tensor in state.items()
+        )
 
     def read(self) -> AdapterState:
         """A copy of what it holds, in float32 on the CPU."""

@@ -48,13 +48,13 @@ def make_tokens(count: int) -> str:
 )
 def test_what_training_does_not_read_takes_no_memory(member, items):
     trajectory = '{"messages_and_choices":[%s],"reward":1,%s}' % (json.dumps(ASK), member % items)  # noqa: UP031
-    content = write_payload(trajectory, 30 * MIB)
+    content = write_payload(trajectory, 10 * MIB)
     assert measure(content) < MIB
 
 
 def test_tokens_of_one_trajectory_are_there_at_a_time():
-    trajectory = '{"messages_and_choices":[%s],"reward":1}' % make_tokens(2000)  # noqa: UP031
-    content = write_payload(trajectory, 30 * MIB)
+    trajectory = '{"messages_and_choices":[%s],"reward":1}' % make_tokens(500)  # noqa: UP031
+    content = write_payload(trajectory, 10 * MIB)
     assert measure(content) < len(content) / 4
 
 

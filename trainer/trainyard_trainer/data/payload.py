@@ -67,7 +67,8 @@ class TrajectoryParts(HistoryParts):
     additional_histories: list[Raw] | None = None
 
 
-BODY, GROUP, TRAJECTORY, HISTORY = map(Decoder, (BodyParts, GroupParts, TrajectoryParts, HistoryParts))
+BODY, GROUP = Decoder(BodyParts), Decoder(GroupParts)
+TRAJECTORY, HISTORY = Decoder(TrajectoryParts), Decoder(HistoryParts)
 
 
 def parse_payload(content: bytes, check: Callable[[], None] = lambda: None) -> list[Group]:

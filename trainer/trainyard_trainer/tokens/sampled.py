@@ -14,6 +14,8 @@ from trainyard_trainer.tokens.rendering import decode
 ID_PREFIX = "token_id:"
 UNKNOWN_PART = "\ufffd".encode()
 BYTE = re.compile("<0x[0-9A-F]{2}>")
+# No token of a vocabulary is as long. What is looked up is kept, for the jobs of all.
+LONGEST_TOKEN = 512
 
 
 def has_logprobs(choice: dict) -> bool:
@@ -61,7 +63,9 @@ def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None
     try:
         if content is None and isinstance(token, str):
             content = list(token.encode())
-        return look_up(bytes(content), tokenizer) if isinstance(content, list) else None
+        if not isinstance(content, list) or len(content) > LONGEST_TOKEN:
+            return None
+        return look_up(bytes(content), tokenizer)
     except (TypeError, ValueError):
         return None
 

@@ -2,7 +2,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models
 from transformers import PreTrainedTokenizerFast
 
-from trainyard_trainer.tokens.sampled import find_token_id, map_bytes
+from trainyard_trainer.tokens.sampled import find_token_id, look_up, map_bytes
 
 SPACE = "\u2581"
 
@@ -54,6 +54,13 @@ def test_the_sign_of_an_unknown_part_of_a_character_tells_no_id(make_tokenizer):
     tokenizer = make_tokenizer("\ufffd")
     assert find(tokenizer, "\ufffd".encode()) is None
     assert find_token_id({"token": "\ufffd", "logprob": -0.5}, tokenizer) is None
+
+
+@pytest.mark.parametrize("entry", [{"token": "x" * 600}, {"token": "?", "bytes": [120] * 600}], ids=["text", "bytes"])
+def test_what_is_longer_than_any_token_is_not_looked_up_and_kept(tokenizer, entry):
+    before = look_up.cache_info()
+    assert find_token_id(entry | {"logprob": -0.5}, tokenizer) is None
+    assert look_up.cache_info() == before
 
 
 def test_each_token_of_bytes_is_found_by_them(tokenizer):

@@ -1,0 +1,78 @@
+"""Conversations that would keep a tokenizer or a template busy for long are refused with a sentence, soon."""
+
+import json
+
+import pytest
+
+from trainyard_trainer.data.dataset import MAX_LINE_BYTES, read_rows
+from trainyard_trainer.data.payload import History, parse_payload
+from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.tokens.history import tokenize_history
+from trainyard_trainer.tokens.rendering import MAX_TEXT_BYTES
+
+ASK = {"role": "user", "content": "Name a colour."}
+RED = {"role": "assistant", "content": "Red."}
+LONG = "a" * MAX_TEXT_BYTES
+
+
+def nest(levels: int) -> str:
+    return '{"messages":[{"role":"user","content":"x","x":' + "[" * levels + "]" * levels + "}]}"
+
+
+def read(tokenizer, line: bytes) -> list:
+    return list(read_rows(line, tokenizer, lambda: None))
+
+
+@pytest.mark.parametrize("text", [LONG, "🎈" * (MAX_TEXT_BYTES // 4)], ids=["letters", "emoji"])
+def test_a_text_that_is_too_long_is_refused(tokenizer, make_choice, text):
+    history = History([ASK | {"content": text}, make_choice("Red.")], None)
+    with pytest.raises(InvalidInput, match=f"more than {MAX_TEXT_BYTES} bytes of text"):
+        tokenize_history(history, tokenizer, "here")
+    with pytest.raises(InvalidInput, match=f"Line 1: .*{MAX_TEXT_BYTES} bytes of text"):
+        read(tokenizer, json.dumps({"messages": [ASK | {"content": text}, RED]}).encode())
+
+
+@pytest.mark.parametrize(
+    ("tool", "sentence"),
+    [
+        pytest.param({"name": "f", "description": LONG}, "bytes of text with its tools", id="a long description"),
+        pytest.param({"name": "f", "parameters": {"enum": [0] * 200_000}}, "more than 200000 values", id="many values"),
+    ],
+)
+def test_tools_that_are_too_much_are_refused(tokenizer, tool, sentence):
+    line = json.dumps({"messages": [ASK, RED], "tools": [{"type": "function", "function": tool}]})
+    with pytest.raises(InvalidInput, match=sentence):
+        read(tokenizer, line.encode())
+
+
+def test_values_that_are_nested_too_deeply_are_refused(tokenizer):
+    with pytest.raises(InvalidInput, match="nested too deeply"):
+        read(tokenizer, nest(5_000).encode())
+
+
+def test_answers_that_are_too_long_to_be_told_from_the_rest_are_refused(tokenizer):
+    history = History([ASK, RED | {"content": LONG + "a"}], None)
+    with pytest.raises(InvalidInput, match="bytes of text"):
+        tokenize_history(history, tokenizer, "here", without_logprobs=True)
+
+
+def test_a_line_that_is_too_long_is_refused_unread(tokenizer):
+    with pytest.raises(InvalidInput, match=f"a line may have {MAX_LINE_BYTES}"):
+        read(tokenizer, b" " * MAX_LINE_BYTES + b"{}")
+
+
+def test_histories_of_a_trajectory_share_its_bounds():
+    many = {"messages_and_choices": [ASK | {"x": [1] * 50_000}]}
+    trajectory = many | {"reward": 1, "additional_histories": [many] * 4}
+    with pytest.raises(InvalidInput, match="more than 200000 values"):
+        parse_payload(json.dumps({"trajectory_groups": [{"trajectories": [trajectory]}]}).encode())
+
+
+def test_sampled_tokens_of_a_trajectory_are_bounded():
+    entries = ",".join(['{"logprob":0}'] * 300_000)
+    choice = '{"finish_reason":"stop","message":{},"logprobs":{"content":[' + entries + "]}}"
+    body = (
+        '{"trajectory_groups":[{"trajectories":[{"reward":1,"messages_and_choices":[' + f"{choice},{choice}" + "]}]}]}"
+    )
+    with pytest.raises(InvalidInput, match="more than 500000 sampled tokens"):
+        parse_payload(body.encode())
