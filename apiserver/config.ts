@@ -2,9 +2,7 @@ import { Type, type Static } from 'typebox'
 import { artifactSettings } from '../lib/artifact-store/settings.ts'
 import { readConfig } from '../lib/config.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
-
-// Postgres integer.
-const largestInteger = 2_147_483_647
+import { limitSettings } from './limits/settings.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String(),
@@ -25,11 +23,7 @@ const schema = Type.Object({
   KUBECONFIG: Type.Optional(Type.String()),
   // 32 groups of 16 rollouts of 2,000 tokens with logprobs are about 100 MB.
   TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),
-  // Limits of the entities for which none were set (`npm run limits`); unset: none.
-  TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE: Type.Optional(Type.Integer({ minimum: 0, maximum: largestInteger })),
-  TRAINYARD_DEFAULT_CONCURRENT_STREAMS: Type.Optional(Type.Integer({ minimum: 0, maximum: largestInteger })),
-  TRAINYARD_DEFAULT_QUEUED_JOBS: Type.Optional(Type.Integer({ minimum: 0, maximum: largestInteger })),
-  TRAINYARD_DEFAULT_STORED_BYTES: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  ...limitSettings,
   LOG_LEVEL: Type.String({ default: 'info' }),
 })
 

@@ -9,9 +9,10 @@ import type { OpenAnswers } from './keys/open-answers.ts'
 import type { KnownKeys } from './keys/known-keys.ts'
 import type { KeyUses } from './keys/uses.ts'
 import type { Kube } from './kube.ts'
-import type { ChatSlots } from './limits/chat-slots.ts'
 import type { RequestMemory } from './limits/request-memory.ts'
 import type { RequestLimiter } from './limits/request-limiter.ts'
+import type { Slots } from './limits/slots.ts'
+import type { StorageUse } from './limits/storage.ts'
 import type { BodyChecker } from './training/ingest/body-checker.ts'
 import type { EventHub } from './training/training-jobs/event-hub.ts'
 import type { UsageLedger } from './usage/ledger.ts'
@@ -39,6 +40,8 @@ export interface Deps {
   requestLimiter: RequestLimiter
   /** Of bodies and of what is made of them, for both groups and the gateway. */
   memory: RequestMemory
-  chatSlots: ChatSlots
+  chatSlots: Slots
+  eventSlots: Slots
+  storage: StorageUse
   usage: UsageLedger
 }

@@ -15,9 +15,10 @@ import { KnownKeys } from './keys/known-keys.ts'
 import { OpenAnswers } from './keys/open-answers.ts'
 import { KeyUses } from './keys/uses.ts'
 import { createKube } from './kube.ts'
-import { ChatSlots } from './limits/chat-slots.ts'
 import { RequestMemory } from './limits/request-memory.ts'
 import { RequestLimiter } from './limits/request-limiter.ts'
+import { createChatSlots, createEventSlots } from './limits/slots.ts'
+import { StorageUse } from './limits/storage.ts'
 import { startServer, stopServer } from './server.ts'
 import { BodyChecker } from './training/ingest/body-checker.ts'
 import { EventHub } from './training/training-jobs/event-hub.ts'
@@ -56,7 +57,6 @@ const keyUses = new KeyUses(pool)
 const openAnswers = new OpenAnswers(pool)
 const usage = new UsageLedger(pool)
 const requestLimiter = new RequestLimiter(pool)
-const chatSlots = new ChatSlots()
 
 const app = createApp({
   config,
@@ -77,7 +77,9 @@ const app = createApp({
   usage,
   requestLimiter,
   memory: new RequestMemory(),
-  chatSlots,
+  chatSlots: createChatSlots(),
+  eventSlots: createEventSlots(),
+  storage: new StorageUse({ pool, tracing: traceWrites }),
 })
 const server = await startServer(app, config.TRAINYARD_HOST, config.TRAINYARD_PORT)
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')

@@ -58,7 +58,7 @@ async function openRemote(
 }
 
 async function spoolWhole({ artifacts, sources }: InputDeps, source: Readable): Promise<Spooled> {
-  const spooled = await spoolSource(artifacts, source, sources.maxBytes)
+  const spooled = await spoolSource(artifacts, source, { maxBytes: sources.maxBytes })
   if (!spooled.broken) return spooled
   await rm(spooled.file, { force: true })
   throw spooled.broken

@@ -26,6 +26,8 @@ describe('a command is refused with a sentence', () => {
     ['for an entity with a slash', ['limits', 'a/b'], /cannot be the name/],
     ['with a limit that is no number', ['limits', 'team', '--queued-jobs', '-1'], /--queued-jobs/],
     ['with a setting that there is not', ['limits', 'team', '--token-statistics', 'some'], /off, sampled, all or/],
+    ['with a weight of nothing', ['limits', 'team', '--weight', '0'], /--weight takes a number from 1 to 100/],
+    ['with a weight of none', ['limits', 'team', '--weight', 'none'], /--weight takes a number from 1 to 100/],
     ['with too high a limit', ['limits', 'team', '--queued-jobs', '3000000000'], /up to 2147483647/],
   ])('%s', (_, [command, ...args], sentence) => {
     expect(() => prepareAdminCommand(command, args)).toThrow(sentence)

@@ -3,9 +3,7 @@ import type { RequestContext } from '../middleware/context.ts'
 
 /** Takes one of the places of the entity's chats, until the answer is out or the client has left. */
 export function holdPlace(ctx: RequestContext, { chatSlots }: Pick<Deps, 'chatSlots'>): void {
-  const giveBack = chatSlots.take(ctx.state.caller.entity, ctx.state.limits.concurrentStreams)
-  ctx.res.once('close', giveBack)
-  if (ctx.res.closed) giveBack()
+  chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
 }
 
 /** Aborted when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */

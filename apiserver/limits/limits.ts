@@ -1,21 +1,34 @@
-import type { EntityLimits } from '../../db/queries/entities.ts'
-import type { Config } from '../config.ts'
+import type { Static, TObject } from 'typebox'
+import type { EntityLimits, SetLimits } from '../../db/queries/entities.ts'
+import { noLimit, type limitSettings } from './settings.ts'
 
-/** What holds for an entity: what was set for it, else the installation's default; null is no limit. */
-export function applyDefaults<T extends Partial<EntityLimits>>(set: T, config: Config): T {
-  const defaults = defaultLimits(config)
-  const entries = Object.entries(set) as [keyof EntityLimits, EntityLimits[keyof EntityLimits]][]
-  return Object.fromEntries(entries.map(([name, value]) => [name, value ?? defaults[name]])) as T
+/** The part of a process's configuration that has the default limits. */
+export type LimitDefaults = Static<TObject<typeof limitSettings>>
+
+/** What holds for an entity: what was set for it, else the installation's default; Infinity is no limit. */
+export function applyDefaults<Name extends keyof EntityLimits>(
+  set: Pick<SetLimits, Name>,
+  config: LimitDefaults,
+): Pick<EntityLimits, Name> {
+  const defaults = readDefaults(config)
+  const names = Object.keys(set) as Name[]
+  return Object.fromEntries(names.map((name) => [name, set[name] ?? defaults[name]])) as Pick<EntityLimits, Name>
 }
 
-function defaultLimits(config: Config): EntityLimits {
+function readDefaults(config: LimitDefaults): EntityLimits {
   return {
-    requestsPerMinute: config.TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE ?? null,
-    concurrentStreams: config.TRAINYARD_DEFAULT_CONCURRENT_STREAMS ?? null,
-    queuedJobs: config.TRAINYARD_DEFAULT_QUEUED_JOBS ?? null,
-    storedBytes: config.TRAINYARD_DEFAULT_STORED_BYTES ?? null,
+    requestsPerMinute: readLimit(config.TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE),
+    concurrentStreams: readLimit(config.TRAINYARD_DEFAULT_CONCURRENT_STREAMS),
+    eventStreams: readLimit(config.TRAINYARD_DEFAULT_EVENT_STREAMS),
+    queuedJobs: readLimit(config.TRAINYARD_DEFAULT_QUEUED_JOBS),
+    storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES),
     // Payloads are kept unless somebody said otherwise.
-    payloadDays: null,
+    payloadDays: Infinity,
+    weight: config.TRAINYARD_DEFAULT_WEIGHT,
     tokenStatistics: 'sampled',
   }
+}
+
+function readLimit(setting: number | typeof noLimit): number {
+  return setting === noLimit ? Infinity : setting
 }

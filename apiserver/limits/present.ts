@@ -3,12 +3,18 @@ import type { LimitsInUse } from './service.ts'
 export function presentLimits({ entity, limits, queuedJobs, storedBytes }: LimitsInUse) {
   return {
     entity,
-    requests_per_minute: limits.requestsPerMinute,
-    concurrent_streams: limits.concurrentStreams,
-    queued_jobs: limits.queuedJobs,
-    stored_bytes: limits.storedBytes,
-    payload_days: limits.payloadDays,
+    requests_per_minute: presentLimit(limits.requestsPerMinute),
+    concurrent_streams: presentLimit(limits.concurrentStreams),
+    event_streams: presentLimit(limits.eventStreams),
+    queued_jobs: presentLimit(limits.queuedJobs),
+    stored_bytes: presentLimit(limits.storedBytes),
+    payload_days: presentLimit(limits.payloadDays),
+    weight: limits.weight,
     token_statistics: limits.tokenStatistics,
     in_use: { queued_jobs: queuedJobs, stored_bytes: storedBytes },
   }
+}
+
+function presentLimit(limit: number): number | null {
+  return Number.isFinite(limit) ? limit : null
 }

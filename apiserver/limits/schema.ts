@@ -15,9 +15,11 @@ export const limitsSchema = Type.Object({
   entity: Type.String(),
   requests_per_minute: limit,
   concurrent_streams: limit,
+  event_streams: limit,
   queued_jobs: limit,
   stored_bytes: limit,
   payload_days: limit,
+  weight: Type.Number({ description: "How many turns it has, against others' one, where they wait for the same." }),
   token_statistics: tokenStatistics,
   in_use: Type.Object({ queued_jobs: Type.Integer(), stored_bytes: Type.Integer() }),
 })

@@ -1,5 +1,5 @@
 import { findEntityLimits, type EntityLimits } from '../../db/queries/entities.ts'
-import { countUnfinishedJobs, lockJobCount, sumStoredBytes } from '../../db/queries/entity-use.ts'
+import { countUnfinishedJobs, lockJobCount } from '../../db/queries/entity-use.ts'
 import type { Connection } from '../../db/pool.ts'
 import type { Deps } from '../deps.ts'
 import { Refusal } from '../refusal.ts'
@@ -17,11 +17,11 @@ export interface LimitsInUse {
 }
 
 export async function readLimits(deps: Deps, entity: string): Promise<LimitsInUse> {
-  const { pool } = deps
+  const { pool, storage } = deps
   const [limits, queuedJobs, storedBytes] = await Promise.all([
     findLimits(deps, pool, entity),
     countUnfinishedJobs(pool, entity),
-    sumStoredBytes(pool, entity),
+    storage.measure(entity),
   ])
   return { entity, limits, queuedJobs, storedBytes }
 }
@@ -38,33 +38,27 @@ export async function requireJobPlace(
   entity: string,
 ): Promise<void> {
   const { queuedJobs: limit } = await findLimits(deps, connection, entity)
-  if (limit === null) return
+  if (limit === Infinity) return
   await lockJobCount(connection, entity)
   if ((await countUnfinishedJobs(connection, entity)) <= limit) return
-  const detail = `${entity} may have ${limit} unfinished training jobs; post this one when another has ended.`
+  const detail = `${entity} may have ${limit} unfinished training jobs, its limit queued_jobs; post this one when another has ended.`
   throw new Refusal(429, detail, { 'Retry-After': retryAfterSeconds })
 }
 
 /**
- * Checks that an entity may store so many bytes more; call it with a body's announced length before it is read, and again
- * with its size when it did not announce one; what takes work to count is counted only where there is a limit. Bodies that come in at the same time do not see each other.
+ * Checks that an entity may store so many bytes more; what takes work to count is counted only where there is a limit.
  *
- * @throws {Refusal} 403, which no client repeats by itself: waiting would not help
+ * @throws {Refusal} 403
  */
 export async function requireStorage(
-  deps: Pick<Deps, 'config' | 'pool'>,
+  deps: Pick<Deps, 'config' | 'pool' | 'storage'>,
   entity: string,
   wanted: number | (() => Promise<number>),
 ): Promise<void> {
   const { storedBytes: limit } = await findLimits(deps, deps.pool, entity)
-  if (limit === null) return
+  if (limit === Infinity) return
   const bytes = typeof wanted === 'number' ? wanted : await wanted()
-  const stored = await sumStoredBytes(deps.pool, entity)
-  if (stored + bytes <= limit) return
-  const detail = `${entity} has ${stored} of the ${limit} bytes stored that it may, and this needs ${bytes} more: `
-  throw new Refusal(403, `${detail}delete models, checkpoints or artifacts, or ask for a higher limit.`, {
-    Connection: 'close',
-  })
+  await deps.storage.requireRoom(entity, limit, bytes)
 }
 
 async function findLimits(

@@ -1,4 +1,5 @@
 import type Koa from 'koa'
+import type { RequestLimitName } from '../../db/queries/api-keys.ts'
 import type { EntityLimits } from '../../db/queries/entities.ts'
 
 /** What a key may do: look, work, or also manage keys, limits and erasure. */
@@ -14,8 +15,8 @@ export interface Caller {
 /** What the middleware has found out about a request. */
 export interface RequestState {
   caller: Caller
-  /** Of the caller's entity; null where there is none. */
-  limits: Pick<EntityLimits, 'requestsPerMinute' | 'concurrentStreams'>
+  /** Of the caller's entity. */
+  limits: Pick<EntityLimits, RequestLimitName>
 }
 
 export type RequestContext = Koa.ParameterizedContext<RequestState>

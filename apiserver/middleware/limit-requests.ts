@@ -5,8 +5,7 @@ import type { RequestState } from './context.ts'
 /** Refuses the requests of an entity beyond what it may make in a minute, before a byte of their bodies is read. */
 export function limitRequests({ requestLimiter }: Pick<Deps, 'requestLimiter'>): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
-    const { requestsPerMinute } = ctx.state.limits
-    if (requestsPerMinute !== null) await requestLimiter.take(ctx.state.caller.entity, requestsPerMinute)
+    await requestLimiter.take(ctx.state.caller.entity, ctx.state.limits.requestsPerMinute)
     await next()
   }
 }

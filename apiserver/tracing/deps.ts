@@ -8,7 +8,7 @@ import type { ValueInspector } from './objects/value-inspector.ts'
 import type { Projects } from './projects.ts'
 
 /** What requests of the tracing group are answered with. */
-export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log' | 'memory'> {
+export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log' | 'memory' | 'storage'> {
   /** Of traces alone. */
   pool: Pool
   projects: Projects

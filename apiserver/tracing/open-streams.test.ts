@@ -14,7 +14,7 @@ afterEach(() => vi.useRealTimers())
 /** Takes a place now; undefined when there is none. */
 async function takeNow(entity: string): Promise<(() => void) | undefined> {
   let place: (() => void) | undefined
-  streams.take(entity).then(
+  streams.take({ key: entity, weight: 1 }).then(
     (taken) => (place = taken),
     () => {},
   )
@@ -36,7 +36,9 @@ test('all have no more than most of the connections', async () => {
 test('who waits has the next place of its entity, in order, and a place is given back once', async () => {
   const places = [await takeNow('team'), await takeNow('team')]
   const order: string[] = []
-  const waiting = ['first', 'second'].map((name) => streams.take('team').then(() => order.push(name)))
+  const waiting = ['first', 'second'].map((name) =>
+    streams.take({ key: 'team', weight: 1 }).then(() => order.push(name)),
+  )
   places[0]!()
   places[0]!()
   await vi.advanceTimersByTimeAsync(0)
@@ -48,13 +50,16 @@ test('who waits has the next place of its entity, in order, and a place is given
 
 test("who waits for its own share is in nobody's way", async () => {
   for (let index = 0; index < share; index++) await takeNow('team')
-  void streams.take('team').catch(() => {})
+  void streams.take({ key: 'team', weight: 1 }).catch(() => {})
   expect(await takeNow('others')).toBeDefined()
 })
 
 test('nobody waits for long: it is told to ask again', async () => {
   for (let index = 0; index < share; index++) await takeNow('team')
-  const refused = expect(streams.take('team')).rejects.toMatchObject({ status: 429, headers: { 'Retry-After': '1' } })
+  const refused = expect(streams.take({ key: 'team', weight: 1 })).rejects.toMatchObject({
+    status: 429,
+    headers: { 'Retry-After': '1' },
+  })
   await vi.advanceTimersByTimeAsync(10_000)
   await refused
   expect(await takeNow('others')).toBeDefined()

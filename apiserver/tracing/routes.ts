@@ -40,7 +40,7 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
   const router = new Router<RequestState>()
   const guards = [answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main)]
   router.use(...guards)
-  const api = new TraceApi(router, deps.memory)
+  const api = new TraceApi(router, main)
   routeCalls(api, deps)
   routeObjects(api, deps)
   routeTables(api, deps)
@@ -90,7 +90,7 @@ function readFirst(path: string): string {
 }
 
 function createTraceDeps(main: Deps): TraceDeps {
-  const { artifacts, config, log, memory, tracing: pool } = main
+  const { artifacts, config, log, memory, storage, tracing: pool } = main
   // Not of the pool that answers are read from: whoever writes begins with a look at the project.
   const projects = new Projects(main.traceWrites)
   const calls = new CallWriter(main.traceWrites, artifacts)
@@ -98,5 +98,5 @@ function createTraceDeps(main: Deps): TraceDeps {
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
   const [values, inspector] = [new ValueChecker(), new ValueInspector()]
-  return { artifacts, config, log, pool, projects, memory, streams, calls, prices, values, inspector, main }
+  return { artifacts, config, log, pool, projects, memory, storage, streams, calls, prices, values, inspector, main }
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { turnOf } from '../limits/turn.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import type { TraceDeps } from './deps.ts'
 
@@ -26,7 +27,7 @@ export async function sendChunks(
   { main, streams }: Pick<TraceDeps, 'main' | 'streams'>,
   answer: Chunks,
 ): Promise<void> {
-  const giveBack = await streams.take(ctx.state.caller.entity)
+  const giveBack = await streams.take(turnOf(ctx))
   await pipeChunks(ctx, { main }, { ...answer, chunks: giveBackAfter(answer.chunks, giveBack) })
 }
 

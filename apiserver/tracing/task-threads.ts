@@ -1,7 +1,9 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads'
-import { createLimiter } from '../limiter.ts'
+import { FairSemaphore, type PermitRequest } from '../../lib/fair-semaphore.ts'
 
 const maxThreads = 2
+// So that an entity whose tasks take long leaves a thread to the others.
+const maxThreadsOfEntity = 1
 // A thread's answer before any work: it takes a while to start.
 const startTimeoutMs = 30_000
 
@@ -17,7 +19,7 @@ export interface ThreadPlan<Task> {
 
 /** Does tasks in threads, which are started when they are needed and then kept, so that nobody's request waits meanwhile. */
 export class TaskThreads<Task, Outcome> {
-  readonly #limit = createLimiter(maxThreads)
+  readonly #turns = new FairSemaphore({ permits: maxThreads, permitsPerKey: maxThreadsOfEntity })
   readonly #idle: Worker[] = []
   readonly #plan: ThreadPlan<Task>
 
@@ -26,8 +28,8 @@ export class TaskThreads<Task, Outcome> {
   }
 
   /** Undefined for a task that takes more time or memory than a thread has. @throws {Error} what the program throws */
-  ask(task: Task): Promise<Outcome | undefined> {
-    return this.#limit(async () => {
+  ask(task: Task, turn: PermitRequest): Promise<Outcome | undefined> {
+    return this.#turns.run(turn, async () => {
       const worker = this.#idle.pop() ?? (await this.#start())
       worker.ref()
       const outcome = await ask<Task, Outcome>(worker, task, this.#plan.timeoutMs)

@@ -1,11 +1,11 @@
 import type { Router } from '@koa/router'
 import type { Static, TSchema } from 'typebox'
+import type { Deps } from '../deps.ts'
 import type { PlacedOperation } from '../http/api.ts'
 import { JsonError } from '../json/text.ts'
 import { requireRole } from '../middleware/auth.ts'
 import { jsonInvalid } from '../middleware/body.ts'
 import type { Caller, RequestContext, RequestState, Role } from '../middleware/context.ts'
-import type { RequestMemory } from '../limits/request-memory.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 import { compileFaults, compileQuery } from '../validation/compile.ts'
 import { cleanJson } from './json/clean.ts'
@@ -32,6 +32,8 @@ export interface TraceOperation<Query extends TSchema = TSchema, Body extends TS
   texts?: readonly string[]
   /** Media types of a body that the handler reads itself, for the document only. */
   streamedBody?: Record<string, TSchema>
+  /** It adds to what is stored: refused with 403 where the entity has no room. A handler that reads the body notes its size. */
+  stores?: boolean
   answer?: TSchema
   otherAnswers?: Record<string, TSchema>
 }
@@ -61,11 +63,11 @@ type Method = 'get' | 'post' | 'put'
 export class TraceApi {
   readonly operations: PlacedOperation[] = []
   readonly #router: Router<RequestState>
-  readonly #memory: RequestMemory
+  readonly #deps: Pick<Deps, 'memory' | 'storage'>
 
-  constructor(router: Router<RequestState>, memory: RequestMemory) {
+  constructor(router: Router<RequestState>, deps: Pick<Deps, 'memory' | 'storage'>) {
     this.#router = router
-    this.#memory = memory
+    this.#deps = deps
   }
 
   get<Q extends TSchema, B extends TSchema>(
@@ -94,15 +96,19 @@ export class TraceApi {
     operation: TraceOperation<Q, B>,
     handle: Handler<Q, B>,
   ): void {
-    const { role = 'member', texts, ...described } = operation
+    const { role = 'member', texts, stores = false, ...described } = operation
     this.operations.push({ ...described, role, method, path, refusals: ownRefusals })
     const parseQuery = operation.query && compileQuery(operation.query)
     const parseBody = operation.body && compileTraceBody(operation.body, texts)
     this.#router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), async (ctx) => {
       requireRole(ctx.state.caller, role)
+      const { caller } = ctx.state
+      if (stores) await this.#deps.storage.requireTraceRoom(ctx, ctx.request.length ?? 0)
       const query = parseQuery?.(ctx.query) as Static<Q>
-      const body = (parseBody && parseBody(await this.#readBody(ctx))) as Static<B>
-      const answer = await handle({ ctx, caller: ctx.state.caller, params: ctx.params, query, body })
+      const bytes = parseBody && (await this.#readBody(ctx))
+      const body = (bytes && parseBody(bytes)) as Static<B>
+      const answer = await handle({ ctx, caller, params: ctx.params, query, body })
+      if (stores) this.#deps.storage.note(caller.entity, bytes?.length ?? 0)
       if (answer === undefined) return
       ctx.body = answer
       if (typeof answer === 'string') ctx.type = 'application/json'
@@ -112,7 +118,7 @@ export class TraceApi {
   /** The bytes of a request's body, cleaned of what no database can hold. @throws {TraceRefusal} 413 */
   async #readBody(ctx: RequestContext): Promise<Buffer> {
     try {
-      return cleanJson(await this.#memory.readBody(ctx, bodyLimitBytes))
+      return cleanJson(await this.#deps.memory.readBody(ctx, bodyLimitBytes))
     } catch (error) {
       throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
     }

@@ -1,10 +1,16 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import type { EntityLimits } from './entities.ts'
+import { selectLimits, type SetLimits } from './entities.ts'
 
 export type KeyRole = 'read' | 'member' | 'admin'
 
+// What is asked for with each request.
+const limitNames = ['requestsPerMinute', 'concurrentStreams', 'eventStreams', 'storedBytes', 'weight'] as const
+
+/** Those of an entity's limits that requests are measured by. */
+export type RequestLimitName = (typeof limitNames)[number]
+
 /** A key that may be used now, and its entity's limits of requests. */
-export interface KnownKey extends Pick<EntityLimits, 'requestsPerMinute' | 'concurrentStreams'> {
+export interface KnownKey extends Pick<SetLimits, RequestLimitName> {
   keyId: string
   entity: string
   role: KeyRole
@@ -46,8 +52,7 @@ const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock
 /** The key with this sha256, unless it is revoked or has expired. */
 export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | undefined> {
   const { rows } = await pool.query<KnownKey>(
-    `SELECT id AS "keyId", entity, role, requests_per_minute AS "requestsPerMinute",
-       concurrent_streams AS "concurrentStreams"
+    `SELECT id AS "keyId", entity, role, ${selectLimits(limitNames)}
      FROM auth.api_keys LEFT JOIN auth.entities USING (entity) WHERE digest = $1 AND ${usable}`,
     [digest],
   )

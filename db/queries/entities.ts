@@ -1,60 +1,74 @@
 import type { Connection, Pool } from '../pool.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
 
-/** What an entity may use; null where the installation's default holds. */
+/** What an entity may use; Infinity is no limit. */
 export interface EntityLimits {
-  requestsPerMinute: number | null
+  requestsPerMinute: number
   /** Chats under way, streamed or not, in one process of the gateway. */
-  concurrentStreams: number | null
+  concurrentStreams: number
+  /** Who follows or waits for events of jobs, in one process. */
+  eventStreams: number
   /** Unfinished training jobs. */
-  queuedJobs: number | null
-  storedBytes: number | null
+  queuedJobs: number
+  storedBytes: number
   /** How long payloads of finished jobs are kept. */
-  payloadDays: number | null
+  payloadDays: number
+  /** How many turns it has, against others' one, where they wait for the same. */
+  weight: number
   /** Whose trained tokens' statistics are kept. */
-  tokenStatistics: TokenStatisticsSetting | null
+  tokenStatistics: TokenStatisticsSetting
 }
 
-const none: EntityLimits = {
+/** What was set for an entity; null where the installation's default holds. */
+export type SetLimits = { [Name in keyof EntityLimits]: EntityLimits[Name] | null }
+
+const columns = {
+  requestsPerMinute: 'requests_per_minute',
+  concurrentStreams: 'concurrent_streams',
+  eventStreams: 'event_streams',
+  queuedJobs: 'queued_jobs',
+  storedBytes: 'stored_bytes',
+  payloadDays: 'payload_days',
+  weight: 'weight',
+  tokenStatistics: 'token_statistics',
+} as const satisfies Record<keyof EntityLimits, string>
+
+const names = Object.keys(columns) as (keyof EntityLimits)[]
+
+const none: SetLimits = {
   requestsPerMinute: null,
   concurrentStreams: null,
+  eventStreams: null,
   queuedJobs: null,
   storedBytes: null,
   payloadDays: null,
+  weight: null,
   tokenStatistics: null,
 }
 
+/** Columns of `auth.entities` under the names of their limits. */
+export function selectLimits(wanted: readonly (keyof EntityLimits)[]): string {
+  return wanted.map((name) => `${columns[name]} AS "${name}"`).join(', ')
+}
+
 /** The limits that were set for an entity. */
-export async function findEntityLimits(connection: Connection, entity: string): Promise<EntityLimits> {
-  const { rows } = await connection.query<EntityLimits>(
-    `SELECT requests_per_minute AS "requestsPerMinute", concurrent_streams AS "concurrentStreams",
-       queued_jobs AS "queuedJobs", stored_bytes AS "storedBytes", payload_days AS "payloadDays",
-       token_statistics AS "tokenStatistics"
-     FROM auth.entities WHERE entity = $1`,
+export async function findEntityLimits(connection: Connection, entity: string): Promise<SetLimits> {
+  const { rows } = await connection.query<SetLimits>(
+    `SELECT ${selectLimits(names)} FROM auth.entities WHERE entity = $1`,
     [entity],
   )
   return rows[0] ?? none
 }
 
 /** Sets all limits of an entity. */
-export async function saveEntityLimits(pool: Pool, entity: string, limits: EntityLimits): Promise<void> {
+export async function saveEntityLimits(pool: Pool, entity: string, limits: SetLimits): Promise<void> {
+  const all = names.map((name) => columns[name])
   await pool.query(
-    `INSERT INTO auth.entities (entity, requests_per_minute, concurrent_streams, queued_jobs, stored_bytes, payload_days,
-       token_statistics)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
-     ON CONFLICT (entity) DO UPDATE SET requests_per_minute = excluded.requests_per_minute,
-       concurrent_streams = excluded.concurrent_streams, queued_jobs = excluded.queued_jobs,
-       stored_bytes = excluded.stored_bytes, payload_days = excluded.payload_days,
-       token_statistics = excluded.token_statistics, updated_at = now()`,
-    [
-      entity,
-      limits.requestsPerMinute,
-      limits.concurrentStreams,
-      limits.queuedJobs,
-      limits.storedBytes,
-      limits.payloadDays,
-      limits.tokenStatistics,
-    ],
+    `INSERT INTO auth.entities (entity, ${all.join(', ')})
+     VALUES ($1, ${all.map((_, index) => `$${index + 2}`).join(', ')})
+     ON CONFLICT (entity) DO UPDATE SET ${all.map((column) => `${column} = excluded.${column}`).join(', ')},
+       updated_at = now()`,
+    [entity, ...names.map((name) => limits[name])],
   )
 }
 

@@ -47,7 +47,7 @@ export async function claimRequest(
 /** The request that a key was used for, and its answer (JSON) if there is one. */
 export async function findKeyedRequest(
   pool: Pool,
-  { entity, key }: KeyedRequest,
+  { entity, key }: Pick<KeyedRequest, 'entity' | 'key'>,
 ): Promise<(KeyedRequest & { answer: string | null }) | undefined> {
   const { rows } = await pool.query<KeyedRequest & { answer: string | null }>(
     'SELECT entity, key, route, digest, answer FROM auth.idempotent_requests WHERE entity = $1 AND key = $2',

@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import { bytesOfCall, countChanged } from './stored-bytes.ts'
 import { whenWeekIsMade } from './weeks-in-the-making.ts'
 
 /** Where a call is. */
@@ -49,14 +50,18 @@ export async function deleteCalls(
   pool: Pool,
   { weeks, project, ids }: { weeks: number[]; project: number; ids: string[] },
 ): Promise<number> {
-  const { rowCount } = await pool.query(
+  const { rows } = await pool.query<{ count: number }>(
     `WITH doomed AS (
        SELECT week, id FROM tracing.calls
        WHERE week = ANY ($1) AND project = $2 AND id = ANY ($3) AND started_at IS NOT NULL AND deleted_at IS NULL
        ORDER BY id FOR UPDATE
-     )
-     UPDATE tracing.calls c SET deleted_at = now() FROM doomed d WHERE c.week = d.week AND c.project = $2 AND c.id = d.id`,
+     ), changed AS (
+       UPDATE tracing.calls c SET deleted_at = now() FROM doomed d
+       WHERE c.week = d.week AND c.project = $2 AND c.id = d.id
+       RETURNING c.project, c.week, -(${bytesOfCall}) AS bytes
+     ), counted AS (${countChanged})
+     SELECT count(*) AS count FROM changed`,
     [weeks, project, ids],
   )
-  return rowCount ?? 0
+  return rows[0]!.count
 }

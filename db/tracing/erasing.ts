@@ -13,6 +13,8 @@ const tables = [
   'feedback',
   'costs',
   'replaced_payloads',
+  // The last one: it counts the others.
+  'stored_bytes',
 ]
 
 /**

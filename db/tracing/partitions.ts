@@ -67,6 +67,7 @@ export async function dropWeek(pool: Pool, week: number, kept: Kept): Promise<bo
     const { rowCount } = await connection.query(`SELECT FROM ${nameOf(week)} WHERE spilled IS NOT NULL LIMIT 1`)
     if (rowCount !== 0) return false
     await connection.query(`DROP TABLE ${nameOf(week)}`)
+    await connection.query('DELETE FROM tracing.stored_bytes WHERE week = $1', [week])
     return true
   })
 }

@@ -1,4 +1,5 @@
 import { withTransaction, type Pool } from '../pool.ts'
+import { bytesOfCall, countStored, type StoredChange } from './stored-bytes.ts'
 
 /** How long a project keeps its calls, in days; null: for good. */
 export interface KeptProject {
@@ -43,13 +44,16 @@ export async function purgeSome(
   remove: RemoveSpilled,
 ): Promise<number> {
   return withTransaction(pool, async (connection) => {
-    const { rows } = await connection.query<{ spilled: Record<string, { key: string }> | null }>(
+    const { rows } = await connection.query<StoredChange & { spilled: Record<string, { key: string }> | null }>(
       `WITH doomed AS (SELECT c.project, c.id, c.week FROM tracing.calls c WHERE ${which} LIMIT $1 FOR UPDATE SKIP LOCKED)
        DELETE FROM tracing.calls c USING doomed d
-       WHERE c.project = d.project AND c.id = d.id AND c.week = d.week RETURNING c.spilled`,
+       WHERE c.project = d.project AND c.id = d.id AND c.week = d.week
+       RETURNING c.spilled, c.project, c.week,
+         CASE WHEN c.deleted_at IS NULL THEN -(${bytesOfCall}) ELSE 0 END AS bytes`,
       [limit, ...values],
     )
     await remove(rows.flatMap(({ spilled }) => Object.values(spilled ?? {}).map(({ key }) => key)))
+    await countStored(connection, rows)
     return rows.length
   })
 }

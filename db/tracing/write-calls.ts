@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Pool } from '../pool.ts'
+import { withTransaction, type Pool } from '../pool.ts'
 import { BinaryRows } from './binary-copy.ts'
 import type { CallRow } from './call-rows.ts'
 import { mergeCalls } from './merge-calls.ts'
+import { countStored, measureCalls } from './stored-bytes.ts'
 import { whenWeekIsMade } from './weeks-in-the-making.ts'
 
 const columns = [
@@ -36,19 +37,12 @@ async function copyOrMerge(pool: Pool, rows: CallRow[]): Promise<void> {
 
 async function copyCalls(pool: Pool, rows: CallRow[]): Promise<void> {
   const encoded = encodeCalls(rows)
-  const client = await pool.connect()
-  let broken: Error | undefined
-  try {
-    const stream = client.query(copyFrom(`COPY tracing.calls (${columns}) FROM STDIN (FORMAT binary)`))
+  await withTransaction(pool, async (connection) => {
+    const stream = connection.query(copyFrom(`COPY tracing.calls (${columns}) FROM STDIN (FORMAT binary)`))
     stream.end(encoded)
     await once(stream, 'finish')
-  } catch (error) {
-    // After an error of the server the connection goes on; without a code it is gone.
-    if (!('code' in (error as Error))) broken = error as Error
-    throw error
-  } finally {
-    client.release(broken)
-  }
+    await countStored(connection, measureCalls(rows))
+  })
 }
 
 /** The rows as a binary COPY takes them. */

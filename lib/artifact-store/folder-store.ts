@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { countBytes } from './counted.ts'
 import { StoreFailed } from './failed.ts'
+import { requireRoom } from './free-space.ts'
 import { placeFile } from './folder-files.ts'
 import { artifactUri, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
@@ -46,6 +47,12 @@ export class FolderStore implements ArtifactStore {
   }
 
   async spoolPath(): Promise<string> {
+    const file = await this.#temporaryPath()
+    await requireRoom(this.#spool)
+    return file
+  }
+
+  async #temporaryPath(): Promise<string> {
     const made = await mkdir(this.#spool, { recursive: true })
     // Trainers write here too, and share a group with us rather than a user.
     if (made !== undefined) await chmod(this.#spool, (await stat(this.#spool)).mode | 0o070)
@@ -86,7 +93,7 @@ export class FolderStore implements ArtifactStore {
     const folder = this.#pathOf(requireFolder(prefix))
     const removed = { objects: 0, bytes: 0 }
     try {
-      const aside = await this.spoolPath()
+      const aside = await this.#temporaryPath()
       await rename(folder, aside)
       for await (const { size } of walk(aside, '')) {
         removed.objects++
@@ -112,13 +119,13 @@ export class FolderStore implements ArtifactStore {
   }
 
   async probe(): Promise<void> {
-    const file = await this.spoolPath()
+    const file = await this.#temporaryPath()
     await this.#place(file, `${file}.probe`, () => pipeline([Buffer.from('probe')], createWriteStream(file)))
     await rm(`${file}.probe`)
   }
 
   async #write<T>(key: string, fill: (temporary: string) => Promise<T>): Promise<T> {
-    return this.#place(await this.spoolPath(), this.#pathOf(key), fill)
+    return this.#place(await this.#temporaryPath(), this.#pathOf(key), fill)
   }
 
   async #place<T>(temporary: string, file: string, fill: (temporary: string) => Promise<T>): Promise<T> {

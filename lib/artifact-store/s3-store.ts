@@ -9,6 +9,7 @@ import { paginateListObjectsV2, S3ServiceException, type _Object, type S3Client 
 import { Upload } from '@aws-sdk/lib-storage'
 import { countBytes } from './counted.ts'
 import { StoreFailed } from './failed.ts'
+import { requireRoom } from './free-space.ts'
 import { inTurns } from './in-turns.ts'
 import { artifactUri, isKey, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
@@ -56,6 +57,7 @@ export class S3Store implements ArtifactStore {
 
   async spoolPath(): Promise<string> {
     await mkdir(this.#spool, { recursive: true })
+    await requireRoom(this.#spool)
     return path.join(this.#spool, randomUUID())
   }
 

@@ -19,7 +19,7 @@ const listSpool = () => readdir(path.join(folder, '.spool'))
 
 test('what a source gives is in a file, counted and digested', async () => {
   const chunks = Array.from({ length: 40 }, () => randomBytes(50_000))
-  const spooled = await spoolSource(store, Readable.from(chunks), 2_000_000)
+  const spooled = await spoolSource(store, Readable.from(chunks), { maxBytes: 2_000_000 })
   const bytes = Buffer.concat(chunks)
   const digest = createHash('sha256').update(bytes).digest('hex')
   expect(spooled).toEqual({ file: spooled.file, digest, size: 2_000_000, broken: undefined })
@@ -36,14 +36,14 @@ test('of a source that breaks, what came is kept, and why is told', async () => 
       throw fault
     })(),
   )
-  const spooled = await spoolSource(store, source, 100)
+  const spooled = await spoolSource(store, source, { maxBytes: 100 })
   expect([spooled.size, spooled.broken, await readFile(spooled.file, 'utf8')]).toEqual([4, fault, 'half'])
   await rm(spooled.file)
 })
 
 test('a source that gives too much leaves nothing behind, and is not destroyed', async () => {
   const source = Readable.from([Buffer.from('abc'), Buffer.from('def'), Buffer.from('ghi')])
-  await expect(spoolSource(store, source, 5)).rejects.toBeInstanceOf(SourceTooLarge)
+  await expect(spoolSource(store, source, { maxBytes: 5 })).rejects.toBeInstanceOf(SourceTooLarge)
   expect([await listSpool(), source.destroyed]).toEqual([[], false])
 })
 
@@ -54,5 +54,5 @@ test('a folder that takes no writes is told, at once', async () => {
       for (;;) yield Buffer.alloc(100_000)
     })(),
   )
-  await expect(spoolSource(missing, endless, 1e9)).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(spoolSource(missing, endless, { maxBytes: 1e9 })).rejects.toMatchObject({ code: 'ENOENT' })
 })

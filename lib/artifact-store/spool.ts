@@ -25,12 +25,13 @@ export class SourceTooLarge extends Error {
  * Writes a source into a local file while digesting it, in bounded memory. The source is not destroyed when it gives
  * too much: whoever answers it may still want to say so.
  *
+ * @param count is told of the bytes as they come; what it throws ends the spooling
  * @throws {SourceTooLarge} whatever else breaks the source is told in the result; the file is gone then
  */
 export async function spoolSource(
   store: Pick<ArtifactStore, 'spoolPath'>,
   source: Readable,
-  maxBytes: number,
+  { maxBytes, count }: { maxBytes: number; count?: ((bytes: number) => void) | undefined },
 ): Promise<Spooled> {
   const file = await store.spoolPath()
   const hash = createHash('sha256')
@@ -43,6 +44,7 @@ export async function spoolSource(
     for await (const chunk of tellBreak(source, (error) => (broken = error))) {
       size += chunk.length
       if (size > maxBytes) throw new SourceTooLarge(`more than ${maxBytes} bytes`)
+      count?.(chunk.length)
       hash.update(chunk)
       if (!target.write(chunk)) await Promise.race([once(target, 'drain'), written])
     }

@@ -29,7 +29,11 @@ export interface ArtifactStore {
   put(key: string, source: Readable | Uint8Array): Promise<StoredArtifact>
   /** Takes over a finished local file whose digest and size the caller has counted; the file is gone afterwards. */
   adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact>
-  /** The path of a new local file to spool an upload into, from where `adopt` takes it the cheapest way. */
+  /**
+   * The path of a new local file to spool an upload into, from where `adopt` takes it the cheapest way.
+   *
+   * @throws {StoreFailed} when what is left of its disk is a reserve
+   */
   spoolPath(): Promise<string>
   /** An object's bytes; none where a range starts behind its end. @throws {ArtifactMissing} */
   open(key: string, range?: ByteRange): Promise<Readable>

@@ -12,12 +12,14 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const run = promisify(execFile)
-const unlimited = {
-  requests_per_minute: null,
-  concurrent_streams: null,
-  queued_jobs: null,
-  stored_bytes: null,
+const usual = {
+  requests_per_minute: 60_000,
+  concurrent_streams: 2_048,
+  event_streams: 2_048,
+  queued_jobs: 20_000,
+  stored_bytes: 1024 ** 4,
   payload_days: null,
+  weight: 1,
   token_statistics: 'sampled',
 }
 let entity: string
@@ -117,7 +119,58 @@ describe('requests and chats, on two processes', () => {
     expect((await chat()).status).toBe(503)
   })
 
-  test('the command shows what is set, and an entity reads what holds for it', async () => {
+  test('requests are counted in portions of a large limit', async () => {
+    await setLimits(database.databaseUrl, '--requests-per-minute', '60000')
+    for (let times = 0; times < 20; times++) expect((await ask('/v1/models')).status).toBe(200)
+    const counted = await database.pool.query<{ points: number }>(
+      "SELECT points FROM auth.request_counts WHERE key = 'minute:' || $1",
+      [entity],
+    )
+    expect(counted.rows).toEqual([{ points: 300 }])
+  })
+
+  test('a limit of several portions is used up to its last request', async () => {
+    await setLimits(database.databaseUrl, '--requests-per-minute', '501')
+    const statuses: number[] = []
+    for (let times = 0; times < 30; times++) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/v1/models')))
+      statuses.push(...answers.map(({ status }) => status))
+    }
+    expect(statuses.filter((status) => status === 200)).toHaveLength(501)
+  })
+
+  test('event streams and waits have a limit, told by its name; lists of events have none', async () => {
+    const api = createRest({ ...stack, url: servers[0]!.url }, key)
+    await database.pool.query(
+      "INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('none', '{none}', 'trainyard', 'none') ON CONFLICT DO NOTHING",
+    )
+    const { id: modelId } = await api.call<{ id: string }>('POST', '/v1/preview/models', {
+      base_model: 'none',
+      project: 'tests',
+      entity,
+      name: 'followed',
+    })
+    const job = { model_id: modelId, trajectory_groups: [] }
+    const { id } = await api.call<{ id: string }>('POST', '/v1/preview/training-jobs', job)
+    await setLimits(database.databaseUrl, '--event-streams', '1')
+    const path = `/v1/preview/training-jobs/${id}/events`
+    const leaving = new AbortController()
+    const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' }
+    const stream = await fetch(servers[0]!.url + path, { headers, signal: leaving.signal })
+    expect(stream.status).toBe(200)
+    const refused = await ask(`${path}?wait=5`)
+    expect([refused.status, await refused.json()]).toEqual([
+      429,
+      {
+        detail: `${entity} has 1 event streams open, and its limit event_streams is 1; close one, or ask for a higher limit.`,
+      },
+    ])
+    expect((await ask(path)).status).toBe(200)
+    leaving.abort()
+    await eventually(async () => expect((await ask(`${path}?wait=1`)).status).toBe(200), 5_000)
+  })
+
+  test('the command shows what holds, and an entity reads it too', async () => {
     const first = await setLimits(
       database.databaseUrl,
       '--queued-jobs',
@@ -126,6 +179,8 @@ describe('requests and chats, on two processes', () => {
       '14',
       '--token-statistics',
       'all',
+      '--weight',
+      '2.5',
     )
     const second = await setLimits(
       database.databaseUrl,
@@ -133,17 +188,29 @@ describe('requests and chats, on two processes', () => {
       '9007199254740991',
       '--queued-jobs',
       'default',
+      '--requests-per-minute',
+      'none',
     )
     expect(first.stdout).toMatch(/^queued-jobs +3$/m)
-    expect(second.stdout).toMatch(
-      /^queued-jobs +default\nstored-bytes +9007199254740991\npayload-days +14\ntoken-statistics +all$/m,
-    )
+    const shown = second.stdout.split('\n').map((line) => line.replaceAll(/ +/g, ' '))
+    expect(shown.slice(1, -1)).toEqual([
+      'requests-per-minute none',
+      'concurrent-streams 2048 (default)',
+      'event-streams 2048 (default)',
+      'queued-jobs 20000 (default)',
+      'stored-bytes 9007199254740991',
+      'payload-days 14',
+      'weight 2.5',
+      'token-statistics all',
+    ])
     const reader = createRest({ ...stack, url: servers[0]!.url }, await addKey(database.pool, entity, 'read'))
     expect(await reader.call('GET', '/v1/preview/limits')).toEqual({
-      ...unlimited,
+      ...usual,
       entity,
+      requests_per_minute: null,
       stored_bytes: Number.MAX_SAFE_INTEGER,
       payload_days: 14,
+      weight: 2.5,
       token_statistics: 'all',
       in_use: { queued_jobs: 0, stored_bytes: 0 },
     })
@@ -178,7 +245,7 @@ describe('jobs and bytes', () => {
     expect(refused).toHaveLength(9)
     expect(refused[0]!.headers.get('retry-after')).toBe('15')
     expect(await refused[0]!.json()).toEqual({
-      detail: `${entity} may have 3 unfinished training jobs; post this one when another has ended.`,
+      detail: `${entity} may have 3 unfinished training jobs, its limit queued_jobs; post this one when another has ended.`,
     })
     expect((await readInUse()).queued_jobs).toBe(3)
     const { rows } = await pool.query('SELECT FROM training.jobs WHERE model_id = $1', [modelId])

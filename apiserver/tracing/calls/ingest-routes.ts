@@ -17,8 +17,8 @@ import {
 
 const tag = 'Calls'
 const under = (place: string, names: readonly string[]) => names.map((name) => `${place}.${name}`)
-const startBody = { body: startBodySchema, texts: under('start', startTexts) }
-const endBody = { body: endBodySchema, texts: under('end', endTexts) }
+const startBody = { stores: true, body: startBodySchema, texts: under('start', startTexts) }
+const endBody = { stores: true, body: endBodySchema, texts: under('end', endTexts) }
 const batchTexts = [...under('batch[].req.start', startTexts), ...under('batch[].req.end', endTexts)]
 
 /** How calls come in: whole ones, or starts and ends in any order. What was answered is durable. */
@@ -28,7 +28,7 @@ export function routeIngest(api: TraceApi, deps: TraceDeps): void {
 
   api.post(
     '/call/upsert_batch',
-    { tag, summary: 'Store starts and ends of calls', body: batchBodySchema, texts: batchTexts },
+    { tag, summary: 'Store starts and ends of calls', stores: true, body: batchBodySchema, texts: batchTexts },
     async ({ caller, body: { batch } }) => {
       const parts = batch.map((item, index): CallPart & { projectId: string } => {
         const place = ['body', 'batch', String(index), 'req', item.mode]
@@ -51,6 +51,7 @@ function routeWhole(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Store calls that are over',
+      stores: true,
       body: completeBodySchema,
       texts: under('batch[]', [...startTexts, ...endTexts]),
       answer: emptySchema,

@@ -68,7 +68,10 @@ interface Read extends Asked {
 /** Reads a completion; what is made of its inputs is let go again. */
 async function openCompletion(deps: TraceDeps, ctx: RequestContext, asked: Asked) {
   const isTracked = asked.body.track_llm_call !== false
-  if (isTracked) requireRole(ctx.state.caller, 'member')
+  if (isTracked) {
+    requireRole(ctx.state.caller, 'member')
+    await deps.storage.requireTraceRoom(ctx, ctx.request.length ?? 0)
+  }
   const memory = deps.memory.open(ctx)
   const reader = new ChatReader(memory)
   const inputs = readInputs(asked.body.inputs, reader)

@@ -34,7 +34,7 @@ export class AnnotationChecks {
     const startMs = performance.now()
     const schema = this.#schemas.get(ref) ?? (await this.#readSchema(ref))
     this.#schemas.set(ref, schema)
-    const outcome = await this.#deps.values.check({ schema, value })
+    const outcome = await this.#deps.values.check({ schema, value }, this.#caller.entity)
     this.#leftMs -= performance.now() - startMs
     if (outcome === 'bad schema') throw badRequest('The schema of the annotation spec cannot be used')
     if (outcome === 'invalid') throw badRequest('Feedback payload does not match annotation spec')

@@ -66,6 +66,7 @@ function routeWrites(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Say something of a call or an object',
+      stores: true,
       description:
         'A request with an id that is there already changes nothing, and is answered with what is there: it is taken ' +
         'for the same request again.',
@@ -81,6 +82,7 @@ function routeWrites(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Say several things at once',
+      stores: true,
       description:
         'All or nothing. The first item that breaks a rule is told with a 422, after which clients send the others again.',
       body: feedbackBatchSchema,
@@ -98,6 +100,7 @@ function routeWrites(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Put feedback in the place of another',
+      stores: true,
       body: feedbackReplaceSchema,
       texts: feedbackTexts,
       answer: feedbackSchema,

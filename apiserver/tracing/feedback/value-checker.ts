@@ -1,3 +1,4 @@
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { unavailable } from '../../refusal.ts'
 import { TaskThreads } from '../task-threads.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
@@ -7,13 +8,14 @@ const resourceLimits = { maxOldGenerationSizeMb: 128, stackSizeMb: 4 }
 // People's schemas have some hundred characters, and take a millisecond. The rest of the time is for a machine that is busy.
 const usualTimeoutMs = 1_000
 const longestSchema = 64 * 1024
-// A minute of hostile schemas, for both threads; of others, no time at all.
+// A minute of hostile schemas, for both threads; of others, no time at all. Half of them may be one entity's.
 const mostTasks = 120
+const mostTasksOfEntity = 60
 
 /** Checks values by schemas that anybody may have written, in threads that are started when they are needed. */
 export class ValueChecker {
   readonly #threads: TaskThreads<CheckTask, CheckOutcome>
-  #tasks = 0
+  readonly #places = new FairSemaphore({ permits: mostTasks, permitsPerKey: mostTasksOfEntity })
 
   constructor(timeoutMs = usualTimeoutMs) {
     const program = new URL('value-worker.ts', import.meta.url)
@@ -21,18 +23,18 @@ export class ValueChecker {
   }
 
   /**
-   * A schema that takes too much time or memory, or is longer than 64 KiB, is a bad one.
+   * Entities take turns. A schema that takes too much time or memory, or is longer than 64 KiB, is a bad one.
    *
    * @throws {Refusal} 503 when too much is being checked already
    */
-  async check(task: CheckTask): Promise<CheckOutcome> {
+  async check(task: CheckTask, entity: string): Promise<CheckOutcome> {
     if (task.schema.length > longestSchema) return 'bad schema'
-    if (this.#tasks >= mostTasks) throw unavailable('Too many annotations are being checked.', 10)
-    this.#tasks++
+    const giveBack = this.#places.tryAcquire({ key: entity })
+    if (!giveBack) throw unavailable('Too many annotations are being checked.', 10)
     try {
-      return (await this.#threads.ask(task)) ?? 'bad schema'
+      return (await this.#threads.ask(task, { key: entity })) ?? 'bad schema'
     } finally {
-      this.#tasks--
+      giveBack()
     }
   }
 }

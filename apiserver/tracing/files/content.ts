@@ -31,7 +31,7 @@ export async function takeContent(store: ArtifactStore, source: Readable, maxByt
 
 async function spoolContent(store: ArtifactStore, source: Readable, maxBytes: number): Promise<FileContent> {
   try {
-    const { file, digest, size, broken } = await spoolSource(store, source, maxBytes)
+    const { file, digest, size, broken } = await spoolSource(store, source, { maxBytes })
     if (!broken) return { size, spooled: file, sha256: Buffer.from(digest, 'hex') }
     await rm(file, { force: true })
     throw broken

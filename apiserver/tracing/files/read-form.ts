@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { BusboyInstance } from '@fastify/busboy'
 import { feedForm, openFormParser, refuseForm } from '../../http/forms.ts'
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { openAnyBody } from '../../middleware/body.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
@@ -21,15 +22,16 @@ const fileField = 'file'
 /**
  * Reads a multipart body while it comes; no more is read than is written.
  *
- * @throws {Refusal} 422 for what is no such form, 413; nothing is left behind then
+ * @throws {Refusal} 422 for what is no such form, 413, 403 when the entity may not store so much; nothing is left behind then
  */
 export async function readFileForm(
   deps: Pick<TraceDeps, 'artifacts' | 'config'>,
   ctx: RequestContext,
+  incoming: IncomingBytes,
 ): Promise<FileForm> {
   const reading = new FormReading(deps, openParser(ctx))
   try {
-    await reading.feed(ctx)
+    await reading.feed(ctx, incoming)
     return await reading.finish()
   } catch (error) {
     await reading.discard()
@@ -67,8 +69,9 @@ class FormReading {
       parser.on(event, () => (this.#refusal ??= refuseForm('it has too many files or fields')))
   }
 
-  async feed(ctx: RequestContext): Promise<void> {
+  async feed(ctx: RequestContext, incoming: IncomingBytes): Promise<void> {
     for await (const chunk of openAnyBody(ctx, this.#limitBytes, () => {})) {
+      incoming.add(chunk.length)
       await feedForm(this.#parser, this.#done, chunk)
       if (this.#refusal) throw this.#refusal
     }

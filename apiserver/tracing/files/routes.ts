@@ -1,4 +1,6 @@
 import { sumFiles } from '../../../db/tracing/files.ts'
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
+import type { RequestContext } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { discardContent } from './content.ts'
@@ -42,16 +44,29 @@ function routeCreate(api: TraceApi, deps: TraceDeps, path: string): void {
       streamedBody: { 'multipart/form-data': fileCreateForm },
       answer: fileCreatedSchema,
     },
-    async ({ ctx, caller }) => {
-      const form = await readFileForm(deps, ctx)
+    async ({ ctx }) => {
+      const incoming = await deps.storage.receive(ctx)
       try {
-        const project = await deps.projects.open(caller, form.projectId)
-        return { digest: await keepFile(deps, project, form) }
+        return { digest: await receiveFile(deps, ctx, incoming) }
       } finally {
-        await discardContent(form.content)
+        incoming.release()
       }
     },
   )
+}
+
+async function receiveFile(deps: TraceDeps, ctx: RequestContext, incoming: IncomingBytes): Promise<string> {
+  const { caller } = ctx.state
+  const form = await readFileForm(deps, ctx, incoming)
+  incoming.end()
+  try {
+    const project = await deps.projects.open(caller, form.projectId)
+    const digest = await keepFile(deps, project, form)
+    deps.storage.note(caller.entity, form.content.size)
+    return digest
+  } finally {
+    await discardContent(form.content)
+  }
 }
 
 function routeContent(api: TraceApi, deps: TraceDeps, path: string): void {

@@ -24,7 +24,7 @@ export async function createObject(
   { objectId, expectedDigest, wbUserId, ...given }: NewObject,
 ): Promise<string> {
   checkObjectId(objectId)
-  const { completed, ...kept } = await inspector.inspect(given)
+  const { completed, ...kept } = await inspector.inspect(given, project.entity)
   if (expectedDigest && expectedDigest !== kept.digest)
     throw digestMismatch(`The digest of ${objectId} is ${kept.digest}`)
   await publishVersion(pool, project.number, { ...kept, objectId, val: completed ?? given.val, wbUserId })

@@ -37,6 +37,7 @@ function routeCreate(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Publish a version of an object or an op',
+      stores: true,
       description:
         'A value that the object has had is that version again: it keeps its index, becomes the latest one, and lives ' +
         'again if it was deleted.',

@@ -15,10 +15,14 @@ export class ValueInspector {
     program: new URL('inspect-worker.ts', import.meta.url),
   })
 
-  /** @throws {TraceRefusal} 400 when the value does not fit its class, 413 for one that takes too much time or memory */
-  async inspect({ val, builtinObjectClass }: GivenValue): Promise<InspectedValue> {
+  /**
+   * Entities take turns.
+   *
+   * @throws {TraceRefusal} 400 when the value does not fit its class, 413 for one that takes too much time or memory
+   */
+  async inspect({ val, builtinObjectClass }: GivenValue, entity: string): Promise<InspectedValue> {
     if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass })
-    const outcome = await this.#threads.ask({ val, builtinObjectClass })
+    const outcome = await this.#threads.ask({ val, builtinObjectClass }, { key: entity })
     if (!outcome) throw tooLarge()
     if ('inspected' in outcome) return outcome.inspected
     throw new TraceRefusal(outcome.refused.status, outcome.refused.reason)

@@ -25,12 +25,14 @@ export function routeOtel(api: TraceApi, deps: TraceDeps): void {
   for (const [path, summary] of paths) {
     const streamedBody = { 'application/x-protobuf': spansSchema, 'application/json': Type.Object({}) }
     const otherAnswers = { 'application/x-protobuf': spansSchema }
-    const operation = { tag: 'OpenTelemetry', summary, description, streamedBody, otherAnswers, answer: answerSchema }
+    const described = { tag: 'OpenTelemetry', summary, description }
+    const operation = { ...described, stores: true, streamedBody, otherAnswers, answer: answerSchema }
     api.post(path, operation, async ({ ctx, caller }) => {
       const format = readFormat(ctx)
       const bytes = await readOtlpBody(deps.memory, ctx)
       const [projectId, wbRunId] = [ctx.get('project_id').trim(), ctx.get('wb_run_id').trim()]
       const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId })
+      deps.storage.note(caller.entity, bytes.length)
       ctx.type = format === 'json' ? 'application/json' : 'application/x-protobuf'
       ctx.body = writeAnswer(format, rejections)
       return undefined

@@ -18,7 +18,7 @@ export async function createTable(
   project: Project,
   { rows, expectedDigest }: { rows: JsonText; expectedDigest: Expected },
 ): Promise<{ digest: string; rowDigests: string[] }> {
-  const rowDigests = await digestRows(deps, rows, ['body', 'table', 'rows'])
+  const rowDigests = await digestRows({ ...deps, entity: project.entity }, rows, ['body', 'table', 'rows'])
   const digest = digestAsExpected(rowDigests, expectedDigest)
   const added = { digests: rowDigests, array: rows.toString() }
   await addTable(deps.pool, project.number, { digest, rowDigests, rows: added })

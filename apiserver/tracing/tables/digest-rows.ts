@@ -8,16 +8,17 @@ import { splitItems } from './split-rows.ts'
 // Clients send 1,000 at once. A body has room for ten million empty ones.
 const mostRows = 200_000
 
+interface RowDeps extends Pick<TraceDeps, 'inspector'> {
+  /** Whose the rows are. */
+  entity: string
+}
+
 /**
  * Digests of rows, in their order; other requests are served meanwhile.
  *
  * @throws {Refusal} 422 for a row that is no object, 413 for more rows than are taken at once
  */
-export async function digestRows(
-  deps: Pick<TraceDeps, 'inspector'>,
-  rows: JsonText,
-  place: string[],
-): Promise<string[]> {
+export async function digestRows(deps: RowDeps, rows: JsonText, place: string[]): Promise<string[]> {
   if (rows.first !== '[') throw unprocessable({ loc: place, msg: 'Input should be a valid list', type: 'list_type' })
   const digests: string[] = []
   const turns = new Turns()
@@ -30,11 +31,7 @@ export async function digestRows(
 }
 
 /** @throws {Refusal} 422 when it is no object */
-export async function digestRow(
-  { inspector }: Pick<TraceDeps, 'inspector'>,
-  row: string,
-  place: string[],
-): Promise<string> {
-  if (row.startsWith('{')) return (await inspector.inspect({ val: row })).digest
+export async function digestRow({ inspector, entity }: RowDeps, row: string, place: string[]): Promise<string> {
+  if (row.startsWith('{')) return (await inspector.inspect({ val: row }, entity)).digest
   throw unprocessable({ loc: place, msg: 'Input should be a valid dictionary', type: 'dict_type' })
 }

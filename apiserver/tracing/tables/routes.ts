@@ -38,6 +38,7 @@ function routeCreate(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Make a table of rows',
+      stores: true,
       description: 'Rows are objects; a project keeps equal ones once. At most 200,000 at once.',
       body: tableCreateSchema,
       texts: ['table.rows'],
@@ -54,6 +55,7 @@ function routeCreate(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Make a table of rows that other tables have',
+      stores: true,
       description: 'Whether the rows are there is not checked; they may come later.',
       body: tableFromDigestsSchema,
       answer: tableDigestSchema,
@@ -72,6 +74,7 @@ function routeUpdate(api: TraceApi, deps: TraceDeps): void {
     {
       tag,
       summary: 'Make a table of the rows of another one, with changes',
+      stores: true,
       description: 'The changes are made one after the other. The other table stays as it is.',
       body: tableUpdateSchema,
       texts: ['updates[].append.row', 'updates[].insert.row'],

@@ -30,7 +30,7 @@ export async function updateTable(
   if (updates.length > mostUpdates) throw tooLarge()
   const order = await readOrder(pool, project.number, base)
   if (!order) throw missing(`Table ${cut(base)} not found`)
-  const update = new TableUpdate(inspector, new DigestList(order))
+  const update = new TableUpdate({ inspector, entity: project.entity }, new DigestList(order))
   const updatedRowDigests: string[] = []
   const turns = new Turns()
   for (const [index, change] of updates.entries()) {
@@ -46,13 +46,13 @@ export async function updateTable(
 }
 
 class TableUpdate {
-  readonly #inspector: TraceDeps['inspector']
+  readonly #deps: Pick<TraceDeps, 'inspector'> & { entity: string }
   readonly rows: DigestList
   /** Texts of new rows by their digests. */
   readonly added = new Map<string, string>()
 
-  constructor(inspector: TraceDeps['inspector'], rows: DigestList) {
-    this.#inspector = inspector
+  constructor(deps: Pick<TraceDeps, 'inspector'> & { entity: string }, rows: DigestList) {
+    this.#deps = deps
     this.rows = rows
   }
 
@@ -65,7 +65,7 @@ class TableUpdate {
 
   async #add(index: number, row: { toString(): string }, place: string[]): Promise<string> {
     const text = String(row)
-    const digest = await digestRow({ inspector: this.#inspector }, text, place)
+    const digest = await digestRow(this.#deps, text, place)
     this.rows.insert(checkIndex(index, this.rows.length), digest)
     this.added.set(digest, text)
     return digest

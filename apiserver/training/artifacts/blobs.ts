@@ -5,10 +5,11 @@ import { uploadPrefix, uploadsOf } from '../../../lib/artifact-store/blobs.ts'
 import type { Spooled } from '../../../lib/artifact-store/spool.ts'
 import { sumSizes } from '../../../lib/artifact-store/sum-sizes.ts'
 import type { Deps } from '../../deps.ts'
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { notFound, Refusal, unprocessable } from '../../refusal.ts'
 import { keepBlob, spoolUpload, storeOrRefuse, uploadTooLarge } from './store-files.ts'
-import { beginBody } from './upload.ts'
+import { withUpload } from './upload.ts'
 
 /** How much of a file is there, counted from its beginning without a gap. */
 export interface BlobState {
@@ -56,9 +57,18 @@ export async function receiveBlob(deps: Deps, name: BlobName, ctx: RequestContex
   if (before.complete) return before
   if (span.start > before.size) throw gap(before.size)
   // What lies of files that are not complete counts too.
-  await beginBody(deps, ctx, () => sumSizes(deps.artifacts, uploadsOf(name.entity)))
-  const left = (span.total ?? deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) - span.start
-  const spooled = await spoolUpload(deps, ctx.req, left)
+  const beside = () => sumSizes(deps.artifacts, uploadsOf(name.entity))
+  return withUpload(deps, ctx, (incoming) => receivePart(deps, name, { ctx, span, incoming }), beside)
+}
+
+async function receivePart(
+  deps: Deps,
+  name: BlobName,
+  { ctx, span, incoming }: { ctx: RequestContext; span: Span; incoming: IncomingBytes },
+): Promise<BlobState> {
+  const maxBytes = (span.total ?? deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) - span.start
+  const spooled = await spoolUpload(deps, ctx.req, { maxBytes, count: (bytes) => incoming.add(bytes) })
+  incoming.end()
   const isWhole = span.start === 0 && !spooled.broken && (span.total ?? spooled.size) === spooled.size
   if (isWhole) return finishBlob(deps, name, spooled)
   await keepPart(deps, name, span.start, spooled)
@@ -110,7 +120,9 @@ function measure(parts: Part[]): number {
 }
 
 async function join(deps: Deps, parts: Part[], total: number): Promise<Spooled> {
-  const spooled = await spoolUpload(deps, Readable.from(readParts(deps, parts), { objectMode: false }), total)
+  const spooled = await spoolUpload(deps, Readable.from(readParts(deps, parts), { objectMode: false }), {
+    maxBytes: total,
+  })
   if (!spooled.broken) return spooled
   await rm(spooled.file, { force: true })
   throw spooled.broken

@@ -4,6 +4,7 @@ import type { BusboyInstance } from '@fastify/busboy'
 import type { Spooled } from '../../../lib/artifact-store/spool.ts'
 import type { Deps } from '../../deps.ts'
 import { feedForm, openFormParser, refuseForm } from '../../http/forms.ts'
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { Refusal } from '../../refusal.ts'
 import { maxFiles } from './schema.ts'
@@ -22,10 +23,10 @@ const limits = { files: maxFiles, fields: 100, parts: maxFiles + 100, fieldSize:
  *
  * @throws {Refusal} nothing is left behind then
  */
-export async function readMultipart(deps: Deps, ctx: RequestContext): Promise<Form> {
+export async function readMultipart(deps: Deps, ctx: RequestContext, incoming: IncomingBytes): Promise<Form> {
   const reading = new FormReading(deps, openFormParser(ctx, { preservePath: true, limits }))
   try {
-    await reading.feed(ctx.req, deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES)
+    await reading.feed(ctx.req, incoming)
     return await reading.finish()
   } catch (error) {
     await reading.discard()
@@ -56,11 +57,13 @@ class FormReading {
       parser.on(event, () => (this.#refusal ??= refuseForm(`it has more than ${maxFiles} files, or too many fields`)))
   }
 
-  async feed(source: Readable, maxBytes: number): Promise<void> {
+  async feed(source: Readable, incoming: IncomingBytes): Promise<void> {
+    const maxBytes = this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES
     let size = 0
     for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length
       if (size > maxBytes) throw uploadTooLarge(this.#deps)
+      incoming.add(chunk.length)
       await feedForm(this.#parser, this.#done, chunk)
       if (this.#refusal) throw this.#refusal
     }
@@ -85,7 +88,7 @@ class FormReading {
 
   #takeFile(path: string, stream: Readable): void {
     this.#streams.push(stream.on('error', () => {}))
-    const spooled = spoolUpload(this.#deps, stream, this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES)
+    const spooled = spoolUpload(this.#deps, stream, { maxBytes: this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES })
     const file = spooled.then((taken) => ({ path, spooled: taken }))
     file.catch((error: unknown) => {
       if (error instanceof Refusal) this.#refusal ??= error

@@ -8,15 +8,20 @@ import { requireStorage } from '../../limits/service.ts'
 import { Refusal, unavailable } from '../../refusal.ts'
 
 /**
- * Spools what a client sends into a local file.
+ * Spools what a client sends into a local file; `count` is told of its bytes as they come.
  *
- * @throws {Refusal} 413 when it is too much, 503 when the store takes no writes
+ * @throws {Refusal} 413 when it is too much, 503 when the store takes no writes, and what `count` throws
  */
-export async function spoolUpload(deps: Deps, source: Readable, maxBytes: number): Promise<Spooled> {
+export async function spoolUpload(
+  deps: Deps,
+  source: Readable,
+  bounds: { maxBytes: number; count?: (bytes: number) => void },
+): Promise<Spooled> {
   try {
-    return await spoolSource(deps.artifacts, source, maxBytes)
+    return await spoolSource(deps.artifacts, source, bounds)
   } catch (error) {
     if (error instanceof SourceTooLarge) throw uploadTooLarge(deps)
+    if (error instanceof Refusal) throw error
     throw notStored(deps, error)
   }
 }
@@ -31,6 +36,7 @@ export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Pr
   await requireRoom(deps, entity, spooled)
   await storeOrRefuse(deps, () => deps.artifacts.adopt(blobKey(entity, digest), file, { digest, size }))
   await insertBlob(deps.pool, entity, { digest, size })
+  deps.storage.note(entity, size)
   return { digest, size }
 }
 

@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises'
 import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
 import type { Deps } from '../../deps.ts'
-import { requireStorage } from '../../limits/service.ts'
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import { parseJson } from '../../json/document.ts'
 import { JsonError } from '../../json/text.ts'
 import type { Caller, RequestContext } from '../../middleware/context.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
 import { compileBody } from '../../validation/compile.ts'
-import { readMultipart } from './multipart.ts'
+import { readMultipart, type Form } from './multipart.ts'
 import { isFilePath, isMetadata, manifestSchema } from './schema.ts'
 import { keepBlob, spoolUpload, uploadTooLarge } from './store-files.ts'
 import { checkPaths, invalidPath, type VersionContent } from './versions.ts'
@@ -34,29 +34,42 @@ export async function receiveContent(deps: Deps, request: UploadRequest): Promis
   return receiveFile(deps, request)
 }
 
-/** Sends "100 Continue" after all that can be refused before reading. @throws {Refusal} 403, 413, 415 */
-export async function beginBody(
+/**
+ * Lets an upload's body in, after all that can be refused before reading, and counts it until `work` is through; what lies
+ * `beside` counts too.
+ *
+ * @throws {Refusal} 403, 413, 415, 429
+ */
+export async function withUpload<T>(
   deps: Deps,
   ctx: RequestContext,
-  countBeside: () => Promise<number> = async () => 0,
-): Promise<void> {
+  work: (incoming: IncomingBytes) => Promise<T>,
+  beside?: () => Promise<number>,
+): Promise<T> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new Refusal(415, 'Compressed bodies are not taken.')
   if ((ctx.request.length ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
-  const announced = ctx.request.length ?? 0
-  await requireStorage(deps, ctx.state.caller.entity, async () => announced + (await countBeside()))
-  if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
+  const incoming = await deps.storage.receive(ctx, beside)
+  try {
+    if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
+    return await work(incoming)
+  } finally {
+    incoming.release()
+  }
 }
 
-async function receiveFile(deps: Deps, { ctx, caller, file }: UploadRequest): Promise<VersionContent> {
+function receiveFile(deps: Deps, { ctx, caller, file }: UploadRequest): Promise<VersionContent> {
   const path = file ?? defaultFile
   if (!isFilePath(path)) throw invalidPath(path, 'it cannot be the path of a file')
-  await beginBody(deps, ctx)
-  const spooled = await spoolUpload(deps, ctx.req, deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES)
-  if (spooled.broken) {
-    await rm(spooled.file, { force: true })
-    throw new Refusal(400, 'The body ended too early.', { Connection: 'close' })
-  }
-  return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
+  return withUpload(deps, ctx, async (incoming) => {
+    const count = (bytes: number) => incoming.add(bytes)
+    const spooled = await spoolUpload(deps, ctx.req, { maxBytes: deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES, count })
+    incoming.end()
+    if (spooled.broken) {
+      await rm(spooled.file, { force: true })
+      throw new Refusal(400, 'The body ended too early.', { Connection: 'close' })
+    }
+    return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
+  })
 }
 
 async function readManifest({ memory }: Deps, ctx: RequestContext): Promise<VersionContent> {
@@ -65,15 +78,21 @@ async function readManifest({ memory }: Deps, ctx: RequestContext): Promise<Vers
   return { files: plain, metadata: checkMetadata(metadata ?? {}) }
 }
 
-async function receiveForm(deps: Deps, { ctx, caller }: UploadRequest): Promise<VersionContent> {
-  await beginBody(deps, ctx)
-  const form = await readMultipart(deps, ctx)
+function receiveForm(deps: Deps, { ctx, caller }: UploadRequest): Promise<VersionContent> {
+  return withUpload(deps, ctx, async (incoming) => {
+    const form = await readMultipart(deps, ctx, incoming)
+    incoming.end()
+    return keepForm(deps, caller.entity, form)
+  })
+}
+
+async function keepForm(deps: Deps, entity: string, form: Form): Promise<VersionContent> {
   try {
     const metadata = checkMetadata(form.metadata === undefined ? {} : parseMetadata(form.metadata))
     checkPaths(form.files)
     const files: ArtifactFile[] = []
     for (const { path, spooled } of form.files) {
-      files.push({ path, ...(await keepBlob(deps, caller.entity, spooled)) })
+      files.push({ path, ...(await keepBlob(deps, entity, spooled)) })
     }
     return { files, metadata }
   } finally {

@@ -14,24 +14,58 @@ export interface SpooledBody {
   size: number
 }
 
+/** What is done while a body comes in. */
+interface Watch {
+  /** Is told of each chunk; what it throws ends the reading. */
+  look: (chunk: Buffer) => Promise<void>
+}
+
+type SpoolDeps = Pick<Deps, 'artifacts' | 'config' | 'log' | 'storage'>
+
 /**
  * Writes a request's body into a file as it comes in, no faster than the disk takes it, and gives it to `work`. However
  * that ends, and if the client leaves meanwhile, the file is gone afterwards, unless the store has adopted it.
  *
- * @throws {Refusal} 413 and 415 as `openBody` does, 503 when the store takes no writes
+ * @throws {Refusal} 403 when the entity may not store so much, 413 and 415 as `openBody` does, 503 when the store takes no
+ * writes, and what `look` throws
  */
 export async function withSpooledBody<T>(
-  deps: Pick<Deps, 'artifacts' | 'config' | 'log'>,
+  deps: SpoolDeps,
   ctx: RequestContext,
+  { look }: Watch,
   work: (body: SpooledBody) => Promise<T>,
 ): Promise<T> {
-  const file = await keepStorable(deps, () => deps.artifacts.spoolPath())
+  const incoming = await deps.storage.receive(ctx)
+  const count = async (chunk: Buffer) => {
+    incoming.add(chunk.length)
+    await look(chunk)
+  }
+  let file: string | undefined
   try {
-    const handle = await keepStorable(deps, () => open(file, 'wx'))
-    const written = await writeAll(deps, handle, openBody(ctx, deps.config.TRAINYARD_BODY_LIMIT_BYTES))
+    const place = await keepStorable(deps, () => deps.artifacts.spoolPath())
+    file = place
+    const handle = await keepStorable(deps, () => open(place, 'wx'))
+    const body = openBody(ctx, deps.config.TRAINYARD_BODY_LIMIT_BYTES)
+    const written = await writeAll(deps, handle, watch(body, count))
+    incoming.end()
     return await work({ file, ...written })
   } finally {
-    await rm(file, { force: true })
+    if (file !== undefined) await rm(file, { force: true })
+    incoming.release()
+  }
+}
+
+/** sha256 of a request's body, which is written nowhere. @throws {Refusal} 413 and 415 as `openBody` does */
+export async function digestBody({ config }: Pick<Deps, 'config'>, ctx: RequestContext): Promise<Buffer> {
+  const hash = createHash('sha256')
+  for await (const chunk of openBody(ctx, config.TRAINYARD_BODY_LIMIT_BYTES)) hash.update(chunk)
+  return hash.digest()
+}
+
+async function* watch(body: AsyncIterable<Buffer>, look: Watch['look']): AsyncIterable<Buffer> {
+  for await (const chunk of body) {
+    await look(chunk)
+    yield chunk
   }
 }
 

@@ -1,42 +1,67 @@
-import { payloadKey } from '../../../lib/artifact-store/payloads.ts'
+import { findKeyedRequest } from '../../../db/queries/idempotent-requests.ts'
 import type { Deps } from '../../deps.ts'
 import type { ApiRequest } from '../../http/api.ts'
 import { answerOnce, readIdempotencyKey } from '../../http/idempotency.ts'
-import { requireStorage } from '../../limits/service.ts'
+import { turnOf } from '../../limits/turn.ts'
+import { unavailable } from '../../refusal.ts'
+import { isUuid } from '../../validation/compile.ts'
+import { getModel } from '../models/service.ts'
 import type { CheckedBody } from './check-body.ts'
+import { watchForModelId } from './first-member.ts'
 import type { BodyKind } from './shapes.ts'
-import { withSpooledBody, type SpooledBody } from './spool.ts'
+import { digestBody, withSpooledBody, type SpooledBody } from './spool.ts'
 
 /** A body in shape, in a file that the store may adopt. */
 export type TakenBody = SpooledBody & CheckedBody
 
+type TakeRequest = Pick<ApiRequest<unknown, unknown>, 'ctx' | 'caller' | 'ids' | 'params'>
+
 /**
  * Takes in a request's body of trajectories, however large: to a file, then checked beside the event loop; and answers
- * with what `work` makes of it, once per Idempotency-Key.
+ * with what `work` makes of it, once per Idempotency-Key. The model of the address, or the one that the body names first,
+ * is looked up before the rest of the body is read.
  *
- * @throws {Refusal} 403 when the entity stores as much as it may, 413, 415, 422 with the faults, 503 when the store takes no writes
+ * @throws {Refusal} 403 when the entity stores as much as it may, 404 for a model that is not the caller's, 413, 415, 422
+ * with the faults, 503 when the store takes no writes
  */
 export async function takeTrajectories<T>(
   deps: Deps,
-  request: Pick<ApiRequest<unknown, unknown>, 'ctx' | 'caller' | 'ids'>,
+  request: TakeRequest,
   kind: BodyKind,
   work: (body: TakenBody) => Promise<T>,
 ): Promise<T> {
-  const { ctx, caller } = request
-  // What a key was answered before is answered again, whatever is stored meanwhile.
-  const isEarly = ctx.request.length !== undefined && readIdempotencyKey(ctx) === undefined
-  if (isEarly) await requireStorage(deps, caller.entity, ctx.request.length ?? 0)
-  return withSpooledBody(deps, ctx, (spooled) =>
+  const { ctx, caller, params } = request
+  // What a key was answered before is answered again, whatever is stored or deleted meanwhile.
+  if (await isAnswered(deps, request)) return answerOnce(deps, request, await digestBody(deps, ctx), refuseLost)
+  if (params['model_id'] !== undefined) await getModel(deps, caller.entity, params['model_id'])
+  return withSpooledBody(deps, ctx, { look: lookForModel(deps, request, kind) }, (spooled) =>
     answerOnce(deps, request, spooled.digest, async () => {
-      if (!isEarly && !(await isStored(deps, caller.entity, spooled))) {
-        await requireStorage(deps, caller.entity, spooled.size)
-      }
-      return work({ ...spooled, ...(await deps.bodies.check(spooled.file, spooled.size, kind)) })
+      const { file, size } = spooled
+      const checked = await deps.bodies.check({ file, size, kind, turn: turnOf(ctx) })
+      // Others of the entity have come in meanwhile.
+      await deps.storage.requireRoom(caller.entity, ctx.state.limits.storedBytes, size)
+      const answer = await work({ ...spooled, ...checked })
+      deps.storage.note(caller.entity, size)
+      return answer
     }),
   )
 }
 
-/** The same bytes lie in the store once. */
-async function isStored({ artifacts }: Deps, entity: string, { digest }: SpooledBody): Promise<boolean> {
-  return (await artifacts.stat(payloadKey(entity, digest.toString('hex')))) !== undefined
+async function isAnswered({ pool }: Deps, { ctx, caller }: TakeRequest): Promise<boolean> {
+  const key = readIdempotencyKey(ctx)
+  const known = key === undefined ? undefined : await findKeyedRequest(pool, { entity: caller.entity, key })
+  return typeof known?.answer === 'string'
+}
+
+/** Answers are kept for a day; this one has gone while its body was read. */
+function refuseLost(): Promise<never> {
+  return Promise.reject(unavailable('The answer to this Idempotency-Key is kept no longer.', 1))
+}
+
+/** A model that is not the caller's is told at once: its body may be large. What is no id is a fault of the body. */
+function lookForModel(deps: Deps, { caller }: TakeRequest, kind: BodyKind): (chunk: Buffer) => Promise<void> {
+  if (kind !== 'job') return async () => {}
+  return watchForModelId(async (modelId) => {
+    if (isUuid(modelId)) await getModel(deps, caller.entity, modelId)
+  })
 }

@@ -2,6 +2,8 @@ import type { EventRow } from '../../../db/queries/events.ts'
 
 export interface FollowerOptions {
   jobId: string
+  /** Whose the job is. */
+  entity: string
   /** the seq behind which it starts; -1 for all */
   after: number
   /** Waits through an outage of the database; the others are told of it. */

@@ -30,7 +30,7 @@ const follow = (
   hub: EventHub,
   jobId: string,
   options: { after?: number; patient?: boolean; left?: AbortSignal } = {},
-) => hub.follow({ jobId, after: -1, patient: false, left: stays, ...options })
+) => hub.follow({ jobId, entity: 'team', after: -1, patient: false, left: stays, ...options })
 const seqs = (events: EventRow[]) => events.map(({ seq }) => seq)
 
 describe('a follower', () => {

@@ -1,6 +1,6 @@
 import type { EventRow } from '../../../db/queries/events.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
-import { createLimiter } from '../../limiter.ts'
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { Follower, type FollowerOptions } from './event-follower.ts'
 
 /** Reads up to `limit` events of a job behind a seq. */
@@ -15,6 +15,7 @@ const pauseMs = 1_000
 
 /** Who follows one job. */
 interface Line {
+  entity: string
   followers: Set<Follower>
   /** Grows whenever there may be new events. */
   version: number
@@ -30,7 +31,8 @@ interface Line {
 export class EventHub {
   readonly #read: Read
   readonly #lines = new Map<string, Line>()
-  readonly #limit = createLimiter(readConcurrency)
+  /** Entities take turns: whoever follows many jobs waits behind itself. */
+  readonly #turns = new FairSemaphore({ permits: readConcurrency })
   #pause: NodeJS.Timeout | undefined
   #connected = false
   #closed = false
@@ -51,7 +53,8 @@ export class EventHub {
 
   /** Starts to follow a job; the follower leaves with its signal, or by `leave`. */
   follow(options: FollowerOptions): Follower {
-    const line = this.#lines.get(options.jobId) ?? { followers: new Set(), version: 1, serving: false }
+    const { entity } = options
+    const line = this.#lines.get(options.jobId) ?? { entity, followers: new Set(), version: 1, serving: false }
     this.#lines.set(options.jobId, line)
     const follower = new Follower(options, {
       onWait: () => void this.#serve(options.jobId, line),
@@ -114,7 +117,8 @@ export class EventHub {
       const behind = [...line.followers].filter(({ waiting, seen }) => waiting && seen !== line.version)
       if (behind.length === 0 || this.#pause || this.#closed) break
       for (const [after, followers] of Map.groupBy(behind, (follower) => follower.after)) {
-        await this.#tell(followers, () => this.#read(jobId, { after, limit: readLimit }), line.version)
+        const read = () => this.#read(jobId, { after, limit: readLimit })
+        await this.#tell(followers, () => this.#turns.run({ key: line.entity }, read), line.version)
       }
     }
     line.serving = false
@@ -123,7 +127,7 @@ export class EventHub {
   /** Answers followers that stand at the same event. */
   async #tell(followers: Follower[], read: () => Promise<EventRow[]>, version: number): Promise<void> {
     try {
-      const events = await this.#limit(read)
+      const events = await read()
       const isAll = events.length < readLimit
       for (const follower of followers) follower.tell(events, isAll ? version : 0)
     } catch (error) {

@@ -12,6 +12,7 @@ const beginning = -1
 /** A job's events from some place on. */
 export interface EventPlace {
   jobId: string
+  entity: string
   /** a seq; -1 for the beginning */
   after: number
   /** It is behind the last event: no other will come. */
@@ -35,7 +36,7 @@ export async function findEvents(
 ): Promise<EventPlace> {
   if (!isUuid(jobId) || !(await hasJob(pool, entity, jobId))) throw notFound('Training job')
   const place = await resolveCursor(after, (id) => findEventPlace(pool, jobId, id))
-  return { jobId, after: place?.seq ?? beginning, ended: place !== undefined && isTerminal(place) }
+  return { jobId, entity, after: place?.seq ?? beginning, ended: place !== undefined && isTerminal(place) }
 }
 
 /**
@@ -44,12 +45,12 @@ export async function findEvents(
  */
 export async function listJobEvents(
   deps: Deps,
-  { jobId, after, ended }: EventPlace,
+  { jobId, entity, after, ended }: EventPlace,
   { limit, wait = 0, left }: Pick<EventListQuery, 'limit' | 'wait'> & { left: AbortSignal },
 ): Promise<EventRow[]> {
   const read = () => listEvents(deps.pool, jobId, { after, limit: limit + 1 })
   if (wait === 0 || ended) return read()
-  const follower = deps.events.follow({ jobId, after, patient: false, left })
+  const follower = deps.events.follow({ jobId, entity, after, patient: false, left })
   const events = await follower.next(wait * 1000)
   follower.leave()
   // Nobody would have told of an event; this also tells when the database is away.

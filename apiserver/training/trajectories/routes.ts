@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
+import { turnOf } from '../../limits/turn.ts'
 import { listOf, presentPage } from '../list.ts'
 import { presentTrajectory } from './present.ts'
 import { trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
@@ -18,8 +19,8 @@ export function routeTrajectories(api: Api, deps: Deps): void {
       query: trajectoryListQuery,
       answer: listOf(trajectoryRowSchema),
     },
-    async ({ caller, params, query }) => {
-      const rows = await listModelTrajectories(deps, caller.entity, params['model_id']!, query)
+    async ({ ctx, params, query }) => {
+      const rows = await listModelTrajectories(deps, turnOf(ctx), params['model_id']!, query)
       return presentPage(rows, query.limit, presentTrajectory)
     },
   )

@@ -7,8 +7,9 @@ import {
 } from '../../../db/queries/trajectories.ts'
 import { artifactKey } from '../../../lib/artifact-store/keys.ts'
 import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Deps } from '../../deps.ts'
-import { createLimiter } from '../../limiter.ts'
+import type { Turn } from '../../limits/turn.ts'
 import { notFound, Refusal, unavailable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
@@ -17,16 +18,17 @@ import { getModel } from '../models/service.ts'
 import type { TrajectoryListQuery } from './schema.ts'
 
 // A filter that hardly a row passes reads many: all others must still find connections to the database.
-const limit = createLimiter(4)
+// So must all other entities here.
+const lists = new FairSemaphore({ permits: 4, permitsPerKey: 2 })
 
 /** One trajectory more than the page holds, so that it shows whether there are more. */
 export async function listModelTrajectories(
   deps: Deps,
-  entity: string,
+  turn: Turn,
   modelId: string,
   query: TrajectoryListQuery,
 ): Promise<TrajectoryRow[]> {
-  const { id } = await getModel(deps, entity, modelId)
+  const { id } = await getModel(deps, turn.key, modelId)
   const after = await resolveCursor(query.after, (cursor) => findTrajectoryPosition(deps.pool, id, cursor))
   const filter = {
     split: query.split,
@@ -41,7 +43,7 @@ export async function listModelTrajectories(
     maxPush: query.max_push,
   }
   const page = { after, order: query.order, limit: query.limit + 1 }
-  return limit(() => listTrajectories(deps.pool, id, filter, page))
+  return lists.run(turn, () => listTrajectories(deps.pool, id, filter, page))
 }
 
 /** A trajectory of one of the entity's models. */

@@ -78,15 +78,15 @@ app.kubernetes.io/component: {{ .component }}
   value: {{ .Values.uploadLimitBytes | int64 | quote }}
 {{- end }}
 
-{{/* Environment of the default limits that are set. */}}
+{{/* Environment of the default limits; Helm takes a value that somebody sets to null away. */}}
 {{- define "trainyard.limitsEnv" -}}
-{{- range $variable, $name := dict "REQUESTS_PER_MINUTE" "requestsPerMinute" "CONCURRENT_STREAMS" "concurrentStreams" "QUEUED_JOBS" "queuedJobs" "STORED_BYTES" "storedBytes" }}
+{{- range $variable, $name := dict "REQUESTS_PER_MINUTE" "requestsPerMinute" "CONCURRENT_STREAMS" "concurrentStreams" "EVENT_STREAMS" "eventStreams" "QUEUED_JOBS" "queuedJobs" "STORED_BYTES" "storedBytes" }}
 {{- $limit := index $.Values.limits $name }}
-{{- if not (kindIs "invalid" $limit) }}
 - name: TRAINYARD_DEFAULT_{{ $variable }}
-  value: {{ $limit | int64 | quote }}
+  value: {{ kindIs "invalid" $limit | ternary "none" (printf "%d" ($limit | int64)) | quote }}
 {{- end }}
-{{- end }}
+- name: TRAINYARD_DEFAULT_WEIGHT
+  value: {{ .Values.limits.weight | default 1 | quote }}
 {{- end }}
 
 {{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"). */}}

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { ChatSlots } from './chat-slots.ts'
+import { createChatSlots, createEventSlots } from './slots.ts'
 
 const tooMany = expect.objectContaining({ status: 429, headers: { 'Retry-After': '1' } }) as unknown
 
 test('an entity has as many chats under way as it may, whatever others do', () => {
-  const slots = new ChatSlots()
+  const slots = createChatSlots()
   const first = slots.take('team', 2)
   const second = slots.take('team', 2)
   expect(() => slots.take('team', 2)).toThrow(tooMany)
@@ -18,11 +18,16 @@ test('an entity has as many chats under way as it may, whatever others do', () =
 })
 
 test('without a limit nothing is refused, and a limit that comes later counts all', () => {
-  const slots = new ChatSlots()
-  for (let times = 0; times < 5; times++) slots.take('team', null)
+  const slots = createChatSlots()
+  for (let times = 0; times < 5; times++) slots.take('team', Infinity)
   expect(() => slots.take('team', 5)).toThrow(tooMany)
 })
 
-test('a limit of none refuses all', () => {
-  expect(() => new ChatSlots().take('team', 0)).toThrow(tooMany)
+test('a limit of none at all refuses everything, and is told by its name', () => {
+  expect(() => createChatSlots().take('team', 0)).toThrow(tooMany)
+  const streams = createEventSlots()
+  streams.take('acme', 1)
+  expect(() => streams.take('acme', 1)).toThrow(
+    'acme has 1 event streams open, and its limit event_streams is 1; close one, or ask for a higher limit.',
+  )
 })

@@ -1,0 +1,19 @@
+// What comes before a model's id, and the id.
+const longestHead = 1024
+const firstMember = /^[ \t\r\n]*\{[ \t\r\n]*"model_id"[ \t\r\n]*:[ \t\r\n]*"([^"\\]*)"/
+
+/**
+ * Looks for a `model_id` that is a body's first member, and tells it once, while the rest of the body is still on its way.
+ * Clients send it first; where another member is, nobody is told anything.
+ */
+export function watchForModelId(tell: (modelId: string) => Promise<void>): (chunk: Buffer) => Promise<void> {
+  let head = ''
+  let isOver = false
+  return async (chunk) => {
+    if (isOver) return
+    head += chunk.toString('latin1', 0, longestHead)
+    const [, modelId] = firstMember.exec(head) ?? []
+    isOver = modelId !== undefined || head.length >= longestHead
+    if (modelId !== undefined) await tell(modelId)
+  }
+}

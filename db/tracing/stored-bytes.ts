@@ -1,0 +1,53 @@
+import type { Connection, Pool } from '../pool.ts'
+import type { CallRow } from './call-rows.ts'
+
+/** Bytes that are added to what a project keeps of a week's calls, or taken from it. */
+export interface StoredChange {
+  project: number
+  week: number
+  bytes: number
+}
+
+/** What a call counts, of its row `c`. */
+export const bytesOfCall = 'c.start_size::bigint + c.end_size + coalesce(octet_length(c.exception), 0)'
+
+/** The last part of a statement that counts; what it counts are the rows (project, week, bytes) of `changed`. */
+export const countChanged = `INSERT INTO tracing.stored_bytes AS s (project, week, bytes)
+  SELECT project, week, sum(bytes) FROM changed GROUP BY project, week HAVING sum(bytes) <> 0 ORDER BY project, week
+  ON CONFLICT (project, week) DO UPDATE SET bytes = s.bytes + excluded.bytes`
+
+/** What new calls count. */
+export function measureCalls(rows: readonly CallRow[]): StoredChange[] {
+  return rows.map(({ project, week, startSize, endSize, end }) => ({
+    project,
+    week,
+    bytes: startSize + endSize + Buffer.byteLength(end?.exception ?? ''),
+  }))
+}
+
+/** Counts changes, in the transaction that makes them and as its last statement: others wait for it meanwhile. */
+export async function countStored(connection: Connection, changes: readonly StoredChange[]): Promise<void> {
+  const sums = new Map<string, StoredChange>()
+  for (const { project, week, bytes } of changes) {
+    const name = `${project} ${week}`
+    sums.set(name, { project, week, bytes: (sums.get(name)?.bytes ?? 0) + bytes })
+  }
+  const given = [...sums.values()]
+  await connection.query({
+    name: 'count stored bytes',
+    text: `WITH changed AS (SELECT * FROM unnest($1::int[], $2::smallint[], $3::bigint[]) AS c (project, week, bytes))
+      ${countChanged}`,
+    values: [given.map(({ project }) => project), given.map(({ week }) => week), given.map(({ bytes }) => bytes)],
+  })
+}
+
+/** What an entity's projects keep. */
+export async function sumTraceBytes(pool: Pool, entity: string): Promise<number> {
+  const { rows } = await pool.query<{ bytes: number }>(
+    `SELECT coalesce(sum(s.bytes), 0)::bigint AS bytes
+     FROM tracing.projects p JOIN tracing.stored_bytes s ON s.project = p.number
+     WHERE p.entity = $1 AND p.closed_at IS NULL`,
+    [entity],
+  )
+  return rows[0]!.bytes
+}

@@ -1,0 +1,23 @@
+import { statfs } from 'node:fs/promises'
+import { StoreFailed } from './failed.ts'
+
+// What lies on the disk beside the spool (on one machine the store itself, and Postgres) goes on when spools would fill it.
+const reservedPart = 0.05
+const reservedBytes = 1024 ** 3
+
+interface Disk {
+  bsize: number
+  blocks: number
+  bavail: number
+}
+
+/** Whether a disk has more than its reserve: a twentieth of it, or 1 GiB where that is less. */
+export function hasRoom({ bsize, blocks, bavail }: Disk): boolean {
+  return bavail * bsize > Math.min(reservedPart * blocks * bsize, reservedBytes)
+}
+
+/** @throws {StoreFailed} when a folder's disk has no more than its reserve */
+export async function requireRoom(folder: string): Promise<void> {
+  if (!hasRoom(await statfs(folder)))
+    throw new StoreFailed('no room for uploads: what is left of the disk is its reserve')
+}
