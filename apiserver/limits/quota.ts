@@ -7,5 +7,5 @@ export function quotaExceeded(
 ): Refusal {
   const detail = `${entity} has ${stored} of the ${limit} bytes stored that its limit stored_bytes allows, and this needs `
   const advice = `${bytes} more: delete models, checkpoints, artifacts or traces, or ask for a higher limit.`
-  return new Refusal(403, detail + advice, { Connection: 'close' })
+  return new Refusal(403, detail + advice)
 }

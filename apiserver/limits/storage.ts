@@ -3,6 +3,7 @@ import { sumTraceBytes } from '../../db/tracing/stored-bytes.ts'
 import type { Pool } from '../../db/pool.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { FairSemaphore, PermitTimeout } from '../../lib/fair-semaphore.ts'
+import { linger } from '../middleware/body.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import { Refusal } from '../refusal.ts'
 import { IncomingBytes, type Incoming } from './incoming-bytes.ts'
@@ -56,6 +57,15 @@ export class StorageUse {
    * @throws {Refusal} 403 when the entity may not store so much, 429 when its turn does not come
    */
   async receive(ctx: RequestContext, beside: () => Promise<number> = async () => 0): Promise<IncomingBytes> {
+    try {
+      return await this.#receive(ctx, beside)
+    } catch (error) {
+      linger(ctx)
+      throw error
+    }
+  }
+
+  async #receive(ctx: RequestContext, beside: () => Promise<number>): Promise<IncomingBytes> {
     const { length } = ctx.request
     const isSmall = length !== undefined && length <= smallUpToBytes
     const giveTurnBack = isSmall ? () => {} : await this.#takeTurn(turnOf(ctx))
@@ -92,13 +102,18 @@ export class StorageUse {
     if (known) known.added += bytes
   }
 
+  /** Traces of an entity were deleted: it is measured again when it stores the next ones. */
+  forget(entity: string): void {
+    this.#known.delete(entity)
+  }
+
   async #takeTurn(turn: Turn): Promise<() => void> {
     try {
       return await this.#turns.acquire({ ...turn, timeoutMs: longestWaitMs })
     } catch (error) {
       if (!(error instanceof PermitTimeout)) throw error
       const detail = `Too many uploads of ${turn.key} are under way, or of all entities; send this one when another has ended.`
-      throw new Refusal(429, detail, { 'Retry-After': '10', Connection: 'close' })
+      throw new Refusal(429, detail, { 'Retry-After': '10' })
     }
   }
 

@@ -81,7 +81,7 @@ function refuseOtherContent(ctx: RequestContext): void {
 }
 
 /** Takes what the client still sends for a while: many read no answer before they have sent everything. */
-function linger({ req, socket }: RequestContext): void {
+export function linger({ req, socket }: RequestContext): void {
   // It has, and the connection may be in use for its next request already.
   if (req.readableEnded) return
   setImmediate(() => req.resume())

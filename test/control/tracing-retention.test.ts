@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ChatReader } from '../../apiserver/gateway/chat-reader.ts'
 import { HeldMemory } from '../../apiserver/limits/request-memory.ts'
 import { newId } from '../../apiserver/tracing/ids.ts'
@@ -14,7 +14,7 @@ import type { Caller } from '../../apiserver/middleware/context.ts'
 import { CallWriter } from '../../apiserver/tracing/calls/writer.ts'
 import { weekOf } from '../../apiserver/tracing/calls/week.ts'
 import { createTracePool, type Pool } from '../../db/pool.ts'
-import { renameCall } from '../../db/tracing/change-calls.ts'
+import { deleteCalls, renameCall } from '../../db/tracing/change-calls.ts'
 import { findTraceProject, openTraceProject } from '../../db/tracing/projects.ts'
 import { setRetention } from '../../db/tracing/retention.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
@@ -24,6 +24,7 @@ import { MemoryBudget } from '../../lib/memory-budget.ts'
 import { eraseLateTraces, eraseTraces } from '../../operator/tracing/erase.ts'
 import { addTraceWeeks, applyTraceRetention } from '../../operator/tracing/retention.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { expectCountedTraces } from '../support/stored-bytes.ts'
 import { useStack } from '../support/stack.ts'
 
 const log = createLogger('test', 'silent')
@@ -47,8 +48,10 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   entity = `team-${randomUUID()}`
-  await tracing.query('TRUNCATE tracing.calls, tracing.projects, tracing.replaced_payloads')
+  await tracing.query('TRUNCATE tracing.calls, tracing.projects, tracing.replaced_payloads, tracing.stored_bytes')
 })
+// Whatever goes, and in which way.
+afterEach(() => expectCountedTraces(tracing))
 
 const json = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)))
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs)
@@ -149,9 +152,11 @@ describe('retention', () => {
     const wait = 'UPDATE tracing.calls SET waiting_since = $2 WHERE id = ANY ($1)'
     await tracing.query(wait, [[ends[0]!.id, ends[1]!.id, 'named'], daysAgo(8)])
     await tracing.query(wait, [[ends[2]!.id, ends[3]!.id, 'late name'], daysAgo(6)])
-    const mark = 'UPDATE tracing.calls SET deleted_at = $2 WHERE id = $1'
-    await tracing.query(mark, [deleted[0]!.id, daysAgo(8)])
-    await tracing.query(mark, [deleted[1]!.id, daysAgo(6)])
+    for (const [index, days] of [8, 6].entries()) {
+      const { id } = deleted[index]!
+      await deleteCalls(tracing, { weeks: [weekOf(id)], project: project.number, ids: [id] })
+      await tracing.query('UPDATE tracing.calls SET deleted_at = $2 WHERE id = $1', [id, daysAgo(days)])
+    }
     await applyTraceRetention(context(null))
     expect((await listIds()).toSorted()).toEqual([deleted[1]!.id, ends[2]!.id, ends[3]!.id, 'late name'].toSorted())
   })
@@ -315,7 +320,7 @@ test('a completion that outlasts an erasure leaves no call', async () => {
   const tracked = new TrackedCall({ calls: writer, projects }, { caller, project }, asked)
   await tracked.begin()
   expect(await listIds()).toEqual([tracked.id])
-  await tracing.query('TRUNCATE tracing.calls')
+  await tracing.query('TRUNCATE tracing.calls, tracing.stored_bytes')
   await tracing.query('UPDATE tracing.projects SET closed_at = now()')
   const later = new TrackedCall({ calls: writer, projects: new Projects(tracing) }, { caller, project }, asked)
   await later.end({ output: null })

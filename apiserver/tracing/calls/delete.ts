@@ -10,7 +10,7 @@ const mostOfTrace = 10_000
 
 /** Deletes calls and all that stand below them; answers how many. @throws {TraceRefusal} 413 for more than 1,000 ids */
 export async function deleteWithDescendants(
-  { pool, projects }: TraceDeps,
+  { pool, projects, storage }: TraceDeps,
   caller: Caller,
   { projectId, callIds }: { projectId: string; callIds: string[] },
 ): Promise<number> {
@@ -27,6 +27,7 @@ export async function deleteWithDescendants(
     )
     deleted += await deleteCalls(pool, { weeks: weeksOf(ids), project, ids })
   }
+  storage.forget(caller.entity)
   return deleted
 }
 

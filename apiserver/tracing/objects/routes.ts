@@ -108,7 +108,9 @@ function routeDelete(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       const named = { objectId: body.object_id, digests: body.digests ?? null }
-      return { num_deleted: await deleteObject(deps, project, named) }
+      const deleted = await deleteObject(deps, project, named)
+      deps.storage.forget(caller.entity)
+      return { num_deleted: deleted }
     },
   )
 }

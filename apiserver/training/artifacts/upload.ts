@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts'
 import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import { parseJson } from '../../json/document.ts'
 import { JsonError } from '../../json/text.ts'
+import { linger } from '../../middleware/body.ts'
 import type { Caller, RequestContext } from '../../middleware/context.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
 import { compileBody } from '../../validation/compile.ts'
@@ -52,6 +53,9 @@ export async function withUpload<T>(
   try {
     if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
     return await work(incoming)
+  } catch (error) {
+    linger(ctx)
+    throw error
   } finally {
     incoming.release()
   }

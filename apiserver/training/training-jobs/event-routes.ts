@@ -43,6 +43,8 @@ function answerStream(
   deps: Deps,
   { place, left }: { place: EventPlace; left: AbortSignal },
 ): void {
+  // Everybody who must know that it has ended listens for it; from eleven on Node warns of a leak.
+  ctx.res.setMaxListeners(20)
   ctx.type = eventStream
   ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
   ctx.body = Readable.from(streamEvents(deps.events, place, left))

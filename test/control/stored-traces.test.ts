@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newId } from '../../apiserver/tracing/ids.ts'
+import { saveEntityLimits, findEntityLimits } from '../../db/queries/entities.ts'
+import { addKey, useApiServer } from '../support/api-server.ts'
+import { expectCountedTraces } from '../support/stored-bytes.ts'
+import { createRest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
+import { planWrites } from '../support/trace-writes.ts'
+
+const stack = useStack()
+const own = useApiServer(stack)
+let entity: string
+let key: string
+let client: TraceClient
+let project_id: string
+
+beforeEach(async () => {
+  entity = `team-${randomUUID()}`
+  key = await addKey(own.database.pool, entity)
+  client = createTraceClient(own.server.url, key)
+  project_id = `${entity}/traces`
+})
+
+const startOf = (id: string, inputs: object) => ({
+  project_id,
+  id,
+  trace_id: id,
+  op_name: 'op',
+  started_at: '2026-11-21T00:00:00Z',
+  attributes: {},
+  inputs,
+})
+const endOf = (id: string, output: unknown, more: object = {}) => ({
+  project_id,
+  id,
+  ended_at: '2026-11-21T00:00:01Z',
+  output,
+  summary: {},
+  ...more,
+})
+const fileOf = (bytes: number) => {
+  const form = new FormData()
+  form.append('project_id', project_id)
+  form.append('file', new Blob([new Uint8Array(bytes).fill(7)]))
+  return form
+}
+const readStored = async () => {
+  const rest = createRest({ ...stack, url: own.server.url }, key)
+  return (await rest.call<{ in_use: { stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use.stored_bytes
+}
+async function limitTo(storedBytes: number): Promise<void> {
+  const { pool } = own.database
+  await saveEntityLimits(pool, entity, { ...(await findEntityLimits(pool, entity)), storedBytes })
+}
+const fullOf = (answer: { status: number; body: unknown }) => [
+  answer.status,
+  (answer.body as { reason?: string }).reason?.includes('its limit stored_bytes'),
+]
+
+describe('what is counted is what is there', () => {
+  let team: TraceClient
+  beforeAll(async () => {
+    team = createTraceClient(own.server.url, await addKey(own.database.pool, 'team'))
+  })
+
+  test('after writes of every kind, twice', async () => {
+    for (const { path, body, headers } of planWrites('counted')) {
+      for (let times = 0; times < 2; times++) {
+        const bytes = body()
+        const auth = { authorization: `Bearer ${await addKey(own.database.pool, 'team')}` }
+        const type = bytes instanceof FormData ? {} : { 'content-type': 'application/json' }
+        const init = { method: 'POST', headers: { ...auth, ...type, ...headers }, body: bytes }
+        expect((await fetch(own.server.url + path, init)).status).toBe(200)
+        await expectCountedTraces(own.database.pool)
+      }
+    }
+  })
+
+  test('when parts come again with other contents, late, or after their call was deleted', async () => {
+    const [id, other] = [newId(), newId()]
+    const write = async (path: string, body: object) => {
+      await team.call(path, body)
+      await expectCountedTraces(own.database.pool)
+    }
+    const move = (call: object) => ({ ...call, project_id: 'team/parts' })
+    await write('/call/end', { end: move(endOf(id, 'x'.repeat(500), { exception: 'e'.repeat(70) })) })
+    await write('/call/start', { start: move(startOf(id, { a: 'x'.repeat(900) })) })
+    await write('/call/end', { end: move(endOf(id, 'short', { exception: null })) })
+    await write('/call/start', { start: move(startOf(id, { a: 'x'.repeat(300_000) })) })
+    const whole = { ...startOf(other, { b: 1 }), ...endOf(other, 2) }
+    await write('/v2/team/parts/calls/complete', { batch: [whole, { ...startOf(id, {}), ...endOf(id, 3) }] })
+    await write('/calls/delete', { project_id: 'team/parts', call_ids: [id] })
+    await write('/call/end', { end: move(endOf(id, 'after its end')) })
+    await write('/calls/delete', { project_id: 'team/parts', call_ids: [id, other] })
+  })
+
+  test('when many come at once', async () => {
+    const ids = Array.from({ length: 40 }, newId)
+    const move = (call: object) => ({ ...call, project_id: 'team/many' })
+    await Promise.all(
+      ids.flatMap((id) => [
+        team.call('/call/start', { start: move(startOf(id, { a: 'x'.repeat(100) })) }),
+        team.call('/call/end', { end: move(endOf(id, 'y'.repeat(50))) }),
+      ]),
+    )
+    await expectCountedTraces(own.database.pool)
+  })
+
+  test('when versions of objects are deleted and come back', async () => {
+    const obj = { project_id: 'team/objects', object_id: 'thing', val: { a: 'x'.repeat(1_000) } }
+    await team.call('/obj/create', { obj })
+    const versions = { project_id: 'team/objects', object_id: 'thing', digests: null }
+    await team.call('/obj/delete', versions)
+    await expectCountedTraces(own.database.pool)
+    await team.call('/obj/create', { obj })
+    await expectCountedTraces(own.database.pool)
+  })
+})
+
+describe('the limit of stored bytes', () => {
+  test('holds for files of traces, and a file that is too large is not taken in', async () => {
+    await limitTo(1_000)
+    expect(fullOf(await client.post('/file/create', fileOf(3_000_000)))).toEqual([403, true])
+    expect(fullOf(await client.post('/file/create', fileOf(2_000)))).toEqual([403, true])
+    expect((await client.post('/file/create', fileOf(300))).status).toBe(200)
+    expect(await readStored()).toBe(300)
+  })
+
+  test('holds for calls, objects, tables and feedback; what is deleted makes room', async () => {
+    const id = newId()
+    const call = { ...startOf(id, { a: 'x'.repeat(5_000) }), ...endOf(id, null) }
+    const complete = (batch: object[]) => client.post(`/v2/${project_id}/calls/complete`, { batch })
+    expect((await complete([call])).status).toBe(200)
+    expect(await readStored()).toBeGreaterThan(5_000)
+    await limitTo(6_000)
+    const next = newId()
+    const others: [string, object][] = [
+      [`/v2/${project_id}/calls/complete`, { batch: [{ ...call, id: next }] }],
+      ['/call/upsert_batch', { batch: [{ mode: 'start', req: { start: startOf(next, { a: 'x'.repeat(5_000) }) } }] }],
+      ['/obj/create', { obj: { project_id, object_id: 'o', val: { a: 'x'.repeat(5_000) } } }],
+      ['/table/create', { table: { project_id, rows: [{ a: 'x'.repeat(5_000) }] } }],
+      [
+        '/feedback/create',
+        {
+          project_id,
+          weave_ref: `weave:///${project_id}/call/${id}`,
+          feedback_type: 'note',
+          payload: { note: 'x'.repeat(5_000) },
+        },
+      ],
+    ]
+    for (const [path, body] of others) expect(fullOf(await client.post(path, body)), path).toEqual([403, true])
+    expect((await client.post('/calls/delete', { project_id, call_ids: [id] })).status).toBe(200)
+    expect((await complete([{ ...call, id: next }])).status).toBe(200)
+  })
+
+  test('is told of traces that come in quick succession before they are counted anew', async () => {
+    await limitTo(20_000)
+    const statuses: number[] = []
+    for (let times = 0; times < 12; times++) {
+      const id = newId()
+      const start = startOf(id, { a: 'x'.repeat(4_000) })
+      statuses.push((await client.post('/call/start', { start })).status)
+    }
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(5)
+    expect(statuses.at(-1)).toBe(403)
+  })
+})

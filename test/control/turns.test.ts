@@ -1,0 +1,177 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { KnownKeys } from '../../apiserver/keys/known-keys.ts'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { findEntityLimits, saveEntityLimits } from '../../db/queries/entities.ts'
+import { createLogger } from '../../lib/log.ts'
+import { addKey } from '../support/api-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { createRest, type Rest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const jobs = '/v1/preview/training-jobs'
+let pool: Pool
+let entity: string
+let key: string
+let rest: Rest
+
+beforeAll(() => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 8)
+})
+beforeEach(async () => {
+  entity = `team-${randomUUID()}`
+  key = await addKey(pool, entity)
+  rest = createRest(stack, key)
+})
+afterAll(() => pool.end())
+
+/** A request whose body is sent bit by bit, and never ended by itself. */
+function open(method: string, route: string, headers: Record<string, string> = {}) {
+  const sent = request(stack.url + route, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+  })
+  sent.on('error', () => {})
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject)
+  }).then(async (response) => {
+    let text = ''
+    for await (const chunk of response.setEncoding('utf8')) text += chunk
+    return { status: response.statusCode, detail: (JSON.parse(text) as { detail: unknown }).detail }
+  })
+  return { sent, answer }
+}
+
+/** Sends so many bytes, as fast as they are taken, until there is an answer; tells how many went out. */
+async function pour({ sent, answer }: ReturnType<typeof open>, bytes: number): Promise<number> {
+  let isAnswered = false
+  const answered = answer.then(() => (isAnswered = true))
+  const chunk = Buffer.alloc(64 * 1024, ' ')
+  let size = 0
+  for (; size < bytes && !isAnswered; size += chunk.length) {
+    if (!sent.write(chunk)) await Promise.race([once(sent, 'drain'), answered])
+  }
+  return size
+}
+
+const limitTo = async (storedBytes: number) =>
+  saveEntityLimits(pool, entity, { ...(await findEntityLimits(pool, entity)), storedBytes })
+
+describe('a body for a model that is not there', () => {
+  const strange = async () => [randomUUID(), (await createRest(stack).createModel()).id]
+
+  test('is refused while it comes in, whatever follows', async () => {
+    for (const modelId of await strange()) {
+      const posted = open('POST', jobs)
+      posted.sent.write(`{"model_id":"${modelId}", "trajectory_groups": nonsense`)
+      expect(await posted.answer).toEqual({ status: 404, detail: 'Model not found' })
+      posted.sent.destroy()
+    }
+  })
+
+  test('is refused before it comes in where the address names the model', async () => {
+    for (const modelId of await strange()) {
+      const logged = open('POST', `/v1/preview/models/${modelId}/log`)
+      logged.sent.write('{')
+      expect(await logged.answer).toEqual({ status: 404, detail: 'Model not found' })
+      logged.sent.destroy()
+    }
+  })
+
+  test('is refused when it is there, where another member comes first', async () => {
+    const answer = await rest.send('POST', jobs, { trajectory_groups: [], model_id: randomUUID() })
+    expect(answer.status).toBe(404)
+  })
+
+  test('is told of its faults where its model_id is no id', async () => {
+    const answer = await rest.send('POST', jobs, { model_id: 'mine', trajectory_groups: [] })
+    expect(answer.status).toBe(422)
+  })
+})
+
+describe('a body without a length, of an entity that is at its limit', () => {
+  const bytes = 60 * 1024 * 1024
+  const full = { status: 403, detail: expect.stringContaining('its limit stored_bytes') as string }
+
+  test.each<[string, Record<string, string>]>([
+    ['as it is', {}],
+    ['with an Idempotency-Key', { 'idempotency-key': randomUUID() }],
+  ])('%s is not taken in: trajectories', async (_name, headers) => {
+    const { id } = await rest.createModel()
+    await limitTo(100_000)
+    const posted = open('POST', jobs, headers)
+    posted.sent.write(`{"model_id":"${id}",`)
+    const size = await pour(posted, bytes)
+    expect(await posted.answer).toEqual(full)
+    expect(size).toBeLessThan(bytes / 2)
+    posted.sent.destroy()
+  })
+
+  test.each<[string, string]>([
+    ['a data set', ''],
+    ['a file of one', `/blobs/${createHash('sha256').digest('hex')}`],
+  ])('is not taken in: %s', async (_name, more) => {
+    await limitTo(100_000)
+    const type = { 'content-type': 'application/octet-stream' }
+    const upload = open('PUT', `/v1/preview/artifacts/${entity}/tests/data${more}`, type)
+    const size = await pour(upload, bytes)
+    expect(await upload.answer).toEqual(full)
+    expect(size).toBeLessThan(bytes / 2)
+    upload.sent.destroy()
+  })
+})
+
+test('uploads side by side see each other, and one that was broken off makes room', async () => {
+  await limitTo(1_000_000)
+  const listSpool = () => readdir(path.join(stack.artifacts, '.spool')).catch(() => [])
+  const before = (await listSpool()).length
+  const type = { 'content-type': 'application/octet-stream' }
+  const target = `/v1/preview/artifacts/${entity}/tests/data`
+  const first = open('PUT', target, type)
+  await pour(first, 700_000)
+  await eventually(async () => expect((await listSpool()).length).toBeGreaterThan(before), 5_000)
+  const put = () =>
+    fetch(stack.url + target, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}`, ...type },
+      body: new Uint8Array(400_000),
+    })
+  await eventually(async () => expect((await put()).status).toBe(403), 5_000)
+  first.answer.catch(() => {})
+  first.sent.destroy()
+  await eventually(async () => expect((await put()).status).toBe(200), 5_000)
+})
+
+describe('wrong keys', () => {
+  let own: Pool
+  beforeAll(() => {
+    own = createPool(stack.databaseUrl, createLogger('test', 'silent'), 20)
+  })
+  afterAll(() => own.end())
+
+  test('that come again and again are not looked up each time', async () => {
+    const keys = new KnownKeys(own)
+    const digest = randomBytes(32)
+    let queries = 0
+    own.on('acquire', () => queries++)
+    for (let times = 0; times < 30; times++) expect(await keys.find(digest)).toBeUndefined()
+    expect(queries).toBeLessThanOrEqual(3)
+  })
+
+  test('that are all different have a few connections, and right ones do not wait behind them', async () => {
+    const keys = new KnownKeys(own)
+    const right = createHash('sha256').update(key).digest()
+    expect(await keys.find(right)).toMatchObject({ entity })
+    let flooded = 0
+    const flood = Array.from({ length: 300 }, () => keys.find(randomBytes(32)).then(() => flooded++))
+    expect(await keys.find(right)).toMatchObject({ entity })
+    expect(flooded).toBeLessThan(100)
+    expect(own.totalCount).toBeLessThanOrEqual(6)
+    await Promise.all(flood)
+  })
+})
