@@ -185,3 +185,31 @@ test.each<[string, string, string, string]>([
     10_000,
   )
 })
+
+describe('limits of everybody', () => {
+  const render = async (values: object) => {
+    const [, env = ''] =
+      /((?:- name: TRAINYARD_DEFAULT_\w+\s+value: "[^"]*"\s+)+)/.exec(await helm.render(namespace, values)) ?? []
+    return Object.fromEntries(
+      env.matchAll(/TRAINYARD_DEFAULT_(\w+)\s+value: "([^"]*)"/g).map(([, name, value]) => [name, value]),
+    )
+  }
+  const usual = {
+    REQUESTS_PER_MINUTE: '60000',
+    CONCURRENT_STREAMS: '2048',
+    EVENT_STREAMS: '2048',
+    QUEUED_JOBS: '20000',
+    STORED_BYTES: '1099511627776',
+    WEIGHT: '1',
+  }
+
+  test('are there without a word', async () => {
+    expect(await render({})).toEqual(usual)
+  })
+
+  test('are others where they are set, and none where they are null', async () => {
+    const limits = { requestsPerMinute: null, queuedJobs: 0, storedBytes: null, weight: 2.5 }
+    const changed = { REQUESTS_PER_MINUTE: 'none', QUEUED_JOBS: '0', STORED_BYTES: 'none', WEIGHT: '2.5' }
+    expect(await render({ limits })).toEqual({ ...usual, ...changed })
+  })
+})

@@ -16,6 +16,7 @@ export function routeLogs(api: Api, deps: Deps): void {
     {
       tag,
       summary: 'Log trajectories of a model without training on them',
+      description: 'A model that is not there is a 404 before the body is read.',
       creates: true,
       streamedBody: { 'application/json': bodySchemas.log },
       answer: logMadeSchema,

@@ -19,6 +19,9 @@ export function routeTrainingJobs(api: Api, deps: Deps): void {
     {
       tag,
       summary: 'Train a model on trajectories with their rewards (RL)',
+      description:
+        'Send `model_id` first: a model that is not there is then a 404 at once, whatever follows it, and the rest of the ' +
+        'body is not waited for.',
       creates: true,
       makes: 'training_job_id',
       streamedBody: { 'application/json': bodySchemas.job },
