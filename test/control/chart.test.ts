@@ -188,11 +188,9 @@ test.each<[string, string, string, string]>([
 
 describe('limits of everybody', () => {
   const render = async (values: object) => {
-    const [, env = ''] =
-      /((?:- name: TRAINYARD_DEFAULT_\w+\s+value: "[^"]*"\s+)+)/.exec(await helm.render(namespace, values)) ?? []
-    return Object.fromEntries(
-      env.matchAll(/TRAINYARD_DEFAULT_(\w+)\s+value: "([^"]*)"/g).map(([, name, value]) => [name, value]),
-    )
+    const manifests = await helm.render(namespace, values)
+    const found = [...manifests.matchAll(/name: TRAINYARD_DEFAULT_(\w+)\s+value: "([^"]*)"/g)]
+    return Object.fromEntries(found.map(([, name, value]) => [name!, value!]))
   }
   const usual = {
     REQUESTS_PER_MINUTE: '60000',
