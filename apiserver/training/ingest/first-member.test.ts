@@ -11,7 +11,7 @@ async function look(...chunks: string[]): Promise<string[]> {
 test.each<[string, string[], string[]]>([
   ['first', ['{"model_id":"a-b","trajectory_groups":[', ']}'], ['a-b']],
   ['first, with spaces', [' {\n "model_id" :\t"a" , '], ['a']],
-  ['first, in small pieces', [...'{"model_id": "abc","model_id":"d"}'], ['abc']],
+  ['first, in small pieces', '{"model_id": "abc","model_id":"d"}'.split(''), ['abc']],
   ['not first', ['{"trajectory_groups":[],', '"model_id":"a"}'], []],
   ['no text', ['{"model_id":7}'], []],
   ['written with escapes', [String.raw`{"model_id":"\u0061"}`], []],
