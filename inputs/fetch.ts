@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { insertBlob } from '../db/queries/blobs.ts'
+import { whileHoldingKey } from '../db/store/held-keys.ts'
 import { blobKey } from '../lib/artifact-store/blobs.ts'
 import { spoolSource, type Spooled } from '../lib/artifact-store/spool.ts'
 import { AddressRefused, AnswerFault } from '../lib/outbound/refused.ts'
@@ -41,8 +42,12 @@ async function fetchInput(
 ): Promise<StoredInput> {
   const spooled = await tellDefinite(async () => spoolWhole(deps, await openRemote(deps, remote, signal)))
   const { file, digest, size } = spooled
-  const { uri } = await deps.artifacts.adopt(blobKey(entity, digest), file, { digest, size })
-  await insertBlob(deps.pool, entity, { digest, size })
+  const key = blobKey(entity, digest)
+  const { uri } = await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
+    const stored = await deps.artifacts.adopt(key, file, { digest, size })
+    await insertBlob(deps.pool, entity, { digest, size })
+    return stored
+  })
   return { uri, digest }
 }
 

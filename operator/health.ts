@@ -7,6 +7,8 @@ const staleMs = 180_000
 export interface Health {
   leading: boolean
   watchAgeMs: number | undefined
+  /** why nothing, or no garbage, is removed from the artifact store */
+  storeTrouble: string | undefined
 }
 
 /** Answers GET /health: 503 when the watches have not heard from the API server for long, so that a probe restarts us. */
@@ -15,8 +17,12 @@ export function createHealthServer(read: () => Health): Server {
     const isHealth = request.method === 'GET' && request.url?.split('?')[0] === '/health'
     const health = read()
     const isStale = (health.watchAgeMs ?? 0) > staleMs
-    const body = isHealth ? { status: isStale ? 'stale' : 'ok', leading: health.leading } : { detail: 'Not found' }
+    const body = isHealth ? present(health, isStale) : { detail: 'Not found' }
     response.writeHead(isHealth ? (isStale ? 503 : 200) : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))
   })
+}
+
+function present({ leading, storeTrouble }: Health, isStale: boolean) {
+  return { status: isStale ? 'stale' : 'ok', leading, ...(storeTrouble !== undefined && { artifacts: storeTrouble }) }
 }

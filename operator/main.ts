@@ -11,6 +11,7 @@ import { loadConfig, readPodSettings } from './config.ts'
 import type { Context } from './context.ts'
 import { Controllers, channels } from './controllers.ts'
 import { createHealthServer } from './health.ts'
+import { StoreGuard } from './garbage/guard.ts'
 import { KubeClient } from './kube/client.ts'
 import { loadKubeConfig } from './kube/kube-config.ts'
 import { LeaderElector } from './kube/leader.ts'
@@ -19,8 +20,8 @@ import { startUpkeep } from './upkeep.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
-// For upkeep alone.
-const tracingConnections = 2
+// For upkeep alone: two things at once, of which one looks something up while it keeps a key from being written.
+const tracingConnections = 3
 
 const config = loadConfig()
 const podSettings = readPodSettings(config)
@@ -57,7 +58,12 @@ const webhooks = new WebhookDeliverer({ pool, log, outbound: openWebhooks(config
 let listener: Listener | undefined
 let stopResync: (() => Promise<void>) | undefined
 let stopUpkeep: (() => Promise<void>) | undefined
-const server = createHealthServer(() => ({ leading, watchAgeMs: leading ? watches.ageMs : undefined }))
+const guard = new StoreGuard(context)
+const server = createHealthServer(() => ({
+  leading,
+  watchAgeMs: leading ? watches.ageMs : undefined,
+  storeTrouble: guard.trouble,
+}))
 server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
   log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 })
@@ -97,4 +103,4 @@ listener = listen(
 )
 webhooks.start()
 stopResync = startResync(context, controllers)
-stopUpkeep = startUpkeep(context)
+stopUpkeep = startUpkeep(context, guard)

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sweepDeletions } from '../db/queries/deletions.ts'
+import { forgetOldHolds } from '../db/store/held-keys.ts'
 import type { Context } from './context.ts'
 import { eraseAll } from './erasure/erase.ts'
 import { removeOldOptimizers, removeOldPayloads, removeOldStatistics, removeSpentProgress } from './garbage/expired.ts'
-import { sweepGarbage } from './garbage/sweep.ts'
+import type { StoreGuard } from './garbage/guard.ts'
 import { purgeCheckpoints } from './purge/checkpoints.ts'
 import { purgeModels } from './purge/models.ts'
 import { applyRetention } from './retention/apply.ts'
@@ -12,22 +13,41 @@ import { addTraceWeeks, applyTraceRetention } from './tracing/retention.ts'
 
 // Who deletes something wants its files gone soon.
 const everyMs = 2_000
-// Listing a store takes long, and nobody waits for what it finds.
 const rarelyMs = 3600_000
+// A copy of the database that is at most so old does not notice what it lacks.
+const guardMs = 300_000
+// Somebody may be about to claim the store.
+const unclaimedMs = 10_000
 
 /**
- * Removes what was deleted or is kept no longer, in loops of their own: large stores must not hold up the resync. Gives a
- * function that ends it.
+ * Removes what was deleted or is kept no longer, in loops of their own: large stores must not hold up the resync. Nothing
+ * leaves a store that is not ours: it waits. Gives a function that ends it.
  */
-export function startUpkeep(context: Context): () => Promise<void> {
+export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<void> {
   const stop = new AbortController()
-  const repeat = async (steps: Steps, pauseMs: number) => {
+  const repeat = async (run: () => Promise<void>, pause: () => number) => {
     while (!stop.signal.aborted) {
-      await runSteps(context, steps)
-      await delay(pauseMs, undefined, { signal: stop.signal }).catch(() => {})
+      await run()
+      await delay(pause(), undefined, { signal: stop.signal }).catch(() => {})
     }
   }
-  const running = Promise.all([repeat(promptSteps, everyMs), repeat(rareSteps, rarelyMs)])
+  const look = () => runSteps(context, { checkStore: () => guard.check() })
+  const runAll = ({ others, removing }: Work) => runSteps(context, guard.isOurs ? { ...others, ...removing } : others)
+  const start = async () => {
+    await look()
+    await Promise.all([
+      repeat(look, () => (guard.isOurs ? guardMs : unclaimedMs)),
+      repeat(
+        () => runAll(promptWork),
+        () => everyMs,
+      ),
+      repeat(
+        () => runAll(rareWork),
+        () => rarelyMs,
+      ),
+    ])
+  }
+  const running = start()
   return async () => {
     stop.abort()
     await running
@@ -36,23 +56,31 @@ export function startUpkeep(context: Context): () => Promise<void> {
 
 type Steps = Record<string, (context: Context) => Promise<unknown>>
 
-const promptSteps: Steps = {
-  applyRetention,
-  purgeCheckpoints,
-  eraseAll: (context) => eraseAll(context),
-  purgeModels,
-  removeOldOptimizers,
-  removeSpentProgress,
-  sweepDeletions: ({ pool }) => sweepDeletions(pool),
+/** What is to be done, and what of it removes something from the store. */
+interface Work {
+  others: Steps
+  removing: Steps
 }
 
-const rareSteps: Steps = {
-  removeOldPayloads,
-  removeOldStatistics,
-  addTraceWeeks,
-  applyTraceRetention,
-  eraseLateTraces,
-  sweepGarbage: (context) => sweepGarbage(context),
+const promptWork: Work = {
+  others: { applyRetention, sweepDeletions: ({ pool }) => sweepDeletions(pool) },
+  removing: {
+    purgeCheckpoints,
+    eraseAll: (context) => eraseAll(context),
+    purgeModels,
+    removeOldOptimizers,
+    removeSpentProgress,
+  },
+}
+
+const rareWork: Work = {
+  others: { addTraceWeeks, forgetHolds },
+  removing: { removeOldPayloads, removeOldStatistics, applyTraceRetention, eraseLateTraces },
+}
+
+async function forgetHolds({ pool, tracing }: Context): Promise<void> {
+  await forgetOldHolds({ schema: 'training', pool })
+  await forgetOldHolds({ schema: 'tracing', pool: tracing })
 }
 
 /** One step that fails keeps none of the others from running. */

@@ -6,6 +6,15 @@ export interface Blob {
   size: number
 }
 
+/** In SQL: whether a version of a data set, or a job, needs a file `b`. */
+export const isBlobNeeded = `(
+  EXISTS (
+    SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
+    WHERE a.entity = b.entity AND v.files @> jsonb_build_array(jsonb_build_object('digest', b.digest)))
+  OR EXISTS (
+    SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+    WHERE m.deleted_at IS NULL AND j.input_uri = 'artifact:///artifacts/' || b.entity || '/' || b.digest))`
+
 /** Notes that a file of an entity lies in the store. */
 export async function insertBlob(pool: Pool, entity: string, { digest, size }: Blob): Promise<void> {
   await pool.query(

@@ -1,5 +1,6 @@
 import type { Pool } from '../pool.ts'
 import { withTransaction } from '../pool.ts'
+import { isBlobNeeded } from './blobs.ts'
 
 /** An erasure that is not finished. */
 export interface RunningErasure {
@@ -126,32 +127,40 @@ async function eraseSome(pool: Pool, erasure: RunningErasure, { kind, table, con
 /** Digests of an entity's files that no version of a data set and no job needs, as far as they came before a time. */
 export async function listUnneededBlobs(pool: Pool, entity: string, before: Date): Promise<string[]> {
   const { rows } = await pool.query<{ digest: string }>(
-    `SELECT b.digest FROM training.blobs b WHERE b.entity = $1 AND b.created_at <= $2
-       AND NOT EXISTS (
-         SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
-         WHERE a.entity = b.entity AND v.files @> jsonb_build_array(jsonb_build_object('digest', b.digest)))
-       AND NOT EXISTS (
-         SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
-         WHERE m.deleted_at IS NULL AND j.input_uri = 'artifact:///artifacts/' || b.entity || '/' || b.digest)`,
+    `SELECT b.digest FROM training.blobs b WHERE b.entity = $1 AND b.created_at <= $2 AND NOT ${isBlobNeeded}`,
     [entity, before],
   )
   return rows.map(({ digest }) => digest)
 }
 
-/** Forgets a file and counts it in the report, unless somebody makes a version with it just now. */
-export async function eraseBlob(pool: Pool, id: string, entity: string, digest: string): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `WITH gone AS (
-       DELETE FROM training.blobs WHERE (entity, digest) IN (
-         SELECT entity, digest FROM training.blobs WHERE entity = $2 AND digest = $3 FOR UPDATE SKIP LOCKED)
-       RETURNING size)
-     UPDATE training.erasures SET report = report || jsonb_build_object(
-       'objects', coalesce((report->'objects')::bigint, 0) + 1,
-       'bytes', coalesce((report->'bytes')::bigint, 0) + gone.size)
-     FROM gone WHERE id = $1`,
-    [id, entity, digest],
-  )
-  return rowCount === 1
+/**
+ * Removes a file, forgets it, and counts it in the report; unless it is needed by now, or somebody makes a version with it
+ * just now. When the file cannot be removed its row stays.
+ */
+export async function eraseBlob(
+  pool: Pool,
+  { id, entity, requestedAt }: RunningErasure,
+  { digest, remove }: { digest: string; remove: () => Promise<void> },
+): Promise<void> {
+  await withTransaction(pool, async (connection) => {
+    await connection.query('SELECT FROM training.blobs WHERE entity = $1 AND digest = $2 FOR UPDATE SKIP LOCKED', [
+      entity,
+      digest,
+    ])
+    // Whoever had it locked until now is seen by this statement.
+    const { rowCount } = await connection.query(
+      `WITH free AS (
+         SELECT b.entity, b.digest FROM training.blobs b
+         WHERE b.entity = $2 AND b.digest = $3 AND b.created_at <= $4 AND NOT ${isBlobNeeded} FOR UPDATE SKIP LOCKED
+       ), gone AS (DELETE FROM training.blobs b USING free f WHERE b.entity = f.entity AND b.digest = f.digest RETURNING size)
+       UPDATE training.erasures SET report = report || jsonb_build_object(
+         'objects', coalesce((report->'objects')::bigint, 0) + 1,
+         'bytes', coalesce((report->'bytes')::bigint, 0) + gone.size)
+       FROM gone WHERE id = $1`,
+      [id, entity, digest, requestedAt],
+    )
+    if (rowCount === 1) await remove()
+  })
 }
 
 /** Ends an erasure. Of an entity all keys of then go, but the one that asked: it can read the report for a day. */

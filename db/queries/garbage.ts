@@ -1,4 +1,5 @@
-import type { Pool } from '../pool.ts'
+import type { Connection, Pool } from '../pool.ts'
+import { isBlobNeeded } from './blobs.ts'
 
 /** What lies in the store below one prefix, or is one object; `bytes` in all. */
 export interface StoredUnit {
@@ -6,96 +7,77 @@ export interface StoredUnit {
   bytes: number
 }
 
-/** Whether rows point at a stored unit, or ever did. */
-export interface UnitReference {
-  prefix: string
-  referenced: boolean
+/** What lies in the store and no row points at. */
+export interface GarbageUnit extends StoredUnit {
   /** the database has never heard of it */
   unseen: boolean
 }
 
-/** Looks up checkpoints by their ids: what is deleted and not purged yet is still looked after by somebody else. */
-export async function referToCheckpoints(pool: Pool, ids: string[]): Promise<UnitReference[]> {
-  const { rows } = await pool.query<UnitReference>(
-    `SELECT 'checkpoints/' || id AS prefix,
-       EXISTS (SELECT FROM training.checkpoints c WHERE c.id = given.id AND c.purged_at IS NULL)
-         OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = given.id
-                    AND j.state NOT IN ('Succeeded', 'Failed', 'Cancelled')) AS referenced,
-       NOT EXISTS (SELECT FROM training.checkpoints c WHERE c.id = given.id)
-         AND NOT EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = given.id) AS unseen
-     FROM unnest($1::uuid[]) AS given (id)`,
-    [ids],
+/** Garbage that was noted: in quarantine, or kept. */
+export interface NotedGarbage extends GarbageUnit {
+  notedAt: Date
+  keptAt: Date | null
+}
+
+const columns = 'prefix, bytes, unseen, noted_at AS "notedAt", kept_at AS "keptAt"'
+
+/** Notes what nothing points at; tells what is in quarantine since this moment. */
+export async function noteGarbage(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
+  const { rows } = await pool.query<StoredUnit>(
+    `INSERT INTO training.garbage (prefix, bytes, unseen)
+     SELECT prefix, bytes, unseen FROM jsonb_to_recordset($1) AS found (prefix text, bytes bigint, unseen boolean)
+     ON CONFLICT (prefix) DO NOTHING RETURNING prefix, bytes`,
+    [JSON.stringify(found)],
   )
   return rows
 }
 
-/** Looks up token statistics by their keys, `token-statistics/<checkpoint>.parquet`; a report comes after its file. */
-export async function referToStatistics(pool: Pool, keys: string[]): Promise<UnitReference[]> {
-  const { rows } = await pool.query<UnitReference>(
-    `SELECT key AS prefix, false AS unseen,
-       EXISTS (SELECT FROM training.checkpoints c WHERE c.id = substr(key, 18, 36)::uuid
-               AND c.statistics_digest IS NOT NULL AND c.purged_at IS NULL) AS referenced
-     FROM unnest($1::text[]) AS given (key)`,
-    [keys],
+/** Keeps what the database has never heard of: it is not removed, and counts as known. */
+export async function keepUnits(pool: Pool, units: StoredUnit[]): Promise<void> {
+  await pool.query(
+    `INSERT INTO training.garbage (prefix, bytes, unseen, kept_at)
+     SELECT prefix, bytes, true, now() FROM jsonb_to_recordset($1) AS found (prefix text, bytes bigint)
+     ON CONFLICT (prefix) DO UPDATE SET kept_at = coalesce(garbage.kept_at, now())`,
+    [JSON.stringify(units)],
   )
-  return rows
 }
 
-/** Looks up what jobs have saved, by `progress/<job>/<id>`. */
-export async function referToProgress(pool: Pool, prefixes: string[]): Promise<UnitReference[]> {
-  const { rows } = await pool.query<UnitReference>(
-    `SELECT prefix, false AS unseen,
-       EXISTS (SELECT FROM training.job_progress p
-               WHERE p.job_id = split_part(prefix, '/', 2)::uuid AND p.id = split_part(prefix, '/', 3)::uuid) AS referenced
-     FROM unnest($1::text[]) AS given (prefix)`,
+/** Forgets what is pointed at again, or gone: all that is not among what nothing points at. */
+export async function forgetOtherGarbage(pool: Pool, found: string[]): Promise<void> {
+  await pool.query('DELETE FROM training.garbage WHERE prefix <> ALL ($1)', [found])
+}
+
+/** Has the quarantine of what the database has never heard of begin anew. */
+export async function restartQuarantine(pool: Pool): Promise<void> {
+  await pool.query('UPDATE training.garbage SET noted_at = now() WHERE unseen AND kept_at IS NULL')
+}
+
+/** Those of the prefixes that are kept, and those of which it is known that they are garbage. */
+export async function listJudged(pool: Pool, prefixes: string[]): Promise<{ prefix: string; kept: boolean }[]> {
+  const { rows } = await pool.query<{ prefix: string; kept: boolean }>(
+    `SELECT prefix, kept_at IS NOT NULL AS kept FROM training.garbage
+     WHERE prefix = ANY ($1) AND (kept_at IS NOT NULL OR NOT unseen)`,
     [prefixes],
   )
   return rows
 }
 
-/** Looks up payloads by their keys. */
-export async function referToPayloads(pool: Pool, keys: string[]): Promise<UnitReference[]> {
-  const { rows } = await pool.query<UnitReference>(
-    `SELECT key AS prefix, false AS unseen,
-       EXISTS (SELECT FROM training.jobs j WHERE j.input_uri = 'artifact:///' || key AND j.input_gone_at IS NULL)
-         OR EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = 'artifact:///' || key) AS referenced
-     FROM unnest($1::text[]) AS given (key)`,
-    [keys],
-  )
-  return rows
-}
-
-/** Looks up files of data sets by their keys, `artifacts/<entity>/<digest>`. */
-export async function referToBlobs(pool: Pool, keys: string[]): Promise<UnitReference[]> {
-  const { rows } = await pool.query<UnitReference>(
-    `SELECT key AS prefix, false AS unseen,
-       EXISTS (SELECT FROM training.blobs b
-               WHERE b.entity = split_part(key, '/', 2) AND b.digest = split_part(key, '/', 3)) AS referenced
-     FROM unnest($1::text[]) AS given (key)`,
-    [keys],
-  )
-  return rows
-}
-
-/** Quarantines what nothing points at; what was noted and is pointed at, or gone, is forgotten. */
-export async function noteGarbage(pool: Pool, found: StoredUnit[]): Promise<void> {
-  const prefixes = found.map(({ prefix }) => prefix)
-  await pool.query('DELETE FROM training.garbage WHERE prefix <> ALL ($1)', [prefixes])
-  await pool.query(
-    `INSERT INTO training.garbage (prefix, bytes)
-     SELECT prefix, bytes FROM jsonb_to_recordset($1) AS found (prefix text, bytes bigint)
-     ON CONFLICT (prefix) DO NOTHING`,
-    [JSON.stringify(found)],
-  )
-}
-
 /** What has been in quarantine for so long. */
 export async function listOldGarbage(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
-    'SELECT prefix, bytes FROM training.garbage WHERE noted_at < now() - make_interval(secs => $1) ORDER BY noted_at',
+    `SELECT prefix, bytes FROM training.garbage
+     WHERE kept_at IS NULL AND noted_at < now() - make_interval(secs => $1) ORDER BY noted_at`,
     [afterSeconds],
   )
   return rows
+}
+
+/** Whether a unit is in quarantine still, and not kept since it was listed. */
+export async function isQuarantined(connection: Connection, prefix: string): Promise<boolean> {
+  const { rowCount } = await connection.query('SELECT FROM training.garbage WHERE prefix = $1 AND kept_at IS NULL', [
+    prefix,
+  ])
+  return rowCount === 1
 }
 
 /** Forgets what is removed. */
@@ -103,17 +85,64 @@ export async function forgetGarbage(pool: Pool, prefix: string): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = $1', [prefix])
 }
 
-/** Addresses of payloads whose jobs have all been over for as long as their entity keeps payloads. */
-export async function listOldPayloads(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ uri: string }>(
+/** All that is noted, what was noted first before the rest. */
+export async function listNotedGarbage(pool: Pool): Promise<NotedGarbage[]> {
+  const { rows } = await pool.query<NotedGarbage>(`SELECT ${columns} FROM training.garbage ORDER BY noted_at, prefix`)
+  return rows
+}
+
+/** Keeps what is in quarantine, or some of it; tells how much that was. */
+export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
+  const { rowCount } = await pool.query(
+    `UPDATE training.garbage SET kept_at = now() WHERE kept_at IS NULL AND ($1::text[] IS NULL OR prefix = ANY ($1))`,
+    [prefixes === 'all' ? null : prefixes],
+  )
+  return rowCount ?? 0
+}
+
+/**
+ * Says of what is noted, or of some of it, that it is garbage: its quarantine begins anew, and it counts as known. Tells how
+ * much that was.
+ */
+export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
+  const { rowCount } = await pool.query(
+    `UPDATE training.garbage SET kept_at = NULL, unseen = false, noted_at = now()
+     WHERE (unseen OR kept_at IS NOT NULL) AND ($1::text[] IS NULL OR prefix = ANY ($1))`,
+    [prefixes === 'all' ? null : prefixes],
+  )
+  return rowCount ?? 0
+}
+
+/**
+ * Files of data sets that no version and no job has needed since a day after they came: uploads that went nowhere. Their
+ * rows go, and they are noted as garbage that the database knew.
+ */
+export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<void> {
+  await pool.query(
+    `WITH gone AS (
+       DELETE FROM training.blobs WHERE (entity, digest) IN (
+         SELECT b.entity, b.digest FROM training.blobs b
+         WHERE b.created_at < now() - make_interval(secs => $1) AND NOT ${isBlobNeeded}
+         LIMIT 1000 FOR UPDATE SKIP LOCKED)
+       RETURNING entity, digest, size)
+     INSERT INTO training.garbage (prefix, bytes) SELECT 'artifacts/' || entity || '/' || digest, size FROM gone
+     ON CONFLICT (prefix) DO NOTHING`,
+    [afterSeconds],
+  )
+}
+
+/** Addresses of payloads whose jobs have all been over for as long as their entity keeps payloads; or that one of them. */
+export async function listOldPayloads(connection: Connection, only?: string): Promise<string[]> {
+  const { rows } = await connection.query<{ uri: string }>(
     `SELECT DISTINCT j.input_uri AS uri
      FROM training.jobs j JOIN auth.entities e ON e.entity = j.entity
      WHERE e.payload_days IS NOT NULL AND j.input_gone_at IS NULL AND starts_with(j.input_uri, 'artifact:///payloads/')
-       AND j.finished_at < now() - make_interval(days => e.payload_days)
+       AND ($1::text IS NULL OR j.input_uri = $1) AND j.finished_at < now() - make_interval(days => e.payload_days)
        AND NOT EXISTS (SELECT FROM training.jobs o WHERE o.input_uri = j.input_uri
                        AND (o.finished_at IS NULL OR o.finished_at >= now() - make_interval(days => e.payload_days)))
        AND NOT EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = j.input_uri)
      LIMIT 1000`,
+    [only ?? null],
   )
   return rows.map(({ uri }) => uri)
 }
@@ -132,21 +161,4 @@ export async function listOldOptimizers(pool: Pool): Promise<string[]> {
 /** Notes that the optimizer state of a checkpoint is gone. */
 export async function noteOptimizerGone(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET optimizer_gone_at = now() WHERE id = $1', [id])
-}
-
-/** Files of data sets that no version and no job has needed since a day after they came: uploads that went nowhere. */
-export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<void> {
-  await pool.query(
-    `DELETE FROM training.blobs WHERE (entity, digest) IN (
-       SELECT b.entity, b.digest FROM training.blobs b
-       WHERE b.created_at < now() - make_interval(secs => $1)
-         AND NOT EXISTS (
-           SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
-           WHERE a.entity = b.entity AND v.files @> jsonb_build_array(jsonb_build_object('digest', b.digest)))
-         AND NOT EXISTS (
-           SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
-           WHERE m.deleted_at IS NULL AND j.input_uri = 'artifact:///artifacts/' || b.entity || '/' || b.digest)
-       LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
-    [afterSeconds],
-  )
 }

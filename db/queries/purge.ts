@@ -1,4 +1,4 @@
-import { withTransaction, type Pool } from '../pool.ts'
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { cancelModelJobs, lockModelJobs } from './job-endings.ts'
 
 /** A deleted model of which something is left. */
@@ -103,27 +103,28 @@ export async function listCheckpointIds(pool: Pool, modelId: string): Promise<st
   return rows.map(({ id }) => id)
 }
 
-/** Addresses of a model's payloads that no model beside it has, as far as it is not deleted. */
-export async function listOwnPayloads(pool: Pool, modelId: string): Promise<string[]> {
-  const { rows } = await pool.query<{ uri: string }>(
+/** Addresses of a model's payloads that no model beside it has, as far as it is not deleted; or that one of them. */
+export async function listOwnPayloads(connection: Connection, modelId: string, only?: string): Promise<string[]> {
+  const { rows } = await connection.query<{ uri: string }>(
     `SELECT DISTINCT uri FROM (
        SELECT input_uri AS uri FROM training.jobs WHERE model_id = $1 AND input_gone_at IS NULL
        UNION SELECT payload_uri FROM training.logs WHERE model_id = $1) own
-     WHERE starts_with(uri, 'artifact:///payloads/')
+     WHERE starts_with(uri, 'artifact:///payloads/') AND ($2::text IS NULL OR uri = $2)
        AND NOT EXISTS (SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
                        WHERE j.input_uri = own.uri AND m.deleted_at IS NULL)
        AND NOT EXISTS (SELECT FROM training.logs l JOIN training.models m ON m.id = l.model_id
                        WHERE l.payload_uri = own.uri AND m.deleted_at IS NULL)`,
-    [modelId],
+    [modelId, only ?? null],
   )
   return rows.map(({ uri }) => uri)
 }
 
 /** Notes that a payload was removed from the store. */
-export async function noteInputGone(pool: Pool, uri: string): Promise<void> {
-  await pool.query('UPDATE training.jobs SET input_gone_at = now() WHERE input_uri = $1 AND input_gone_at IS NULL', [
-    uri,
-  ])
+export async function noteInputGone(connection: Connection, uri: string): Promise<void> {
+  await connection.query(
+    'UPDATE training.jobs SET input_gone_at = now() WHERE input_uri = $1 AND input_gone_at IS NULL',
+    [uri],
+  )
 }
 
 /** Notes that a model's resources, adapters and files are gone. */

@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { purgeSome, type RemoveSpilled } from './retention.ts'
+import { purgeSome } from './retention.ts'
 
 // Whoever waits for a lock on the table of calls keeps everybody else waiting. Next time is early enough.
 const limits = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s'"
@@ -47,12 +47,11 @@ export async function hasKeptCalls(
 export function purgeSpilledOfWeek(
   pool: Pool,
   { week, days, waitingDays, limit }: Kept & { week: number; limit: number },
-  remove: RemoveSpilled,
 ): Promise<number> {
   const which = `c.week = $2 AND c.spilled IS NOT NULL
     AND (c.started_at < now() - make_interval(days => $3) OR c.deleted_at IS NOT NULL
       OR c.waiting_since < now() - make_interval(days => $4))`
-  return purgeSome(pool, { which, values: [week, days, waitingDays], limit }, remove)
+  return purgeSome(pool, { which, values: [week, days, waitingDays], limit })
 }
 
 /**

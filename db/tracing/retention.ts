@@ -1,4 +1,4 @@
-import { withTransaction, type Pool } from '../pool.ts'
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { bytesOfCall, countStored, type StoredChange } from './stored-bytes.ts'
 
 /** How long a project keeps its calls, in days; null: for good. */
@@ -29,30 +29,33 @@ export async function setRetention(pool: Pool, number: number, days: number | nu
   await pool.query('UPDATE tracing.projects SET retention_days = $2 WHERE number = $1', [number, days])
 }
 
-/** Removes what a call has in the artifact store. */
-export type RemoveSpilled = (keys: string[]) => Promise<void>
-
 /**
- * Deletes some calls for good, with what lies in the artifact store; answers how many. To be repeated while it deletes as
- * many as it may. The files go first: of a crash in between, calls are left that the next time finds again.
+ * Deletes some calls for good; answers how many. To be repeated while it deletes as many as it may. Their objects in the
+ * artifact store are noted as replaced long ago, to be removed by `purgeReplaced`.
  *
  * @param which a condition on `tracing.calls c` with parameters from $2 on
  */
 export async function purgeSome(
   pool: Pool,
   { which, values, limit }: { which: string; values: unknown[]; limit: number },
-  remove: RemoveSpilled,
 ): Promise<number> {
   return withTransaction(pool, async (connection) => {
-    const { rows } = await connection.query<StoredChange & { spilled: Record<string, { key: string }> | null }>(
-      `WITH doomed AS (SELECT c.project, c.id, c.week FROM tracing.calls c WHERE ${which} LIMIT $1 FOR UPDATE SKIP LOCKED)
-       DELETE FROM tracing.calls c USING doomed d
-       WHERE c.project = d.project AND c.id = d.id AND c.week = d.week
-       RETURNING c.spilled, c.project, c.week,
-         CASE WHEN c.deleted_at IS NULL THEN -(${bytesOfCall}) ELSE 0 END AS bytes`,
+    const { rows } = await connection.query<StoredChange>(
+      `WITH doomed AS (SELECT c.project, c.id, c.week FROM tracing.calls c WHERE ${which} LIMIT $1 FOR UPDATE SKIP LOCKED),
+       gone AS (
+         DELETE FROM tracing.calls c USING doomed d
+         WHERE c.project = d.project AND c.id = d.id AND c.week = d.week
+         RETURNING c.project, c.week, c.id, c.spilled,
+           CASE WHEN c.deleted_at IS NULL THEN -(${bytesOfCall}) ELSE 0 END AS bytes
+       ),
+       noted AS (
+         INSERT INTO tracing.replaced_payloads (project, week, id, key, replaced_at)
+         SELECT project, week, id, part.value ->> 'key', '-infinity' FROM gone, jsonb_each(spilled) AS part
+         ON CONFLICT (project, key) DO UPDATE SET replaced_at = '-infinity'
+       )
+       SELECT project, week, bytes FROM gone`,
       [limit, ...values],
     )
-    await remove(rows.flatMap(({ spilled }) => Object.values(spilled ?? {}).map(({ key }) => key)))
     await countStored(connection, rows)
     return rows.length
   })
@@ -62,68 +65,73 @@ export async function purgeSome(
 export function purgeOldCalls(
   pool: Pool,
   { number, days, limit }: { number: number; days: number; limit: number },
-  remove: RemoveSpilled,
 ): Promise<number> {
   const which = 'c.project = $2 AND c.started_at < now() - make_interval(days => $3) AND c.deleted_at IS NULL'
-  return purgeSome(pool, { which, values: [number, days], limit }, remove)
+  return purgeSome(pool, { which, values: [number, days], limit })
 }
 
 /** Calls that were deleted longer ago than so many days. */
-export function purgeDeletedCalls(
-  pool: Pool,
-  { days, limit }: { days: number; limit: number },
-  remove: RemoveSpilled,
-): Promise<number> {
+export function purgeDeletedCalls(pool: Pool, { days, limit }: { days: number; limit: number }): Promise<number> {
   const which = 'c.deleted_at < now() - make_interval(days => $2)'
-  return purgeSome(pool, { which, values: [days], limit }, remove)
+  return purgeSome(pool, { which, values: [days], limit })
 }
 
 /** Ends (and names) whose start has not come within so many days. */
-export function purgeLoneEnds(
-  pool: Pool,
-  { days, limit }: { days: number; limit: number },
-  remove: RemoveSpilled,
-): Promise<number> {
+export function purgeLoneEnds(pool: Pool, { days, limit }: { days: number; limit: number }): Promise<number> {
   const which = 'c.waiting_since < now() - make_interval(days => $2)'
-  return purgeSome(pool, { which, values: [days], limit }, remove)
+  return purgeSome(pool, { which, values: [days], limit })
 }
 
 /** All calls of a project. */
-export function purgeProjectCalls(
-  pool: Pool,
-  { number, limit }: { number: number; limit: number },
-  remove: RemoveSpilled,
-): Promise<number> {
-  return purgeSome(pool, { which: 'c.project = $2', values: [number], limit }, remove)
+export function purgeProjectCalls(pool: Pool, { number, limit }: { number: number; limit: number }): Promise<number> {
+  return purgeSome(pool, { which: 'c.project = $2', values: [number], limit })
 }
 
-/**
- * Removes some objects that newer payloads have replaced so long ago that nobody reads them any more; answers how many were
- * looked at. A value that came back meanwhile is in use again: its call says so, and is locked until that is decided.
- */
-export async function purgeReplaced(
+/** An object of the artifact store that its call may not need any more. */
+export interface ReplacedPayload {
+  key: string
+  project: number
+  week: number
+  id: string
+}
+
+/** Objects that newer payloads have replaced so long ago that nobody reads them any more, and those of calls that are gone. */
+export async function listReplaced(
   pool: Pool,
   { seconds, limit }: { seconds: number; limit: number },
-  remove: RemoveSpilled,
-): Promise<number> {
-  return withTransaction(pool, async (connection) => {
-    const { rows } = await connection.query<{ key: string; project: number; week: number; id: string }>(
-      `DELETE FROM tracing.replaced_payloads WHERE (project, key) IN (
-         SELECT project, key FROM tracing.replaced_payloads
-         WHERE replaced_at < now() - make_interval(secs => $2) LIMIT $1
-       ) RETURNING key, project, week, id`,
-      [limit, seconds],
-    )
-    for (const { key, project, week, id } of rows) {
-      const { rows: calls } = await connection.query<{ used: boolean }>(
-        `SELECT jsonb_path_exists(c.spilled, '$.*.key ? (@ == $key)', jsonb_build_object('key', $4::text)) AS used
-         FROM tracing.calls c WHERE c.project = $1 AND c.week = $2 AND c.id = $3 FOR UPDATE`,
-        [project, week, id, key],
-      )
-      if (!calls[0]?.used) await remove([key])
-    }
-    return rows.length
-  })
+): Promise<ReplacedPayload[]> {
+  const { rows } = await pool.query<ReplacedPayload>(
+    `SELECT key, project, week, id FROM tracing.replaced_payloads
+     WHERE replaced_at < now() - make_interval(secs => $2) ORDER BY replaced_at LIMIT $1`,
+    [limit, seconds],
+  )
+  return rows
+}
+
+/** Whether a call needs an object (again): a value may come back. */
+export async function isPayloadUsed(
+  connection: Connection,
+  { key, project, week, id }: ReplacedPayload,
+): Promise<boolean> {
+  const { rows } = await connection.query<{ used: boolean | null }>(
+    `SELECT jsonb_path_exists(spilled, '$.*.key ? (@ == $key)', jsonb_build_object('key', $4::text)) AS used
+     FROM tracing.calls WHERE project = $1 AND week = $2 AND id = $3`,
+    [project, week, id, key],
+  )
+  return rows[0]?.used ?? false
+}
+
+/** The object is gone, or used again. */
+export async function forgetReplaced(connection: Connection, { project, key }: ReplacedPayload): Promise<void> {
+  await connection.query('DELETE FROM tracing.replaced_payloads WHERE project = $1 AND key = $2', [project, key])
+}
+
+/** Somebody writes the object just now: whether its call needs it is known later. */
+export async function putOffReplaced(pool: Pool, { project, key }: ReplacedPayload): Promise<void> {
+  await pool.query('UPDATE tracing.replaced_payloads SET replaced_at = now() WHERE project = $1 AND key = $2', [
+    project,
+    key,
+  ])
 }
 
 /** Feedback on calls that is older than so many days: its calls are older still. */

@@ -15,6 +15,7 @@ import {
   listOwnPayloads,
   type DeletedModelRow,
 } from '../../db/queries/purge.ts'
+import { whileUnheld } from '../../db/store/held-keys.ts'
 import { blobKey, uploadsOf } from '../../lib/artifact-store/blobs.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
@@ -46,7 +47,7 @@ async function erase(context: Context, erasure: RunningErasure, afterSeconds: nu
   const tracesAreGone = await eraseTraces(context, erasure)
   if (!tracesAreGone || payloadsLeft > 0 || erasure.ageSeconds < afterSeconds) return
   await eraseRows(pool, erasure)
-  await eraseBlobs(context, erasure)
+  if (!(await eraseBlobs(context, erasure))) return
   // What was never completed belongs to no project.
   if (erasure.project === null) await context.artifacts.removeAll(uploadsOf(erasure.entity))
   await finishErasure(pool, erasure)
@@ -77,9 +78,17 @@ async function measure({ pool, artifacts }: Context, models: DeletedModelRow[]) 
   return measured
 }
 
-/** Files of data sets that nothing needs without what was erased. */
-async function eraseBlobs({ pool, artifacts }: Context, { id, entity, requestedAt }: RunningErasure): Promise<void> {
-  for (const digest of await listUnneededBlobs(pool, entity, requestedAt)) {
-    if (await eraseBlob(pool, id, entity, digest)) await artifacts.remove(blobKey(entity, digest))
+/** Files of data sets that nothing needs without what was erased; false when one of them is written just now. */
+async function eraseBlobs({ pool, artifacts }: Context, erasure: RunningErasure): Promise<boolean> {
+  let areFree = true
+  for (const digest of await listUnneededBlobs(pool, erasure.entity, erasure.requestedAt)) {
+    const key = blobKey(erasure.entity, digest)
+    const remove = () => artifacts.remove(key)
+    const isFree = await whileUnheld({ pool, schema: 'training' }, key, async () => {
+      await eraseBlob(pool, erasure, { digest, remove })
+      return true
+    })
+    areFree &&= isFree
   }
+  return areFree
 }

@@ -27,7 +27,9 @@ export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<vo
 
 /** Removes the payloads of jobs that were over for as many days as their entity keeps them. */
 export async function removeOldPayloads({ pool, artifacts }: Deps): Promise<void> {
-  for (const uri of await listOldPayloads(pool)) await removePayload({ pool, artifacts }, uri)
+  for (const uri of await listOldPayloads(pool)) {
+    await removePayload({ pool, artifacts }, uri, (connection) => listOldPayloads(connection, uri))
+  }
 }
 
 /** Removes what jobs have saved of their progress when they are trained or over, and what they have saved anew. */

@@ -1,11 +1,11 @@
 import type { ListedArtifact } from '../../lib/artifact-store/store.ts'
 
 /**
- * What goes together: a checkpoint's folder, its statistics, a job's save, a payload, a file of a data set, and
- * the parts of an upload.
+ * What goes together: a checkpoint's folder, its statistics, a job's save, a payload, a file of a data set, the parts of an
+ * upload, a payload of a call, and a file of traces.
  */
 export interface Unit {
-  kind: 'checkpoint' | 'statistics' | 'progress' | 'payload' | 'blob' | 'upload'
+  kind: 'checkpoint' | 'statistics' | 'progress' | 'payload' | 'blob' | 'upload' | 'call' | 'traceFile'
   prefix: string
   bytes: number
   /** of its newest object */
@@ -20,6 +20,8 @@ const places: [Unit['kind'], RegExp][] = [
   ['payload', /^payloads\/[^/]+\/[^/]+$/],
   ['blob', /^artifacts\/[^/]+\/[^/]+$/],
   ['upload', /^uploads\/[^/]+\/[^/]+(?=\/)/],
+  ['call', /^traces\/[^/]+\/\d{1,9}\/calls\/[^/]+$/],
+  ['traceFile', /^traces\/[^/]+\/\d{1,9}\/files\/[^/]+$/],
 ]
 
 /**

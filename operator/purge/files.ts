@@ -1,13 +1,12 @@
 import { noteInputGone, listCheckpointFolders, listOwnPayloads } from '../../db/queries/purge.ts'
 import { listSavingJobs } from '../../db/queries/job-progress.ts'
+import type { Connection } from '../../db/pool.ts'
+import { whileUnheld } from '../../db/store/held-keys.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
 
 type Deps = Pick<Context, 'pool' | 'artifacts'>
-
-// A payload is stored before the row that points at it, by requests that take far less than this.
-const youngMs = 60_000
 
 /** Removes the checkpoints of a deleted model from the store. */
 export async function removeCheckpoints({ pool, artifacts }: Deps, modelId: string): Promise<void> {
@@ -26,24 +25,33 @@ export async function removeProgress({ pool, artifacts }: Deps, modelId: string)
 }
 
 /**
- * Removes the payloads of a deleted model that no other one has. One that was written just now may have been so for a
- * job that is being taken in: such are left, and counted.
+ * Removes the payloads of a deleted model that no other one has. One that is written just now, for a job that is being
+ * taken in, is left, and counted.
  */
-export async function removePayloads({ pool, artifacts }: Deps, modelId: string): Promise<{ left: number }> {
+export async function removePayloads(deps: Deps, modelId: string): Promise<{ left: number }> {
   let left = 0
-  for (const uri of await listOwnPayloads(pool, modelId)) {
-    if (!(await removePayload({ pool, artifacts }, uri))) left++
+  for (const uri of await listOwnPayloads(deps.pool, modelId)) {
+    const findAgain = (connection: Connection) => listOwnPayloads(connection, modelId, uri)
+    if (!(await removePayload(deps, uri, findAgain))) left++
   }
   return { left }
 }
 
-/** Removes a payload that nobody needs; false when it may just have been stored (again) for a job that is taken in. */
-export async function removePayload({ pool, artifacts }: Deps, uri: string): Promise<boolean> {
+/**
+ * Removes a payload that nobody needs, if it is still found to be one; false when it is stored just now (again) for a job
+ * that is taken in.
+ */
+export async function removePayload(
+  { pool, artifacts }: Deps,
+  uri: string,
+  findAgain: (connection: Connection) => Promise<string[]>,
+): Promise<boolean> {
   const key = artifactKey(uri)
   if (key === undefined) return true
-  const found = await artifacts.stat(key)
-  if (found && found.modifiedAt.getTime() > Date.now() - youngMs) return false
-  await artifacts.remove(key)
-  await noteInputGone(pool, uri)
-  return true
+  return whileUnheld({ pool, schema: 'training' }, key, async (connection) => {
+    if (!(await findAgain(connection)).includes(uri)) return true
+    await artifacts.remove(key)
+    await noteInputGone(connection, uri)
+    return true
+  })
 }

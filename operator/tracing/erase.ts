@@ -9,7 +9,6 @@ import {
 } from '../../db/tracing/erasing.ts'
 import { purgeProjectCalls } from '../../db/tracing/retention.ts'
 import type { Context } from '../context.ts'
-import { removerOf } from './retention.ts'
 
 type Deps = Pick<Context, 'tracing' | 'artifacts'>
 
@@ -49,8 +48,7 @@ export async function eraseLateTraces(deps: Deps): Promise<void> {
 
 async function eraseProject(deps: Deps, entity: string, number: number): Promise<void> {
   const { tracing, artifacts } = deps
-  const remove = removerOf(deps)
-  while ((await purgeProjectCalls(tracing, { number, limit: atOnce }, remove)) > 0);
+  while ((await purgeProjectCalls(tracing, { number, limit: atOnce })) > 0);
   while ((await eraseSomeRows(tracing, number, atOnce)) > 0);
   // Also what a writer had put there when it died.
   await artifacts.removeAll(`traces/${entity}/${number}`)

@@ -5,11 +5,10 @@ import {
   purgeLoneEnds,
   purgeOldCalls,
   purgeOldFeedback,
-  purgeReplaced,
-  type RemoveSpilled,
 } from '../../db/tracing/retention.ts'
 import { addWeeks } from '../../db/tracing/weeks-in-the-making.ts'
 import type { Context } from '../context.ts'
+import { removeReplaced } from './replaced.ts'
 
 type Deps = Pick<Context, 'tracing' | 'artifacts' | 'log' | 'traceDays'>
 
@@ -35,31 +34,23 @@ export async function applyTraceRetention(deps: Deps): Promise<void> {
   const projects = await listRetention(deps.tracing, deps.traceDays)
   const longest = projects.reduce((most, { days }) => Math.max(most, days ?? Infinity), deps.traceDays ?? Infinity)
   if (Number.isFinite(longest)) await dropOldWeeks(deps, longest)
-  const remove = removerOf(deps)
   for (const { number, days } of projects) {
     if (days === null) continue
-    await repeatWhileFull(() => purgeOldCalls(deps.tracing, { number, days, limit: atOnce }, remove))
+    await repeatWhileFull(() => purgeOldCalls(deps.tracing, { number, days, limit: atOnce }))
     await repeatWhileFull(() => purgeOldFeedback(deps.tracing, { number, days, limit: atOnce }))
   }
-  await repeatWhileFull(() => purgeDeletedCalls(deps.tracing, { days: deletedDays, limit: atOnce }, remove))
-  await repeatWhileFull(() => purgeLoneEnds(deps.tracing, { days: deletedDays, limit: atOnce }, remove))
-  await repeatWhileFull(() => purgeReplaced(deps.tracing, { seconds: replacedSeconds, limit: atOnce }, remove))
+  await repeatWhileFull(() => purgeDeletedCalls(deps.tracing, { days: deletedDays, limit: atOnce }))
+  await repeatWhileFull(() => purgeLoneEnds(deps.tracing, { days: deletedDays, limit: atOnce }))
+  await repeatWhileFull(() => removeReplaced(deps, { seconds: replacedSeconds, limit: atOnce }))
 }
 
 async function dropOldWeeks(deps: Deps, days: number): Promise<void> {
   const { tracing, log } = deps
   const kept = { days, waitingDays: deletedDays }
-  const remove = removerOf(deps)
   for (const week of await listOldWeeks(tracing, days)) {
     if (await hasKeptCalls(tracing, week, kept)) continue
-    await repeatWhileFull(() => purgeSpilledOfWeek(tracing, { ...kept, week, limit: atOnce }, remove))
+    await repeatWhileFull(() => purgeSpilledOfWeek(tracing, { ...kept, week, limit: atOnce }))
     if (await dropWeek(tracing, week, kept)) log.info({ week, days }, 'calls of a week dropped')
-  }
-}
-
-export function removerOf({ artifacts }: Pick<Context, 'artifacts'>): RemoveSpilled {
-  return async (keys) => {
-    for (const key of keys) await artifacts.remove(key)
   }
 }
 

@@ -5,6 +5,7 @@ import { countInputTry, findOpenInput, noteInputFault, settleInput } from '../..
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { InputRefused } from '../../inputs/address.ts'
 import { obtainInput } from '../../inputs/fetch.ts'
+import { whileHoldingInput } from '../../inputs/hold.ts'
 import { AnswerFault } from '../../lib/outbound/refused.ts'
 import type { Context } from '../context.ts'
 
@@ -36,7 +37,7 @@ export class InputFetcher {
     const tries = await countInputTry(pool, jobId)
     try {
       const input = await obtainInput(this.#context, open, this.#stopping.signal)
-      await settleInput(pool, jobId, input)
+      await whileHoldingInput(this.#context, input.uri, () => settleInput(pool, jobId, input))
       log.info({ job: jobId, tries, ...input }, 'input of a job is in the store')
     } catch (error) {
       await this.#takeFault(jobId, tries, error)

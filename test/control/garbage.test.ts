@@ -3,15 +3,17 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createLogger } from '../../lib/log.ts'
+import { keepGarbage, listNotedGarbage, releaseGarbage } from '../../db/queries/garbage.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
 import { removeOldOptimizers, removeOldPayloads, removeOldStatistics } from '../../operator/garbage/expired.ts'
 import { sweepGarbage } from '../../operator/garbage/sweep.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { ModelRows } from '../support/model-rows.ts'
 
-const log = createLogger('test', 'silent')
+const warnings: object[] = []
+const log = pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line) as object) })
 let database: TestDatabase
 let root: string
 let rows: ModelRows
@@ -22,14 +24,21 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 beforeEach(async () => {
+  warnings.length = 0
   root = await mkdtemp(path.join(tmpdir(), 'garbage-'))
-  await database.pool.query('TRUNCATE training.garbage, training.models, auth.entities CASCADE')
+  await database.pool.query(
+    'TRUNCATE training.garbage, training.blobs, training.models, auth.entities, tracing.projects CASCADE',
+  )
   rows = new ModelRows(database.pool, root)
+  // What is newer than all rows is no garbage.
+  await addModel()
   return () => rm(root, { recursive: true })
 })
 
-const sweep = () => sweepGarbage({ pool: database.pool, artifacts: createArtifactStore(root), log })
-const waitADay = () => database.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '25 hours'`)
+const sweep = () =>
+  sweepGarbage({ pool: database.pool, tracing: database.pool, artifacts: createArtifactStore(root), log })
+const wait = (days: number) =>
+  database.pool.query('UPDATE training.garbage SET noted_at = noted_at - make_interval(days => $1)', [days])
 
 async function addModel(entity = 'team'): Promise<string> {
   const { rows: made } = await database.pool.query<{ id: string }>(
@@ -56,22 +65,24 @@ async function addOldCheckpoint(id: string = randomUUID()): Promise<string> {
   return id
 }
 
-test('what nothing points at is noted, and removed a day later', async () => {
-  const checkpoint = await addOldCheckpoint()
-  const payload = await putOld('payloads/team/aa.json')
-  const blob = await putOld('artifacts/team/bb')
-  const upload = await putOld('uploads/team/cc/0')
-  expect(await sweep()).toEqual({ found: 4, removed: 0, stopped: false })
-  expect(await sweep()).toEqual({ found: 4, removed: 0, stopped: false })
-  await waitADay()
-  expect(await sweep()).toEqual({ found: 4, removed: 4, stopped: false })
-  expect([rows.folderOf(checkpoint), payload, blob, upload].map((file) => existsSync(file))).toEqual([
-    false,
-    false,
-    false,
-    false,
-  ])
-  expect(await sweep()).toEqual({ found: 0, removed: 0, stopped: false })
+test('what nothing points at is noted with a warning, and removed seven days later', async () => {
+  const files = [
+    rows.folderOf(await addOldCheckpoint()),
+    await putOld('payloads/team/aa.json'),
+    await putOld('artifacts/team/bb'),
+    await putOld('uploads/team/cc/0'),
+    await putOld('traces/team/1/calls/dd'),
+    await putOld('traces/team/1/files/ee'),
+  ]
+  expect(await sweep()).toEqual({ found: 6, removed: 0, trouble: undefined })
+  expect(warnings).toEqual([expect.objectContaining({ units: 6, removedAfterDays: 7 })])
+  await wait(6)
+  expect(await sweep()).toEqual({ found: 6, removed: 0, trouble: undefined })
+  expect(warnings).toHaveLength(1)
+  await wait(2)
+  expect(await sweep()).toEqual({ found: 6, removed: 6, trouble: undefined })
+  expect(files.filter((file) => existsSync(file))).toEqual([])
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
 })
 
 test('what rows point at, what is new, and what is not ours stays', async () => {
@@ -87,30 +98,124 @@ test('what rows point at, what is new, and what is not ours stays', async () => 
   await putOld('somewhere/else')
   await putOld('artifacts/team/known')
   await database.pool.query(`INSERT INTO training.blobs (entity, digest, size) VALUES ('team', 'known', 1)`)
-  expect(await sweep()).toEqual({ found: 0, removed: 0, stopped: false })
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
   expect(existsSync(rows.folderOf(recorded))).toBe(true)
 })
 
 test('what is pointed at again in the meantime stays', async () => {
   const payload = await putOld('payloads/team/again.json')
   await sweep()
-  await waitADay()
+  await wait(8)
   await rows.addJob(await addModel(), 'Queued', 'artifact:///payloads/team/again.json')
-  expect(await sweep()).toEqual({ found: 0, removed: 0, stopped: false })
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
   expect(existsSync(payload)).toBe(true)
   const { rows: noted } = await database.pool.query('SELECT FROM training.garbage')
   expect(noted).toEqual([])
 })
 
-test('a store that is newer than the database is left alone', async () => {
+test.each<[string, (count: number) => Promise<unknown>]>([
+  ['checkpoints', () => addOldCheckpoint()],
+  ['statistics', () => putOld(`token-statistics/${randomUUID()}.parquet`)],
+  ['progress', () => putOld(`progress/${randomUUID()}/${randomUUID()}/manifest.json`)],
+  ['payloads', (count) => putOld(`payloads/team/${count}.json`)],
+  ['files of data sets', (count) => putOld(`artifacts/team/${count}`)],
+  ['uploads', (count) => putOld(`uploads/nobody/${count}/0-1`)],
+  ['payloads of calls', (count) => putOld(`traces/team/7/calls/${count}`)],
+  ['files of traces', (count) => putOld(`traces/team/7/files/${count}`)],
+])('a store with many %s that the database does not know is left alone, until somebody judges them', async (_, add) => {
   const model = await addModel()
   for (let step = 1; step <= 20; step++) await rows.addCheckpoint(model, step)
-  const unseen = []
-  for (let count = 0; count < 11; count++) unseen.push(await addOldCheckpoint())
-  expect(await sweep()).toEqual({ found: 11, removed: 0, stopped: true })
-  await waitADay()
-  expect(await sweep()).toMatchObject({ stopped: true, removed: 0 })
-  expect(unseen.every((id) => existsSync(rows.folderOf(id)))).toBe(true)
+  for (let count = 0; count < 11; count++) await add(count)
+  const stopped = { found: 11, removed: 0, trouble: expect.stringMatching(/never heard of 11 of the 31 things/) }
+  expect(await sweep()).toEqual(stopped)
+  await wait(8)
+  expect(await sweep()).toEqual(stopped)
+  // Its quarantine begins when the sweeps go on.
+  expect(await keepGarbage(database.pool, 'all')).toBe(11)
+  await wait(8)
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
+  expect(await releaseGarbage(database.pool, 'all')).toBe(11)
+  expect(await sweep()).toEqual({ found: 11, removed: 0, trouble: undefined })
+  await wait(8)
+  expect(await sweep()).toEqual({ found: 11, removed: 11, trouble: undefined })
+})
+
+test('what is newer than the newest row is no garbage', async () => {
+  const payload = await putOld('payloads/team/later.json')
+  await database.pool.query(`UPDATE training.models SET created_at = now() - interval '20 days'`)
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
+  await addModel()
+  expect(await sweep()).toEqual({ found: 1, removed: 0, trouble: undefined })
+  await wait(8)
+  await database.pool.query(`UPDATE training.models SET created_at = now() - interval '20 days'`)
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
+  expect(existsSync(payload)).toBe(true)
+})
+
+test('what is kept is never removed, and what is pointed at meanwhile is forgotten', async () => {
+  const [kept, used] = [await putOld('payloads/team/kept.json'), await putOld('payloads/team/used.json')]
+  await sweep()
+  expect(await keepGarbage(database.pool, ['payloads/team/kept.json', 'payloads/team/used.json', 'none'])).toBe(2)
+  await wait(100)
+  await rows.addJob(await addModel(), 'Queued', 'artifact:///payloads/team/used.json')
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
+  expect([kept, used].map((file) => existsSync(file))).toEqual([true, true])
+  expect((await listNotedGarbage(database.pool)).map(({ prefix }) => prefix)).toEqual(['payloads/team/kept.json'])
+})
+
+test('payloads and files of traces that rows point at stay', async () => {
+  const { rows: made } = await database.pool.query<{ number: number }>(
+    `INSERT INTO tracing.projects (entity, name) VALUES ('team', 'p') RETURNING number`,
+  )
+  const project = made[0]!.number
+  const keys = ['calls/used', 'calls/replaced', 'calls/lost', 'files/used', 'files/lost'].map(
+    (name) => `traces/team/${project}/${name}`,
+  )
+  const files = await Promise.all(keys.map((key) => putOld(key)))
+  await database.pool.query(`INSERT INTO tracing.calls (week, project, id, spilled) VALUES (-1, $1, 'c', $2)`, [
+    project,
+    JSON.stringify({ inputs: { key: keys[0], size: 1 } }),
+  ])
+  await database.pool.query(`INSERT INTO tracing.replaced_payloads (project, week, id, key) VALUES ($1, -1, 'c', $2)`, [
+    project,
+    keys[1],
+  ])
+  await database.pool.query(`INSERT INTO tracing.files (project, digest, size, artifact_key) VALUES ($1, 'd', 1, $2)`, [
+    project,
+    keys[3],
+  ])
+  expect(await sweep()).toEqual({ found: 2, removed: 0, trouble: undefined })
+  await wait(8)
+  expect(await sweep()).toEqual({ found: 2, removed: 2, trouble: undefined })
+  expect(files.map((file) => existsSync(file))).toEqual([true, true, false, true, false])
+})
+
+test('a file that a version needs stays, whatever became of its row', async () => {
+  const file = await putOld('artifacts/team/needed')
+  const { rows: made } = await database.pool.query<{ id: string }>(
+    `INSERT INTO training.artifacts (entity, project, name) VALUES ('team', 'p', $1) RETURNING id`,
+    [randomUUID()],
+  )
+  await database.pool.query(
+    `INSERT INTO training.artifact_versions (id, artifact_id, version, digest, size, files, metadata, key_id)
+     VALUES ($1, $2, 0, 'v', 1, '[{"path": "a", "digest": "needed", "size": 1}]', '{}', $1)`,
+    [randomUUID(), made[0]!.id],
+  )
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
+  expect(existsSync(file)).toBe(true)
+})
+
+test('uploads that went nowhere are known garbage, however many', async () => {
+  for (let count = 0; count < 11; count++) {
+    await putOld(`artifacts/team/${count}`)
+    await database.pool.query(
+      `INSERT INTO training.blobs (entity, digest, size, created_at) VALUES ('team', $1, 1, now() - interval '2 days')`,
+      [count],
+    )
+  }
+  expect(await sweep()).toEqual({ found: 11, removed: 0, trouble: undefined })
+  await wait(8)
+  expect(await sweep()).toEqual({ found: 11, removed: 11, trouble: undefined })
 })
 
 test('only the newest step keeps its optimizer state', async () => {
@@ -147,9 +252,9 @@ test('token statistics that were never reported are garbage, those that were are
     await putOld(`token-statistics/${untold}.parquet`),
     await putOld(`token-statistics/${randomUUID()}.parquet`),
   ]
-  expect(await sweep()).toEqual({ found: 2, removed: 0, stopped: false })
-  await waitADay()
-  expect(await sweep()).toEqual({ found: 2, removed: 2, stopped: false })
+  expect(await sweep()).toEqual({ found: 2, removed: 0, trouble: undefined })
+  await wait(8)
+  expect(await sweep()).toEqual({ found: 2, removed: 2, trouble: undefined })
   expect(files.map((file) => existsSync(file))).toEqual([true, false, false])
 })
 

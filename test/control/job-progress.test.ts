@@ -151,10 +151,11 @@ test('saves that nobody has registered are garbage after a while', async () => {
       await writeFile(path.join(root, name), '{}')
       await utimes(path.join(root, name), 0, 0)
     }
-    const deps = { pool: database.pool, artifacts: createArtifactStore(root), log: createLogger('test', 'silent') }
-    expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 0, stopped: false })
-    await database.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '25 hours'`)
-    expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 2, stopped: false })
+    const databases = { pool: database.pool, tracing: database.pool }
+    const deps = { ...databases, artifacts: createArtifactStore(root), log: createLogger('test', 'silent') }
+    expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 0, trouble: undefined })
+    await database.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '8 days'`)
+    expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 2, trouble: undefined })
     expect(names.map((name) => existsSync(path.join(root, name)))).toEqual([true, false, false])
   } finally {
     await rm(root, { recursive: true })

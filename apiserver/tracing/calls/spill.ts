@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
 import type { CallRow, Payload, SpilledPart } from '../../../db/tracing/call-rows.ts'
+import type { Pool } from '../../../db/pool.ts'
+import { holdKey, releaseAfter } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
 import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
 import type { TraceDeps } from '../deps.ts'
@@ -15,27 +17,44 @@ export function isLarge({ startSize, endSize }: CallRow): boolean {
   return startSize > largestInRow || endSize > largestInRow
 }
 
-/** Puts what is large into the artifact store, whole before the row; the row then says where it is. */
-export async function spill(artifacts: ArtifactStore, project: Project, row: CallRow): Promise<CallRow> {
-  const payloads = Object.entries(row.payloads) as [Payload, Buffer | undefined][]
-  for (const [place, bytes] of payloads) {
-    if (bytes === undefined || bytes.length <= largestInRow) continue
-    row.spilled = { ...row.spilled, [place]: await store(artifacts, project, { id: row.id, place, bytes }) }
-    row.payloads[place] = undefined
-  }
-  return row
-}
+/** Where the payloads of a request go that are too large for their rows. */
+export class Spill {
+  readonly #pool: Pool
+  readonly #artifacts: ArtifactStore
+  readonly #holders: string[] = []
 
-/** The object's name comes from what it holds and for whom: the same again makes no second one, and it has one owner. */
-async function store(
-  artifacts: ArtifactStore,
-  project: Project,
-  { id, place, bytes }: { id: string; place: string; bytes: Buffer },
-): Promise<SpilledPart> {
-  const name = createHash('sha256').update(`${id}\n${place}\n`).update(bytes).digest('hex')
-  const key = `traces/${project.entity}/${project.number}/calls/${name}`
-  await artifacts.put(key, bytes)
-  return { key, size: bytes.length }
+  constructor(pool: Pool, artifacts: ArtifactStore) {
+    this.#pool = pool
+    this.#artifacts = artifacts
+  }
+
+  /** Puts what is large into the artifact store, whole before the row; the row then says where it is. */
+  async take(project: Project, row: CallRow): Promise<CallRow> {
+    const payloads = Object.entries(row.payloads) as [Payload, Buffer | undefined][]
+    for (const [place, bytes] of payloads) {
+      if (bytes === undefined || bytes.length <= largestInRow) continue
+      row.spilled = { ...row.spilled, [place]: await this.#put(project, { id: row.id, place, bytes }) }
+      row.payloads[place] = undefined
+    }
+    return row
+  }
+
+  /** Runs what writes the rows; nobody removes the objects before that is over. */
+  commit(write: () => Promise<void>): Promise<void> {
+    return releaseAfter({ pool: this.#pool, schema: 'tracing' }, this.#holders, write)
+  }
+
+  /** The object's name comes from what it holds and for whom: the same again makes no second one, and it has one owner. */
+  async #put(
+    project: Project,
+    { id, place, bytes }: { id: string; place: string; bytes: Buffer },
+  ): Promise<SpilledPart> {
+    const name = createHash('sha256').update(`${id}\n${place}\n`).update(bytes).digest('hex')
+    const key = `traces/${project.entity}/${project.number}/calls/${name}`
+    this.#holders.push(await holdKey({ pool: this.#pool, schema: 'tracing' }, key))
+    await this.#artifacts.put(key, bytes)
+    return { key, size: bytes.length }
+  }
 }
 
 /** Of a call's payloads in the artifact store. */

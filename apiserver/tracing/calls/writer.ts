@@ -8,7 +8,7 @@ import type { Project } from '../projects.ts'
 import { foldParts, type CallPart } from './parts.ts'
 import { joinRows } from './join-rows.ts'
 import { buildRow } from './rows.ts'
-import { isLarge, spill } from './spill.ts'
+import { isLarge, Spill } from './spill.ts'
 
 // Two at a time: one is prepared while the other waits for the disk.
 const lanes = 2
@@ -45,13 +45,19 @@ export class CallWriter {
 
   /** Resolves when the calls are durable. The same parts again change nothing; newer ones replace what they say. */
   async write(project: Project, parts: readonly CallPart[]): Promise<void> {
-    const rows: CallRow[] = []
-    for (const part of foldParts(parts)) {
-      if (rows.length % turnRows === turnRows - 1) await setImmediate()
-      const row = buildRow(project, part)
-      rows.push(isLarge(row) ? await spill(this.#artifacts, project, row) : row)
-    }
-    if (rows.length === 0) return
+    const spill = new Spill(this.#pool, this.#artifacts)
+    await spill.commit(async () => {
+      const rows: CallRow[] = []
+      for (const part of foldParts(parts)) {
+        if (rows.length % turnRows === turnRows - 1) await setImmediate()
+        const row = buildRow(project, part)
+        rows.push(isLarge(row) ? await spill.take(project, row) : row)
+      }
+      if (rows.length > 0) await this.#queue(rows)
+    })
+  }
+
+  async #queue(rows: CallRow[]): Promise<void> {
     const bytes = rows.reduce((sum, row) => sum + row.startSize + row.endSize, 0)
     await new Promise<void>((done, failed) => {
       this.#waiting.push({ rows, bytes, done, failed })

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { addFile, findFile, hasFile, type FilePlace } from '../../../db/tracing/files.ts'
+import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
 import type { TraceDeps } from '../deps.ts'
 import { presentDigest } from '../json/digests.ts'
@@ -23,17 +24,24 @@ export async function keepFile(
   if (expectedDigest !== undefined && expectedDigest !== digest)
     throw digestMismatch(`The digest of the file is ${digest}`)
   if (await hasFile(deps.pool, project.number, digest)) return digest
-  const place = await placeContent(deps, project, content)
-  await addFile(deps.pool, project.number, { digest, size: content.size, place })
+  const { pool } = deps
+  const add = (place: FilePlace) => addFile(pool, project.number, { digest, size: content.size, place })
+  if ('bytes' in content) await add({ content: content.bytes })
+  else await storeLarge(deps, { project, content }, add)
   return digest
 }
 
-async function placeContent({ artifacts }: FileDeps, project: Project, content: FileContent): Promise<FilePlace> {
-  if ('bytes' in content) return { content: content.bytes }
+async function storeLarge(
+  { pool, artifacts }: FileDeps,
+  { project, content }: { project: Project; content: Extract<FileContent, { spooled: string }> },
+  add: (place: FilePlace) => Promise<void>,
+): Promise<void> {
   const sha256 = content.sha256.toString('hex')
   const artifactKey = `${projectFiles(project)}/${sha256}`
-  await artifacts.adopt(artifactKey, content.spooled, { digest: sha256, size: content.size })
-  return { artifactKey }
+  await whileHoldingKey({ pool, schema: 'tracing' }, artifactKey, async () => {
+    await artifacts.adopt(artifactKey, content.spooled, { digest: sha256, size: content.size })
+    await add({ artifactKey })
+  })
 }
 
 /** Where the large files of a project lie. */

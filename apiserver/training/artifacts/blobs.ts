@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { findBlobSize } from '../../../db/queries/blobs.ts'
+import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { uploadPrefix, uploadsOf } from '../../../lib/artifact-store/blobs.ts'
 import type { Spooled } from '../../../lib/artifact-store/spool.ts'
 import { sumSizes } from '../../../lib/artifact-store/sum-sizes.ts'
@@ -98,8 +99,11 @@ async function finishBlob(deps: Deps, name: BlobName, spooled: Spooled): Promise
 
 async function keepPart(deps: Deps, name: BlobName, start: number, { file, digest, size }: Spooled): Promise<void> {
   if (size === 0) return rm(file, { force: true })
-  const key = `${uploadPrefix(name.entity, name.digest)}/${start}-${start + size}`
-  await storeOrRefuse(deps, () => deps.artifacts.adopt(key, file, { digest, size }))
+  const prefix = uploadPrefix(name.entity, name.digest)
+  const key = `${prefix}/${start}-${start + size}`
+  await whileHoldingKey({ pool: deps.pool, schema: 'training' }, prefix, () =>
+    storeOrRefuse(deps, () => deps.artifacts.adopt(key, file, { digest, size })),
+  )
 }
 
 /** The parts of an unfinished file, by where they start. */

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { insertBlob, renewBlob, type Blob } from '../../../db/queries/blobs.ts'
+import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { blobKey } from '../../../lib/artifact-store/blobs.ts'
 import { SourceTooLarge, spoolSource, type Spooled } from '../../../lib/artifact-store/spool.ts'
 import type { Deps } from '../../deps.ts'
@@ -28,16 +29,23 @@ export async function spoolUpload(
 
 /** Puts a spooled file into the store under its digest, and notes it. @throws {Refusal} 403 when the entity has no room */
 export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Promise<Blob> {
-  const { file, digest, size } = spooled
+  const { digest, size } = spooled
+  const key = blobKey(entity, digest)
+  await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, () =>
+    storeBlob(deps, entity, { ...spooled, key }),
+  )
+  return { digest, size }
+}
+
+async function storeBlob(deps: Deps, entity: string, spooled: Spooled & { key: string }): Promise<void> {
+  const { file, key, digest, size } = spooled
   if (await renewBlob(deps.pool, entity, { digest, size })) {
-    await rm(file, { force: true })
-    return { digest, size }
-  }
-  await requireRoom(deps, entity, spooled)
-  await storeOrRefuse(deps, () => deps.artifacts.adopt(blobKey(entity, digest), file, { digest, size }))
+    // Whoever was to remove it may have died between the file and its row.
+    if (await storeOrRefuse(deps, () => deps.artifacts.stat(key))) return rm(file, { force: true })
+  } else await requireRoom(deps, entity, spooled)
+  await storeOrRefuse(deps, () => deps.artifacts.adopt(key, file, { digest, size }))
   await insertBlob(deps.pool, entity, { digest, size })
   deps.storage.note(entity, size)
-  return { digest, size }
 }
 
 async function requireRoom(deps: Deps, entity: string, { file, size }: Spooled): Promise<void> {

@@ -7,6 +7,7 @@ import {
   listLogStatistics,
   type LogRow,
   type LogStatistics,
+  type NewLog,
   type SplitStep,
 } from '../../../db/queries/logs.ts'
 import { holdModel } from '../../../db/queries/new-jobs.ts'
@@ -37,17 +38,23 @@ export async function logTrajectories(deps: Deps, request: LogRequest, body: Tak
   const { split, model_id } = body.members as { split: string; model_id?: string | null }
   const model = await getModel(deps, caller.entity, request.params['model_id']!)
   if (model_id && model_id.toLowerCase() !== model.id) throw otherModel()
-  const { uri: payloadUri, digest: payloadDigest } = await storeBody(deps, caller.entity, body)
   const { mean: meanReward, min: minReward, max: maxReward, squares: rewardSquares } = body.rewards
   const { groups, trajectories, exceptions, size: payloadBytes } = body
   const rewards = { meanReward, minReward, maxReward, rewardSquares }
   const log = { id: request.newId(), modelId: model.id, keyId: caller.keyId, split, groups, trajectories, exceptions }
-  return withTransaction(deps.pool, async (connection) => {
-    if (!(await holdModel(connection, model.id))) throw notFound('Model')
-    const step = await insertLog(connection, { ...log, ...rewards, payloadUri, payloadDigest, payloadBytes })
-    const source = { modelId: model.id, logId: log.id, split, payloadUri }
+  return storeBody(deps, { entity: caller.entity, body }, ({ uri: payloadUri, digest: payloadDigest }) =>
+    addLog(deps, { ...log, ...rewards, payloadUri, payloadDigest, payloadBytes }, body),
+  )
+}
+
+async function addLog({ pool }: Deps, log: NewLog, body: TakenBody): Promise<LogRow> {
+  const { id, modelId, split, payloadUri } = log
+  return withTransaction(pool, async (connection) => {
+    if (!(await holdModel(connection, modelId))) throw notFound('Model')
+    const step = await insertLog(connection, log)
+    const source = { modelId, logId: id, split, payloadUri }
     if (step !== undefined) await insertTrajectories(connection, { ...source, step }, body.rowBatches)
-    const made = await findLog(connection, model.id, log.id)
+    const made = await findLog(connection, modelId, id)
     if (!made) throw new Error('a log that was just made is not there')
     return made
   })

@@ -1,4 +1,5 @@
 import { InputRefused } from '../../../inputs/address.ts'
+import { whileHoldingInput } from '../../../inputs/hold.ts'
 import { resolveInput } from '../../../inputs/resolve.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
@@ -23,28 +24,35 @@ export async function createSftJob(
 ): Promise<{ id: string }> {
   const model = await getModel(deps, caller.entity, body.model_id)
   requireRightPlace(body, { method: 'SFT', settings: sftSettings, member: 'config' })
-  const input = await findInput(deps, caller.entity, body.training_data_url)
   const experimentalConfig = body.experimental_config ? { ...body.experimental_config } : undefined
   const id = newId()
-  await admitJob(deps, {
-    ...input,
+  const job = {
     id,
     caller,
     model,
-    method: 'SFT',
+    method: 'SFT' as const,
     config: pickGivenSftConfig(body.config),
     trainingDataUrl: body.training_data_url,
     experimentalConfig,
     warnings: warnOfIgnoredSettings(experimentalConfig),
+  }
+  await tellRefusedInput(async () => {
+    const input = await findInput(deps, caller.entity, body.training_data_url)
+    await whileHoldingInput(deps, input.inputUri, () => admitJob(deps, { ...job, ...input }))
   })
   return { id }
 }
 
 async function findInput(deps: Deps, entity: string, address: string) {
+  const input = await resolveInput(deps, entity, address)
+  if ('remote' in input) return { inputUri: address, inputDigest: null }
+  return { inputUri: input.uri, inputDigest: input.digest }
+}
+
+/** @throws {Refusal} 422 */
+async function tellRefusedInput(work: () => Promise<void>): Promise<void> {
   try {
-    const input = await resolveInput(deps, entity, address)
-    if ('remote' in input) return { inputUri: address, inputDigest: null }
-    return { inputUri: input.uri, inputDigest: input.digest }
+    await work()
   } catch (error) {
     if (!(error instanceof InputRefused)) throw error
     const msg = `Value error, ${error.message}`

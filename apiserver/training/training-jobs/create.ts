@@ -33,12 +33,17 @@ export async function createRlJob(
   requireRightPlace(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
   requirePossibleConfig(experimental_config)
   await requireReferenceStep(deps, model.id, experimental_config)
-  const { uri, digest } = await storeBody(deps, caller.entity, body)
   const id = request.newId()
   const config = pickGivenConfig(experimental_config)
-  const input = { inputUri: uri, inputDigest: digest, inputBytes: body.size }
-  await admitJob(deps, { ...input, id, caller, model, method: 'RL', config }, (connection) =>
-    insertTrajectories(connection, { modelId: model.id, jobId: id, split: 'train', payloadUri: uri }, body.rowBatches),
+  const job = { id, caller, model, method: 'RL' as const, config, inputBytes: body.size }
+  await storeBody(deps, { entity: caller.entity, body }, ({ uri, digest }) =>
+    admitJob(deps, { ...job, inputUri: uri, inputDigest: digest }, (connection) =>
+      insertTrajectories(
+        connection,
+        { modelId: model.id, jobId: id, split: 'train', payloadUri: uri },
+        body.rowBatches,
+      ),
+    ),
   )
   return { id }
 }

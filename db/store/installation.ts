@@ -1,0 +1,66 @@
+import type { Pool } from '../pool.ts'
+import type { KeyHolds } from './held-keys.ts'
+
+/** Who we are, for an artifact store that may have another owner. */
+export interface Installation {
+  id: string
+  /** somebody says that the store is ours, whatever stands in it */
+  claimWanted: boolean
+  /** why nothing is removed from the store */
+  trouble: string | null
+}
+
+export async function readInstallation(pool: Pool): Promise<Installation> {
+  const { rows } = await pool.query<Installation>(
+    'SELECT id, claim_wanted AS "claimWanted", trouble FROM training.installation',
+  )
+  return rows[0]!
+}
+
+/** Asks the operator to take the artifact store for ours. */
+export async function wantClaim(pool: Pool): Promise<void> {
+  await pool.query('UPDATE training.installation SET claim_wanted = true')
+}
+
+export async function noteClaimed(pool: Pool): Promise<void> {
+  await pool.query('UPDATE training.installation SET claim_wanted = false')
+}
+
+/** Notes why nothing is removed from the store; null when things are. */
+export async function noteTrouble(pool: Pool, trouble: string | null): Promise<void> {
+  await pool.query('UPDATE training.installation SET trouble = $1 WHERE trouble IS DISTINCT FROM $1', [trouble])
+}
+
+/** Whether we have ever put this mark into the store, as far as this database knows. */
+export async function isMarkKnown({ pool, schema }: KeyHolds, mark: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`SELECT FROM ${schema}.store_marks WHERE mark = $1`, [mark])
+  return rowCount === 1
+}
+
+/** Notes a mark, before it is put into the store. */
+export async function addMark({ pool, schema }: KeyHolds, mark: string): Promise<void> {
+  await pool.query(`INSERT INTO ${schema}.store_marks (mark) VALUES ($1)`, [mark])
+}
+
+/** Forgets marks that surely do not stand in the store any more, now that another one does. */
+export async function forgetOldMarks({ pool, schema }: KeyHolds, current: string): Promise<void> {
+  await pool.query(`DELETE FROM ${schema}.store_marks WHERE mark <> $1 AND made_at < now() - interval '1 day'`, [
+    current,
+  ])
+}
+
+/** When the newest of the rows was made that people and trainers make, in both databases; undefined where there is none. */
+export async function findNewestRow(pool: Pool, tracing: Pool): Promise<Date | undefined> {
+  const { rows } = await pool.query<{ newest: Date | null }>(
+    `SELECT greatest(
+       (SELECT max(created_at) FROM training.models), (SELECT max(created_at) FROM training.jobs),
+       (SELECT max(created_at) FROM training.checkpoints), (SELECT max(created_at) FROM training.artifact_versions),
+       (SELECT max(created_at) FROM training.blobs), (SELECT max(created_at) FROM training.logs),
+       (SELECT max(hour) FROM training.usage), (SELECT max(created_at) FROM auth.api_keys)) AS newest`,
+  )
+  const { rows: traced } = await tracing.query<{ newest: string | Date | null }>(
+    `SELECT greatest((SELECT max(created_at) FROM tracing.projects), (SELECT max(created_at) FROM tracing.files)) AS newest`,
+  )
+  const times = [rows[0]?.newest, traced[0]?.newest].filter((time) => time !== null && time !== undefined)
+  return times.length > 0 ? new Date(Math.max(...times.map((time) => new Date(time).getTime()))) : undefined
+}
