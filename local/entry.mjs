@@ -13,6 +13,7 @@ const commands = {
   down: 'local/down.ts',
   key: 'local/key.ts',
   limits: 'local/limits.ts',
+  garbage: 'local/garbage.ts',
   put: 'local/put.ts',
   test: 'test/run.ts',
   'test:hostile': 'test/hostile.ts',

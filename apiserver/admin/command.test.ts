@@ -28,6 +28,12 @@ describe('a command is refused with a sentence', () => {
     ['with a setting that there is not', ['limits', 'team', '--token-statistics', 'some'], /off, sampled, all or/],
     ['with a weight of nothing', ['limits', 'team', '--weight', '0'], /--weight takes a number from 1 to 100/],
     ['with a weight of none', ['limits', 'team', '--weight', 'none'], /--weight takes a number from 1 to 100/],
+    ['for an entity with dots in a row', ['key', 'sec..x'], /cannot be the name.*no two dots in a row/],
+    ['that says nothing of garbage', ['garbage'], /^usage: npm run garbage/],
+    ['that keeps nothing', ['garbage', 'keep'], /^usage: npm run garbage/],
+    ['that keeps all and some', ['garbage', 'keep', '--all', 'payloads/a/b.json'], /^usage: npm run garbage/],
+    ['of another name for garbage', ['garbage', 'constructor', '--all'], /^usage: npm run garbage/],
+    ['with an unknown option for garbage', ['garbage', 'list', '--every'], /--every[^]*usage/],
     ['with too high a limit', ['limits', 'team', '--queued-jobs', '3000000000'], /up to 2147483647/],
   ])('%s', (_, [command, ...args], sentence) => {
     expect(() => prepareAdminCommand(command, args)).toThrow(sentence)

@@ -16,7 +16,6 @@ export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>
   const { values, positionals } = parseOrRefuse(args, options, usage)
   const [entity, ...rest] = positionals
   if (entity === undefined || rest.length > 0) throw new CommandError(usage)
-  requireEntity(entity)
   return { entity, values }
 }
 
@@ -33,7 +32,7 @@ export function requireEntity(name: string): void {
   if (!isName(name)) {
     throw new CommandError(
       `"${name}" cannot be the name of an entity: letters, digits, dots, dashes and underscores only, at most 128, ` +
-        'a letter or digit first.',
+        'a letter or digit first, no two dots in a row.',
     )
   }
   if (isReservedEntity(name)) throw new CommandError(`"${name}" is reserved; give the entity another name.`)

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { listApiKeys, type ApiKeyRow, type KeyRole } from '../../db/queries/api-keys.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createKey, revokeKey, rotateKey, usualOverlapSeconds, type MadeKey } from '../keys/service.ts'
-import { CommandError, parseDuration, readArguments, type PreparedCommand, type Printed } from './command.ts'
+import {
+  CommandError,
+  parseDuration,
+  readArguments,
+  requireEntity,
+  type PreparedCommand,
+  type Printed,
+} from './command.ts'
 import { formatTable } from './table.ts'
 
 const usage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d]
@@ -33,7 +40,9 @@ export function prepareKeyCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, usage)
   const { list, revoke, rotate } = values
   if (list) return (pool) => showKeys(pool, entity)
+  // Also of an entity whose name was possible once.
   if (revoke !== undefined) return (pool) => revokeOne(pool, entity, revoke)
+  requireEntity(entity)
   if (rotate !== undefined) return prepareRotation(entity, rotate, values)
   return prepareKey(entity, values)
 }

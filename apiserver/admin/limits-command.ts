@@ -3,7 +3,7 @@ import type { Pool } from '../../db/pool.ts'
 import type { TokenStatisticsSetting } from '../../db/queries/token-statistics.ts'
 import { applyDefaults } from '../limits/limits.ts'
 import { largestInteger, noLimit } from '../limits/settings.ts'
-import { CommandError, readArguments, type PreparedCommand, type Printed } from './command.ts'
+import { CommandError, readArguments, requireEntity, type PreparedCommand, type Printed } from './command.ts'
 import { loadLimitDefaults } from './config.ts'
 import { formatTable } from './table.ts'
 
@@ -35,6 +35,7 @@ const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'str
 /** Sets limits of an entity and what is kept of it, and shows what holds for it. */
 export function prepareLimitsCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, usage)
+  requireEntity(entity)
   const given = Object.entries(values) as [Option, string][]
   const changes = Object.fromEntries(given.map(([name, text]) => [limitNames[name], parseOption(name, text)]))
   return (pool) => changeLimits(pool, entity, changes)

@@ -1,10 +1,11 @@
 import type { Pool } from '../../db/pool.ts'
 import { Refusal } from '../refusal.ts'
 import { CommandError, type Printed } from './command.ts'
+import { prepareGarbageCommand } from './garbage-command.ts'
 import { prepareKeyCommand } from './key-command.ts'
 import { prepareLimitsCommand } from './limits-command.ts'
 
-const commands = { key: prepareKeyCommand, limits: prepareLimitsCommand }
+const commands = { key: prepareKeyCommand, limits: prepareLimitsCommand, garbage: prepareGarbageCommand }
 
 export type AdminCommand = keyof typeof commands
 
@@ -15,7 +16,7 @@ export type AdminCommand = keyof typeof commands
  */
 export function prepareAdminCommand(command: string | undefined, args: string[]): (pool: Pool) => Promise<void> {
   if (command === undefined || !Object.hasOwn(commands, command)) {
-    throw new CommandError(`usage: node apiserver/admin/main.ts ${Object.keys(commands).join('|')} ENTITY …`)
+    throw new CommandError(`usage: node apiserver/admin/main.ts ${Object.keys(commands).join('|')} …`)
   }
   const run = commands[command as AdminCommand](args)
   return async (pool) => print(await run(pool).catch(tellRefusal))

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 
-// The same as in the Model resource. It fits into `entity/project/name:stepN` addresses.
-const pattern = '^[A-Za-z0-9][A-Za-z0-9._-]*$'
+// The same as in the Model resource. It fits into `entity/project/name:stepN` addresses, and into keys of the artifact
+// store, which have no two dots in a row.
+const pattern = '^[A-Za-z0-9](\\.?[A-Za-z0-9_-])*\\.?$'
 const maxLength = 128
 
 /** The schema of an entity's, a project's or a model's name. */

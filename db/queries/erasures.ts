@@ -89,6 +89,23 @@ export async function findRecentErasure(pool: Pool, scope: ErasureScope): Promis
   return rows[0]
 }
 
+/** Whether an entity, or a project of it, has got something in the training group since an erasure of it was asked for. */
+export async function hasNewer(pool: Pool, { entity, project, requestedAt }: ErasureRow): Promise<boolean> {
+  const { rows } = await pool.query<{ newer: boolean }>(
+    `SELECT EXISTS (SELECT FROM training.models WHERE ${inScope} AND created_at > $3)
+       OR EXISTS (SELECT FROM training.jobs WHERE ${inScope} AND created_at > $3)
+       OR EXISTS (SELECT FROM training.artifacts WHERE ${inScope} AND created_at > $3)
+       OR EXISTS (SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
+                  WHERE a.entity = $1 AND ($2::text IS NULL OR a.project = $2) AND v.created_at > $3)
+       OR EXISTS (SELECT FROM training.webhooks WHERE ${inScope} AND created_at > $3)
+       OR EXISTS (SELECT FROM training.usage WHERE ${inScope} AND hour > $3)
+       OR $2 IS NULL AND EXISTS (SELECT FROM auth.api_keys WHERE entity = $1 AND created_at > $3)
+       OR $2 IS NULL AND EXISTS (SELECT FROM training.blobs WHERE entity = $1 AND created_at > $3) AS newer`,
+    [entity, project, requestedAt],
+  )
+  return rows[0]!.newer
+}
+
 /** The place of an erasure in its entity's list. */
 export async function findErasurePosition(pool: Pool, entity: string, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ position: number }>(

@@ -31,6 +31,15 @@ export async function closeProjects(
   )
 }
 
+/** Whether an entity has projects, or one of this name, that are not closed. */
+export async function hasOpenProjects(pool: Pool, entity: string, project: string | null): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM tracing.projects WHERE entity = $1 AND ($2::text IS NULL OR name = $2) AND closed_at IS NULL LIMIT 1`,
+    [entity, project],
+  )
+  return rowCount !== 0
+}
+
 /** The numbers of an entity's projects that were closed so long ago that nobody writes to them any more. */
 export async function listClosedProjects(pool: Pool, entity: string, settledSeconds: number): Promise<number[]> {
   const { rows } = await pool.query<{ number: number }>(

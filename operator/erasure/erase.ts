@@ -20,6 +20,7 @@ import { blobKey, uploadsOf } from '../../lib/artifact-store/blobs.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
+import { removeBelow } from '../purge/files.ts'
 import { clearModel } from '../purge/models.ts'
 import { eraseTraces } from '../tracing/erase.ts'
 
@@ -49,7 +50,7 @@ async function erase(context: Context, erasure: RunningErasure, afterSeconds: nu
   await eraseRows(pool, erasure)
   if (!(await eraseBlobs(context, erasure))) return
   // What was never completed belongs to no project.
-  if (erasure.project === null) await context.artifacts.removeAll(uploadsOf(erasure.entity))
+  if (erasure.project === null) await removeBelow(context.artifacts, uploadsOf(erasure.entity))
   await finishErasure(pool, erasure)
   log.info({ erasure: erasure.id }, 'erased')
 }

@@ -2,7 +2,8 @@ import { noteInputGone, listCheckpointFolders, listOwnPayloads } from '../../db/
 import { listSavingJobs } from '../../db/queries/job-progress.ts'
 import type { Connection } from '../../db/pool.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
-import { artifactKey } from '../../lib/artifact-store/keys.ts'
+import { artifactKey, isKey } from '../../lib/artifact-store/keys.ts'
+import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
 
@@ -54,4 +55,12 @@ export async function removePayload(
     await noteInputGone(connection, uri)
     return true
   })
+}
+
+/**
+ * Removes all below a prefix that has an entity's name in it. Entities of earlier times may have names that no key can have:
+ * of these the store has never held anything.
+ */
+export async function removeBelow(artifacts: Pick<ArtifactStore, 'removeAll'>, prefix: string): Promise<void> {
+  if (isKey(prefix)) await artifacts.removeAll(prefix)
 }

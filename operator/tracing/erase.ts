@@ -9,6 +9,7 @@ import {
 } from '../../db/tracing/erasing.ts'
 import { purgeProjectCalls } from '../../db/tracing/retention.ts'
 import type { Context } from '../context.ts'
+import { removeBelow } from '../purge/files.ts'
 
 type Deps = Pick<Context, 'tracing' | 'artifacts'>
 
@@ -51,5 +52,5 @@ async function eraseProject(deps: Deps, entity: string, number: number): Promise
   while ((await purgeProjectCalls(tracing, { number, limit: atOnce })) > 0);
   while ((await eraseSomeRows(tracing, number, atOnce)) > 0);
   // Also what a writer had put there when it died.
-  await artifacts.removeAll(`traces/${entity}/${number}`)
+  await removeBelow(artifacts, `traces/${entity}/${number}`)
 }

@@ -2,11 +2,13 @@ import {
   findErasure,
   findErasurePosition,
   findRecentErasure,
+  hasNewer,
   listErasures,
   requestErasure,
   type ErasureRow,
+  type ErasureScope,
 } from '../../../db/queries/erasures.ts'
-import { closeProjects } from '../../../db/tracing/erasing.ts'
+import { closeProjects, hasOpenProjects } from '../../../db/tracing/erasing.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound } from '../../refusal.ts'
@@ -32,10 +34,11 @@ export async function eraseEntity(deps: Deps, request: ErasureRequest, entity: s
   return erase(deps, request, null)
 }
 
-async function erase({ pool, tracing }: Deps, { caller, newId, repeated }: ErasureRequest, project: string | null) {
+async function erase(deps: Deps, { caller, newId, repeated }: ErasureRequest, project: string | null) {
+  const { pool, tracing } = deps
   const { entity, keyId } = caller
   const id = newId()
-  const earlier = repeated ? await findRecentErasure(pool, { entity, project }) : undefined
+  const earlier = repeated ? await findEarlier(deps, { entity, project }) : undefined
   if (earlier) return earlier
   await requestErasure(pool, { id, keyId, entity, project })
   const erasure = await findErasure(pool, entity, id)
@@ -43,6 +46,17 @@ async function erase({ pool, tracing }: Deps, { caller, newId, repeated }: Erasu
   // If this fails, or we die before it, the operator does it.
   await closeProjects(tracing, { entity, project, before: erasure.requestedAt })
   return erasure
+}
+
+/**
+ * The erasure that a client asked for whose second try this is: it covers all that there is. What was written since would
+ * stay. Of projects, those that were there for it are closed, now if it died before.
+ */
+async function findEarlier({ pool, tracing }: Deps, scope: ErasureScope): Promise<ErasureRow | undefined> {
+  const earlier = await findRecentErasure(pool, scope)
+  if (!earlier || (await hasNewer(pool, earlier))) return undefined
+  await closeProjects(tracing, { ...scope, before: earlier.requestedAt })
+  return (await hasOpenProjects(tracing, scope.entity, scope.project)) ? undefined : earlier
 }
 
 export async function getErasure({ pool }: Deps, entity: string, id: string): Promise<ErasureRow> {
