@@ -75,6 +75,6 @@ async function claim(pool: Pool): Promise<Printed> {
   await wantClaim(pool)
   const note =
     'The operator takes the artifact store for its own within seconds. What the database has never heard of in it is ' +
-    'kept; "list" shows it then. Another installation that uses the store removes nothing from it any more.\n'
+    'kept; "list" shows it then. An installation that goes on using the store beside it says so again.\n'
   return { output: '', note }
 }

@@ -1,4 +1,4 @@
--- Who owns an artifact store. The same id stands in the store, and what removes from it looks at both.
+-- Who we are. The same id stands in the artifact store, and what removes from it looks at both.
 CREATE TABLE training.installation (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   id uuid NOT NULL DEFAULT gen_random_uuid(),

@@ -1,9 +1,7 @@
 import {
-  eraseBlob,
   eraseRows,
   finishErasure,
   listRunningErasures,
-  listUnneededBlobs,
   noteMeasured,
   removeLastKeys,
   type RunningErasure,
@@ -15,14 +13,14 @@ import {
   listOwnPayloads,
   type DeletedModelRow,
 } from '../../db/queries/purge.ts'
-import { whileUnheld } from '../../db/store/held-keys.ts'
-import { blobKey, uploadsOf } from '../../lib/artifact-store/blobs.ts'
+import { uploadsOf } from '../../lib/artifact-store/blobs.ts'
 import { artifactKey } from '../../lib/artifact-store/keys.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import type { Context } from '../context.ts'
 import { removeBelow } from '../purge/files.ts'
 import { clearModel } from '../purge/models.ts'
 import { eraseTraces } from '../tracing/erase.ts'
+import { eraseBlobs } from './blobs.ts'
 
 // By then no trainer writes for what is erased any more (its lease is over), no resource is made late, and no gateway
 // still has to write what was used.
@@ -77,19 +75,4 @@ async function measure({ pool, artifacts }: Context, models: DeletedModelRow[]) 
     }
   }
   return measured
-}
-
-/** Files of data sets that nothing needs without what was erased; false when one of them is written just now. */
-async function eraseBlobs({ pool, artifacts }: Context, erasure: RunningErasure): Promise<boolean> {
-  let areFree = true
-  for (const digest of await listUnneededBlobs(pool, erasure.entity, erasure.requestedAt)) {
-    const key = blobKey(erasure.entity, digest)
-    const remove = () => artifacts.remove(key)
-    const isFree = await whileUnheld({ pool, schema: 'training' }, key, async () => {
-      await eraseBlob(pool, erasure, { digest, remove })
-      return true
-    })
-    areFree &&= isFree
-  }
-  return areFree
 }

@@ -11,7 +11,7 @@ import {
 } from '../../db/store/installation.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import type { Context } from '../context.ts'
-import { readSign, writeSign, type StoreSign } from './sign.ts'
+import { StoreSigns } from './signs.ts'
 import { surveyStore, type SurveyedUnit } from './survey.ts'
 import { sweepGarbage } from './sweep.ts'
 
@@ -29,9 +29,9 @@ const nothing = 'nothing is removed from the artifact store:'
 const claimHint = "If the store is this installation's own, say so: npm run garbage -- claim"
 
 /**
- * Sees to it that nothing is removed from a store that is not ours, or that is newer than the databases. The store has a
- * sign of its owner, and in it a mark that only the owner's databases know; it is replaced each time. A database that was
- * restored, or that has a twin, does not know the newest mark.
+ * Sees to it that nothing is removed from a store that is not ours alone, or that is newer than the databases. Each
+ * installation has a sign in the store that it uses, and in it a mark that only its databases know; it is replaced each time.
+ * A database that was restored, or that is a copy, does not know the newest mark.
  */
 export class StoreGuard {
   readonly #deps: Deps
@@ -70,25 +70,27 @@ export class StoreGuard {
   async #findTrouble(databases: KeyHolds[]): Promise<string | undefined> {
     const { pool, artifacts } = this.#deps
     const { id, claimWanted } = await readInstallation(pool)
-    const sign = await readSign(artifacts)
-    const isClaimed = claimWanted && isWhole(databases)
-    const trouble = isClaimed ? await this.#claim() : await this.#judge(id, sign, databases)
-    if (trouble === undefined && isWhole(databases)) await this.#renewMark(id)
+    const signs = new StoreSigns(artifacts, id)
+    if (claimWanted && isWhole(databases)) return this.#claim(signs)
+    const trouble = await this.#judge(signs, databases)
+    if (trouble === undefined && isWhole(databases)) await this.#renewMark(signs)
     return trouble
   }
 
-  async #judge(id: string, sign: StoreSign | null | undefined, databases: KeyHolds[]): Promise<string | undefined> {
-    if (sign === undefined) return this.#isDue() && isWhole(databases) ? this.#adopt() : this.#unsigned
-    if (sign === null) return `${nothing} nobody can read its installation.json. ${claimHint}`
-    if (sign.installation !== id) {
-      return `${nothing} it belongs to the installation ${sign.installation}, and this one is ${id}. ${claimHint}`
+  async #judge(signs: StoreSigns, databases: KeyHolds[]): Promise<string | undefined> {
+    const [own, others] = [await signs.read(), await signs.listOthers()]
+    const restored = own?.mark && (await findRestored(databases, own.mark))
+    if (restored) {
+      // Whoever has the other copy is to know it too.
+      await signs.writeCopy()
+      return `${nothing} it is newer than the ${restored}, which was restored, or of which a copy is in use. ${claimHint}`
     }
-    for (const holds of databases) {
-      if (await isMarkKnown(holds, sign.mark)) continue
-      const database = holds.schema === 'tracing' ? 'database of traces' : 'database'
-      return `${nothing} it is newer than the ${database}, which was restored, or of which a copy is in use. ${claimHint}`
+    if (others.length > 0) {
+      if (!own) await signs.write({ mark: null })
+      return `${nothing} it is used by other installations too (${others.slice(0, 5).join(', ')}). ${claimHint}`
     }
-    return undefined
+    if (own?.mark) return undefined
+    return this.#isDue() && isWhole(databases) ? this.#adopt() : this.#unsigned
   }
 
   /** An empty store is ours, and one whose things we know; what we do not know of it is kept. */
@@ -106,10 +108,12 @@ export class StoreGuard {
   }
 
   /** Somebody says that the store is ours. What we have never heard of stays, until somebody says that it is garbage. */
-  async #claim(): Promise<undefined> {
+  async #claim(signs: StoreSigns): Promise<undefined> {
     const { pool, log } = this.#deps
     const { unseen } = await this.#findUnseen()
     await keepUnits(pool, unseen)
+    await signs.removeOthers()
+    await this.#renewMark(signs)
     await noteClaimed(pool)
     log.warn({ kept: unseen.length }, 'the artifact store is claimed for this installation')
     this.#garbageTrouble = undefined
@@ -127,10 +131,10 @@ export class StoreGuard {
     return found
   }
 
-  async #renewMark(installation: string): Promise<void> {
+  async #renewMark(signs: StoreSigns): Promise<void> {
     const mark = randomUUID()
     for (const holds of this.#databases()) await addMark(holds, mark)
-    await writeSign(this.#deps.artifacts, { installation, mark })
+    await signs.write({ mark })
     for (const holds of this.#databases()) await forgetOldMarks(holds, mark)
   }
 
@@ -165,6 +169,14 @@ export class StoreGuard {
     this.#trouble = trouble
     await noteTrouble(pool, trouble ?? null)
   }
+}
+
+/** Which of the databases does not know a mark. */
+async function findRestored(databases: KeyHolds[], mark: string): Promise<string | undefined> {
+  for (const holds of databases) {
+    if (!(await isMarkKnown(holds, mark))) return holds.schema === 'tracing' ? 'database of traces' : 'database'
+  }
+  return undefined
 }
 
 function isWhole(databases: KeyHolds[]): boolean {

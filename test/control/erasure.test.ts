@@ -24,15 +24,16 @@ interface Erasure {
 }
 
 /** A new entity with keys of two roles. */
-async function makeEntity() {
-  const entity = `erase-${randomUUID().slice(0, 8)}`
+async function makeEntity(entity = `erase-${randomUUID().slice(0, 8)}`) {
   const makeKey = async (role: string) => {
     const key = `ty-${randomBytes(24).toString('hex')}`
     const digest = createHash('sha256').update(key).digest()
     await pool.query('INSERT INTO auth.api_keys (entity, digest, role) VALUES ($1, $2, $3)', [entity, digest, role])
-    return createRest(stack, key)
+    return key
   }
-  return { entity, admin: await makeKey('admin'), member: await makeKey('member') }
+  const adminKey = await makeKey('admin')
+  const [admin, member] = [createRest(stack, adminKey), createRest(stack, await makeKey('member'))]
+  return { entity, adminKey, admin, member }
 }
 
 async function fill(rest: ReturnType<typeof createRest>, project: string) {
@@ -129,4 +130,46 @@ test('an erasure of another entity is not there', async () => {
   expect((await other.admin.send('GET', `/v1/preview/erasures/${erasure.id}`)).status).toBe(404)
   expect((await one.admin.send('GET', '/v1/preview/erasures/x')).status).toBe(404)
   expect((await one.admin.send('DELETE', '/v1/preview/projects/a%00b')).status).toBe(404)
+})
+
+test('a second try is given the first one, unless something came since', async () => {
+  const { admin, adminKey, entity } = await makeEntity()
+  const send = async (headers: Record<string, string> = {}) => {
+    const authorization = `Bearer ${adminKey}`
+    const url = `${stack.url}/v1/preview/projects/p`
+    return (await (await fetch(url, { method: 'DELETE', headers: { ...headers, authorization } })).json()) as Erasure
+  }
+  const secondTry = { 'x-stainless-retry-count': '1' }
+  const addModel = () => admin.call('POST', '/v1/preview/models', { project: 'p', base_model: stack.baseModel })
+  await addModel()
+  const first = await send()
+  expect(await send(secondTry)).toMatchObject({ id: first.id })
+  await addModel()
+  const second = await send(secondTry)
+  expect(second.id).not.toBe(first.id)
+  expect((await admin.call<{ data: object[] }>('GET', '/v1/preview/models')).data).toEqual([])
+  expect(await send(secondTry)).toMatchObject({ id: second.id })
+  // Traces alone.
+  await pool.query(`INSERT INTO tracing.projects (entity, name) VALUES ($1, 'p'), ($1, 'other')`, [entity])
+  const third = await send(secondTry)
+  expect(third.id).not.toBe(second.id)
+  expect(await send(secondTry)).toMatchObject({ id: third.id })
+  const { rows: open } = await pool.query('SELECT name FROM tracing.projects WHERE entity = $1 AND closed_at IS NULL', [
+    entity,
+  ])
+  expect(open).toEqual([{ name: 'other' }])
+})
+
+test('an entity whose name the store cannot hold is erased all the same', async () => {
+  const { admin, entity } = await makeEntity(`erase..${randomUUID().slice(0, 8)}`)
+  await pool.query(
+    `INSERT INTO tracing.projects (entity, name, created_at, closed_at)
+     VALUES ($1, 'p', now() - interval '2 minutes', now() - interval '2 minutes')`,
+    [entity],
+  )
+  const erasure = await admin.call<Erasure>('DELETE', `/v1/preview/entities/${entity}`)
+  await settle(erasure.id)
+  await eventually(async () =>
+    expect(await admin.call<Erasure>('GET', `/v1/preview/erasures/${erasure.id}`)).toMatchObject({ state: 'done' }),
+  )
 })

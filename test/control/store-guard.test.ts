@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { prepareAdminCommand } from '../../apiserver/admin/run.ts'
+import { readInstallation } from '../../db/store/installation.ts'
+import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
+import { StoreGuard } from '../../operator/garbage/guard.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { ModelRows } from '../support/model-rows.ts'
+
+const errors: string[] = []
+const log = pino(
+  { level: 'error' },
+  { write: (line) => errors.push(String((JSON.parse(line) as { trouble: string }).trouble)) },
+)
+let ours: TestDatabase
+let theirs: TestDatabase
+let root: string
+
+beforeAll(async () => {
+  ours = await createTestDatabase()
+  theirs = await createTestDatabase()
+})
+afterAll(async () => {
+  await ours.drop()
+  await theirs.drop()
+})
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'guard-'))
+  errors.length = 0
+  for (const { pool } of [ours, theirs]) {
+    await pool.query(`TRUNCATE training.garbage, training.models, training.store_marks, tracing.store_marks CASCADE;
+      UPDATE training.installation SET id = gen_random_uuid(), trouble = NULL, claim_wanted = false`)
+  }
+  return () => rm(root, { recursive: true })
+})
+
+/** What the operator of an installation does in its first hours: a new guard lists the store at once. */
+async function operate({ pool }: TestDatabase, hours = 2) {
+  const deps = { pool, tracing: pool, artifacts: createArtifactStore(root), log }
+  let guard = new StoreGuard(deps)
+  for (let hour = 0; hour < hours; hour++) {
+    guard = new StoreGuard(deps)
+    await guard.check()
+  }
+  return guard
+}
+
+/** So many days of operation, of which each third has its hours. */
+async function passDays(databases: TestDatabase[], days: number): Promise<void> {
+  for (let day = 0; day < days; day += 3) {
+    for (const database of databases) {
+      await database.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '3 days'`)
+      await operate(database, 1)
+    }
+  }
+}
+
+async function addThings(database: TestDatabase, count: number, days = 10): Promise<string[]> {
+  const { rows: made } = await database.pool.query<{ id: string }>(
+    `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)
+     VALUES ('team', 'p', $1, 'base', 'ns', $1) RETURNING id`,
+    [randomUUID()],
+  )
+  const rows = new ModelRows(database.pool, root)
+  const files: string[] = []
+  for (let step = 1; step <= count; step++) {
+    const folder = rows.folderOf(await rows.addCheckpoint(made[0]!.id, step))
+    const key = `payloads/team/${randomUUID()}.json`
+    await rows.addJob(made[0]!.id, 'Succeeded', `artifact:///${key}`)
+    files.push(await putOld(key, days))
+    for (const name of await readdir(folder)) files.push(await makeOld(path.join(folder, name), days))
+  }
+  return files
+}
+
+async function putOld(key: string, days = 10): Promise<string> {
+  const file = path.join(root, key)
+  await mkdir(path.dirname(file), { recursive: true })
+  await writeFile(file, 'x')
+  return makeOld(file, days)
+}
+
+async function makeOld(file: string, days: number): Promise<string> {
+  const time = new Date(Date.now() - days * 24 * 3600_000)
+  await utimes(file, time, time)
+  return file
+}
+
+const areThere = (files: string[]) => files.every((file) => existsSync(file))
+const countNoted = async ({ pool }: TestDatabase) => (await pool.query('SELECT FROM training.garbage')).rowCount
+const run = (database: TestDatabase, ...args: string[]) => prepareAdminCommand('garbage', args)(database.pool)
+
+test('an empty store is ours, and swept from then on', async () => {
+  const guard = await operate(ours)
+  expect([guard.isOurs, guard.trouble, errors]).toEqual([true, undefined, []])
+  const kept = await addThings(ours, 3)
+  const garbage = await putOld('payloads/team/nobody.json')
+  await passDays([ours], 6)
+  expect(existsSync(garbage)).toBe(true)
+  await passDays([ours], 3)
+  expect([areThere(kept), existsSync(garbage)]).toEqual([true, false])
+})
+
+test('of two installations with one store neither removes anything, and both say so', async () => {
+  await operate(ours)
+  const files = await addThings(ours, 12)
+  await operate(theirs)
+  files.push(...(await addThings(theirs, 2)), await putOld('payloads/team/nobody.json'))
+  await passDays([ours, theirs], 9)
+  expect(areThere(files)).toBe(true)
+  const [own, other] = [await readInstallation(ours.pool), await readInstallation(theirs.pool)]
+  expect(own.trouble).toMatch(new RegExp(`used by other installations too \\(${other.id}\\).*npm run garbage -- claim`))
+  expect(other.trouble).toContain(own.id)
+  expect(errors).toContain(other.trouble)
+  expect((await operate(ours)).isOurs).toBe(false)
+
+  // The other one is gone for good: what it left is kept until somebody says that it is garbage.
+  await run(ours, 'claim')
+  expect((await operate(ours)).isOurs).toBe(true)
+  await passDays([ours], 9)
+  expect(areThere(files)).toBe(true)
+  // Checkpoints of two jobs, their payloads, and what nobody had.
+  expect(await countNoted(ours)).toBe(5)
+  await run(ours, 'release', '--all')
+  await passDays([ours], 9)
+  expect(files.filter((file) => existsSync(file))).toHaveLength(12 * 5)
+})
+
+test('two installations that were there before there were signs keep what both have', async () => {
+  const files = [...(await addThings(ours, 24)), ...(await addThings(theirs, 1))]
+  expect((await operate(ours)).isOurs).toBe(true)
+  expect((await operate(theirs)).isOurs).toBe(false)
+  await passDays([ours, theirs], 9)
+  expect(areThere(files)).toBe(true)
+})
+
+test('a database that was restored removes nothing of what came since, whatever comes then', async () => {
+  await operate(ours)
+  const files = await addThings(ours, 12, 20)
+  const { rows: marks } = await ours.pool.query<{ mark: string }>('SELECT mark FROM training.store_marks')
+  await operate(ours)
+  files.push(...(await addThings(ours, 2, 5)))
+  // The database of last week: its rows and marks of then.
+  await ours.pool.query(`DELETE FROM training.checkpoints WHERE model_id IN (SELECT model_id FROM training.checkpoints
+    GROUP BY model_id HAVING count(*) = 2)`)
+  await ours.pool.query(`DELETE FROM training.jobs WHERE model_id NOT IN (SELECT model_id FROM training.checkpoints)`)
+  await ours.pool.query('DELETE FROM training.store_marks WHERE mark <> ALL ($1)', [marks.map(({ mark }) => mark)])
+  // Work goes on.
+  files.push(...(await addThings(ours, 1)))
+  await passDays([ours], 9)
+  expect(areThere(files)).toBe(true)
+  expect((await readInstallation(ours.pool)).trouble).toMatch(/newer than the database, which was restored/)
+  await run(ours, 'claim')
+  await passDays([ours], 9)
+  expect([areThere(files), await countNoted(ours)]).toEqual([true, 4])
+  expect((await readInstallation(ours.pool)).trouble).toBe(null)
+})
+
+test('a copy of the database and the database itself remove nothing while both are in use', async () => {
+  await operate(ours)
+  const files = await addThings(ours, 12)
+  const { id } = await readInstallation(ours.pool)
+  const { rows } = await ours.pool.query<{ mark: string }>('SELECT mark FROM training.store_marks')
+  await operate(ours)
+  await theirs.pool.query('UPDATE training.installation SET id = $1', [id])
+  for (const { mark } of rows) {
+    await theirs.pool.query('INSERT INTO training.store_marks VALUES ($1)', [mark])
+    await theirs.pool.query('INSERT INTO tracing.store_marks VALUES ($1)', [mark])
+  }
+  expect((await operate(theirs)).trouble).toMatch(/of which a copy is in use/)
+  files.push(...(await addThings(theirs, 2)))
+  expect((await operate(ours)).trouble).toContain(`${id}.copy`)
+  await passDays([ours, theirs], 9)
+  expect(areThere(files)).toBe(true)
+})
+
+test('a restored database of traces alone is noticed', async () => {
+  await operate(ours)
+  await ours.pool.query('DELETE FROM tracing.store_marks')
+  expect((await operate(ours)).trouble).toMatch(/newer than the database of traces/)
+})
+
+test('a store of before there were signs is adopted where its things are known', async () => {
+  const files = await addThings(ours, 12)
+  files.push(await putOld(`checkpoints/${randomUUID()}/manifest.json`))
+  expect((await operate(ours)).isOurs).toBe(true)
+  await passDays([ours], 9)
+  expect(areThere(files)).toBe(true)
+})
+
+test('a store whose things nobody knows is left alone until it is claimed', async () => {
+  const files = [...(await addThings(theirs, 3)), ...(await addThings(ours, 1))]
+  const guard = await operate(ours)
+  expect(guard.isOurs).toBe(false)
+  expect(guard.trouble).toMatch(/does not say whose it is, and the database has never heard of 6 of the 8 things/)
+  expect(errors).toContain(guard.trouble)
+  await passDays([ours], 9)
+  expect([areThere(files), await countNoted(ours)]).toEqual([true, 0])
+  await run(ours, 'claim')
+  expect((await operate(ours)).isOurs).toBe(true)
+})
+
+test('what is quarantined can be listed, kept and released', async () => {
+  await operate(ours)
+  await addThings(ours, 3)
+  const files = [await putOld('payloads/team/a.json'), await putOld('payloads/team/b.json')]
+  await operate(ours)
+  await run(ours, 'list')
+  await run(ours, 'keep', 'payloads/team/a.json')
+  await passDays([ours], 9)
+  expect(files.map((file) => existsSync(file))).toEqual([true, false])
+  await run(ours, 'release', 'payloads/team/a.json')
+  await passDays([ours], 9)
+  expect(areThere(files)).toBe(false)
+  expect(await countNoted(ours)).toBe(0)
+})

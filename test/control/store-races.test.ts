@@ -1,0 +1,311 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Deps } from '../../apiserver/deps.ts'
+import { CallWriter } from '../../apiserver/tracing/calls/writer.ts'
+import { JsonText } from '../../apiserver/tracing/json/text.ts'
+import { keepBlob } from '../../apiserver/training/artifacts/store-files.ts'
+import { storeBody } from '../../apiserver/training/ingest/store-body.ts'
+import { createTracePool, type Pool } from '../../db/pool.ts'
+import type { RunningErasure } from '../../db/queries/erasing.ts'
+import { listOldPayloads } from '../../db/queries/garbage.ts'
+import { openTraceProject } from '../../db/tracing/projects.ts'
+import { whileHoldingInput } from '../../inputs/hold.ts'
+import { blobKey } from '../../lib/artifact-store/blobs.ts'
+import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
+import { payloadKey } from '../../lib/artifact-store/payloads.ts'
+import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
+import { createLogger } from '../../lib/log.ts'
+import { eraseBlobs } from '../../operator/erasure/blobs.ts'
+import { sweepGarbage } from '../../operator/garbage/sweep.ts'
+import { removePayload, removePayloads } from '../../operator/purge/files.ts'
+import { applyTraceRetention } from '../../operator/tracing/retention.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { ModelRows } from '../support/model-rows.ts'
+
+const log = createLogger('test', 'silent')
+let database: TestDatabase
+let pool: Pool
+let tracing: Pool
+let root: string
+let artifacts: ArtifactStore
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = database.pool
+  tracing = createTracePool(database.databaseUrl, log, 4)
+})
+afterAll(async () => {
+  await tracing.end()
+  await database.drop()
+})
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'races-'))
+  artifacts = createArtifactStore(root)
+  await pool.query('TRUNCATE training.models, training.blobs, training.garbage, training.held_keys CASCADE')
+  return () => rm(root, { recursive: true })
+})
+
+type Step = 'put' | 'adopt' | 'remove'
+
+/** The store, with something that happens once, just after or just before a step. */
+function interrupted(step: Step, when: 'before' | 'after', happen: () => Promise<unknown>): ArtifactStore {
+  let isOver = false
+  const run = async (...args: unknown[]) => {
+    const original = Reflect.get(artifacts, step) as (...given: unknown[]) => Promise<unknown>
+    const isNow = !isOver
+    isOver = true
+    if (isNow && when === 'before') await happen()
+    const result = await original.apply(artifacts, args)
+    if (isNow && when === 'after') await happen()
+    return result
+  }
+  const bound = (value: unknown): unknown => (typeof value === 'function' ? value.bind(artifacts) : value)
+  return new Proxy(artifacts, { get: (store, name) => (name === step ? run : bound(Reflect.get(store, name))) })
+}
+
+/** Until somebody waits for the key that we are about to remove. */
+const waitForWriter = () =>
+  eventually(async () => {
+    const { rowCount } = await pool.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+    expect(rowCount).toBe(1)
+  })
+
+/** Starts a write in the middle of a removal, which goes on as soon as the writer waits. */
+function removeWhile(write: () => Promise<unknown>) {
+  let written: Promise<unknown> | undefined
+  const store = interrupted('remove', 'before', async () => {
+    written = write()
+    await waitForWriter()
+  })
+  return { store, finish: () => written }
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const apiDeps = (store: ArtifactStore) => ({ pool, artifacts: store, log, config: {} }) as Deps
+const isThere = async (key: string) => (await artifacts.stat(key)) !== undefined
+
+async function addModel(): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>(
+    `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)
+     VALUES ('team', 'p', $1, 'base', 'ns', $1) RETURNING id`,
+    [randomUUID()],
+  )
+  return rows[0]!.id
+}
+
+/** A body as it lies in the spool, after it has waited for its check for ten days. */
+async function spool(text: string) {
+  const file = await artifacts.spoolPath()
+  await writeFile(file, text)
+  await utimes(file, new Date(0), new Date(0))
+  return { file, digest: createHash('sha256').update(text).digest(), size: text.length }
+}
+
+describe('a payload of a job', () => {
+  const key = payloadKey('team', sha256('body'))
+  const uri = `artifact:///${key}`
+  const store = (commit: () => Promise<unknown>, into = artifacts) =>
+    spool('body').then((body) => storeBody(apiDeps(into), { entity: 'team', body }, commit))
+
+  async function addDeletedModel(): Promise<string> {
+    const model = await addModel()
+    await new ModelRows(pool, root).addJob(model, 'Succeeded', uri)
+    await pool.query('UPDATE training.models SET deleted_at = now() WHERE id = $1', [model])
+    return model
+  }
+  const addJob = async () => new ModelRows(pool, root).addJob(await addModel(), 'Queued', uri)
+
+  test('is not purged between its bytes and its row, however old they look', async () => {
+    const gone = await addDeletedModel()
+    await store(async () => {
+      expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 1 })
+      await addJob()
+    })
+    expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 0 })
+    expect(await isThere(key)).toBe(true)
+  })
+
+  test('that comes again while it is purged is stored anew', async () => {
+    const gone = await addDeletedModel()
+    await store(() => Promise.resolve())
+    const race = removeWhile(() => store(addJob))
+    expect(await removePayloads({ pool, artifacts: race.store }, gone)).toEqual({ left: 0 })
+    await race.finish()
+    expect(await isThere(key)).toBe(true)
+    const { rows } = await pool.query(`SELECT input_gone_at FROM training.jobs WHERE state = 'Queued'`)
+    expect(rows).toEqual([{ input_gone_at: null }])
+  })
+
+  test('that a new job has got since it was found to be spare stays', async () => {
+    await store(addDeletedModel)
+    await addJob()
+    await removePayload({ pool, artifacts }, uri, (connection) => listOldPayloads(connection, uri))
+    expect(await isThere(key)).toBe(true)
+  })
+
+  test('is no garbage between its bytes and its row', async () => {
+    await addModel()
+    const sweep = () => sweepGarbage({ pool, tracing: pool, artifacts, log })
+    await store(() => Promise.resolve())
+    await sweep()
+    await pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '8 days'`)
+    await store(async () => {
+      expect(await sweep()).toMatchObject({ found: 1, removed: 0 })
+      await addJob()
+    })
+    expect(await sweep()).toMatchObject({ found: 0 })
+    expect(await isThere(key)).toBe(true)
+  })
+
+  test('that another job is made with stays, or the job is refused', async () => {
+    const gone = await addDeletedModel()
+    await store(() => Promise.resolve())
+    await whileHoldingInput({ pool, artifacts }, uri, async () => {
+      expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 1 })
+    })
+    await removePayloads({ pool, artifacts }, gone)
+    await expect(whileHoldingInput({ pool, artifacts }, uri, addJob)).rejects.toThrow('deleted just now')
+  })
+
+  test('whose request is refused is not held any longer', async () => {
+    const gone = await addDeletedModel()
+    await expect(store(() => Promise.reject(new Error('no place')))).rejects.toThrow('no place')
+    expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 0 })
+    expect(await isThere(key)).toBe(false)
+  })
+})
+
+describe('a file of a data set', () => {
+  const digest = sha256('rows')
+  const key = blobKey('team', digest)
+  const erasure = (): RunningErasure => ({
+    id: randomUUID(),
+    entity: 'team',
+    project: null,
+    keyId: randomUUID(),
+    requestedAt: new Date(),
+    measuredAt: null,
+    ageSeconds: 60,
+  })
+  const upload = async (into = artifacts) => {
+    const { file, size } = await spool('rows')
+    return keepBlob(apiDeps(into), 'team', { file, digest, size, broken: undefined })
+  }
+
+  async function request(): Promise<RunningErasure> {
+    const asked = erasure()
+    await pool.query('INSERT INTO training.erasures (id, entity, key_id) VALUES ($1, $2, $3)', [
+      asked.id,
+      asked.entity,
+      asked.keyId,
+    ])
+    return asked
+  }
+
+  test('that is uploaded while it is erased is there afterwards', async () => {
+    await upload()
+    const race = removeWhile(() => upload())
+    await eraseBlobs({ pool, artifacts: race.store }, await request())
+    await race.finish()
+    expect([await isThere(key), await countBlobs()]).toEqual([true, 1])
+  })
+
+  test('is not erased between its bytes and its row', async () => {
+    await upload()
+    const asked = await request()
+    await artifacts.remove(key)
+    let areFree: boolean | undefined
+    const store = interrupted('adopt', 'after', async () => {
+      await pool.query("UPDATE training.blobs SET created_at = created_at - interval '1 hour'")
+      areFree = await eraseBlobs({ pool, artifacts }, asked)
+    })
+    await upload(store)
+    expect([areFree, await isThere(key), await countBlobs()]).toEqual([false, true, 1])
+  })
+
+  test('goes with an erasure, and its row with it or not at all', async () => {
+    await upload()
+    const asked = await request()
+    const broken = interrupted('remove', 'before', () => Promise.reject(new Error('no store')))
+    await expect(eraseBlobs({ pool, artifacts: broken }, asked)).rejects.toThrow('no store')
+    expect([await isThere(key), await countBlobs()]).toEqual([true, 1])
+    expect(await eraseBlobs({ pool, artifacts }, asked)).toBe(true)
+    expect([await isThere(key), await countBlobs()]).toEqual([false, 0])
+    const { rows } = await pool.query('SELECT report FROM training.erasures WHERE id = $1', [asked.id])
+    expect(rows).toEqual([{ report: { objects: 1, bytes: 4 } }])
+  })
+
+  const countBlobs = async () => (await pool.query('SELECT FROM training.blobs')).rowCount
+})
+
+describe('a payload of a call', () => {
+  const json = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)))
+  const start = {
+    traceId: 't',
+    opName: 'op',
+    startedAt: '2026-01-01T00:00:00.000000Z',
+    attributes: json({}),
+    wbUserId: 'u',
+  }
+  const callOf = (letter: string) => ({ id: 'call', start: { ...start, inputs: json(letter.repeat(300_000)) } })
+  const retain = (store = artifacts) => applyTraceRetention({ tracing, artifacts: store, log, traceDays: null })
+  const writeTo = (store: ArtifactStore, letter: string) =>
+    new CallWriter(tracing, store).write(project, [callOf(letter)])
+  let project: { number: number; entity: string; name: string; id: string }
+
+  beforeEach(async () => {
+    await tracing.query('TRUNCATE tracing.calls, tracing.replaced_payloads, tracing.held_keys')
+    const number = await openTraceProject(tracing, 'team', randomUUID())
+    project = { number, entity: 'team', name: 'p', id: 'team/p' }
+  })
+
+  async function expectWhole(letter: string): Promise<void> {
+    const { rows } = await tracing.query<{ key: string }>(
+      "SELECT spilled -> 'inputs' ->> 'key' AS key FROM tracing.calls",
+    )
+    expect(rows).toHaveLength(1)
+    expect(await readFile(path.join(root, rows[0]!.key), 'utf8')).toBe(JSON.stringify(letter.repeat(300_000)))
+  }
+
+  const obsolete: [string, () => Promise<unknown>][] = [
+    [
+      'was replaced',
+      async () => {
+        await writeTo(artifacts, 'b')
+        await tracing.query("UPDATE tracing.replaced_payloads SET replaced_at = now() - interval '2 hours'")
+      },
+    ],
+    [
+      'belongs to a deleted call',
+      () => tracing.query("UPDATE tracing.calls SET deleted_at = now() - interval '8 days'"),
+    ],
+  ]
+
+  test.each(obsolete)(
+    'that %s and is written again is not removed between its bytes and its row',
+    async (_, retire) => {
+      await writeTo(artifacts, 'a')
+      await retire()
+      await writeTo(interrupted('put', 'after', retain), 'a')
+      await expectWhole('a')
+      await tracing.query("UPDATE tracing.replaced_payloads SET replaced_at = now() - interval '2 hours'")
+      await retain()
+      await expectWhole('a')
+      expect((await tracing.query('SELECT FROM tracing.held_keys')).rowCount).toBe(0)
+    },
+  )
+
+  test.each(obsolete)('that %s and is written again while it is removed is there afterwards', async (_, retire) => {
+    await writeTo(artifacts, 'a')
+    await retire()
+    const race = removeWhile(() => writeTo(artifacts, 'a'))
+    await retain(race.store)
+    await race.finish()
+    await expectWhole('a')
+  })
+})
