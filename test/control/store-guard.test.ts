@@ -100,7 +100,7 @@ test('an empty store is ours, and swept from then on', async () => {
   expect([guard.isOurs, guard.trouble, errors]).toEqual([true, undefined, []])
   const kept = await addThings(ours, 3)
   const garbage = await putOld('payloads/team/nobody.json')
-  await passDays([ours], 6)
+  await passDays([ours], 9)
   expect(existsSync(garbage)).toBe(true)
   await passDays([ours], 3)
   expect([areThere(kept), existsSync(garbage)]).toEqual([true, false])
@@ -111,7 +111,7 @@ test('of two installations with one store neither removes anything, and both say
   const files = await addThings(ours, 12)
   await operate(theirs)
   files.push(...(await addThings(theirs, 2)), await putOld('payloads/team/nobody.json'))
-  await passDays([ours, theirs], 9)
+  await passDays([ours, theirs], 15)
   expect(areThere(files)).toBe(true)
   const [own, other] = [await readInstallation(ours.pool), await readInstallation(theirs.pool)]
   expect(own.trouble).toMatch(new RegExp(`used by other installations too \\(${other.id}\\).*npm run garbage -- claim`))
@@ -122,7 +122,7 @@ test('of two installations with one store neither removes anything, and both say
   // The other one is gone for good: what it left is kept until somebody says that it is garbage.
   await run(ours, 'claim')
   expect((await operate(ours)).isOurs).toBe(true)
-  await passDays([ours], 9)
+  await passDays([ours], 15)
   expect(areThere(files)).toBe(true)
   // Checkpoints of two jobs, their payloads, and what nobody had.
   expect(await countNoted(ours)).toBe(5)
@@ -135,7 +135,7 @@ test('two installations that were there before there were signs keep what both h
   const files = [...(await addThings(ours, 24)), ...(await addThings(theirs, 1))]
   expect((await operate(ours)).isOurs).toBe(true)
   expect((await operate(theirs)).isOurs).toBe(false)
-  await passDays([ours, theirs], 9)
+  await passDays([ours, theirs], 15)
   expect(areThere(files)).toBe(true)
 })
 
@@ -152,11 +152,11 @@ test('a database that was restored removes nothing of what came since, whatever 
   await ours.pool.query('DELETE FROM training.store_marks WHERE mark <> ALL ($1)', [marks.map(({ mark }) => mark)])
   // Work goes on.
   files.push(...(await addThings(ours, 1)))
-  await passDays([ours], 9)
+  await passDays([ours], 15)
   expect(areThere(files)).toBe(true)
   expect((await readInstallation(ours.pool)).trouble).toMatch(/newer than the database, which was restored/)
   await run(ours, 'claim')
-  await passDays([ours], 9)
+  await passDays([ours], 15)
   expect([areThere(files), await countNoted(ours)]).toEqual([true, 4])
   expect((await readInstallation(ours.pool)).trouble).toBe(null)
 })
@@ -175,7 +175,7 @@ test('a copy of the database and the database itself remove nothing while both a
   expect((await operate(theirs)).trouble).toMatch(/of which a copy is in use/)
   files.push(...(await addThings(theirs, 2)))
   expect((await operate(ours)).trouble).toContain(`${id}.copy`)
-  await passDays([ours, theirs], 9)
+  await passDays([ours, theirs], 15)
   expect(areThere(files)).toBe(true)
 })
 
@@ -189,7 +189,7 @@ test('a store of before there were signs is adopted where its things are known',
   const files = await addThings(ours, 12)
   files.push(await putOld(`checkpoints/${randomUUID()}/manifest.json`))
   expect((await operate(ours)).isOurs).toBe(true)
-  await passDays([ours], 9)
+  await passDays([ours], 15)
   expect(areThere(files)).toBe(true)
 })
 
@@ -199,7 +199,7 @@ test('a store whose things nobody knows is left alone until it is claimed', asyn
   expect(guard.isOurs).toBe(false)
   expect(guard.trouble).toMatch(/does not say whose it is, and the database has never heard of 6 of the 8 things/)
   expect(errors).toContain(guard.trouble)
-  await passDays([ours], 9)
+  await passDays([ours], 15)
   expect([areThere(files), await countNoted(ours)]).toEqual([true, 0])
   await run(ours, 'claim')
   expect((await operate(ours)).isOurs).toBe(true)

@@ -93,17 +93,6 @@ export class ModelRows {
     return rows[0]
   }
 
-  /** The payloads of a model's jobs look as if they were stored long ago. */
-  async makePayloadsOld(modelId: string): Promise<void> {
-    const { rows } = await this.pool.query<{ uri: string }>(
-      'SELECT input_uri AS uri FROM training.jobs WHERE model_id = $1',
-      [modelId],
-    )
-    for (const { uri } of rows) {
-      await this.makeOld(path.join(this.artifacts, uri.replace('artifact:///', ''))).catch(() => {})
-    }
-  }
-
   async makeOld(file: string, days = 10): Promise<void> {
     const time = new Date(Date.now() - days * 24 * 3600_000)
     await utimes(file, time, time)
