@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { migrate } from '../../db/migrate.ts'
@@ -94,13 +97,15 @@ test('the operator leads without it, and migrates it when it comes', async () =>
   url.host = `127.0.0.1:${late.port}`
   const [namespace, port] = [`operator-${randomUUID().slice(0, 8)}`, await findFreePort()]
   await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  // Another installation has a store of its own.
+  const artifacts = await mkdtemp(path.join(tmpdir(), 'operator-'))
   const operator = spawn(process.execPath, ['operator/main.ts'], {
     env: {
       TRAINYARD_HOST: '127.0.0.1',
       TRAINYARD_PORT: String(port),
       DATABASE_URL: main.databaseUrl,
       TRACING_DATABASE_URL: url.href,
-      TRAINYARD_ARTIFACTS: stack.artifacts,
+      TRAINYARD_ARTIFACTS: artifacts,
       TRAINYARD_ARTIFACTS_VOLUME: '{"emptyDir":{}}',
       TRAINYARD_NAMESPACE: namespace,
       TRAINYARD_POD_NAME: 'operator',
@@ -115,7 +120,7 @@ test('the operator leads without it, and migrates it when it comes', async () =>
   try {
     await eventually(async () => {
       const health = await (await fetch(`http://127.0.0.1:${port}/health`)).json()
-      expect(health).toEqual({ status: 'ok', leading: true })
+      expect(health).toMatchObject({ status: 'ok', leading: true })
     }, 30_000)
     late.mend()
     await eventually(async () => expect(await listSchemas(empty)).toEqual(['tracing']), 15_000)
@@ -125,6 +130,7 @@ test('the operator leads without it, and migrates it when it comes', async () =>
     await late.close()
     await empty.drop()
     await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await rm(artifacts, { recursive: true })
   }
 }, 90_000)
 
