@@ -15,7 +15,7 @@ import { ModelRows } from '../support/model-rows.ts'
 const errors: string[] = []
 const log = pino(
   { level: 'error' },
-  { write: (line) => errors.push(String((JSON.parse(line) as { trouble: string }).trouble)) },
+  { write: (line) => errors.push((JSON.parse(line) as { trouble: string }).trouble) },
 )
 let ours: TestDatabase
 let theirs: TestDatabase

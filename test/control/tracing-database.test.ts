@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { migrate } from '../../db/migrate.ts'
@@ -98,7 +98,7 @@ test('the operator leads without it, and migrates it when it comes', async () =>
   const [namespace, port] = [`operator-${randomUUID().slice(0, 8)}`, await findFreePort()]
   await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   // Another installation has a store of its own.
-  const artifacts = await mkdtemp(path.join(tmpdir(), 'operator-'))
+  const artifacts = await mkdtemp(join(tmpdir(), 'operator-'))
   const operator = spawn(process.execPath, ['operator/main.ts'], {
     env: {
       TRAINYARD_HOST: '127.0.0.1',
