@@ -5,33 +5,34 @@ import type { PartReport } from './part.ts'
 
 const enginePort = 8000
 
-/** Every engine pod: ready, its version, and the models that it says it has loaded. */
+/** Every engine pod: whether it is ready, and how many adapters it has loaded. Which ones those are is their owners' matter. */
 export async function checkEngines(deps: Deps, signal: AbortSignal): Promise<PartReport> {
   const pods = await deps.kube.listPods(`${labels.component}=engine`)
-  const engines = await Promise.all(pods.map((pod) => readEngine(deps, pod, signal)))
+  const asked = await Promise.all(pods.map((pod) => readEngine(deps, pod, signal)))
+  const engines = asked.map(({ engine }) => engine)
   const working = engines.filter((engine) => engine.ready).length
   const detail = engines.length === 0 ? 'no engine pod' : `${working} of ${engines.length} ready`
-  return { ok: working > 0 && working === engines.length, detail, engines }
+  const versions = [...new Set(asked.flatMap(({ version }) => version ?? []))]
+  return { ok: working > 0 && working === engines.length, detail, engines, forAdmins: { versions } }
 }
 
 async function readEngine(deps: Deps, pod: Pod, signal: AbortSignal) {
-  const facts = { pod: pod.name, base_model: pod.labels[labels.baseModel] ?? null }
+  const base_model = pod.labels[labels.baseModel] ?? null
   try {
     const [{ version }, { data }] = await Promise.all([
       readJson<{ version: string }>(deps, pod, '/version', signal),
       readJson<{ data: EngineModel[] }>(deps, pod, '/v1/models', signal),
     ])
-    const adapters = data.filter((model) => model.parent).map((model) => model.id)
-    return { ...facts, ready: pod.ready, version, models: data.map((model) => model.id), adapters }
+    const adapters = data.filter((model) => model.parent).length
+    return { engine: { base_model, ready: pod.ready, adapters }, version }
   } catch (error) {
     deps.log.debug({ error, pod: pod.name }, 'engine does not answer')
-    return { ...facts, ready: false, version: null, models: [], adapters: [] }
+    return { engine: { base_model, ready: false, adapters: 0 } }
   }
 }
 
 /** An entry of vLLM's /v1/models: an adapter has its base model as `parent`. */
 interface EngineModel {
-  id: string
   parent?: string | null
 }
 

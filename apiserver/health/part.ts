@@ -2,6 +2,8 @@
 export interface PartReport {
   ok: boolean
   detail: string
+  /** Versions and causes, which tell of the installation: for admins only. */
+  forAdmins?: Record<string, unknown>
   [more: string]: unknown
 }
 
@@ -14,7 +16,8 @@ export async function checkPart(check: () => Promise<PartReport>, timeoutMs: num
   try {
     return await Promise.race([check(), late])
   } catch (error) {
-    return { ok: false, detail: describeFailure(error) }
+    // The cause often names an address within the cluster.
+    return { ok: false, detail: 'does not answer as it should', forAdmins: { cause: describeFailure(error) } }
   } finally {
     clearTimeout(timer)
   }

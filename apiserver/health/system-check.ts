@@ -12,11 +12,13 @@ const statusServerPort = 8082
 /** Whether everything works, and each part by itself. */
 export interface SystemReport {
   ok: boolean
+  checkedAt: Date
   parts: Record<string, PartReport>
 }
 
 /** Asks every part at the same time; nothing is taken from memory. */
 export async function checkSystem(deps: Deps): Promise<SystemReport> {
+  const checkedAt = new Date()
   const signal = AbortSignal.timeout(timeoutMs)
   const checks: Record<string, () => Promise<PartReport>> = {
     postgres: () => checkPostgres(deps),
@@ -30,15 +32,15 @@ export async function checkSystem(deps: Deps): Promise<SystemReport> {
   const reports = await Promise.all(
     Object.entries(checks).map(async ([part, check]) => [part, await checkPart(check, timeoutMs)] as const),
   )
-  return { ok: reports.every(([, report]) => report.ok), parts: Object.fromEntries(reports) }
+  return { ok: reports.every(([, report]) => report.ok), checkedAt, parts: Object.fromEntries(reports) }
 }
 
 async function checkPostgres({ pool }: Deps): Promise<PartReport> {
-  return { ok: true, detail: `version ${await readDatabaseVersion(pool)}` }
+  return { ok: true, detail: 'answers', forAdmins: { version: await readDatabaseVersion(pool) } }
 }
 
 async function checkKubernetes({ kube }: Deps): Promise<PartReport> {
-  return { ok: true, detail: `version ${await kube.readVersion()}` }
+  return { ok: true, detail: 'answers', forAdmins: { version: await kube.readVersion() } }
 }
 
 async function checkArtifacts({ artifacts }: Deps): Promise<PartReport> {

@@ -8,7 +8,7 @@ import type { Kubectl } from './kubectl.ts'
 /** The service's own account of its parts. */
 interface SystemReport {
   ok: boolean
-  parts: Record<string, { ok: boolean; detail: string }>
+  parts: Record<string, { ok: boolean; detail: string; cause?: string }>
 }
 
 // The first engine start on a machine imports for half a minute and compiles for another; on a slow disk, twice that.
@@ -55,7 +55,7 @@ function worksWithoutPods({ parts }: SystemReport): boolean {
 export function describeMissing(report: SystemReport | undefined): string {
   if (!report) return 'the apiserver'
   const missing = Object.entries(report.parts).filter(([, part]) => !part.ok)
-  return missing.map(([name, { detail }]) => `${name.replaceAll('_', ' ')} (${detail})`).join(', ')
+  return missing.map(([name, { detail, cause }]) => `${name.replaceAll('_', ' ')} (${cause ?? detail})`).join(', ')
 }
 
 async function readReport({ TRAINYARD_URL: url, TRAINYARD_API_KEY: key }: StackEnv): Promise<SystemReport | undefined> {

@@ -542,7 +542,7 @@ test('the system check tells of every part, and of the engine what the engine sa
     '/v1/system-check',
   )
   const ok = { ok: true, detail: expect.any(String) as unknown }
-  const engine = { ready: true, version: expect.stringMatching(/^\d+\.\d+/) as unknown }
+  const versions = [expect.stringMatching(/^\d+\.\d+/) as unknown]
   expect(report).toMatchObject({
     ok: true,
     parts: {
@@ -551,7 +551,11 @@ test('the system check tells of every part, and of the engine what the engine sa
       operator: ok,
       status_server: ok,
       artifact_store: ok,
-      engines: { ...ok, engines: [{ ...engine, models: expect.arrayContaining([stack.baseModel]) as unknown }] },
+      engines: {
+        ...ok,
+        engines: [{ ready: true, base_model: 'tiny-chat', adapters: expect.any(Number) as unknown }],
+        versions,
+      },
       trainers: { ...ok, ready: expect.any(Number) as unknown },
     },
   })
