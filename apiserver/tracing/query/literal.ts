@@ -2,8 +2,8 @@ import { parseInstant } from '../instants.ts'
 import { badRequest } from '../refusals.ts'
 import type { Comparator, Literal } from './expression.ts'
 
-// The same as in tracing.number_or_null.
-const numberPattern = /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/
+// The same texts as in tracing.number_or_null.
+const numberPattern = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/
 const longestNumber = 1_000
 
 const booleans = new Map<string | number, boolean>([

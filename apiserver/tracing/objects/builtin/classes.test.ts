@@ -162,4 +162,10 @@ describe('an object of a class of the server', () => {
   ])('is refused when it %s', (_, className, value) => {
     expect(() => build(className, value)).toThrow(expect.objectContaining({ name: 'Misfit' }))
   })
+
+  test('is refused at once, however long what is no number', () => {
+    const before = performance.now()
+    expect(() => build('ProviderModel', { provider: 'p', max_tokens: `${'1'.repeat(20_000)}x` })).toThrow('must be an integer')
+    expect(performance.now() - before).toBeLessThan(500)
+  })
 })

@@ -52,8 +52,11 @@ export const float: Field = (value, path) => {
   return new JsonNumber(Number.isInteger(number) && Math.abs(number) < 1e16 ? number.toFixed(1) : String(number))
 }
 
+// Digits without a point can be divided in one way only: a long text that is no number is looked at once.
+const numberPattern = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i
+
 function readNumber(written: Value): number | undefined {
-  if (typeof written !== 'string' || !/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(written)) return undefined
+  if (typeof written !== 'string' || !numberPattern.test(written)) return undefined
   const number = Number(written)
   return Number.isFinite(number) ? number : undefined
 }
