@@ -2,6 +2,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
 import type { Logger } from '../lib/log.ts'
+import { serverKeepalives } from './pool.ts'
 
 const parts = {
   main: { folder: 'migrations', table: 'migrations' },
@@ -15,7 +16,8 @@ export type DatabasePart = keyof typeof parts
 export async function migrate(databaseUrl: string, log: Logger, part: DatabasePart = 'main'): Promise<void> {
   const { folder, table } = parts[part]
   const applied = await runner({
-    databaseUrl,
+    // Whoever dies while it migrates does not keep the others waiting for its lock.
+    databaseUrl: { connectionString: databaseUrl, options: serverKeepalives },
     dir: path.join(import.meta.dirname, folder),
     direction: 'up',
     migrationsTable: table,

@@ -7,10 +7,20 @@ export type Connection = Pick<pg.PoolClient, 'query'>
 // int8 arrives as text by default; ours (positions, counts) stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
+// A process that stands still in a transaction keeps its locks no longer than this: no work of ours pauses so long.
+const idleTransactionMs = 60_000
+// A stream's transaction waits while its client takes a portion of it, 16 MiB perhaps over a slow line.
+const idleStreamMs = 10 * 60_000
+
+/** By these the server notices within a minute that our machine has gone, and frees what it had locked; alone, hours later. */
+export const serverKeepalives = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3'
+
 /** A pool of connections to Postgres. Idle connections that break are replaced, and said in the log. */
 export function createPool(connectionString: string, log: Logger, max = 10, more: pg.PoolConfig = {}): Pool {
   const pool = new pg.Pool({
+    idle_in_transaction_session_timeout: idleTransactionMs,
     ...more,
+    options: `${serverKeepalives} ${more.options ?? ''}`,
     connectionString,
     max,
     connectionTimeoutMillis: 5_000,
@@ -40,7 +50,8 @@ export function createTracePool(connectionString: string, log: Logger, max: numb
   const types: pg.CustomTypesConfig = {
     getTypeParser: (oid: number) => textTypes.get(oid) ?? usualParser(oid),
   }
-  return createPool(connectionString, log, max, { types, options: '-c timezone=UTC -c datestyle=ISO' })
+  const options = '-c timezone=UTC -c datestyle=ISO'
+  return createPool(connectionString, log, max, { types, options, idle_in_transaction_session_timeout: idleStreamMs })
 }
 
 /** `2026-01-31 12:00:00.12+00`, as Postgres writes it, as `2026-01-31T12:00:00.120000Z`. */

@@ -3,9 +3,9 @@ const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND'
 
 const networkCalls = /^(connect|read|write|getaddrinfo)$/
 
-// Connection trouble (08), shutting down or starting (57P), too long under load or behind a lock (57014, 55P03), in
-// the way of others (40P01, 40001), too many connections (53300), disk full (53100), read only (25006); and a database that is not migrated yet (3F000, 42P01).
-const stateCodes = /^(08...|57P0[123]|57014|40P01|40001|55P03|53300|53100|25006|3F000|42P01)$/
+// Connection trouble (08), shutting down or starting (57P), too long under load or behind a lock (57014, 55P03) or
+// between two statements (25P03), in the way of others (40P01, 40001), too many connections (53300), disk full (53100), read only (25006); and a database that is not migrated yet (3F000, 42P01).
+const stateCodes = /^(08...|57P0[123]|57014|40P01|40001|55P03|53300|53100|25006|25P03|3F000|42P01)$/
 
 const driverMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/

@@ -165,7 +165,9 @@ describe('an object of a class of the server', () => {
 
   test('is refused at once, however long what is no number', () => {
     const before = performance.now()
-    expect(() => build('ProviderModel', { provider: 'p', max_tokens: `${'1'.repeat(20_000)}x` })).toThrow('must be an integer')
+    expect(() => build('ProviderModel', { provider: 'p', max_tokens: `${'1'.repeat(20_000)}x` })).toThrow(
+      'must be an integer',
+    )
     expect(performance.now() - before).toBeLessThan(500)
   })
 })
