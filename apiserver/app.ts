@@ -10,7 +10,9 @@ import type { RequestState } from './middleware/context.ts'
 import { routeLimits } from './limits/routes.ts'
 import { answerErrors } from './middleware/errors.ts'
 import { limitRequests } from './middleware/limit-requests.ts'
+import { protectAnswers } from './middleware/protect-answers.ts'
 import { logRequests } from './middleware/request-log.ts'
+import { endStalledAnswers } from './middleware/stalled-answers.ts'
 import { routeOpenApi } from './openapi/routes.ts'
 import { routeArtifacts } from './training/artifacts/routes.ts'
 import { routeAliases } from './training/aliases/routes.ts'
@@ -32,12 +34,17 @@ import { routeUsage } from './usage/routes.ts'
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
 
+// Proxies and people give up sooner.
+const stallMs = 60_000
+
 /** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
 export function createApp(deps: Deps): Koa {
   const app = new Koa()
   // A stream that broke off; who left, or what failed, is said where it is noticed.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
   app.use(logRequests(deps.log))
+  app.use(endStalledAnswers(stallMs))
+  app.use(protectAnswers)
   app.use(answerErrors(deps.log))
 
   const router = new Router<RequestState>({ methods })

@@ -12,6 +12,9 @@ const tracing: Chapter = {
   sentenceIn: 'reason',
 }
 
+// The page runs its own scripts only, asks this server only, and stands in no frame.
+const pagePolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+
 /** The interface, made from the schemas that check it: two documents, and a page to read each. For everybody. */
 export function routeOpenApi(router: Router, api: Api, traces: readonly PlacedOperation[]): void {
   const documents: Record<string, string> = {
@@ -28,8 +31,7 @@ export function routeOpenApi(router: Router, api: Api, traces: readonly PlacedOp
   const page = readPage()
   router.get(['/docs', '/traces/docs'], (ctx) => {
     ctx.type = 'text/html; charset=utf-8'
-    // The page runs its own scripts only, and asks this server only.
-    ctx.set('Content-Security-Policy', "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:")
+    ctx.set('Content-Security-Policy', pagePolicy)
     ctx.body = page.html
   })
 
