@@ -1,6 +1,7 @@
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { Deps } from './deps.ts'
+import { routeAuditLog } from './audit-log/routes.ts'
 import { routeGateway } from './gateway/routes.ts'
 import { routeHealth, routeSystemCheck } from './health/routes.ts'
 import { Api } from './http/api.ts'
@@ -79,6 +80,7 @@ function createApi(router: Router<RequestState>, deps: Deps): Api {
   routeSftTrainingJobs(api, deps)
   routeGateway(api, deps)
   routeKeys(api, deps)
+  routeAuditLog(api, deps)
   routeLimits(api, deps)
   routeUsage(api, deps)
   routeWebhooks(api, deps)

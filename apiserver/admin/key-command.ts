@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { listApiKeys, type ApiKeyRow, type KeyRole } from '../../db/queries/api-keys.ts'
+import { commandActor as by } from '../../db/queries/audit-log.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createKey, revokeKey, rotateKey, usualOverlapSeconds, type MadeKey } from '../keys/service.ts'
 import {
@@ -53,7 +54,7 @@ function prepareKey(entity: string, { role, name, 'expires-in': expiresIn }: Val
   const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * 1_000)
   return async (pool) =>
     showKey(
-      await createKey(pool, { id: randomUUID(), entity, role, name, expiresAt }),
+      await createKey(pool, { id: randomUUID(), entity, role, name, expiresAt, by }),
       `A key of ${entity} with the role ${role}.`,
     )
 }
@@ -62,14 +63,14 @@ function prepareRotation(entity: string, id: string, { overlap }: Values): Prepa
   const overlapSeconds = readLimited(overlap, '--overlap', longestOverlapSeconds) ?? usualOverlapSeconds
   return async (pool) =>
     showKey(
-      await rotateKey(pool, { entity, id, overlapSeconds }, randomUUID()),
+      await rotateKey(pool, { entity, id, overlapSeconds, by }, randomUUID()),
       `The key ${id} goes on for ${overlapSeconds} s; this one stands in its place.`,
     )
 }
 
 /** Also the last admin key: whoever can run this can make another one. */
 async function revokeOne(pool: Pool, entity: string, id: string): Promise<Printed> {
-  await revokeKey(pool, { entity, id, keepAdmin: false })
+  await revokeKey(pool, { entity, id, keepAdmin: false, by })
   return { output: '', note: `The key ${id} of ${entity} is revoked.\n` }
 }
 

@@ -1,4 +1,4 @@
-import { findEntityLimits, saveEntityLimits, type EntityLimits, type SetLimits } from '../../db/queries/entities.ts'
+import { changeEntityLimits, type EntityLimits, type SetLimits } from '../../db/queries/entities.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { TokenStatisticsSetting } from '../../db/queries/token-statistics.ts'
 import { applyDefaults } from '../limits/limits.ts'
@@ -42,8 +42,7 @@ export function prepareLimitsCommand(args: string[]): PreparedCommand {
 }
 
 async function changeLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<Printed> {
-  const limits = { ...(await findEntityLimits(pool, entity)), ...changes }
-  if (Object.keys(changes).length > 0) await saveEntityLimits(pool, entity, limits)
+  const limits = await changeEntityLimits(pool, entity, changes)
   const inForce = applyDefaults(limits, loadLimitDefaults())
   const rows = optionNames.map((name) => {
     const value = inForce[limitNames[name]]

@@ -28,7 +28,8 @@ export function routeKeys(api: Api, { pool }: Deps): void {
     async ({ ctx, caller, body, newId }) => {
       const expiresAt = readExpiry(body?.expires_at, body?.expires_in_seconds)
       const [role, name] = [body?.role ?? 'member', body?.name ?? undefined]
-      return sealKey(ctx, await createKey(pool, { id: newId(), entity: caller.entity, role, name, expiresAt }))
+      const { entity, keyId: by } = caller
+      return sealKey(ctx, await createKey(pool, { id: newId(), entity, role, name, expiresAt, by }))
     },
   )
 
@@ -48,7 +49,9 @@ export function routeKeys(api: Api, { pool }: Deps): void {
     '/v1/preview/keys/{key_id}',
     { ...usual, summary: 'Revoke a key, at once and for good', answer: keySchema, refusals: [409] },
     async ({ caller, params }) =>
-      presentKey(await revokeKey(pool, { entity: caller.entity, id: params['key_id']!, keepAdmin: true })),
+      presentKey(
+        await revokeKey(pool, { entity: caller.entity, id: params['key_id']!, keepAdmin: true, by: caller.keyId }),
+      ),
   )
 
   api.post(
@@ -56,7 +59,8 @@ export function routeKeys(api: Api, { pool }: Deps): void {
     { ...making, summary: 'Put a new key in the place of one', body: keyRotateSchema, bodyOptional: true },
     async ({ ctx, caller, params, body, newId }) => {
       const overlapSeconds = body?.overlap_seconds ?? usualOverlapSeconds
-      const replaced = { entity: caller.entity, id: params['key_id']!, overlapSeconds }
+      const { entity, keyId: by } = caller
+      const replaced = { entity, id: params['key_id']!, overlapSeconds, by }
       return sealKey(ctx, await rotateKey(pool, replaced, newId()))
     },
   )

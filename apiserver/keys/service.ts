@@ -1,7 +1,7 @@
 import {
   findApiKey,
-  insertApiKey,
   listApiKeys,
+  makeApiKey,
   revokeApiKey,
   rotateApiKey,
   type ApiKeyRow,
@@ -29,11 +29,13 @@ export interface WantedKey {
   role: KeyRole
   name?: string | undefined
   expiresAt?: Date | undefined
+  /** Who makes it: the id of a key, or the administrator's command. */
+  by: string
 }
 
-export async function createKey(pool: Pool, wanted: WantedKey): Promise<MadeKey> {
+export async function createKey(pool: Pool, { by, ...wanted }: WantedKey): Promise<MadeKey> {
   const { key, ...kept } = makeSecret()
-  return { row: await insertApiKey(pool, { ...wanted, ...kept }), key }
+  return { row: await makeApiKey(pool, { ...wanted, ...kept }, by), key }
 }
 
 /** An entity's own key, also one that is revoked or has expired. */
@@ -56,9 +58,9 @@ export async function listKeys(pool: Pool, entity: string, { after, limit }: Pag
  */
 export async function revokeKey(
   pool: Pool,
-  { entity, id, keepAdmin }: { entity: string; id: string; keepAdmin: boolean },
+  { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
 ): Promise<ApiKeyRow> {
-  const outcome = isUuid(id) ? await revokeApiKey(pool, { entity, id, keepAdmin }) : 'missing'
+  const outcome = isUuid(id) ? await revokeApiKey(pool, { entity, id, keepAdmin, by }) : 'missing'
   if (outcome === 'missing') throw notFound('Key')
   if (outcome === 'revoked') return getKey(pool, entity, id)
   throw new Refusal(409, `This is the last admin key of ${entity}: make another one, then revoke it.`)
@@ -67,12 +69,12 @@ export async function revokeKey(
 /** @throws {Refusal} 409 when the key was replaced before, is revoked or has expired */
 export async function rotateKey(
   pool: Pool,
-  { entity, id, overlapSeconds }: { entity: string; id: string; overlapSeconds: number },
+  { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
   newId: string,
 ): Promise<MadeKey> {
   const { key, ...kept } = makeSecret()
   const rotated = isUuid(id)
-    ? await rotateApiKey(pool, { entity, id, overlapSeconds }, { id: newId, ...kept })
+    ? await rotateApiKey(pool, { entity, id, overlapSeconds, by }, { id: newId, ...kept })
     : { outcome: 'missing' as const }
   if (rotated.outcome === 'missing') throw notFound('Key')
   if (rotated.key) return { row: rotated.key, key }

@@ -27,7 +27,7 @@ export function routeLimits(api: Api, deps: Deps): void {
       answer: limitsSchema,
     },
     async ({ caller, body }) => {
-      await saveTokenStatistics(deps.pool, caller.entity, body.token_statistics)
+      await saveTokenStatistics(deps.pool, { entity: caller.entity, by: caller.keyId }, body.token_statistics)
       return presentLimits(await readLimits(deps, caller.entity))
     },
   )

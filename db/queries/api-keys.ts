@@ -1,4 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { noteAct } from './audit-log.ts'
 import { selectLimits, type SetLimits } from './entities.ts'
 
 export type KeyRole = 'read' | 'member' | 'admin'
@@ -59,13 +60,30 @@ export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | un
   return rows[0]
 }
 
+/** Notes a new key, and who (`by`) made it. */
+export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiKeyRow> {
+  return withTransaction(pool, async (connection) => {
+    const { isNew, ...row } = await insertApiKey(connection, key)
+    const { id, entity, role, expiresAt } = row
+    const act = {
+      entity,
+      actor: by,
+      action: 'key.made',
+      subject: id,
+      details: { role, expires_at: expiresAt },
+    } as const
+    if (isNew) await noteAct(connection, act)
+    return row
+  })
+}
+
 /** Notes a new key. One that is there already, because its request is repeated, gets this digest. */
-export async function insertApiKey(connection: Connection, key: NewApiKey): Promise<ApiKeyRow> {
-  const { rows } = await connection.query<ApiKeyRow>(
+export async function insertApiKey(connection: Connection, key: NewApiKey): Promise<ApiKeyRow & { isNew: boolean }> {
+  const { rows } = await connection.query<ApiKeyRow & { isNew: boolean }>(
     `INSERT INTO auth.api_keys (id, entity, digest, prefix, role, name, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, prefix = excluded.prefix
-     RETURNING ${columns}`,
+     RETURNING ${columns}, xmax = 0 AS "isNew"`,
     [key.id, key.entity, key.digest, key.prefix, key.role, key.name ?? null, key.expiresAt ?? null],
   )
   return rows[0]!
@@ -99,16 +117,15 @@ export async function listApiKeys(
 /** Revokes a key of an entity for good; of one that is revoked already nothing changes. */
 export async function revokeApiKey(
   pool: Pool,
-  { entity, id, keepAdmin }: { entity: string; id: string; keepAdmin: boolean },
+  { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
 ): Promise<Revocation> {
   return withTransaction(pool, async (connection) => {
     const { admins, key } = await lockKeys(connection, entity, id)
     if (!key) return 'missing'
     if (keepAdmin && admins.length === 1 && admins[0] === id) return 'last admin'
-    await connection.query(
-      'UPDATE auth.api_keys SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL',
-      [id],
-    )
+    if (key.revokedAt) return 'revoked'
+    await connection.query('UPDATE auth.api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id])
+    await noteAct(connection, { entity, actor: by, action: 'key.revoked', subject: key.id })
     return 'revoked'
   })
 }
@@ -116,7 +133,7 @@ export async function revokeApiKey(
 /** Puts a new key of the same name, role and lifetime in a key's place, which then goes on for `overlapSeconds`. */
 export async function rotateApiKey(
   pool: Pool,
-  { entity, id, overlapSeconds }: { entity: string; id: string; overlapSeconds: number },
+  { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
   successor: Pick<NewApiKey, 'id' | 'digest' | 'prefix'>,
 ): Promise<{ outcome: Rotation; key?: ApiKeyRow }> {
   return withTransaction(pool, async (connection) => {
@@ -127,8 +144,11 @@ export async function rotateApiKey(
     const expiresAt = key.expiresAt && new Date(Date.now() + key.expiresAt.getTime() - key.createdAt.getTime())
     const { role, name } = key
     const inPlace = { ...successor, entity, role, name: name ?? undefined, expiresAt: expiresAt ?? undefined }
-    const made = await insertApiKey(connection, inPlace)
-    if (!repeated) await endReplaced(connection, { id, successorId: successor.id, overlapSeconds })
+    const { isNew: _, ...made } = await insertApiKey(connection, inPlace)
+    if (repeated) return { outcome: 'rotated', key: made }
+    await endReplaced(connection, { id, successorId: successor.id, overlapSeconds })
+    const details = { replaced_by: made.id, overlap_seconds: overlapSeconds }
+    await noteAct(connection, { entity, actor: by, action: 'key.rotated', subject: key.id, details })
     return { outcome: 'rotated', key: made }
   })
 }

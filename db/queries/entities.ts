@@ -1,4 +1,5 @@
-import type { Connection, Pool } from '../pool.ts'
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { commandActor, noteAct } from './audit-log.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
 
 /** What an entity may use; Infinity is no limit. */
@@ -60,10 +61,24 @@ export async function findEntityLimits(connection: Connection, entity: string): 
   return rows[0] ?? none
 }
 
-/** Sets all limits of an entity. */
-export async function saveEntityLimits(pool: Pool, entity: string, limits: SetLimits): Promise<void> {
+/** Changes limits of an entity by the administrator's command; answers with all that are set then. */
+export function changeEntityLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<SetLimits> {
+  return withTransaction(pool, async (connection) => {
+    const limits = { ...(await findEntityLimits(connection, entity)), ...changes }
+    if (Object.keys(changes).length === 0) return limits
+    await saveEntityLimits(connection, entity, limits)
+    // JSON has no Infinity.
+    const details = Object.fromEntries(
+      Object.entries(changes).map(([name, value]) => [name, value === Infinity ? 'none' : value]),
+    )
+    await noteAct(connection, { entity, actor: commandActor, action: 'limits.set', subject: null, details })
+    return limits
+  })
+}
+
+async function saveEntityLimits(connection: Connection, entity: string, limits: SetLimits): Promise<void> {
   const all = names.map((name) => columns[name])
-  await pool.query(
+  await connection.query(
     `INSERT INTO auth.entities (entity, ${all.join(', ')})
      VALUES ($1, ${all.map((_, index) => `$${index + 2}`).join(', ')})
      ON CONFLICT (entity) DO UPDATE SET ${all.map((column) => `${column} = excluded.${column}`).join(', ')},
@@ -75,12 +90,16 @@ export async function saveEntityLimits(pool: Pool, entity: string, limits: SetLi
 /** Sets whose trained tokens' statistics are kept of an entity, from its next claimed job on. */
 export async function saveTokenStatistics(
   pool: Pool,
-  entity: string,
+  { entity, by }: { entity: string; by: string },
   setting: TokenStatisticsSetting | null,
 ): Promise<void> {
-  await pool.query(
-    `INSERT INTO auth.entities (entity, token_statistics) VALUES ($1, $2)
-     ON CONFLICT (entity) DO UPDATE SET token_statistics = excluded.token_statistics, updated_at = now()`,
-    [entity, setting],
-  )
+  await withTransaction(pool, async (connection) => {
+    await connection.query(
+      `INSERT INTO auth.entities (entity, token_statistics) VALUES ($1, $2)
+       ON CONFLICT (entity) DO UPDATE SET token_statistics = excluded.token_statistics, updated_at = now()`,
+      [entity, setting],
+    )
+    const details = { token_statistics: setting }
+    await noteAct(connection, { entity, actor: by, action: 'token_statistics.set', subject: null, details })
+  })
 }

@@ -1,4 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { noteAct } from './audit-log.ts'
 import { cancelModelJobs } from './job-endings.ts'
 
 /** How many of each kind are gone, and `bytes` of the store. */
@@ -46,10 +47,12 @@ export async function requestErasure(
       [models],
     )
     if (project === null) await revokeOtherKeys(connection, entity, keyId)
-    await connection.query(
+    const { rowCount } = await connection.query(
       'INSERT INTO training.erasures (id, entity, project, key_id) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING',
       [id, entity, project, keyId],
     )
+    if (rowCount !== 1) return
+    await noteAct(connection, { entity, actor: keyId, action: 'erasure.requested', subject: id, details: { project } })
   })
 }
 

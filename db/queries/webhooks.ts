@@ -1,4 +1,5 @@
-import type { Pool } from '../pool.ts'
+import { withTransaction, type Pool } from '../pool.ts'
+import { noteAct } from './audit-log.ts'
 
 export interface WebhookRow {
   id: string
@@ -17,18 +18,29 @@ export interface NewWebhook extends Pick<WebhookRow, 'id' | 'url' | 'events' | '
   keyId: string
 }
 
+/** Which webhook is changed, and by whose key. */
+export interface WebhookChange {
+  entity: string
+  id: string
+  by: string
+}
+
 const columns = `id, place, url, events, project, description, secret, failures, created_at AS "createdAt"`
 
 /** Makes a webhook; undefined when the entity has `most` of them. One whose id is there already is given as it is. */
 export async function insertWebhook(pool: Pool, webhook: NewWebhook, most: number): Promise<WebhookRow | undefined> {
   const { id, entity, project, url, events, description, secret, keyId } = webhook
-  await pool.query(
-    `INSERT INTO training.webhooks (id, entity, project, url, events, description, secret, key_id)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8
-     WHERE (SELECT count(*) FROM training.webhooks WHERE entity = $2 AND deleted_at IS NULL) < $9
-     ON CONFLICT (id) DO NOTHING`,
-    [id, entity, project, url, events, description, secret, keyId, most],
-  )
+  await withTransaction(pool, async (connection) => {
+    const { rowCount } = await connection.query(
+      `INSERT INTO training.webhooks (id, entity, project, url, events, description, secret, key_id)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8
+       WHERE (SELECT count(*) FROM training.webhooks WHERE entity = $2 AND deleted_at IS NULL) < $9
+       ON CONFLICT (id) DO NOTHING`,
+      [id, entity, project, url, events, description, secret, keyId, most],
+    )
+    if (rowCount !== 1) return
+    await noteAct(connection, { entity, actor: keyId, action: 'webhook.made', subject: id, details: { project } })
+  })
   return findWebhook(pool, entity, id)
 }
 
@@ -67,28 +79,35 @@ export async function listWebhooks(
 /** Gives a webhook another secret, once however often it is told; deliveries are signed with both for a day. */
 export async function rotateWebhookSecret(
   pool: Pool,
-  entity: string,
-  { id, secret }: { id: string; secret: string },
+  { entity, id, by }: WebhookChange,
+  secret: string,
 ): Promise<WebhookRow | undefined> {
-  const { rows } = await pool.query<WebhookRow>(
-    `UPDATE training.webhooks
-     SET secret = $3, old_secret = CASE WHEN secret = $3 THEN old_secret ELSE secret END,
-       old_secret_until = CASE WHEN secret = $3 THEN old_secret_until
-         ELSE clock_timestamp() + interval '24 hours' END
-     WHERE id = $1 AND entity = $2 AND deleted_at IS NULL RETURNING ${columns}`,
-    [id, entity, secret],
-  )
-  return rows[0]
+  await withTransaction(pool, async (connection) => {
+    const { rowCount } = await connection.query(
+      `UPDATE training.webhooks
+       SET secret = $3, old_secret = secret, old_secret_until = clock_timestamp() + interval '24 hours'
+       WHERE id = $1 AND entity = $2 AND deleted_at IS NULL AND secret <> $3`,
+      [id, entity, secret],
+    )
+    if (rowCount !== 1) return
+    await noteAct(connection, { entity, actor: by, action: 'webhook.secret_rotated', subject: id.toLowerCase() })
+  })
+  return findWebhook(pool, entity, id)
 }
 
 /** Deletes a webhook with its deliveries; its row remains, without what is secret. False when it is not there. */
-export async function deleteWebhook(pool: Pool, entity: string, id: string): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `UPDATE training.webhooks SET deleted_at = clock_timestamp(), url = '', secret = '', old_secret = NULL
-     WHERE id = $1 AND entity = $2 AND deleted_at IS NULL`,
-    [id, entity],
-  )
-  if (rowCount !== 1) return false
+export async function deleteWebhook(pool: Pool, { entity, id, by }: WebhookChange): Promise<boolean> {
+  const isDeleted = await withTransaction(pool, async (connection) => {
+    const { rowCount } = await connection.query(
+      `UPDATE training.webhooks SET deleted_at = clock_timestamp(), url = '', secret = '', old_secret = NULL
+       WHERE id = $1 AND entity = $2 AND deleted_at IS NULL`,
+      [id, entity],
+    )
+    if (rowCount !== 1) return false
+    await noteAct(connection, { entity, actor: by, action: 'webhook.deleted', subject: id.toLowerCase() })
+    return true
+  })
+  if (!isDeleted) return false
   // Not in one transaction: an attempt that is noted at this moment holds its delivery and waits for the webhook.
   await pool.query('DELETE FROM training.webhook_deliveries WHERE webhook_id = $1', [id])
   return true

@@ -4,6 +4,7 @@ import { digestKey } from '../../apiserver/keys/secret.ts'
 import { createLogger } from '../../lib/log.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
+import { commandActor } from '../../db/queries/audit-log.ts'
 import { findKey } from '../../db/queries/api-keys.ts'
 
 /** The entity of the key that the first `up` makes. */
@@ -23,7 +24,7 @@ export async function withDatabase<T>(url: string, work: (pool: Pool) => Promise
 
 /** Makes an admin key of an entity. Only its sha256 is kept: the key itself is known to whoever gets it here, and to nobody else. */
 export async function createApiKey(pool: Pool, entity: string): Promise<string> {
-  return (await createKey(pool, { id: randomUUID(), entity, role: 'admin' })).key
+  return (await createKey(pool, { id: randomUUID(), entity, role: 'admin', by: commandActor })).key
 }
 
 /** Whether a key is known and not revoked. */

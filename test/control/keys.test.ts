@@ -210,7 +210,7 @@ describe('a revoked key', () => {
       headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
     })
     const ended = response.text()
-    await revokeApiKey(database.pool, { entity, id, keepAdmin: false })
+    await revokeApiKey(database.pool, { entity, id, keepAdmin: false, by: 'command' })
     const revokedAtMs = performance.now()
     expect(await ended).toContain(': closing')
     expect(performance.now() - revokedAtMs).toBeLessThan(5_000)
@@ -232,7 +232,9 @@ describe('a revoked key', () => {
   test('leaves an admin key when all are revoked at once', async () => {
     for (let count = 0; count < 5; count++) await make({ role: 'admin' })
     const keys = await admin.listAll<Key>(path)
-    const revocations = keys.map(({ id }) => revokeApiKey(database.pool, { entity, id, keepAdmin: true }))
+    const revocations = keys.map(({ id }) =>
+      revokeApiKey(database.pool, { entity, id, keepAdmin: true, by: 'command' }),
+    )
     expect((await Promise.all(revocations)).toSorted((a, b) => a.localeCompare(b))).toEqual([
       'last admin',
       ...Array.from({ length: 5 }, () => 'revoked'),

@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { withTransaction } from '../../../db/pool.ts'
+import { noteAct } from '../../../db/queries/audit-log.ts'
 import { findRetention, setRetention } from '../../../db/tracing/retention.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
@@ -13,7 +15,7 @@ const path = '/v1/preview/projects/{project}/trace-retention'
 const retentionSchema = Type.Object({ days: nullable(Type.Integer({ minimum: 1, maximum: mostDays })) })
 
 /** How long a project keeps its calls; a part of the interface that is ours alone. */
-export function routeTraceRetention(api: Api, { tracing }: Deps): void {
+export function routeTraceRetention(api: Api, { pool, tracing }: Deps): void {
   const projects = new Projects(tracing)
   const nameOf = (project: string) => {
     if (!isTracedName(project) || project.includes('/')) throw notFound('Project')
@@ -41,10 +43,16 @@ export function routeTraceRetention(api: Api, { tracing }: Deps): void {
       body: retentionSchema,
       answer: retentionSchema,
     },
-    async ({ caller, params, body }) => {
-      const { number } = await projects.open(caller, `${caller.entity}/${nameOf(params['project']!)}`)
-      await setRetention(tracing, number, body.days)
-      return { days: body.days }
+    async ({ caller, params, body: { days } }) => {
+      const { entity, keyId: actor } = caller
+      const subject = nameOf(params['project']!)
+      const { number } = await projects.open(caller, `${entity}/${subject}`)
+      await withTransaction(pool, async (connection) => {
+        await noteAct(connection, { entity, actor, action: 'trace_retention.set', subject, details: { days } })
+        // Traces may lie in another database: the act is only written down when this was done.
+        await setRetention(tracing, number, days)
+      })
+      return { days }
     },
   )
 }

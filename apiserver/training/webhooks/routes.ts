@@ -63,7 +63,7 @@ function routeEach(api: Api, deps: Deps): void {
     { ...changing, summary: 'Delete a webhook with its deliveries', answer: deletedWebhookSchema },
     async ({ caller, params }) => {
       const id = params['webhook_id']!
-      await removeWebhook(deps, { entity: caller.entity, id })
+      await removeWebhook(deps, { entity: caller.entity, id, by: caller.keyId })
       return { id: id.toLowerCase(), deleted: true }
     },
   )
@@ -77,8 +77,10 @@ function routeEach(api: Api, deps: Deps): void {
       answer: newWebhookSchema,
       creates: true,
     },
-    async ({ caller, params, newId }) =>
-      presentNewWebhook(await rotateSecret(deps, { entity: caller.entity, id: params['webhook_id']! }, newId)),
+    async ({ caller, params, newId }) => {
+      const webhook = { entity: caller.entity, id: params['webhook_id']!, by: caller.keyId }
+      return presentNewWebhook(await rotateSecret(deps, webhook, newId))
+    },
   )
 
   api.post(

@@ -15,6 +15,7 @@ import {
   insertWebhook,
   listWebhooks,
   rotateWebhookSecret,
+  type WebhookChange,
   type WebhookRow,
 } from '../../../db/queries/webhooks.ts'
 import { AddressRefused } from '../../../lib/outbound/refused.ts'
@@ -80,18 +81,14 @@ export async function listEntityWebhooks(
   return listWebhooks(pool, entity, { after: place, limit: limit + 1 })
 }
 
-export async function removeWebhook({ pool }: Deps, { entity, id }: WebhookAddress): Promise<void> {
-  if (!isUuid(id) || !(await deleteWebhook(pool, entity, id))) throw notFound('Webhook')
+export async function removeWebhook({ pool }: Deps, webhook: WebhookChange): Promise<void> {
+  if (!isUuid(webhook.id) || !(await deleteWebhook(pool, webhook))) throw notFound('Webhook')
 }
 
 /** Gives a webhook another secret. A repeated request gives the one that it has made before. */
-export async function rotateSecret(
-  { pool }: Deps,
-  { entity, id }: WebhookAddress,
-  newId: () => string,
-): Promise<WebhookRow> {
+export async function rotateSecret({ pool }: Deps, changed: WebhookChange, newId: () => string): Promise<WebhookRow> {
   const secret = formatSecret(createHash('sha256').update(`secret ${newId()}`).digest())
-  const webhook = isUuid(id) ? await rotateWebhookSecret(pool, entity, { id, secret }) : undefined
+  const webhook = isUuid(changed.id) ? await rotateWebhookSecret(pool, changed, secret) : undefined
   if (!webhook) throw notFound('Webhook')
   return webhook
 }
