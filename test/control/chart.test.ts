@@ -136,18 +136,55 @@ test('an upgrade keeps the engine key and the databases that an install was give
   const values = { apiserver: quiet, operator: quiet, statusServer: quiet, baseModels: { 'tiny-chat': null } }
   await helm.upgrade(namespace, { ...values, secrets: { databaseUrl, tracingDatabaseUrl: `${databaseUrl}-traces` } })
   const installed = await readSecret()
+  const checksums = await readChecksums()
+  expect(new Set(checksums).size).toBe(1)
   expect(installed.engineKey).toMatch(/^[A-Za-z0-9]{48}$/)
   expect(installed.databaseUrl).toBe(databaseUrl)
   expect(installed.tracingDatabaseUrl).toBe(`${databaseUrl}-traces`)
   await helm.upgrade(namespace, { ...values, logLevel: 'debug' })
   expect(await readSecret()).toEqual(installed)
+  expect(await readChecksums()).toEqual(checksums)
   // The one of traces can be taken back.
   const shared = { ...installed, tracingDatabaseUrl: '' }
   await helm.upgrade(namespace, { ...values, secrets: { tracingDatabaseUrl: 'same' } })
   expect(await readSecret()).toEqual(shared)
+  const changed = await readChecksums()
+  for (const checksum of changed) expect(checksums).not.toContain(checksum)
   await helm.upgrade(namespace, values)
   expect(await readSecret()).toEqual(shared)
 })
+
+test("a password cannot be guessed from the checksum on the pods: it depends on the engine key's chance", async () => {
+  const render = async (engineKey: string) => {
+    const manifests = parseManifests(await helm.render(`${namespace}-new`, { secrets: { databaseUrl, engineKey } }))
+    return manifests
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ spec }) => checksumOf((spec as Deployment).template))
+  }
+  const [one, other, given, again] = [
+    await render(''),
+    await render(''),
+    await render('k'.repeat(48)),
+    await render('k'.repeat(48)),
+  ]
+  expect(new Set(one).size).toBe(1)
+  expect(one).not.toEqual(other)
+  expect(given).toEqual(again)
+  for (const checksum of [...one, ...given]) expect(checksum).toMatch(/^[0-9a-f]{16}$/)
+})
+
+interface Deployment {
+  template: { metadata: { annotations: Record<string, string> } }
+}
+
+const checksumOf = ({ metadata }: Deployment['template']) => metadata.annotations['trainyard.dev/secrets-checksum']!
+
+async function readChecksums(): Promise<string[]> {
+  const { items } = JSON.parse(await stack.kubectl('get', 'deployments', `-n${namespace}`, '-ojson')) as {
+    items: { spec: Deployment }[]
+  }
+  return items.map(({ spec }) => checksumOf(spec.template))
+}
 
 async function readSecret() {
   const secret = JSON.parse(await stack.kubectl('get', 'secret', 'trainyard-secrets', `-n${namespace}`, '-ojson')) as {

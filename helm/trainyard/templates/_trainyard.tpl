@@ -102,9 +102,41 @@ securityContext: {{ toJson . }}
 {{- end }}
 {{- end }}
 
-{{/* Annotations that restart the pods when the given secrets change; nothing of the secrets can be read from them. */}}
+{{/*
+What the Secret holds, as JSON: what is given, else what was given before. A new engine key is made once, however many
+templates ask: it is kept among the values for the rest of this rendering.
+*/}}
+{{- define "trainyard.secretData" -}}
+{{- $kept := (lookup "v1" "Secret" .Release.Namespace "trainyard-secrets").data | default dict -}}
+{{- $given := .Values.secrets -}}
+{{- if not $given.engineKey -}}
+{{- $_ := set $given "engineKey" (index $kept "engine-key" | default "" | b64dec | default (randAlphaNum 48)) -}}
+{{- end -}}
+{{- $data := dict "engine-key" $given.engineKey -}}
+{{- with $given.databaseUrl | default (index $kept "database-url" | default "" | b64dec) -}}
+{{- $_ := set $data "database-url" . -}}
+{{- end -}}
+{{- $traces := $given.tracingDatabaseUrl | default (index $kept "tracing-database-url" | default "" | b64dec) -}}
+{{- if and $traces (ne $traces "same") -}}
+{{- $_ := set $data "tracing-database-url" $traces -}}
+{{- end -}}
+{{ toJson $data }}
+{{- end }}
+
+{{/*
+Annotations that restart the pods when the secrets change. The digest is keyed with the engine key, inside and outside:
+without that key, which is too random to be guessed, no guess of a password can be checked against it. Of a Secret that is
+not ours it is the version.
+*/}}
 {{- define "trainyard.podAnnotations" -}}
-trainyard.dev/secrets-checksum: {{ toJson .Values.secrets | sha256sum | trunc 16 | quote }}
+{{- if .Values.secrets.create -}}
+{{- $data := include "trainyard.secretData" . -}}
+{{- $key := (fromJson $data) | dig "engine-key" "" -}}
+trainyard.dev/secrets-checksum: {{ print $key (print $key $data | sha256sum) | sha256sum | trunc 16 | quote }}
+{{- else -}}
+{{- $own := lookup "v1" "Secret" .Release.Namespace "trainyard-secrets" | default dict -}}
+trainyard.dev/secrets-checksum: {{ dig "metadata" "resourceVersion" "" $own | quote }}
+{{- end }}
 {{- end }}
 
 {{/* Container settings that the control parts share. Call with (dict "root" $ "resources" ...). */}}
