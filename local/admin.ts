@@ -1,5 +1,5 @@
 import { CommandError } from '../apiserver/admin/command.ts'
-import { prepareAdminCommand, type AdminCommand } from '../apiserver/admin/run.ts'
+import { findHelp, prepareAdminCommand, type AdminCommand } from '../apiserver/admin/run.ts'
 import { runCommand } from './command.ts'
 import { readLocalConfig } from './config.ts'
 import { Problem } from './problem.ts'
@@ -10,8 +10,11 @@ import { requireRunning } from './stack/require-running.ts'
 /** Runs one of the administrator's commands, with the arguments of this process, on the database of the local stack. */
 export async function runLocally(command: AdminCommand): Promise<void> {
   await runCommand(async () => {
+    const args = process.argv.slice(2)
+    const help = findHelp(command, args)
+    if (help !== undefined) return void process.stdout.write(help)
     try {
-      const run = prepareAdminCommand(command, process.argv.slice(2))
+      const run = prepareAdminCommand(command, args)
       const settings = requireRunning(readLocalConfig().stateFolder)
       await withDatabase(databaseUrl(settings), run)
     } catch (error) {

@@ -11,8 +11,13 @@ import { layoutOf } from './stack/layout.ts'
 import { parsePayload } from './stack/payload.ts'
 import { requireRunning } from './stack/require-running.ts'
 
+const usage = 'usage: npm run put -- FILE [--entity E]'
+
 /** `npm run put -- FILE [--entity E]`: stores a payload of an entity and prints what a TrainingJob's inputRef takes. */
 await runCommand(async () => {
+  if (process.argv.slice(2).some((arg) => arg === '--help' || arg === '-h')) {
+    return void process.stdout.write(`${usage}\n`)
+  }
   const { file, entity } = readArguments(process.argv.slice(2))
   requireEntity(entity)
   const { stateFolder } = readLocalConfig()
@@ -26,7 +31,6 @@ await runCommand(async () => {
 })
 
 function readArguments(args: string[]): { file: string; entity: string } {
-  const usage = 'usage: npm run put -- FILE [--entity E]'
   try {
     const { values, positionals } = parseArgs({ args, options: { entity: { type: 'string' } }, allowPositionals: true })
     if (positionals.length === 1) return { file: positionals[0]!, entity: values.entity ?? defaultEntity }

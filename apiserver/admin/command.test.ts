@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseDuration } from './command.ts'
-import { prepareAdminCommand } from './run.ts'
+import { findHelp, prepareAdminCommand } from './run.ts'
 
 test.each([
   ['90s', 90],
@@ -10,6 +10,14 @@ test.each([
   ['0s', 0],
 ])('%s is %i seconds', (text, seconds) => {
   expect(parseDuration(text, '--overlap')).toBe(seconds)
+})
+
+test.each<[string, string[], RegExp]>([
+  ['key', ['--help'], /^usage: npm run key -- ENTITY/],
+  ['limits', ['team', '-h'], /^usage: npm run limits -- ENTITY/],
+])('%s %j is answered with the usage', (command, args, usage) => {
+  expect(findHelp(command, args)).toMatch(usage)
+  expect(findHelp(command, ['team'])).toBeUndefined()
 })
 
 describe('a command is refused with a sentence', () => {

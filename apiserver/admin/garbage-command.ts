@@ -5,7 +5,7 @@ import { readInstallation, wantClaim } from '../../db/store/installation.ts'
 import { CommandError, type PreparedCommand, type Printed } from './command.ts'
 import { formatTable } from './table.ts'
 
-const usage = `usage: npm run garbage -- list
+export const garbageUsage = `usage: npm run garbage -- list
        npm run garbage -- keep PREFIX... | --all      is not removed
        npm run garbage -- release PREFIX... | --all   is garbage: removed after seven days
        npm run garbage -- claim                       the artifact store is this installation's own`
@@ -23,7 +23,7 @@ export function prepareGarbageCommand(args: string[]): PreparedCommand {
   if (verb === 'list' && isAlone) return showGarbage
   if (verb === 'claim' && isAlone) return claim
   const change = verb !== undefined && Object.hasOwn(changes, verb) ? changes[verb] : undefined
-  if (!change || prefixes.length > 0 === all) throw new CommandError(usage)
+  if (!change || prefixes.length > 0 === all) throw new CommandError(garbageUsage)
   return (pool) => change(pool, all ? 'all' : prefixes)
 }
 
@@ -33,7 +33,7 @@ function readGarbageArguments(args: string[]) {
     const [verb, ...prefixes] = positionals
     return { verb, prefixes, all: values.all ?? false }
   } catch (cause) {
-    throw new CommandError(`${(cause as Error).message}\n${usage}`, { cause })
+    throw new CommandError(`${(cause as Error).message}\n${garbageUsage}`, { cause })
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from './command.ts'
 import { formatTable } from './table.ts'
 
-const usage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d]
+export const keyUsage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d]
        npm run key -- ENTITY --list
        npm run key -- ENTITY --revoke ID
        npm run key -- ENTITY --rotate ID [--overlap 1h]`
@@ -38,7 +38,7 @@ type Values = ReturnType<typeof readArguments<typeof options>>['values']
 
 /** Makes, lists, revokes or rotates keys of an entity, with the rights of whoever can reach the database. */
 export function prepareKeyCommand(args: string[]): PreparedCommand {
-  const { entity, values } = readArguments(args, options, usage)
+  const { entity, values } = readArguments(args, options, keyUsage)
   const { list, revoke, rotate } = values
   if (list) return (pool) => showKeys(pool, entity)
   // Also of an entity whose name was possible once.
@@ -49,7 +49,7 @@ export function prepareKeyCommand(args: string[]): PreparedCommand {
 }
 
 function prepareKey(entity: string, { role, name, 'expires-in': expiresIn }: Values): PreparedCommand {
-  if (!isRole(role)) throw new CommandError(`--role takes ${roles.join(', ')}, not "${role}".\n${usage}`)
+  if (!isRole(role)) throw new CommandError(`--role takes ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
   const seconds = readLimited(expiresIn, '--expires-in', longestLifeSeconds)
   const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * 1_000)
   return async (pool) =>

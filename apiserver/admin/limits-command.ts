@@ -24,7 +24,7 @@ const optionNames = Object.keys(limitNames) as Option[]
 const statisticsSettings: TokenStatisticsSetting[] = ['off', 'sampled', 'all']
 const [lightest, heaviest] = [1, 100]
 
-const usage = `usage: npm run limits -- ENTITY [${optionNames.map((name) => `--${name} ${valuesOf(name)}`).join('] [')}]
+export const limitsUsage = `usage: npm run limits -- ENTITY [${optionNames.map((name) => `--${name} ${valuesOf(name)}`).join('] [')}]
        N is a number, "${noLimit}" is no limit; "default" is what the installation sets; what is not named stays as it is.`
 
 const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'string' }])) as Record<
@@ -34,7 +34,7 @@ const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'str
 
 /** Sets limits of an entity and what is kept of it, and shows what holds for it. */
 export function prepareLimitsCommand(args: string[]): PreparedCommand {
-  const { entity, values } = readArguments(args, options, usage)
+  const { entity, values } = readArguments(args, options, limitsUsage)
   requireEntity(entity)
   const given = Object.entries(values) as [Option, string][]
   const changes = Object.fromEntries(given.map(([name, text]) => [limitNames[name], parseOption(name, text)]))

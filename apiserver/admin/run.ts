@@ -1,13 +1,21 @@
 import type { Pool } from '../../db/pool.ts'
 import { Refusal } from '../refusal.ts'
 import { CommandError, type Printed } from './command.ts'
-import { prepareGarbageCommand } from './garbage-command.ts'
-import { prepareKeyCommand } from './key-command.ts'
-import { prepareLimitsCommand } from './limits-command.ts'
+import { garbageUsage, prepareGarbageCommand } from './garbage-command.ts'
+import { keyUsage, prepareKeyCommand } from './key-command.ts'
+import { limitsUsage, prepareLimitsCommand } from './limits-command.ts'
 
 const commands = { key: prepareKeyCommand, limits: prepareLimitsCommand, garbage: prepareGarbageCommand }
 
+const usages = { key: keyUsage, limits: limitsUsage, garbage: garbageUsage }
+
 export type AdminCommand = keyof typeof commands
+
+/** How a command is used, when that is asked for; no database is needed for it. */
+export function findHelp(command: string | undefined, args: string[]): string | undefined {
+  if (!isCommand(command) || !args.some((arg) => arg === '--help' || arg === '-h')) return undefined
+  return `${usages[command]}\n`
+}
 
 /**
  * Reads a command of the installation's administrator; what is returned runs it on its database, and prints the answer.
@@ -15,11 +23,15 @@ export type AdminCommand = keyof typeof commands
  * @throws {CommandError} (both) a sentence on what to do otherwise
  */
 export function prepareAdminCommand(command: string | undefined, args: string[]): (pool: Pool) => Promise<void> {
-  if (command === undefined || !Object.hasOwn(commands, command)) {
+  if (!isCommand(command)) {
     throw new CommandError(`usage: node apiserver/admin/main.ts ${Object.keys(commands).join('|')} …`)
   }
-  const run = commands[command as AdminCommand](args)
+  const run = commands[command](args)
   return async (pool) => print(await run(pool).catch(tellRefusal))
+}
+
+function isCommand(command: string | undefined): command is AdminCommand {
+  return command !== undefined && Object.hasOwn(commands, command)
 }
 
 function print({ output, note = '' }: Printed): void {

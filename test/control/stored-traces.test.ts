@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
-import { saveEntityLimits, findEntityLimits } from '../../db/queries/entities.ts'
+import { changeEntityLimits } from '../../db/queries/entities.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { expectCountedTraces } from '../support/stored-bytes.ts'
 import { createRest } from '../support/rest.ts'
@@ -52,7 +52,7 @@ const readStored = async () => {
 }
 async function limitTo(storedBytes: number): Promise<void> {
   const { pool } = own.database
-  await saveEntityLimits(pool, entity, { ...(await findEntityLimits(pool, entity)), storedBytes })
+  await changeEntityLimits(pool, entity, { storedBytes })
 }
 const fullOf = (answer: { status: number; body: unknown }) => [
   answer.status,

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { KnownKeys } from '../../apiserver/keys/known-keys.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
-import { findEntityLimits, saveEntityLimits } from '../../db/queries/entities.ts'
+import { changeEntityLimits } from '../../db/queries/entities.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
@@ -60,7 +60,7 @@ async function pour({ sent, answer }: ReturnType<typeof open>, bytes: number): P
 }
 
 const limitTo = async (storedBytes: number) =>
-  saveEntityLimits(pool, entity, { ...(await findEntityLimits(pool, entity)), storedBytes })
+  changeEntityLimits(pool, entity, { storedBytes })
 
 describe('a body for a model that is not there', () => {
   const strange = async () => [randomUUID(), (await createRest(stack).createModel()).id]
