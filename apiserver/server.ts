@@ -7,11 +7,25 @@ const keepAliveMs = 90_000
 // An upload of the largest body over a slow line.
 const requestTimeoutMs = 1_800_000
 
+// The lines of a request before its body come at once; whoever lets them trickle in only holds a connection.
+const headersTimeoutMs = 20_000
+const checkConnectionsMs = 5_000
+// Each costs some 20 KiB, whether it asks for anything or not: these fit into what a pod may use by default.
+const mostConnections = 20_000
+
+const settings = {
+  keepAliveTimeout: keepAliveMs,
+  requestTimeout: requestTimeoutMs,
+  headersTimeout: headersTimeoutMs,
+  connectionsCheckingInterval: checkConnectionsMs,
+}
+
 /** Listens with an app. */
 export async function startServer(app: Koa, host: string, port: number): Promise<Server> {
   const callback = app.callback()
   const handle = (request: IncomingMessage, response: ServerResponse) => void callback(request, response)
-  const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: requestTimeoutMs }, handle)
+  const server = createServer(settings, handle)
+  server.maxConnections = mostConnections
   // The body's reader says "100 Continue", after the key and the announced length were looked at.
   server.on('checkContinue', handle)
   await new Promise<void>((resolve, reject) => {
