@@ -52,6 +52,7 @@ export async function prepareStack(request: StartRequest): Promise<StackSettings
 function makeFolders(layout: Layout): void {
   // Postgres may run as another user, who must be able to pass through.
   mkdirSync(layout.root, { recursive: true, mode: 0o755 })
-  mkdirSync(layout.artifacts, { recursive: true })
-  for (const folder of [layout.secrets, layout.etcd]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // What users have trained on is for no other user of the machine.
+  for (const folder of [layout.artifacts, layout.secrets, layout.etcd])
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
 }

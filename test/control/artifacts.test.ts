@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { Readable } from 'node:stream'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -30,6 +31,10 @@ const pathOf = (name: string, more = '') => `/v1/preview/artifacts/${entity}/tes
 beforeAll(async () => {
   rest = createRest(stack)
   entity = (await rest.createModel()).entity
+})
+
+test('what is stored on one machine is for its user alone', async () => {
+  expect((await stat(stack.artifacts)).mode & 0o777).toBe(0o700)
 })
 
 /** Sends bytes as they are. */
