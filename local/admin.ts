@@ -12,7 +12,10 @@ export async function runLocally(command: AdminCommand): Promise<void> {
   await runCommand(async () => {
     const args = process.argv.slice(2)
     const help = findHelp(command, args)
-    if (help !== undefined) return void process.stdout.write(help)
+    if (help !== undefined) {
+      process.stdout.write(help)
+      return
+    }
     try {
       const run = prepareAdminCommand(command, args)
       const settings = requireRunning(readLocalConfig().stateFolder)

@@ -16,7 +16,8 @@ const usage = 'usage: npm run put -- FILE [--entity E]'
 /** `npm run put -- FILE [--entity E]`: stores a payload of an entity and prints what a TrainingJob's inputRef takes. */
 await runCommand(async () => {
   if (process.argv.slice(2).some((arg) => arg === '--help' || arg === '-h')) {
-    return void process.stdout.write(`${usage}\n`)
+    process.stdout.write(`${usage}\n`)
+    return
   }
   const { file, entity } = readArguments(process.argv.slice(2))
   requireEntity(entity)

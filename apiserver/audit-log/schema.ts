@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { auditActions } from '../../db/queries/audit-log.ts'
 import { orderedPageQuery } from '../training/list.ts'
 import { nullable } from '../validation/nullable.ts'
@@ -13,8 +13,6 @@ export const auditQuerySchema = Type.Object({
   from: Type.Optional(time),
   to: Type.Optional(time),
 })
-
-export type AuditRequest = Static<typeof auditQuerySchema>
 
 /** An act as the admins of its entity see it. */
 export const actSchema = Type.Object({

@@ -98,14 +98,20 @@ test.each<[string, Record<string, string>]>([
   expect(performance.now() - before).toBeLessThan(5_000)
 })
 
-const start = (key: string) => `POST /v1/preview/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n`
-test.each<[string, (key: string) => string]>([
-  ['two lengths', (own) => `${start(own)}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x`],
-  ['a length and chunks', (own) => `${start(own)}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-  ['chunks that are not the last coding', (own) => `${start(own)}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
-  ['a name with a blank before its colon', (own) => `${start(own)}Content-Length : 2\r\n\r\n{}`],
-  ['a line that is folded', (own) => `${start(own)}X: a\r\n b\r\nContent-Length: -1\r\n\r\n{}`],
-  ['a size that is no number', (own) => `${start(own)}Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n`],
+const start = (secret: string) => `POST /v1/preview/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n`
+test.each<[string, (secret: string) => string]>([
+  ['two lengths', (secret) => `${start(secret)}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x`],
+  [
+    'a length and chunks',
+    (secret) => `${start(secret)}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    'chunks that are not the last coding',
+    (secret) => `${start(secret)}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
+  ],
+  ['a name with a blank before its colon', (secret) => `${start(secret)}Content-Length : 2\r\n\r\n{}`],
+  ['a line that is folded', (secret) => `${start(secret)}X: a\r\n b\r\nContent-Length: -1\r\n\r\n{}`],
+  ['a size that is no number', (secret) => `${start(secret)}Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n`],
 ])('a request with %s is refused, and nothing behind it is read', async (_, write) => {
   const { hostname, port } = new URL(own.server.url)
   const socket = connect(Number(port), hostname)
