@@ -3,7 +3,6 @@
 import sys
 
 from trainyard_artifacts.store import open_store
-from trainyard_engine.arguments import build_arguments
 from trainyard_engine.config import ConfigError, prepare_environment, read_settings
 from trainyard_engine.engine_process import tie_engine_processes
 
@@ -19,7 +18,7 @@ def main() -> None:
     from trainyard_engine.server import run_server
 
     try:
-        run_server(build_arguments(settings, sys.argv[1:]), open_store(settings.artifacts), settings.key)
+        run_server(settings, sys.argv[1:], open_store(settings.artifacts))
     except KeyboardInterrupt:
         sys.exit(0)
 

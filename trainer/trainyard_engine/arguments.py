@@ -2,6 +2,10 @@
 
 from trainyard_engine.config import Settings
 
+# vLLM takes an empty list for all domains, so this names one that never exists (RFC 6761): requests bring their media
+# as `data:` URLs.
+NO_DOMAIN = "media.invalid"
+
 
 def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     """`extra` comes last, so that whoever runs the engine can overrule everything but the names."""
@@ -9,6 +13,7 @@ def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     arguments += ["--enable-lora", "--max-loras", str(settings.max_loras)]
     arguments += ["--max-cpu-loras", str(max(settings.max_cpu_loras, settings.max_loras))]
     arguments += ["--max-lora-rank", str(round_rank(settings.max_lora_rank))]
+    arguments += ["--allowed-media-domains", NO_DOMAIN, "--disable-fastapi-docs"]
     if settings.max_model_len is not None:
         arguments += ["--max-model-len", str(settings.max_model_len)]
     return [*arguments, *extra, "--served-model-name", *settings.model_names]

@@ -19,10 +19,11 @@ class ConfigError(Exception):
 class Settings:
     host: str
     port: int
+    metrics_port: int
     model: str
     model_names: tuple[str, ...]
     artifacts: StoreSettings
-    key: str | None
+    key: str
     max_loras: int
     max_cpu_loras: int
     max_lora_rank: int
@@ -33,13 +34,15 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
     names = tuple(name.strip() for name in require(env, "TRAINYARD_MODEL_NAMES").split(",") if name.strip())
     if not names:
         raise ConfigError("TRAINYARD_MODEL_NAMES must hold at least one name")
+    port = read_number(env, "TRAINYARD_PORT", DEFAULT_PORT)
     return Settings(
         host=env.get("TRAINYARD_HOST") or "0.0.0.0",
-        port=read_number(env, "TRAINYARD_PORT", DEFAULT_PORT),
+        port=port,
+        metrics_port=read_number(env, "TRAINYARD_METRICS_PORT", port + 1),
         model=require(env, "TRAINYARD_MODEL"),
         model_names=names,
         artifacts=read_artifacts(env),
-        key=env.get("VLLM_API_KEY") or None,
+        key=require(env, "VLLM_API_KEY"),
         max_loras=read_number(env, "TRAINYARD_MAX_LORAS", 4),
         max_cpu_loras=read_number(env, "TRAINYARD_MAX_CPU_LORAS", 32),
         max_lora_rank=read_number(env, "TRAINYARD_MAX_LORA_RANK", 16),
@@ -54,6 +57,8 @@ def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.e
     # Nothing is told to anybody about who serves what.
     env.setdefault("VLLM_NO_USAGE_STATS", "1")
     env.setdefault("DO_NOT_TRACK", "1")
+    # An address that a request names is not opened; one that it was allowed to name leads to no other.
+    env.setdefault("VLLM_MEDIA_URL_ALLOW_REDIRECTS", "0")
     if Path(settings.model).is_dir():
         env.setdefault("HF_HUB_OFFLINE", "1")
 

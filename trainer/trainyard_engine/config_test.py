@@ -3,7 +3,12 @@ import pytest
 from trainyard_engine.arguments import build_arguments
 from trainyard_engine.config import ConfigError, prepare_environment, read_settings
 
-ENV = {"TRAINYARD_MODEL": "models/tiny-chat", "TRAINYARD_MODEL_NAMES": "a/b, c", "TRAINYARD_ARTIFACTS": "/artifacts"}
+ENV = {
+    "TRAINYARD_MODEL": "models/tiny-chat",
+    "TRAINYARD_MODEL_NAMES": "a/b, c",
+    "TRAINYARD_ARTIFACTS": "/artifacts",
+    "VLLM_API_KEY": "a key",
+}
 
 
 def test_arguments_of_the_server():
@@ -11,6 +16,7 @@ def test_arguments_of_the_server():
     assert build_arguments(settings, ["--dtype", "float32"]) == [
         "--model", "models/tiny-chat", "--host", "127.0.0.9", "--port", "8000",
         "--enable-lora", "--max-loras", "4", "--max-cpu-loras", "32", "--max-lora-rank", "32",
+        "--allowed-media-domains", "media.invalid", "--disable-fastapi-docs",
         "--dtype", "float32", "--served-model-name", "a/b", "c",
     ]  # fmt: skip
 

@@ -1,45 +1,63 @@
 """vLLM's own API server, with the warm-up before its socket listens."""
 
+import asyncio
 import signal
 from argparse import Namespace
 from typing import cast
 
 import uvloop
-from vllm.entrypoints.launchers.api_server.entry import build_and_serve, build_async_engine_client
+from vllm.entrypoints.launchers.api_server.entry import build_async_engine_client
 from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
-from vllm.entrypoints.launchers.launcher import setup_server
+from vllm.entrypoints.launchers.launcher import create_server_socket, setup_server
 from vllm.logger import configure_logging_from_args
 from vllm.lora.resolver import LoRAResolverRegistry
 from vllm.utils.argparse_utils import FlexibleArgumentParser
+from vllm.v1.metrics.prometheus import get_prometheus_registry
 
 from trainyard_artifacts.store import ArtifactStore
+from trainyard_engine.arguments import build_arguments
+from trainyard_engine.config import Settings
+from trainyard_engine.metrics import serve_metrics
 from trainyard_engine.resolver import CheckpointResolver
 from trainyard_engine.retirement import unload_over_http
+from trainyard_engine.serving import build_and_serve, open_checker
 from trainyard_engine.warm_up import warm_up
 
 
-def run_server(arguments: list[str], store: ArtifactStore, key: str | None) -> None:
-    """Serves until SIGTERM. `key` is what clients of vLLM's interface must show."""
-    parser = make_arg_parser(FlexibleArgumentParser(prog="trainyard_engine"))
-    parsed = cast(Namespace, parser.parse_args(arguments))
-    unload = unload_over_http(parsed.host, parsed.port, key)
+def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> None:
+    """Serves until SIGTERM."""
+    parsed = parse_arguments(build_arguments(settings, extra))
+    unload = unload_over_http(parsed.host, parsed.port, settings.key)
     LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(store, unload))
     configure_logging_from_args(parsed)
     validate_parsed_serve_args(parsed)
-    uvloop.run(serve(parsed))
+    uvloop.run(serve(parsed, settings))
 
 
-async def serve(arguments: Namespace) -> None:
-    """The socket is bound first, so that a taken port shows at once, and listens when everything is warm."""
+def parse_arguments(arguments: list[str]) -> Namespace:
+    parser = make_arg_parser(FlexibleArgumentParser(prog="trainyard_engine"))
+    parsed = cast(Namespace, parser.parse_args(arguments))
+    # What compiles is what a grammar was checked with; by itself vLLM falls back to others.
+    parsed.structured_outputs_config.backend = "xgrammar"
+    return parsed
+
+
+async def serve(arguments: Namespace, settings: Settings) -> None:
+    """The sockets are bound first, so that a taken port shows at once, and listen when everything is warm."""
     signal.signal(signal.SIGTERM, interrupt_start)  # vLLM replaces it once it serves
-    address, socket = setup_server(arguments, reuse_port=False)
+    _, listener = setup_server(arguments, reuse_port=False)
+    metrics_listener = create_server_socket((arguments.host, settings.metrics_port), reuse_port=False)
+    metrics = asyncio.create_task(serve_metrics(get_prometheus_registry(), metrics_listener))
     try:
         async with build_async_engine_client(arguments) as engine:
+            checker = open_checker(engine, arguments)
             await warm_up(engine, arguments.model)
-            ended = await build_and_serve(engine, address, socket, arguments)
+            ended = await build_and_serve(engine, checker, listener, arguments, settings.key)
         await ended
     finally:
-        socket.close()
+        metrics.cancel()
+        listener.close()
+        metrics_listener.close()
 
 
 def interrupt_start(*_: object) -> None:

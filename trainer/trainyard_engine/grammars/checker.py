@@ -1,0 +1,86 @@
+"""The engine's side of the process that compiles."""
+
+import asyncio
+import logging
+import multiprocessing
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+
+from trainyard_engine.grammars.order import Order
+from trainyard_engine.grammars.template import WALL_SECONDS, Check, run_template
+from trainyard_engine.grammars.verdict import GrammarRefused, Verdict
+
+logger = logging.getLogger("vllm.trainyard")
+
+# Beyond this the compiling process itself hangs: it ends each of its children in time.
+PATIENCE_SECONDS = 2 * WALL_SECONDS
+AWAY = "The engine cannot check grammars at the moment."
+
+
+class Checker:
+    """Has grammars compiled by another process, which it starts again when that has died."""
+
+    def __init__(self, open_check: Callable[[], Check]) -> None:
+        self.open_check = open_check
+        self.process: BaseProcess | None = None
+        self.connection: Connection | None = None
+        self.ready = asyncio.Event()
+        self.waiting: dict[int, asyncio.Future[Verdict]] = {}
+        self.count = 0
+
+    def start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=run_template, args=(theirs, self.open_check), daemon=True)
+        self.process.start()
+        theirs.close()
+        asyncio.get_running_loop().add_reader(self.connection.fileno(), self.receive)
+
+    async def compile(self, order: Order) -> Verdict:
+        if self.connection is None:
+            self.start()
+        await self.ready.wait()
+        if self.connection is None:
+            raise GrammarRefused(503, AWAY)
+        self.count += 1
+        number = self.count
+        answer = self.waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            self.connection.send((number, order))
+            return await asyncio.wait_for(answer, PATIENCE_SECONDS)
+        except (TimeoutError, OSError) as cause:
+            self.close()
+            raise GrammarRefused(503, AWAY) from cause
+        finally:
+            self.waiting.pop(number, None)
+
+    def receive(self) -> None:
+        assert self.connection is not None
+        try:
+            message = self.connection.recv()
+        except (EOFError, OSError):
+            logger.exception("The process that compiles grammars is gone; the next grammar starts another")
+            self.close()
+            return
+        if message == "ready":
+            self.ready.set()
+            return
+        number, verdict = message
+        if (answer := self.waiting.get(number)) and not answer.done():
+            answer.set_result(verdict)
+
+    def close(self) -> None:
+        """Ends the process; who waits for it is refused."""
+        if self.connection is None:
+            return
+        asyncio.get_running_loop().remove_reader(self.connection.fileno())
+        self.connection.close()
+        self.connection = None
+        if self.process:
+            self.process.kill()
+        for answer in self.waiting.values():
+            if not answer.done():
+                answer.set_exception(GrammarRefused(503, AWAY))
+        self.ready.set()  # whoever waits for it finds that it is gone
+        self.ready = asyncio.Event()

@@ -1,0 +1,117 @@
+"""vLLM's own way from a request to the masks of its grammar, gone through once without an engine."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+import xgrammar
+from pydantic import ValidationError
+from vllm.config import VllmConfig
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+from vllm.exceptions import VLLMValidationError
+from vllm.parser import ParserManager
+from vllm.sampling_params import SamplingParams, StructuredOutputsParams
+from vllm.tokenizers import cached_tokenizer_from_config
+from vllm.v1.structured_output.backend_xgrammar import XgrammarBackend
+from vllm.v1.structured_output.request import get_structured_output_key
+
+from trainyard_engine.grammars.order import Order, ParamsOrder
+from trainyard_engine.grammars.verdict import Grammar, GrammarRefused, Verdict
+
+# vLLM reads a grammar again for each request, where all chats wait for it.
+READING_SECONDS = 0.25
+# So it does for each mask.
+MASK_SECONDS = 0.1
+MASKS = 16
+MAX_SENTENCE = 500
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the compiler is made of; goes to a process of its own."""
+
+    config: VllmConfig
+    #: the arguments of vLLM's server that choose the parser of tool calls and reasoning
+    parser: dict[str, Any]
+
+
+class Compiler:
+    """Knows the tokenizer, as the engine's own compiler does."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.config = recipe.config
+        self.model = recipe.config.model_config
+        self.tokenizer = cached_tokenizer_from_config(model_config=self.model)
+        self.vocabulary = self.model.get_vocab_size()
+        self.backend = XgrammarBackend(self.config, tokenizer=self.tokenizer, vocab_size=self.vocabulary)
+        self.parser = ParserManager.get_parser(**recipe.parser, tokenizer=self.tokenizer)
+
+    def check(self, order: Order) -> Verdict:
+        try:
+            params = order.params if isinstance(order, ParamsOrder) else self.read(order.members)
+        except (ValidationError, VLLMValidationError):
+            # vLLM says it better, and as quickly.
+            return Verdict()
+        except Exception as cause:
+            return refuse(cause)
+        if params is None or params.all_constraints_none():
+            return Verdict()
+        try:
+            return Verdict(self.compile(params))
+        except Exception as cause:
+            return refuse(cause)
+
+    def read(self, members: dict[str, Any]) -> StructuredOutputsParams | None:
+        message = {"role": "user", "content": "a"}
+        request = ChatCompletionRequest.model_validate({**members, "messages": [message]})
+        if self.parser and request.tool_choice != "none":
+            parser = self.parser(
+                self.tokenizer,
+                request.tools,
+                model_config=self.model,
+                chat_template_kwargs=request.chat_template_kwargs or {},
+            )
+            request = parser.adjust_request(request)
+        return request.extract_structured_outputs()
+
+    def compile(self, params: StructuredOutputsParams) -> Grammar:
+        key = ParamsOrder(params).digest
+        params = replace(params)  # its check writes into it
+        sampling = SamplingParams(structured_outputs=params)
+        sampling.verify(self.model, None, self.config.structured_outputs_config, self.tokenizer)
+        if time.process_time() > READING_SECONDS:
+            raise GrammarRefused(400, "This grammar takes too long to read; make it simpler.")
+        compiled = self.backend.compile_grammar(*get_structured_output_key(params))
+        self.walk(compiled.ctx)
+        return Grammar(key, compiled.ctx.memory_size_bytes)
+
+    def walk(self, compiled: xgrammar.CompiledGrammar) -> None:
+        """Samples some tokens, because a grammar that is quickly compiled may still be slow with each of them."""
+        matcher = xgrammar.GrammarMatcher(compiled)
+        mask = xgrammar.allocate_token_bitmask(1, self.vocabulary)
+        random = torch.Generator().manual_seed(0)
+        for _ in range(MASKS):
+            started = time.process_time()
+            matcher.fill_next_token_bitmask(mask)
+            allowed = list_allowed(mask)
+            token = int(allowed[int(torch.randint(len(allowed), (1,), generator=random))])
+            matcher.accept_token(token)
+            if time.process_time() - started > MASK_SECONDS:
+                raise GrammarRefused(400, "This grammar takes too long for each token; make it simpler.")
+            if matcher.is_terminated():
+                return
+
+
+def list_allowed(mask: torch.Tensor) -> torch.Tensor:
+    bits = mask[0].unsqueeze(1) >> torch.arange(32, dtype=torch.int32)
+    return (bits & 1).flatten().nonzero().flatten()
+
+
+def refuse(cause: Exception) -> Verdict:
+    return Verdict(refusal=f"{cause}"[:MAX_SENTENCE] or "The engine cannot compile this grammar.")
+
+
+def open_check(recipe: Recipe) -> Callable[[Order], Verdict]:
+    return Compiler(recipe).check

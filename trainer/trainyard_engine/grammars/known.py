@@ -1,0 +1,71 @@
+"""Which grammars were compiled before, and what came of it."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from trainyard_engine.grammars.verdict import Grammar, Verdict
+
+REMEMBERED = 10_000
+REFUSED_SECONDS = 600.0
+#: what the engine's cache is taken to hold of a grammar beside its own count
+OVERHEAD_BYTES = 4096
+
+
+class KnownGrammars:
+    """Good grammars are those that the engine's own cache still holds: one that fell out is compiled as a new one.
+
+    That cache forgets the grammar that was used longest ago once it holds too many bytes; this does the same, earlier.
+    """
+
+    def __init__(self, cache_bytes: int, now: Callable[[], float] = time.monotonic) -> None:
+        self.cache_bytes = cache_bytes
+        self.now = now
+        self.held: OrderedDict[str, int] = OrderedDict()
+        self.held_bytes = 0
+        #: the grammar's key by the digest of the order; None where an order sets no grammar
+        self.keys: OrderedDict[str, str | None] = OrderedDict()
+        self.refusals: OrderedDict[str, tuple[str, float]] = OrderedDict()
+
+    def is_good(self, digest: str) -> bool:
+        if digest not in self.keys:
+            return False
+        self.keys.move_to_end(digest)
+        key = self.keys[digest]
+        if key is None:
+            return True
+        if key not in self.held:
+            return False
+        self.held.move_to_end(key)
+        return True
+
+    def find_refusal(self, digest: str) -> str | None:
+        sentence, until = self.refusals.get(digest, (None, 0.0))
+        return sentence if self.now() < until else None
+
+    def note(self, digest: str, verdict: Verdict) -> None:
+        if verdict.refusal is None:
+            self.note_good(digest, verdict.grammar)
+        elif verdict.lasting:
+            self.refusals[digest] = (verdict.refusal, self.now() + REFUSED_SECONDS)
+            trim(self.refusals)
+
+    def note_good(self, digest: str, grammar: Grammar | None) -> None:
+        key = grammar.key if grammar else None
+        # By its key the grammar is found again when vLLM hands it to the engine.
+        for name in {digest, key} - {None}:
+            self.keys[name] = key
+        trim(self.keys)
+        if grammar:
+            self.hold(grammar)
+
+    def hold(self, grammar: Grammar) -> None:
+        self.held_bytes += grammar.size + OVERHEAD_BYTES - self.held.pop(grammar.key, 0)
+        self.held[grammar.key] = grammar.size + OVERHEAD_BYTES
+        while self.held_bytes > self.cache_bytes and len(self.held) > 1:
+            self.held_bytes -= self.held.popitem(last=False)[1]
+
+
+def trim(memory: OrderedDict) -> None:
+    while len(memory) > REMEMBERED:
+        memory.popitem(last=False)

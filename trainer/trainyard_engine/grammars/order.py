@@ -1,0 +1,75 @@
+"""A grammar as a request brings it: the members of its body, or what vLLM made of them."""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from trainyard_engine.grammars.verdict import INFLUENCING, SETTING, GrammarRefused
+
+if TYPE_CHECKING:
+    from vllm.sampling_params import StructuredOutputsParams
+
+MAX_ORDER_BYTES = 256 * 1024
+# JSON may write a letter as \u0061, in a name too; no ordinary writer does.
+SET_SOMEWHERE = re.compile(rb'"(?:%s)"|\\u00[4-7]' % "|".join(SETTING).encode())
+
+
+@dataclass(frozen=True)
+class MembersOrder:
+    """The members of a chat request that set its grammar."""
+
+    members: dict[str, Any]
+
+    @property
+    def param(self) -> str:
+        return next(name for name in SETTING if name in self.members)
+
+    @cached_property
+    def digest(self) -> str:
+        return digest_of("members", json.dumps(self.members, sort_keys=True))
+
+
+@dataclass(frozen=True)
+class ParamsOrder:
+    """What vLLM has made of a request; its digest is the grammar's key."""
+
+    params: "StructuredOutputsParams"
+
+    @property
+    def param(self) -> str:
+        return "structured_outputs"
+
+    @cached_property
+    def digest(self) -> str:
+        # Imported late: the engine's first process reads its settings before vLLM is imported.
+        from vllm.v1.structured_output.request import get_structured_output_key
+
+        kind, specification = get_structured_output_key(self.params)
+        return digest_of(kind.name, specification)
+
+
+Order = MembersOrder | ParamsOrder
+
+
+def digest_of(kind: str, specification: str) -> str:
+    if len(specification) > MAX_ORDER_BYTES:
+        raise GrammarRefused(400, f"A grammar has at most {MAX_ORDER_BYTES // 1024} KiB of JSON; make it smaller.")
+    return hashlib.sha256(f"{kind}:{specification}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_order(body: bytes, setting: Sequence[str] = SETTING) -> MembersOrder | None:
+    """None where a body sets no grammar by one of these members, or is no JSON object: vLLM tells the client so."""
+    if not SET_SOMEWHERE.search(body):
+        return None
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict) or all(document.get(name) is None for name in setting):
+        return None
+    wanted = {name: document[name] for name in (*SETTING, *INFLUENCING) if document.get(name) is not None}
+    return MembersOrder(wanted)

@@ -1,0 +1,71 @@
+"""vLLM's app behind what this engine puts before it."""
+
+import asyncio
+from argparse import Namespace
+from functools import partial
+from socket import socket
+
+from fastapi import FastAPI
+from vllm import envs
+from vllm.engine.protocol import EngineClient
+from vllm.entrypoints.launchers.api_server.app_state import init_app_state
+from vllm.entrypoints.launchers.app import build_app
+from vllm.entrypoints.launchers.launcher import serve_http
+
+from trainyard_engine.access import AccessMiddleware
+from trainyard_engine.grammars.checker import Checker
+from trainyard_engine.grammars.compiler import Recipe, open_check
+from trainyard_engine.grammars.gate import GrammarGate
+from trainyard_engine.grammars.known import KnownGrammars
+from trainyard_engine.grammars.middleware import GrammarMiddleware, guard_engine
+from trainyard_engine.grammars.verdict import SETTING
+
+# The engine's cache counts what it holds a little differently.
+CACHE_SHARE = 0.8
+
+
+def open_checker(engine: EngineClient, arguments: Namespace) -> Checker:
+    """Starts at once, because it takes as long as a part of the engine's own start."""
+    parser = {
+        "tool_parser_name": arguments.tool_call_parser,
+        "reasoning_parser_name": arguments.structured_outputs_config.reasoning_parser,
+        "enable_auto_tools": arguments.enable_auto_tool_choice,
+        "tool_strict_level": arguments.tool_strict_level,
+        "model_name": engine.model_config.model,
+        "is_harmony": engine.model_config.hf_config.model_type == "gpt_oss",
+    }
+    checker = Checker(partial(open_check, Recipe(engine.vllm_config, parser)))
+    checker.start()
+    return checker
+
+
+async def build_and_serve(
+    engine: EngineClient, checker: Checker, listener: socket, arguments: Namespace, key: str
+) -> asyncio.Task:
+    """Answers with the task that ends when the server has ended."""
+    gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
+    guard_engine(engine, gate)
+    app = await build_vllm_app(engine, arguments)
+    has_parser = app.state.openai_serving_chat.parser_cls is not None
+    setting = [name for name in SETTING if has_parser or name != "tools"]
+    # vLLM has built its own stack already; these stand before all of it.
+    stack = app.middleware_stack or app.build_middleware_stack()
+    app.middleware_stack = AccessMiddleware(GrammarMiddleware(stack, gate, setting), key)
+    return await serve_http(
+        app,
+        sock=listener,
+        host=arguments.host,
+        port=arguments.port,
+        log_level=arguments.uvicorn_log_level,
+        access_log=not arguments.disable_uvicorn_access_log,
+        timeout_keep_alive=envs.VLLM_HTTP_TIMEOUT_KEEP_ALIVE,
+        h11_max_incomplete_event_size=arguments.h11_max_incomplete_event_size,
+        h11_max_header_count=arguments.h11_max_header_count,
+    )
+
+
+async def build_vllm_app(engine: EngineClient, arguments: Namespace) -> FastAPI:
+    tasks = await engine.get_supported_tasks()
+    app = build_app(arguments, tasks, engine.model_config)
+    await init_app_state(engine, app.state, arguments, tasks)
+    return app
