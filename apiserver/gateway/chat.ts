@@ -50,11 +50,11 @@ export async function completeChat(deps: Deps, call: ChatCall, chat: PreparedCha
 
 function postChat(
   deps: Deps,
-  { signal }: ChatCall,
+  { caller: { entity }, signal }: ChatCall,
   { target, takeBody }: PreparedChat,
 ): Promise<Dispatcher.ResponseData> {
   const { baseModelCrName } = target
-  return deps.engines.post({ baseModelCrName, path: '/v1/chat/completions', body: takeBody(), signal })
+  return deps.engines.post({ baseModelCrName, entity, path: '/v1/chat/completions', body: takeBody(), signal })
 }
 
 function accountOf({ caller: { entity, keyId }, project }: ChatCall, { charged }: ChatTarget): UsageAccount {

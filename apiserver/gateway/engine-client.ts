@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import type { Logger } from '../../lib/log.ts'
@@ -15,6 +16,8 @@ const connectTimeoutMs = 2_000
 /** A request to one of the engines of a base model. */
 export interface EngineRequest {
   baseModelCrName: string
+  /** whose request it is: engines give tenants turns */
+  entity: string
   path: string
   body: Buffer
   /** Aborted when the client has left. */
@@ -90,16 +93,25 @@ export class EngineClient {
     }
   }
 
-  #send(pod: EnginePod, { path, body, signal }: EngineRequest): Promise<Dispatcher.ResponseData> {
+  #send(pod: EnginePod, { entity, path, body, signal }: EngineRequest): Promise<Dispatcher.ResponseData> {
     const host = pod.ip.includes(':') ? `[${pod.ip}]` : pod.ip
     return this.#agent.request({
       origin: `http://${host}:${enginePort}`,
       path,
       method: 'POST',
-      headers: { authorization: `Bearer ${this.#engineKey}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${this.#engineKey}`,
+        'content-type': 'application/json',
+        'x-trainyard-tenant': this.#disguise(entity),
+      },
       body,
       signal,
     })
+  }
+
+  /** What engines know an entity by: they see whether two requests are of one, and not whose. */
+  #disguise(entity: string): string {
+    return createHmac('sha256', this.#engineKey).update(entity).digest('hex').slice(0, 32)
   }
 
   #countRequest(ip: string): () => void {

@@ -32,6 +32,12 @@ test.each([
   ],
   ['a checkpoint that is not found may come', 404, error('x'), { status: 503, headers: { 'Retry-After': '2' } }],
   ['too many requests', 429, '', { status: 503, headers: { 'Retry-After': '2' } }],
+  [
+    "too many of a client's grammars",
+    429,
+    JSON.stringify({ error: { message: 'wait', type: 'RateLimitError', param: 'response_format', code: 429 } }),
+    { status: 429, detail: 'wait', headers: { 'Retry-After': '2' } },
+  ],
   ['a wrong engine key is nothing for clients', 401, '{"error":"Unauthorized"}', { status: 502 }],
   [
     'a crash is nothing for clients',

@@ -3,24 +3,32 @@ import { renameInText, type ModelNames } from './rename-model.ts'
 
 /** What a client is told of an engine's answer that is no success. Its own words reach the client only about the request. */
 export function translateEngineError(status: number, body: Uint8Array, names: ModelNames): Refusal {
-  const { message, param } = readError(renameInText(body, names))
+  const { message, param, type } = readError(renameInText(body, names))
   if (status === 400 || status === 413 || status === 422) {
     return unprocessable({ loc: ['body', ...param], msg: message, type: 'value_error' })
   }
   if (status === 404) return unavailable('The engine cannot load this model at the moment.', 2)
+  // A client that sends one new grammar after the other is told so; the engine has room for others.
+  if (status === 429 && type === 'RateLimitError') return new Refusal(429, message, { 'Retry-After': '2' })
   if (status === 429 || status === 503) return unavailable('The engine takes no more requests at the moment.', 2)
   return new Refusal(502, 'The engine failed to answer.')
 }
 
 /** vLLM's error is `{"error": {message, type, param, code}}`; `param` is a field, or a path such as `body.a.b`. */
-function readError(body: Uint8Array): { message: string; param: string[] } {
+function readError(body: Uint8Array): { message: string; param: string[]; type?: unknown } {
   const fallback = { message: 'The engine refused the request', param: [] }
   try {
-    const { error } = JSON.parse(Buffer.from(body).toString()) as { error?: { message?: unknown; param?: unknown } }
+    const { error } = JSON.parse(Buffer.from(body).toString()) as { error?: EngineError }
     if (typeof error?.message !== 'string') return fallback
     const param = typeof error.param === 'string' ? error.param.replace(/^body\.?/, '').split('.') : []
-    return { message: error.message, param: param.filter(Boolean) }
+    return { message: error.message, param: param.filter(Boolean), type: error.type }
   } catch {
     return fallback
   }
+}
+
+interface EngineError {
+  message?: unknown
+  param?: unknown
+  type?: unknown
 }

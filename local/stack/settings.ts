@@ -69,8 +69,8 @@ export async function requireFreePort(port: number): Promise<void> {
   )
 }
 
-/** What the pods of a stack listen on, each at its own address: apiserver, operator, status server, engine. */
-const podPorts = [8080, 8081, 8082, 8000]
+/** What the pods of a stack listen on, each at its own address: apiserver, operator, status server, engine and its metrics. */
+const podPorts = [8080, 8081, 8082, 8000, 8001]
 
 /** @throws {Problem} when the addresses of Services or pods are not the stack's own */
 async function requireNetworks({ serviceNetwork, podNetwork }: Slot, stateFolder: string): Promise<void> {

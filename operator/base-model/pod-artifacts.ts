@@ -20,9 +20,16 @@ export function artifactsVolume(artifacts: PodArtifacts): { name: string } {
   return { name: 'artifacts', ...('s3' in artifacts ? { emptyDir: {} } : artifacts.volume) }
 }
 
-/** Where a container has that volume. */
-export function artifactsMount(artifacts: PodArtifacts): { name: string; mountPath: string } {
-  return { name: 'artifacts', mountPath: 's3' in artifacts ? cachePath : sharedPath }
+interface Mount {
+  name: string
+  mountPath: string
+  readOnly?: true
+}
+
+/** Where a container has that volume; the store itself may be there to read only. */
+export function artifactsMount(artifacts: PodArtifacts, { readOnly = false } = {}): Mount {
+  if ('s3' in artifacts) return { name: 'artifacts', mountPath: cachePath }
+  return { name: 'artifacts', mountPath: sharedPath, ...(readOnly && { readOnly }) }
 }
 
 /** The variables by which trainers and engines find the store. */

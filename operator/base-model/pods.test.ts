@@ -31,6 +31,7 @@ interface Built {
 interface Container {
   image: string
   args?: string[]
+  volumeMounts: object[]
   env: { name: string; value?: string; valueFrom?: object }[]
 }
 
@@ -44,6 +45,7 @@ test('an engine knows its names, its model, its limits and its key', () => {
   expect(envOf(engineOf(baseModel))).toEqual({
     TRAINYARD_HOST: { fieldRef: { fieldPath: 'status.podIP' } },
     TRAINYARD_PORT: '8000',
+    TRAINYARD_METRICS_PORT: '8001',
     TRAINYARD_MODEL: 'models/tiny',
     TRAINYARD_MODEL_NAMES: 'trainyard/tiny,tiny',
     TRAINYARD_ARTIFACTS: '/artifacts',
@@ -56,6 +58,14 @@ test('an engine knows its names, its model, its limits and its key', () => {
 
 test('on a cluster an engine listens on all addresses of its pod', () => {
   expect(envOf(engineOf(baseModel, { ...settings, listenOnPodIp: false }))).toMatchObject({ TRAINYARD_HOST: '0.0.0.0' })
+})
+
+test('an engine reads the store and writes nothing there', () => {
+  const store = { name: 'artifacts', mountPath: '/artifacts' }
+  expect(engineOf(baseModel).volumeMounts).toEqual([{ ...store, readOnly: true }])
+  expect(trainerOf(baseModel).volumeMounts).toContainEqual(store)
+  const bucket = { ...settings, artifacts: { s3: { address: 's3://bucket' } } }
+  expect(engineOf(baseModel, bucket).volumeMounts).toEqual([{ name: 'artifacts', mountPath: '/artifact-cache' }])
 })
 
 test('a trainer knows its base model, where to report and what adapters to make', () => {

@@ -25,6 +25,8 @@ const tokenSeconds = 3600
 
 /** Where an engine answers. */
 export const enginePort = 8000
+// What Prometheus reads has no key, and so a port of its own.
+const engineMetricsPort = 8001
 
 /** The Deployment of a base model's vLLM engines; its pod template carries its hash as a label. */
 export function buildEngineDeployment(baseModel: BaseModel, settings: PodSettings): KubeObject {
@@ -74,7 +76,12 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
         ...commonContainer('engine', settings, engine),
         command: ['python', '-m', 'trainyard_engine'],
         ...(args.length > 0 && { args }),
-        ports: [{ name: 'http', containerPort: enginePort }],
+        ports: [
+          { name: 'http', containerPort: enginePort },
+          { name: 'metrics', containerPort: engineMetricsPort },
+        ],
+        // An engine reads checkpoints of all tenants, and changes none.
+        volumeMounts: [artifactsMount(settings.artifacts, { readOnly: true })],
         env: mergeEnv(engineEnv(baseModel, settings), engine.env),
         ...engineProbes,
       },
@@ -89,6 +96,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
       ? { name: 'TRAINYARD_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }
       : { name: 'TRAINYARD_HOST', value: '0.0.0.0' },
     { name: 'TRAINYARD_PORT', value: String(enginePort) },
+    { name: 'TRAINYARD_METRICS_PORT', value: String(engineMetricsPort) },
     ...sourceEnv(baseModel),
     { name: 'TRAINYARD_MODEL_NAMES', value: names.join(',') },
     ...artifactsEnv(settings.artifacts),

@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 HEALTH = ("GET", "/health")
-# What the apiserver, the operator and this engine itself ask for. vLLM has more than a hundred other routes, and some of
-# them swap weights, stop the engine or open addresses.
+# What the apiserver, the operator and this engine itself ask for. vLLM has many other routes, and some of them swap
+# weights or stop the engine.
 ROUTES = frozenset(
     {
         HEALTH,
@@ -23,7 +23,7 @@ ROUTES = frozenset(
 
 
 class AccessMiddleware:
-    """Stands before everything else: nothing but the health answers without the key, and what is not used is not there."""
+    """Stands before all else: nothing but the health answers without the key, and what nobody uses is not there."""
 
     def __init__(self, app: ASGIApp, key: str) -> None:
         self.app = app

@@ -2,7 +2,8 @@
 
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Metric, generate_latest
@@ -10,7 +11,6 @@ from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
-from vllm.entrypoints.launchers.launcher import NoSignalServer
 
 # Its labels list the adapters of the requests that run and wait.
 ADAPTER_LISTS = "vllm:lora_requests_info"
@@ -46,7 +46,15 @@ def build_metrics_app(source: CollectorRegistry) -> Starlette:
     return Starlette(routes=[Route("/metrics", answer, methods=["GET"])])
 
 
+class QuietServer(uvicorn.Server):
+    """Leaves the process's signals to the server of the engine."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
 async def serve_metrics(source: CollectorRegistry, listener: socket.socket) -> None:
     """Serves until it is cancelled."""
     config = uvicorn.Config(build_metrics_app(source), log_level="warning", access_log=False, lifespan="off")
-    await NoSignalServer(config).serve(sockets=[listener])
+    await QuietServer(config).serve(sockets=[listener])

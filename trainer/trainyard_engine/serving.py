@@ -1,7 +1,7 @@
 """vLLM's app behind what this engine puts before it."""
 
-import asyncio
 from argparse import Namespace
+from collections.abc import Awaitable
 from functools import partial
 from socket import socket
 
@@ -41,8 +41,8 @@ def open_checker(engine: EngineClient, arguments: Namespace) -> Checker:
 
 async def build_and_serve(
     engine: EngineClient, checker: Checker, listener: socket, arguments: Namespace, key: str
-) -> asyncio.Task:
-    """Answers with the task that ends when the server has ended."""
+) -> Awaitable[None]:
+    """Serves until SIGTERM; answers with what is then left to be waited for."""
     gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
     guard_engine(engine, gate)
     app = await build_vllm_app(engine, arguments)

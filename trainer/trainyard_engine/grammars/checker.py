@@ -7,22 +7,23 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from trainyard_engine.grammars.order import Order
-from trainyard_engine.grammars.template import WALL_SECONDS, Check, run_template
+from trainyard_engine.grammars.order import NESTED, Order
+from trainyard_engine.grammars.template import Check, Limits, run_template
 from trainyard_engine.grammars.verdict import GrammarRefused, Verdict
 
 logger = logging.getLogger("vllm.trainyard")
 
-# Beyond this the compiling process itself hangs: it ends each of its children in time.
-PATIENCE_SECONDS = 2 * WALL_SECONDS
+# So much later the compiling process itself hangs: it ends each of its children in time.
+PATIENCE_SECONDS = 10.0
 AWAY = "The engine cannot check grammars at the moment."
 
 
 class Checker:
     """Has grammars compiled by another process, which it starts again when that has died."""
 
-    def __init__(self, open_check: Callable[[], Check]) -> None:
+    def __init__(self, open_check: Callable[[], Check], limits: Limits | None = None) -> None:
         self.open_check = open_check
+        self.limits = limits or Limits()
         self.process: BaseProcess | None = None
         self.connection: Connection | None = None
         self.ready = asyncio.Event()
@@ -32,7 +33,7 @@ class Checker:
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=run_template, args=(theirs, self.open_check), daemon=True)
+        self.process = context.Process(target=run_template, args=(theirs, self.open_check, self.limits), daemon=True)
         self.process.start()
         theirs.close()
         asyncio.get_running_loop().add_reader(self.connection.fileno(), self.receive)
@@ -48,7 +49,9 @@ class Checker:
         answer = self.waiting[number] = asyncio.get_running_loop().create_future()
         try:
             self.connection.send((number, order))
-            return await asyncio.wait_for(answer, PATIENCE_SECONDS)
+            return await asyncio.wait_for(answer, self.limits.wall_seconds + PATIENCE_SECONDS)
+        except RecursionError as cause:
+            raise GrammarRefused(400, NESTED) from cause
         except (TimeoutError, OSError) as cause:
             self.close()
             raise GrammarRefused(503, AWAY) from cause

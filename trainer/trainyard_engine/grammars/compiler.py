@@ -1,9 +1,10 @@
 """vLLM's own way from a request to the masks of its grammar, gone through once without an engine."""
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 import xgrammar
@@ -13,8 +14,8 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionReque
 from vllm.exceptions import VLLMValidationError
 from vllm.parser import ParserManager
 from vllm.sampling_params import SamplingParams, StructuredOutputsParams
-from vllm.tokenizers import cached_tokenizer_from_config
-from vllm.v1.structured_output.backend_xgrammar import XgrammarBackend
+from vllm.tokenizers import TokenizerLike, cached_tokenizer_from_config
+from vllm.v1.structured_output.backend_xgrammar import XgrammarBackend, XgrammarGrammar
 from vllm.v1.structured_output.request import get_structured_output_key
 
 from trainyard_engine.grammars.order import Order, ParamsOrder
@@ -43,14 +44,14 @@ class Compiler:
     def __init__(self, recipe: Recipe) -> None:
         self.config = recipe.config
         self.model = recipe.config.model_config
-        self.tokenizer = cached_tokenizer_from_config(model_config=self.model)
+        self.tokenizer = cast(TokenizerLike, cached_tokenizer_from_config(model_config=self.model))
         self.vocabulary = self.model.get_vocab_size()
         self.backend = XgrammarBackend(self.config, tokenizer=self.tokenizer, vocab_size=self.vocabulary)
         self.parser = ParserManager.get_parser(**recipe.parser, tokenizer=self.tokenizer)
 
     def check(self, order: Order) -> Verdict:
         try:
-            params = order.params if isinstance(order, ParamsOrder) else self.read(order.members)
+            params = order.params if isinstance(order, ParamsOrder) else self.read(json.loads(order.text))
         except (ValidationError, VLLMValidationError):
             # vLLM says it better, and as quickly.
             return Verdict()
@@ -69,7 +70,7 @@ class Compiler:
         if self.parser and request.tool_choice != "none":
             parser = self.parser(
                 self.tokenizer,
-                request.tools,
+                cast(Any, request.tools),  # as vLLM itself hands them over
                 model_config=self.model,
                 chat_template_kwargs=request.chat_template_kwargs or {},
             )
@@ -83,9 +84,9 @@ class Compiler:
         sampling.verify(self.model, None, self.config.structured_outputs_config, self.tokenizer)
         if time.process_time() > READING_SECONDS:
             raise GrammarRefused(400, "This grammar takes too long to read; make it simpler.")
-        compiled = self.backend.compile_grammar(*get_structured_output_key(params))
-        self.walk(compiled.ctx)
-        return Grammar(key, compiled.ctx.memory_size_bytes)
+        compiled = cast(XgrammarGrammar, self.backend.compile_grammar(*get_structured_output_key(params))).ctx
+        self.walk(compiled)
+        return Grammar(key, compiled.memory_size_bytes)
 
     def walk(self, compiled: xgrammar.CompiledGrammar) -> None:
         """Samples some tokens, because a grammar that is quickly compiled may still be slow with each of them."""

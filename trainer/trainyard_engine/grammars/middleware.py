@@ -46,17 +46,16 @@ class GrammarMiddleware:
             await self.app(scope, give_again(body, receive), send)
 
     async def check(self, body: bytes) -> JSONResponse | None:
-        order = read_order(body, self.setting)
-        if order is None:
-            return None
+        order = None
         try:
-            await self.gate.admit(tenant_of_request.get(), order)
+            if order := read_order(body, self.setting):
+                await self.gate.admit(tenant_of_request.get(), order)
             return None
         except GrammarRefused as cause:
-            return describe(cause, order.param)
+            return describe(cause, order and order.param)
 
 
-def describe(cause: GrammarRefused, param: str) -> JSONResponse:
+def describe(cause: GrammarRefused, param: str | None) -> JSONResponse:
     """As vLLM tells its own errors."""
     error = {"message": cause.sentence, "type": KINDS[cause.status], "param": param, "code": cause.status}
     return JSONResponse({"error": error}, status_code=cause.status)

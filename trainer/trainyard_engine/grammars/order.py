@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trainyard_engine.grammars.verdict import INFLUENCING, SETTING, GrammarRefused
 
@@ -14,23 +14,22 @@ if TYPE_CHECKING:
     from vllm.sampling_params import StructuredOutputsParams
 
 MAX_ORDER_BYTES = 256 * 1024
+NESTED = "This grammar nests too deep; make it simpler."
 # JSON may write a letter as \u0061, in a name too; no ordinary writer does.
 SET_SOMEWHERE = re.compile(rb'"(?:%s)"|\\u00[4-7]' % "|".join(SETTING).encode())
 
 
 @dataclass(frozen=True)
 class MembersOrder:
-    """The members of a chat request that set its grammar."""
+    """The members of a chat request that set its grammar, as JSON: text nests as deep as it likes."""
 
-    members: dict[str, Any]
-
-    @property
-    def param(self) -> str:
-        return next(name for name in SETTING if name in self.members)
+    text: str
+    #: the member that a refusal is about
+    param: str
 
     @cached_property
     def digest(self) -> str:
-        return digest_of("members", json.dumps(self.members, sort_keys=True))
+        return digest_of("members", self.text)
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,10 @@ class ParamsOrder:
         # Imported late: the engine's first process reads its settings before vLLM is imported.
         from vllm.v1.structured_output.request import get_structured_output_key
 
-        kind, specification = get_structured_output_key(self.params)
+        try:
+            kind, specification = get_structured_output_key(self.params)
+        except RecursionError as cause:
+            raise GrammarRefused(400, NESTED) from cause
         return digest_of(kind.name, specification)
 
 
@@ -62,14 +64,22 @@ def digest_of(kind: str, specification: str) -> str:
 
 
 def read_order(body: bytes, setting: Sequence[str] = SETTING) -> MembersOrder | None:
-    """None where a body sets no grammar by one of these members, or is no JSON object: vLLM tells the client so."""
+    """None where a body sets no grammar by one of these members, or is no JSON object: vLLM tells the client so.
+
+    Raises GrammarRefused where one nests too deep to be looked at.
+    """
     if not SET_SOMEWHERE.search(body):
         return None
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+        return pick_members(json.loads(body), setting)
+    except RecursionError as cause:
+        raise GrammarRefused(400, NESTED) from cause
+    except ValueError:
         return None
+
+
+def pick_members(document: object, setting: Sequence[str]) -> MembersOrder | None:
     if not isinstance(document, dict) or all(document.get(name) is None for name in setting):
         return None
     wanted = {name: document[name] for name in (*SETTING, *INFLUENCING) if document.get(name) is not None}
-    return MembersOrder(wanted)
+    return MembersOrder(json.dumps(wanted, sort_keys=True), next(name for name in SETTING if name in wanted))

@@ -7,23 +7,40 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import Any
+from pathlib import Path
+from typing import NoReturn
 
 from trainyard_engine.engine_process import end_with_parent
 from trainyard_engine.grammars.order import Order
 from trainyard_engine.grammars.verdict import Verdict
 
-WALL_SECONDS = 10.0
-# The engine compiles a grammar once more, and whoever else brings a new one waits for that.
-PROCESSOR_SECONDS = 5
-MEMORY_BYTES = 512 * 1024 * 1024
-
-SLOW = f"This grammar takes more than {PROCESSOR_SECONDS} seconds to compile; make it smaller or simpler."
-LATE = f"This grammar was not compiled within {WALL_SECONDS:.0f} seconds; make it smaller or simpler, or try again later."
-LARGE = f"This grammar takes more than {MEMORY_BYTES // 2**20} MiB of memory to compile; make it smaller or simpler."
 BROKEN = "The compiler of grammars ended over this one; make it simpler."
 
 Check = Callable[[Order], Verdict]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one grammar."""
+
+    wall_seconds: float = 10
+    #: the engine compiles a grammar once more, and whoever else brings a new one waits for that
+    processor_seconds: int = 5
+    memory_mib: int = 512
+
+    @property
+    def slow(self) -> str:
+        return f"This grammar takes more than {self.processor_seconds} seconds to compile; make it smaller or simpler."
+
+    @property
+    def late(self) -> str:
+        return (
+            f"This grammar was not compiled within {self.wall_seconds:g} seconds; make it simpler, or try again later."
+        )
+
+    @property
+    def large(self) -> str:
+        return f"This grammar takes more than {self.memory_mib} MiB of memory to compile; make it smaller or simpler."
 
 
 @dataclass
@@ -34,26 +51,25 @@ class Child:
     deadline: float
 
 
-def run_template(orders: Connection, open_check: Callable[[], Check]) -> None:
+def run_template(orders: Connection, open_check: Callable[[], Check], limits: Limits) -> None:
     """Answers `(number, order)` with `(number, verdict)`, in no order, until nobody asks any more."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # a fork has none of its parent's threads
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    template = Template(orders, open_check())
+    template = Template(orders, open_check(), limits)
     orders.send("ready")
     template.run()
 
 
 class Template:
-    def __init__(self, orders: Connection, check: Check) -> None:
+    def __init__(self, orders: Connection, check: Check, limits: Limits) -> None:
         self.orders = orders
         self.check = check
+        self.limits = limits
         self.children: list[Child] = []
 
     def run(self) -> None:
         while True:
-            now = time.monotonic()
-            patience = min((child.deadline - now for child in self.children), default=None)
-            ready = wait([self.orders, *(child.answer for child in self.children)], patience and max(patience, 0))
+            ready = wait([self.orders, *(child.answer for child in self.children)], self.measure_patience())
             for child in list(self.children):
                 if child.answer in ready:
                     self.finish(child)
@@ -62,6 +78,10 @@ class Template:
             if self.orders in ready and not self.take_order():
                 return
 
+    def measure_patience(self) -> float | None:
+        now = time.monotonic()
+        return min((max(child.deadline - now, 0) for child in self.children), default=None)
+
     def take_order(self) -> bool:
         try:
             number, order = self.orders.recv()
@@ -69,9 +89,9 @@ class Template:
             return False
         reader, writer = Pipe(duplex=False)
         if (pid := os.fork()) == 0:
-            compile_here(self.check, order, writer)
+            compile_here(self.check, self.limits, order, writer)
         writer.close()
-        self.children.append(Child(number, pid, reader, time.monotonic() + WALL_SECONDS))
+        self.children.append(Child(number, pid, reader, time.monotonic() + self.limits.wall_seconds))
         return True
 
     def finish(self, child: Child, late: bool = False) -> None:
@@ -82,8 +102,15 @@ class Template:
         _, status = os.waitpid(child.pid, 0)
         child.answer.close()
         if verdict is None:
-            verdict = explain_late() if late else explain_death(status)
+            verdict = self.explain(status, late)
         self.orders.send((child.number, verdict))
+
+    def explain(self, status: int, late: bool) -> Verdict:
+        if late:
+            # Kept for no later request: on a machine that has too much to do, any grammar may be late.
+            return Verdict(refusal=self.limits.late, lasting=False)
+        is_slow = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
+        return Verdict(refusal=self.limits.slow if is_slow else BROKEN)
 
 
 def receive(answer: Connection) -> Verdict | None:
@@ -93,31 +120,21 @@ def receive(answer: Connection) -> Verdict | None:
         return None
 
 
-def explain_late() -> Verdict:
-    """Kept for no later request: on a machine that has too much to do, any grammar may be late."""
-    return Verdict(refusal=LATE, lasting=False)
-
-
-def explain_death(status: int) -> Verdict:
-    is_slow = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
-    return Verdict(refusal=SLOW if is_slow else BROKEN)
-
-
-def compile_here(check: Check, order: Order, answer: Connection) -> Any:
+def compile_here(check: Check, limits: Limits, order: Order, answer: Connection) -> NoReturn:
     """The whole life of a child."""
     try:
         end_with_parent()
-        limit_resources()
+        limit_resources(limits)
         answer.send(check(order))
     except MemoryError:
-        answer.send(Verdict(refusal=LARGE))
+        answer.send(Verdict(refusal=limits.large))
     finally:
         os._exit(0)
 
 
-def limit_resources() -> None:
+def limit_resources(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS + 1))
-    with open("/proc/self/statm") as file:
-        data = int(file.read().split()[5]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_DATA, (data + MEMORY_BYTES, data + MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.processor_seconds, limits.processor_seconds + 1))
+    used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+    most = used + limits.memory_mib * 2**20
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))

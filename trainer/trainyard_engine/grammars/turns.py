@@ -13,7 +13,7 @@ class Turns:
         self.free = slots
         self.max_waiting = waiting
         self.active: set[str] = set()
-        #: who waits, by tenant; the tenant that was served last stands last
+        #: who waits, by tenant; the tenant whose turn ended last stands last
         self.queues: dict[str, deque[Future[None]]] = {}
 
     async def take(self, tenant: str) -> None:
@@ -37,6 +37,8 @@ class Turns:
     def give_back(self, tenant: str) -> None:
         self.free += 1
         self.active.discard(tenant)
+        if tenant in self.queues:
+            self.queues[tenant] = self.queues.pop(tenant)
         self.serve()
 
     def serve(self) -> None:
@@ -44,7 +46,6 @@ class Turns:
             turn = self.queues[tenant].popleft()
             if turn.cancelled():
                 continue
-            self.queues[tenant] = self.queues.pop(tenant)
             self.free -= 1
             self.active.add(tenant)
             turn.set_result(None)

@@ -1,0 +1,70 @@
+"""The real processes, with checks that do what hostile grammars do."""
+
+import asyncio
+import os
+import signal
+import time
+
+import pytest
+
+from trainyard_engine.grammars.checker import Checker
+from trainyard_engine.grammars.order import MembersOrder
+from trainyard_engine.grammars.template import BROKEN, Limits
+from trainyard_engine.grammars.verdict import Grammar, GrammarRefused, Verdict
+
+LIMITS = Limits(wall_seconds=50, processor_seconds=1, memory_mib=64)
+IMPATIENT = Limits(wall_seconds=0.5)
+FINE = Verdict(Grammar("fine", 1))
+
+
+def misbehave(order):
+    match order.text:
+        case "spin":
+            while True:
+                pass
+        case "sleep":
+            time.sleep(60)
+        case "eat":
+            return Verdict(Grammar(str(len(bytes(256 * 2**20))), 1))
+        case "die":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "kill":
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(60)
+    return FINE
+
+
+def open_misbehave():
+    return misbehave
+
+
+def run(limits, test):
+    async def with_checker():
+        checker = Checker(open_misbehave, limits)
+        try:
+            await test(lambda what: checker.compile(MembersOrder(what, "tools")))
+        finally:
+            checker.close()
+
+    asyncio.run(asyncio.wait_for(with_checker(), 60))
+
+
+def test_whatever_a_grammar_does_the_next_one_is_compiled():
+    async def test(check):
+        for what, sentence in {"spin": LIMITS.slow, "eat": LIMITS.large, "die": BROKEN}.items():
+            assert await check(what) == Verdict(refusal=sentence)
+        with pytest.raises(GrammarRefused) as caught:
+            await check("kill")
+        assert caught.value.status == 503
+        assert await check("well") == FINE
+
+    run(LIMITS, test)
+
+
+def test_a_late_grammar_is_killed_while_others_go_on():
+    async def test(check):
+        asleep = asyncio.create_task(check("sleep"))
+        assert await check("well") == FINE
+        assert await asleep == Verdict(refusal=IMPATIENT.late, lasting=False)
+
+    run(IMPATIENT, test)

@@ -1,0 +1,158 @@
+"""vLLM's own compiler with the tiny model's tokenizer, in the processes that an engine has for it."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from trainyard_engine.arguments import build_arguments
+from trainyard_engine.config import read_settings
+from trainyard_engine.grammars.checker import Checker
+from trainyard_engine.grammars.order import MembersOrder, ParamsOrder
+from trainyard_engine.grammars.template import Limits
+from trainyard_engine.grammars.verdict import Verdict
+
+MODEL = Path(__file__).parents[2] / "models" / "tiny-chat"
+ENV = {
+    "TRAINYARD_MODEL": str(MODEL),
+    "TRAINYARD_MODEL_NAMES": "tiny",
+    "TRAINYARD_ARTIFACTS": "/a",
+    "VLLM_API_KEY": "k",
+}
+#: what decides whether a request may open an address or a file, or bring a template or a tensor
+TRUST = (
+    "allowed_media_domains allowed_local_media_path trust_request_chat_template enable_prompt_embeds trust_remote_code"
+)
+LIMITS = Limits(wall_seconds=60, processor_seconds=2)
+
+
+def open_real_check():
+    from vllm.engine.arg_utils import AsyncEngineArgs
+    from vllm.sampling_params import StructuredOutputsParams
+
+    from trainyard_engine.grammars.compiler import Compiler, Recipe
+    from trainyard_engine.server import parse_arguments
+
+    extra = ["--max-model-len", "512", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"]
+    parsed = parse_arguments(build_arguments(read_settings(ENV), extra))
+    config = AsyncEngineArgs.from_cli_args(parsed).create_engine_config()
+    compiler = Compiler(Recipe(config, {"tool_parser_name": "hermes", "enable_auto_tools": True}))
+
+    def check(order):
+        members = json.loads(order.text)
+        if members == {}:
+            return Verdict(refusal=json.dumps({name: getattr(parsed, name) for name in TRUST.split()}))
+        if "by the engine" in members:
+            return compiler.check(ParamsOrder(StructuredOutputsParams(**members["by the engine"])))
+        return compiler.check(order)
+
+    return check
+
+
+@pytest.fixture(scope="module")
+def check():
+    async def start():
+        return Checker(open_real_check, LIMITS)
+
+    async def ask(members):
+        return await checker.compile(MembersOrder(json.dumps(members), "tools"))
+
+    async def close():
+        checker.close()
+
+    with asyncio.Runner() as runner:
+        checker = runner.run(start())
+        yield lambda members: runner.run(ask(members))
+        runner.run(close())
+
+
+def test_a_request_is_trusted_with_nothing(check):
+    assert json.loads(check({}).refusal or "") == {
+        "allowed_media_domains": ["media.invalid"],
+        "allowed_local_media_path": "",
+        "trust_request_chat_template": False,
+        "enable_prompt_embeds": False,
+        "trust_remote_code": False,
+    }
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+TOOL = {"type": "function", "function": {"name": "f", "parameters": SCHEMA}}
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"structured_outputs": {"regex": "[ab]"}},
+        {"structured_outputs": {"choice": ["a", "b"]}},
+        {"structured_outputs": {"json": SCHEMA}},
+        {"structured_outputs": {"grammar": 'root ::= "a" | "b"'}},
+        {"response_format": {"type": "json_object"}},
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}}},
+        {"tools": [TOOL], "tool_choice": "required"},
+        {"tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "f"}}},
+    ],
+)
+def test_an_ordinary_grammar_is_compiled(check, members):
+    verdict = check(members)
+    assert verdict.refusal is None
+    assert verdict.grammar and verdict.grammar.size > 0
+
+
+@pytest.mark.parametrize(
+    "members", [{"response_format": {"type": "text"}}, {"tools": [TOOL], "tool_choice": "none"}, {"tools": 1}]
+)
+def test_a_request_may_set_none(check, members):
+    assert check(members) == Verdict()
+
+
+@pytest.mark.parametrize("params", [{"choice": ["a", "b"]}, {"json": SCHEMA}, {"regex": "a+"}])
+def test_the_grammar_has_the_key_by_which_the_engine_knows_it(check, params):
+    verdict = check({"structured_outputs": params})
+    assert verdict.grammar
+    assert check({"by the engine": params}) == verdict
+
+
+def deep(levels):
+    schema = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
+def ambiguous(rules):
+    lines = [
+        f'r{i} ::= r{(i * 7 + 1) % rules} r{(i * 3 + 2) % rules} | r{(i + 1) % rules} "a" | [a-z]*'
+        for i in range(rules)
+    ]
+    return "\n".join(["root ::= r0", *lines])
+
+
+HOSTILE = {
+    "an enum of many texts": {"json": {"enum": [f"text {number}" for number in range(15_000)]}},
+    "rules that are each other": {"grammar": ambiguous(100)},
+    "a regex with an open bracket": {"regex": "["},
+    "a schema without bottom": {"json": deep(400)},
+    "what xgrammar would leave out": {"json": {"type": "integer", "multipleOf": 3}},
+}
+
+
+@pytest.mark.parametrize("structured_outputs", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_grammar_is_refused(check, structured_outputs):
+    assert check({"structured_outputs": structured_outputs}).refusal
+
+
+HARMLESS = {
+    "nested quantifiers": {"regex": "((a{0,50}){0,50}){0,50}"},
+    "the regex that backtracks for ever elsewhere": {"regex": "(a+)+b"},
+    "a schema that refers to itself": {
+        "json": {"$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}}, "$ref": "#/$defs/a"}
+    },
+}
+
+
+@pytest.mark.parametrize("structured_outputs", HARMLESS.values(), ids=HARMLESS.keys())
+def test_what_only_looks_hostile_is_compiled(check, structured_outputs):
+    verdict = check({"structured_outputs": structured_outputs})
+    assert verdict.grammar, verdict.refusal

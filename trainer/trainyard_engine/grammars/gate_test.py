@@ -1,0 +1,99 @@
+import asyncio
+
+import pytest
+
+from trainyard_engine.grammars.gate import GrammarGate
+from trainyard_engine.grammars.known import KnownGrammars
+from trainyard_engine.grammars.order import MembersOrder
+from trainyard_engine.grammars.turns import Turns
+from trainyard_engine.grammars.verdict import Grammar, GrammarRefused, Verdict
+
+
+class SlowChecker:
+    """Takes its time, and refuses what is bad."""
+
+    def __init__(self, seconds=0.0):
+        self.seconds = seconds
+        self.compiled = []
+
+    async def compile(self, order):
+        regex = order.text
+        self.compiled.append(regex)
+        await asyncio.sleep(self.seconds)
+        return Verdict(refusal="bad") if "bad" in regex else Verdict(Grammar(regex, 1))
+
+
+def order(regex):
+    return MembersOrder(regex, "structured_outputs")
+
+
+def open_gate(checker, turns=None):
+    return GrammarGate(checker, KnownGrammars(10**9), turns)
+
+
+def run(test):
+    asyncio.run(asyncio.wait_for(test(), 5))
+
+
+def test_a_known_grammar_costs_nothing():
+    async def test():
+        checker = SlowChecker()
+        gate = open_gate(checker)
+        for _ in range(3):
+            await gate.admit("a", order("x"))
+        assert checker.compiled == ["x"]
+
+    run(test)
+
+
+def test_a_bad_grammar_is_compiled_once():
+    async def test():
+        checker = SlowChecker()
+        gate = open_gate(checker)
+        for _ in range(3):
+            with pytest.raises(GrammarRefused, match="bad") as caught:
+                await gate.admit("a", order("bad"))
+            assert caught.value.status == 400
+        assert checker.compiled == ["bad"]
+
+    run(test)
+
+
+def test_requests_of_a_tenant_share_a_compilation_also_when_the_first_leaves():
+    async def test():
+        checker = SlowChecker(0.02)
+        gate = open_gate(checker)
+        tasks = [asyncio.create_task(gate.admit("a", order("x"))) for _ in range(50)]
+        await asyncio.sleep(0.01)
+        tasks[0].cancel()
+        await asyncio.gather(*tasks[1:])
+        assert checker.compiled == ["x"]
+
+    run(test)
+
+
+def test_nobody_waits_for_more_than_one_grammar_of_another_tenant():
+    async def test():
+        checker = SlowChecker(0.02)
+        gate = open_gate(checker, Turns(1, 9))
+        flood = [asyncio.create_task(gate.admit("a", order(f"bad{number}"))) for number in range(9)]
+        await asyncio.sleep(0.01)
+        await gate.admit("b", order("x"))
+        assert checker.compiled == ["bad0", "x"]
+        await asyncio.gather(*flood, return_exceptions=True)
+
+    run(test)
+
+
+def test_a_turn_lasts_until_the_engine_has_compiled_too():
+    async def test():
+        checker = SlowChecker(0.05)
+        gate = open_gate(checker, Turns(1, 9))
+        await gate.admit("a", order("x"))
+        second = asyncio.create_task(gate.admit("b", order("y")))
+        await asyncio.sleep(0.02)
+        assert checker.compiled == ["x"]
+        await second
+        assert checker.compiled == ["x", "y"]
+
+    run(test)

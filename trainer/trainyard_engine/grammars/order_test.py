@@ -1,0 +1,64 @@
+import json
+
+import pytest
+
+from trainyard_engine.grammars.order import MAX_ORDER_BYTES, read_order
+from trainyard_engine.grammars.verdict import GrammarRefused
+
+CHAT = {"model": "m", "messages": [{"role": "user", "content": "say \"tools\" and 'response_format'"}]}
+SCHEMA = {"type": "json_object"}
+
+
+def read(more, setting=("structured_outputs", "response_format", "tools")):
+    return read_order(json.dumps(CHAT | more).encode(), setting)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"response_format": None, "tool_choice": "auto"}, {"max_tokens": 3}, {"nested": {"response_format": SCHEMA}}],
+)
+def test_most_chats_set_no_grammar(more):
+    assert read(more) is None
+
+
+@pytest.mark.parametrize("name", ["structured_outputs", "response_format", "tools"])
+def test_what_sets_a_grammar_is_found(name):
+    order = read({name: SCHEMA, "tool_choice": "auto", "seed": 1})
+    assert order
+    assert json.loads(order.text) == {name: SCHEMA, "tool_choice": "auto"}
+    assert order.param == name
+
+
+def test_tools_count_only_where_the_engine_makes_grammars_of_them():
+    assert read({"tools": [{}]}, ("structured_outputs", "response_format")) is None
+    assert read({"tools": [{}], "response_format": SCHEMA}, ("response_format",))
+
+
+def test_a_name_in_escapes_is_found():
+    body = json.dumps(CHAT | {"response_format": SCHEMA}).replace('"response_format"', r'"\u0072esponse_format"')
+    order = read_order(body.encode())
+    assert order
+    assert json.loads(order.text) == {"response_format": SCHEMA}
+
+
+@pytest.mark.parametrize("body", [b'{"tools": ', b'["tools"]', b'"tools"', b'\xff"tools"'])
+def test_what_is_no_object_is_left_to_vllm(body):
+    assert read_order(body) is None
+
+
+def test_the_order_of_members_makes_no_other_grammar():
+    one = read({"response_format": SCHEMA, "tool_choice": "none"})
+    other = read({"tool_choice": "none", "response_format": SCHEMA, "seed": 7})
+    assert one and other and one.digest == other.digest
+
+
+def test_a_grammar_of_any_size_is_refused_unread():
+    order = read({"structured_outputs": {"regex": "a" * MAX_ORDER_BYTES}})
+    with pytest.raises(GrammarRefused, match="256 KiB"):
+        _ = order and order.digest
+
+
+def test_a_grammar_of_any_depth_is_refused_unread():
+    body = b'{"response_format": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001
+    with pytest.raises(GrammarRefused, match="too deep"):
+        read_order(body)

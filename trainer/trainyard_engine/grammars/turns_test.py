@@ -1,0 +1,79 @@
+import asyncio
+
+import pytest
+
+from trainyard_engine.grammars.turns import Turns
+from trainyard_engine.grammars.verdict import GrammarRefused
+
+
+def run(test):
+    asyncio.run(asyncio.wait_for(test(), 5))
+
+
+async def ask(turns, tenant, served):
+    await turns.take(tenant)
+    served.append(tenant)
+
+
+def open_requests(turns, tenants):
+    served = []
+    tasks = [asyncio.create_task(ask(turns, tenant, served)) for tenant in tenants]
+    return served, tasks
+
+
+def test_one_of_each_tenant_at_a_time():
+    async def test():
+        turns = Turns(2, 9)
+        served, _ = open_requests(turns, "aaab")
+        await asyncio.sleep(0.01)
+        assert served == ["a", "b"]
+        turns.give_back("a")
+        await asyncio.sleep(0.01)
+        assert served == ["a", "b", "a"]
+
+    run(test)
+
+
+def test_who_was_served_longest_ago_is_next():
+    async def test():
+        turns = Turns(1, 9)
+        served, _ = open_requests(turns, "aaabbc")
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+            turns.give_back(served[-1])
+        await asyncio.sleep(0.01)
+        assert "".join(served) == "abcaba"
+
+    run(test)
+
+
+def test_a_tenant_has_only_so_many_waiting():
+    async def test():
+        turns = Turns(1, 2)
+        served, _ = open_requests(turns, "aaa")
+        await asyncio.sleep(0.01)
+        assert served == ["a"]
+        with pytest.raises(GrammarRefused, match="2 new grammars of yours") as caught:
+            await turns.take("a")
+        assert caught.value.status == 429
+        asyncio.get_running_loop().call_later(0.01, turns.give_back, "a")
+        await turns.take("b")
+
+    run(test)
+
+
+def test_who_leaves_takes_no_turn():
+    async def test():
+        turns = Turns(1, 9)
+        served, tasks = open_requests(turns, "aab")
+        await asyncio.sleep(0.01)
+        tasks[2].cancel()
+        await asyncio.sleep(0.01)
+        turns.give_back("a")
+        await asyncio.sleep(0.01)
+        assert served == ["a", "a"]
+        turns.give_back("a")
+        await turns.take("c")
+        assert turns.queues.keys() <= {"c"}
+
+    run(test)
