@@ -63,6 +63,15 @@ def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.e
         env.setdefault("HF_HUB_OFFLINE", "1")
 
 
+def leave_hub(env: MutableMapping[str, str] = os.environ) -> None:
+    """From now on no name, whoever wrote it, is looked for on a hub of models: the base model is loaded."""
+    # Imported late: it reads the environment.
+    from huggingface_hub import constants
+
+    env["HF_HUB_OFFLINE"] = "1"
+    constants.HF_HUB_OFFLINE = True
+
+
 def read_artifacts(env: Mapping[str, str]) -> StoreSettings:
     try:
         return read_store_settings(env)

@@ -1,7 +1,7 @@
 import pytest
 
 from trainyard_engine.arguments import build_arguments
-from trainyard_engine.config import ConfigError, prepare_environment, read_settings
+from trainyard_engine.config import ConfigError, leave_hub, prepare_environment, read_settings
 
 ENV = {
     "TRAINYARD_MODEL": "models/tiny-chat",
@@ -38,3 +38,15 @@ def test_the_environment_keeps_vllm_quiet_but_not_what_the_admin_set():
     prepare_environment(read_settings(ENV), env)
     assert env["VLLM_NO_USAGE_STATS"] == "1"
     assert env["HF_HUB_OFFLINE"] == "0"
+
+
+def test_no_name_is_looked_for_on_a_hub_once_the_model_is_loaded(monkeypatch):
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    env = {"HF_HUB_OFFLINE": "0"}
+    leave_hub(env)
+    assert env == {"HF_HUB_OFFLINE": "1"}
+    with pytest.raises(LocalEntryNotFoundError, match=r"outgoing traffic has been disabled|HF_HUB_OFFLINE"):
+        snapshot_download("nobody/nothing")

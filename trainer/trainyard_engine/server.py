@@ -16,7 +16,7 @@ from vllm.v1.metrics.prometheus import get_prometheus_registry
 
 from trainyard_artifacts.store import ArtifactStore
 from trainyard_engine.arguments import build_arguments
-from trainyard_engine.config import Settings
+from trainyard_engine.config import Settings, leave_hub
 from trainyard_engine.metrics import serve_metrics
 from trainyard_engine.resolver import CheckpointResolver
 from trainyard_engine.retirement import unload_over_http
@@ -52,6 +52,7 @@ async def serve(arguments: Namespace, settings: Settings) -> None:
         async with build_async_engine_client(arguments) as engine:
             checker = open_checker(engine, arguments)
             await warm_up(engine, arguments.model)
+            leave_hub()
             ended = await build_and_serve(engine, checker, listener, arguments, settings.key)
         await ended
     finally:

@@ -20,13 +20,21 @@ class Compiles(Protocol):
     def compile(self, order: Order) -> Awaitable[Verdict]: ...
 
 
+class SharedCheck:
+    """A compilation, and how many requests wait for it."""
+
+    task: asyncio.Task[Verdict]
+    waiting = 0
+    begun = False
+
+
 class GrammarGate:
     def __init__(self, checker: Compiles, known: KnownGrammars, turns: Turns | None = None) -> None:
         self.checker = checker
         self.known = known
         self.turns = turns or Turns(SLOTS, WAITING_PER_TENANT)
         #: by tenant too: nobody waits in another's queue
-        self.under_way: dict[tuple[str, str], asyncio.Task[Verdict]] = {}
+        self.under_way: dict[tuple[str, str], SharedCheck] = {}
 
     async def admit(self, tenant: str, order: Order) -> None:
         """Returns once the engine may have the grammar.
@@ -42,15 +50,32 @@ class GrammarGate:
             raise GrammarRefused(400, sentence)
 
     async def share_check(self, tenant: str, order: Order) -> Verdict:
-        """Requests with the same new grammar wait for one compilation, which goes on when one of them leaves."""
+        """Requests with the same new grammar wait for one compilation; one that all have left is not begun."""
         name = (tenant, order.digest)
-        if name not in self.under_way:
-            task = self.under_way[name] = asyncio.create_task(self.check(tenant, order))
-            task.add_done_callback(lambda _: self.under_way.pop(name, None))
-        return await asyncio.shield(self.under_way[name])
+        check = self.under_way.get(name) or self.open_check(name, order)
+        check.waiting += 1
+        try:
+            return await asyncio.shield(check.task)
+        finally:
+            check.waiting -= 1
+            if check.waiting == 0 and not check.begun:
+                check.task.cancel()
+                self.forget(name, check)
 
-    async def check(self, tenant: str, order: Order) -> Verdict:
+    def open_check(self, name: tuple[str, str], order: Order) -> SharedCheck:
+        check = SharedCheck()
+        check.task = asyncio.create_task(self.check(name[0], order, check))
+        check.task.add_done_callback(lambda _: self.forget(name, check))
+        self.under_way[name] = check
+        return check
+
+    def forget(self, name: tuple[str, str], check: SharedCheck) -> None:
+        if self.under_way.get(name) is check:
+            del self.under_way[name]
+
+    async def check(self, tenant: str, order: Order, shared: SharedCheck) -> Verdict:
         await self.turns.take(tenant)
+        shared.begun = True
         started = time.monotonic()
         engine_seconds = 0.0
         try:

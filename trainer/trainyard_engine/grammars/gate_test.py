@@ -97,3 +97,21 @@ def test_a_turn_lasts_until_the_engine_has_compiled_too():
         assert checker.compiled == ["x", "y"]
 
     run(test)
+
+
+def test_what_all_have_left_is_not_compiled():
+    async def test():
+        checker = SlowChecker(0.02)
+        gate = open_gate(checker, Turns(1, 9))
+        tasks = [
+            asyncio.create_task(gate.admit("a", order(name))) for name in ("first", "left", "left", "kept", "kept")
+        ]
+        await asyncio.sleep(0.01)
+        for task in tasks[1:4]:
+            task.cancel()
+        await asyncio.gather(tasks[0], tasks[4])
+        assert checker.compiled == ["first", "kept"]
+        await gate.admit("a", order("left"))  # and may be asked for again
+        assert checker.compiled[-1] == "left"
+
+    run(test)

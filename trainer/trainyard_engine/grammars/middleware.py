@@ -1,5 +1,6 @@
 """Where grammars are stopped: at the body of a chat, before vLLM reads it, and once more where the engine gets them."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
@@ -13,7 +14,7 @@ from vllm.exceptions import VLLMValidationError
 from vllm.sampling_params import SamplingParams
 
 from trainyard_engine.grammars.gate import GrammarGate
-from trainyard_engine.grammars.order import ParamsOrder, read_order
+from trainyard_engine.grammars.order import MembersOrder, ParamsOrder, read_order
 from trainyard_engine.grammars.verdict import GrammarRefused
 
 # Whose request it is, in the apiserver's words, which tell nobody more than that two are the same.
@@ -40,19 +41,29 @@ class GrammarMiddleware:
         body = await read_body(receive)
         if body is None:
             return  # the client has left
-        if refusal := await self.check(body):
-            await refusal(scope, receive, send)
-        else:
-            await self.app(scope, give_again(body, receive), send)
-
-    async def check(self, body: bytes) -> JSONResponse | None:
         order = None
         try:
-            if order := read_order(body, self.setting):
-                await self.gate.admit(tenant_of_request.get(), order)
-            return None
+            order = read_order(body, self.setting)
+            if order and not await self.admit(order, receive):
+                return
         except GrammarRefused as cause:
-            return describe(cause, order and order.param)
+            await describe(cause, order and order.param)(scope, receive, send)
+            return
+        await self.app(scope, give_again(body, receive), send)
+
+    async def admit(self, order: MembersOrder, receive: Receive) -> bool:
+        """False where the client left before its grammar was compiled."""
+        admission = asyncio.create_task(self.gate.admit(tenant_of_request.get(), order))
+        leaving = asyncio.ensure_future(receive())  # the body is read: what comes now is the end
+        try:
+            await asyncio.wait({admission, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not admission.done():
+                return False
+            admission.result()
+            return True
+        finally:
+            admission.cancel()
+            leaving.cancel()
 
 
 def describe(cause: GrammarRefused, param: str | None) -> JSONResponse:

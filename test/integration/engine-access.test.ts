@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { addKey } from '../support/api-server.ts'
+import { podSelectors } from '../support/kill.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+let pool: Pool
+let engine: string
+let engineKey: string
+
+beforeAll(async () => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+  engine = await stack.kubectl('get', 'pods', '-l', podSelectors.engine, '-o', 'jsonpath={.items[0].status.podIP}')
+  const key = await stack.kubectl('get', 'secret', 'trainyard-secrets', '-o', 'jsonpath={.data.engine-key}')
+  engineKey = Buffer.from(key, 'base64').toString()
+})
+afterAll(() => pool.end())
+
+async function ask(method: string, path: string, authorization?: string): Promise<number> {
+  const response = await fetch(`http://${engine}:8000${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+    ...(method === 'POST' && { body: '{}' }),
+  })
+  await response.body?.cancel()
+  return response.status
+}
+
+describe("an engine's port", () => {
+  const unused = ['GET /ping', 'POST /invocations', 'POST /adapters', 'DELETE /adapters/x', 'GET /metrics', 'GET /docs']
+  const dangerous = ['POST /v1/load_lora_adapter', 'POST /tokenize', 'POST /detokenize', 'GET /openapi.json']
+  const used = ['GET /version', 'GET /v1/models', 'POST /v1/chat/completions', 'POST /v1/unload_lora_adapter']
+
+  test.each([...unused, ...dangerous, ...used])('%s is 401 without the key', async (operation) => {
+    const [method = '', path = ''] = operation.split(' ')
+    expect(await ask(method, path)).toBe(401)
+    expect(await ask(method, path, 'Bearer wrong')).toBe(401)
+  })
+
+  test.each([...unused, ...dangerous])('%s is not there with it either', async (operation) => {
+    const [method = '', path = ''] = operation.split(' ')
+    expect(await ask(method, path, `Bearer ${engineKey}`)).toBe(404)
+  })
+
+  test('tells its health to everybody, and its models to who has the key', async () => {
+    expect(await ask('GET', '/health')).toBe(200)
+    expect(await ask('GET', '/v1/models', `Bearer ${engineKey}`)).toBe(200)
+  })
+})
+
+test('metrics lie on a port of their own and name no checkpoint', async () => {
+  const response = await fetch(`http://${engine}:8001/metrics`)
+  const text = await response.text()
+  expect(text).toContain('vllm:num_requests_running')
+  expect(text).not.toContain('lora_requests_info')
+  expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/)
+})
+
+interface Reply {
+  status: number
+  text: string
+  seconds: number
+}
+
+async function chat(key: string, body: object, signal: AbortSignal | null = null): Promise<Reply> {
+  const startedAt = performance.now()
+  const response = await fetch(`${stack.url}/v1/chat/completions`, {
+    method: 'POST',
+    signal,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: stack.baseModel,
+      messages: [{ role: 'user', content: 'x' }],
+      max_tokens: 4,
+      ...body,
+    }),
+  })
+  return { status: response.status, text: await response.text(), seconds: (performance.now() - startedAt) / 1000 }
+}
+
+/** A grammar of a few kilobytes that takes more than a minute to compile. `salt` makes it another one. */
+function entangle(salt: string): object {
+  const rules = Array.from({ length: 60 }, (_, index) => {
+    const [near, far] = [(index * 7 + 1) % 60, (index * 3 + 2) % 60]
+    return `r${index} ::= r${near} r${far} | r${(index + 1) % 60} "${salt}" | [a-z]* | r${(index + 5) % 60} r${(index + 9) % 60}`
+  })
+  return { structured_outputs: { grammar: ['root ::= r0', ...rules].join('\n') } }
+}
+
+test("hostile grammars are refused, and hold up nobody else's", async () => {
+  const [hostile, other] = await Promise.all([
+    addKey(pool, `team-${randomUUID()}`),
+    addKey(pool, `team-${randomUUID()}`),
+  ])
+  const first = chat(hostile, entangle('first'))
+  const leaving = new AbortController()
+  const flood = Array.from({ length: 40 }, (_, index) =>
+    chat(hostile, { ...entangle(`${index}`), stream: true }, leaving.signal),
+  )
+  const word = randomUUID()
+  const served = await chat(other, { structured_outputs: { choice: [word] }, max_tokens: 64 })
+  expect(served).toMatchObject({ status: 200, text: expect.stringContaining(word) })
+  expect(served.seconds).toBeLessThan(10)
+  const refused = await first
+  expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('This grammar') })
+  expect(refused.seconds).toBeLessThan(13)
+  expect((await Promise.race(flood)).status).toBe(429)
+  // What nobody waits for is not compiled.
+  leaving.abort()
+  await Promise.allSettled(flood)
+})
