@@ -27,7 +27,6 @@ READING_SECONDS = 0.25
 MASK_SECONDS = 0.1
 MASKS = 16
 MAX_SENTENCE = 500
-THREADS = 2
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,6 @@ class Compiler:
         self.tokenizer = cast(TokenizerLike, cached_tokenizer_from_config(model_config=self.model))
         self.vocabulary = self.model.get_vocab_size()
         self.backend = XgrammarBackend(self.config, tokenizer=self.tokenizer, vocab_size=self.vocabulary)
-        # It has few threads, so that it leaves the processors to others, and forgets what it has compiled.
-        tokens = self.backend.compiler.tokenizer_info
-        self.backend.compiler = xgrammar.GrammarCompiler(tokens, max_threads=THREADS, cache_enabled=False)
         self.parser = ParserManager.get_parser(**recipe.parser, tokenizer=self.tokenizer)
 
     def check(self, order: Order) -> Verdict:
