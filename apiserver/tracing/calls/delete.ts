@@ -1,6 +1,7 @@
 import { deleteCalls, listParents, listTraces } from '../../../db/tracing/change-calls.ts'
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
+import { checkNames } from '../query/params.ts'
 import { tooLarge } from '../refusals.ts'
 import { weeksOf } from './week.ts'
 
@@ -15,6 +16,7 @@ export async function deleteWithDescendants(
   { projectId, callIds }: { projectId: string; callIds: string[] },
 ): Promise<number> {
   if (callIds.length > mostIds) throw tooLarge()
+  checkNames(callIds)
   const { number: project } = await projects.find(caller, projectId)
   const found = await listTraces(pool, { weeks: weeksOf(callIds), project, ids: callIds })
   if (found.length === 0) return 0

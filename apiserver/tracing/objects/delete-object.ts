@@ -3,6 +3,7 @@ import { deleteVersions } from '../../../db/tracing/objects.ts'
 import { cut } from '../cut.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
+import { checkNames } from '../query/params.ts'
 import { badRequest, missing } from '../refusals.ts'
 import { readSelector } from './object-names.ts'
 
@@ -20,6 +21,7 @@ export async function deleteObject(
   { objectId, digests }: { objectId: string; digests: string[] | null },
 ): Promise<number> {
   if (digests && digests.length > mostVersions) throw badRequest(`At most ${mostVersions} versions are deleted at once`)
+  checkNames(digests)
   const named = digests?.length ? new Set(digests) : undefined
   const aliases = named ? await listObjectAliases(pool, number, { objectId, aliases: [...named] }) : new Map()
   return deleteVersions(pool, { project: number, objectId }, (live) => {

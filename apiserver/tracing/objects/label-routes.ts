@@ -8,6 +8,7 @@ import {
 } from '../../../db/tracing/object-labels.ts'
 import type { TraceDeps } from '../deps.ts'
 import { emptySchema } from '../schema.ts'
+import { checkNames } from '../query/params.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { checkAliases, checkObjectId, checkTags } from './object-names.ts'
 import { readVersion } from './read-object.ts'
@@ -45,6 +46,7 @@ function routeTags(api: TraceApi, deps: TraceDeps): void {
     `${path}/remove`,
     { tag, summary: 'Remove tags from a version', body: tagsSchema, answer: emptySchema },
     async ({ caller, params, body }) => {
+      checkNames(body.tags)
       const project = await deps.projects.find(caller, body.project_id)
       const version = await readVersion(deps, project, { objectId: params['object_id']!, digest: params['digest']! })
       await removeTags(deps.pool, project.number, { ...version, tags: body.tags })
@@ -87,6 +89,7 @@ function routeAliases(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, params, body }) => {
       const objectId = params['object_id']!
       checkObjectId(objectId)
+      checkNames(body.aliases)
       const project = await deps.projects.find(caller, body.project_id)
       await removeAliases(deps.pool, project.number, { objectId, aliases: body.aliases })
       return {}

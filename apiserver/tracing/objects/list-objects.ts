@@ -10,6 +10,7 @@ import {
 import type { TraceDeps } from '../deps.ts'
 import { fillValues, valueBytesAtOnce } from '../fill-values.ts'
 import type { Project } from '../projects.ts'
+import { checkNames } from '../query/params.ts'
 import { readPage } from '../read-page.ts'
 import { presentVersion } from './present.ts'
 import type { ObjectsQuery } from './schema.ts'
@@ -27,14 +28,13 @@ export function listObjects(
   query: ObjectsQuery,
 ): AsyncGenerator<string> {
   const page = { order: readOrder(query.sort_by), ...readPage(query) }
-  return presentPages(pool, { project, query, page })
+  return presentPages(pool, { project, query, page, filter: readFilter(query.filter) })
 }
 
 async function* presentPages(
   pool: TraceDeps['pool'],
-  { project, query, page }: { project: Project; query: ObjectsQuery; page: VersionPage },
+  { project, query, page, filter }: { project: Project; query: ObjectsQuery; page: VersionPage; filter: VersionFilter },
 ): AsyncGenerator<string> {
-  const filter = readFilter(query.filter)
   const valueBytes = query.metadata_only === true ? 0 : valueBytesAtOnce
   const end = page.limit === null ? Infinity : page.offset + page.limit
   for (let offset = page.offset; offset < end; offset += versionsAtOnce) {
@@ -71,10 +71,10 @@ function nameVersion({ objectId, digest }: { objectId: string; digest: string })
   return `${objectId}:${digest}`
 }
 
-/** An empty list leaves nothing out, as if it were not there. */
+/** An empty list leaves nothing out, as if it were not there. @throws {TraceRefusal} 400 for lists that are too large */
 function readFilter(filter: ObjectsQuery['filter']): VersionFilter {
   const orNull = (list: string[] | null | undefined) => (list?.length ? list : null)
-  return {
+  const wanted = {
     objectIds: orNull(filter?.object_ids),
     isOp: filter?.is_op ?? null,
     latestOnly: filter?.latest_only ?? null,
@@ -84,6 +84,8 @@ function readFilter(filter: ObjectsQuery['filter']): VersionFilter {
     tags: orNull(filter?.tags),
     aliases: orNull(filter?.aliases),
   }
+  checkNames(...Object.values(wanted).filter(Array.isArray))
+  return wanted
 }
 
 /** Other fields are left alone, as they are by the servers that clients know. */

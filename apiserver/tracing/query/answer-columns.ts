@@ -2,6 +2,7 @@ import { badRequest, invalidField } from '../refusals.ts'
 import type { Fields } from './field.ts'
 import { readJson } from './operand.ts'
 import type { SqlParams } from './params.ts'
+import { writeParts } from './sql-size.ts'
 
 /** A member of the objects of an answer, under the name that was asked for. */
 export interface AnswerColumn {
@@ -25,7 +26,9 @@ export function planColumns(names: readonly string[], fields: Fields, params: Sq
   const distinct = [...new Set(names)]
   if (distinct.length > mostColumns) throw badRequest(`There are at most ${mostColumns} fields.`)
   if (isCount(distinct)) return [{ name: distinct[0]!, sql: 'count(*)', isJson: false }]
-  return distinct.map((name) => planColumn(name, fields, params))
+  const columns = distinct.map((name) => planColumn(name, fields, params))
+  writeParts(columns, ({ sql }) => sql)
+  return columns
 }
 
 /** Whether only a number of rows is asked for. */

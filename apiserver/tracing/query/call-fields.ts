@@ -1,3 +1,4 @@
+import { badRequest } from '../refusals.ts'
 import { expandPath } from './expanded.ts'
 import { readFeedbackField } from './feedback-field.ts'
 import { splitPath, unknownField, type Field, type Fields, type PlainField } from './field.ts'
@@ -38,6 +39,9 @@ const columns = new Map<string, PlainField>([
   ['summary.weave.display_name', text('c.display_name')],
 ])
 
+// Each is a look into the table of feedback for every call.
+const mostFeedbackFields = 20
+
 const documents = new Set(['attributes', 'inputs', 'output', 'summary'])
 
 /** What queries and sorting know of calls. */
@@ -58,13 +62,17 @@ export class CallFields implements Fields {
     const column = columns.get(path)
     if (column) return column
     if (path === 'project_id') return text(`${this.#params.add(this.#projectId)}::text`)
-    if (path.startsWith('feedback.')) {
-      return readFeedbackField(path, `f${++this.#feedbackFields}`, this.#params)
-    }
+    if (path.startsWith('feedback.')) return this.#resolveFeedback(path)
     const [root = '', ...segments] = splitPath(path)
     const isStored = documents.has(root) && !path.startsWith('summary.weave.')
     if (!isStored) throw unknownField(path)
     const expansion = { projectId: this.#projectId, columns: this.#expandColumns, params: this.#params }
     return expandPath([root, ...segments], expansion)
+  }
+
+  #resolveFeedback(path: string): Field {
+    if (++this.#feedbackFields > mostFeedbackFields)
+      throw badRequest(`A query names at most ${mostFeedbackFields} fields of feedback, and as many to sort by.`)
+    return readFeedbackField(path, `f${this.#feedbackFields}`, this.#params)
   }
 }

@@ -3,6 +3,7 @@ import { weeksOf } from '../calls/week.ts'
 import { badRequest } from '../refusals.ts'
 import { optional } from '../schema.ts'
 import type { SqlParams } from './params.ts'
+import { planOnce } from './plan-once.ts'
 
 const namesSchema = optional(Type.Array(Type.String()))
 
@@ -73,5 +74,5 @@ function writeOpNames(values: string[], params: SqlParams): string {
     (name) => `(c.op_name >= ${params.add(`${name}:`)}::text AND c.op_name < ${params.add(`${name};`)}::text)`,
   )
   const parts = exact.length > 0 ? [isOneOf('c.op_name')(exact, params), ...ranges] : ranges
-  return parts.length === 1 ? parts[0]! : `(${parts.join(' OR ')})`
+  return parts.length === 1 ? parts[0]! : planOnce(`(${parts.join(' OR ')})`)
 }

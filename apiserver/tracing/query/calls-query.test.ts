@@ -12,6 +12,11 @@ function compile(selection: CallsSelection): [string, unknown[]] {
 
 const equals = (field: string) => ({ $expr: { $eq: [{ $getField: field }, { $literal: 'x' }] } })
 
+const anyOf = (length: number, { $expr }: ReturnType<typeof equals>) => ({
+  $expr: { $or: Array.from({ length }, () => $expr) },
+})
+const fieldsOf = (length: number) => Array.from({ length }, (_, index) => ({ $getField: `inputs.${index}` }))
+
 describe('the condition of a list of calls', () => {
   test.each<[string, CallsSelection, string, unknown[]]>([
     ['nothing is asked for', {}, '', []],
@@ -89,6 +94,11 @@ describe('the condition of a list of calls', () => {
     ['more than 1,000 names', { filter: { trace_ids: Array.from({ length: 1_001 }, String) } }],
     ['a text that is no time', { query: equals('started_at') }],
     ['a path of thousands of parts', { query: equals(`inputs${'.a'.repeat(5_000)}`) }],
+    ['a path of many characters', { query: equals(`inputs.${'a'.repeat(70_000)}`) }],
+    ['more than 1 MiB of texts', { filter: { trace_ids: Array.from({ length: 1_000 }, () => 'x'.repeat(1_100)) } }],
+    ['more than 256 KiB of SQL', { query: anyOf(4_500, equals('inputs.a')) }],
+    ['the same in a list', { query: { $expr: { $in: [{ $getField: 'inputs.a' }, fieldsOf(6_000)] } } }],
+    ['more than 20 fields of feedback', { query: anyOf(21, equals('feedback.[*].payload.a')) }],
     [
       'too many refs to look through',
       {
@@ -98,6 +108,31 @@ describe('the condition of a list of calls', () => {
     ],
   ])('%s are refused', (_, selection) => {
     expect(() => compile(selection)).toThrow(expect.objectContaining({ status: 400 }))
+  })
+})
+
+test('orders of more than 32 KiB of SQL are refused', () => {
+  const sortBy = Array.from({ length: 100 }, () => ({
+    field: `inputs${'.-1.a'.repeat(20)}`,
+    direction: 'asc' as const,
+  }))
+  const order = () => compileCallsOrder({ sortBy }, project, new SqlParams())
+  expect(order).toThrow(expect.objectContaining({ status: 400 }))
+})
+
+describe('a condition is written once, however it is nested', () => {
+  const feedback = { $getField: 'feedback.[*].runnable_ref' }
+  const nest = (depth: number, around: (inner: unknown) => unknown): unknown =>
+    depth === 0 ? equals('id').$expr : around(nest(depth - 1, around))
+
+  test.each<[string, (inner: unknown) => unknown]>([
+    ['in comparisons with feedback', (inner) => ({ $eq: [inner, feedback] })],
+    ['as what is looked for in feedback', (inner) => ({ $contains: { input: feedback, substr: inner } })],
+    ['in front of lists', (inner) => ({ $in: [inner, [true, 'x', 1, null].map(($literal) => ({ $literal }))] })],
+    ['in front of lists of fields', (inner) => ({ $in: [inner, fieldsOf(3)] })],
+  ])('%s', (_, around) => {
+    const lengths = [9, 18].map((depth) => compile({ query: { $expr: nest(depth, around) } })[0].length)
+    expect(lengths[1]).toBeLessThan(2.2 * lengths[0]!)
   })
 })
 

@@ -3,7 +3,9 @@ import { CallFields } from './call-fields.ts'
 import { compileCallsFilter, type CallsFilter } from './calls-filter.ts'
 import { compileCondition, compileSort } from './compile.ts'
 import type { SqlParams } from './params.ts'
+import { planOnce } from './plan-once.ts'
 import type { SortKey } from './schema.ts'
+import { checkSize } from './sql-size.ts'
 
 /** Which calls are asked for, and in what order; each member as it stands in a request. */
 export interface CallsSelection {
@@ -29,8 +31,8 @@ export function compileCallsWhere(selection: CallsSelection, project: Project, p
   const conditions = [`c.project = ${params.add(project.number)}::int`, visible]
   if (filter) conditions.push(...compileCallsFilter(filter, params))
   const fields = new CallFields(project.id, expandColumns ?? [], params)
-  if (query) conditions.push(compileCondition(query.$expr, fields, params))
-  return conditions.join(' AND ')
+  if (query) conditions.push(planOnce(compileCondition(query.$expr, fields, params), params.bytes))
+  return checkSize(conditions.join(' AND '))
 }
 
 // As the index of calls in time has them.

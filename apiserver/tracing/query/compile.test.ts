@@ -13,6 +13,7 @@ const known: Record<string, Field> = {
   'doc.b': { kind: 'json', sql: 't.doc', path: ['list', '-1', 'b'] },
   notes: {
     kind: 'rows',
+    alias: 'n',
     rows: 'n WHERE n.t = t.id',
     orderBy: 'n.id',
     value: { kind: 'json', sql: 'n.doc', path: ['x'] },
@@ -119,7 +120,7 @@ describe('a condition', () => {
       { $eq: [get('notes'), is('')] },
       '(EXISTS (SELECT 1 FROM n WHERE n.t = t.id AND (n.doc #>> $1::text[]) IS NOT NULL AND ' +
         '((n.doc #>> $1::text[]) = $2::text)) OR ' +
-        '(NOT EXISTS (SELECT 1 FROM n WHERE n.t = t.id AND (n.doc #>> $1::text[]) IS NOT NULL) AND TRUE IS TRUE))',
+        'NOT EXISTS (SELECT 1 FROM n WHERE n.t = t.id AND (n.doc #>> $1::text[]) IS NOT NULL))',
       [['x'], ''],
     ],
     ['whether there is anything', to('exists', get('doc.a')), `((${a} IS NOT NULL))`, [['a']]],

@@ -1,11 +1,14 @@
 import { badRequest } from '../refusals.ts'
-import { compare, contains, isIn, ofTruth, withEach } from './compare.ts'
+import { isIn } from './among.ts'
+import { compare, contains } from './compare.ts'
 import { readExpression, type Expression } from './expression.ts'
 import type { Field, Fields, JsonField, PlainField } from './field.ts'
 import { toBoolean } from './literal.ts'
 import { cast, convert, ofField, ofSql, readJson, type Operand } from './operand.ts'
 import type { SqlParams } from './params.ts'
+import { bindOnce, ofTruth, withEach } from './rows.ts'
 import type { SortKey } from './schema.ts'
+import { checkSize, writeParts } from './sql-size.ts'
 
 /**
  * SQL that is true for the rows that a query (what stands in its `$expr`) matches, and false or null for all others.
@@ -27,6 +30,10 @@ class ConditionCompiler {
   }
 
   condition(expression: Expression): string {
+    return checkSize(this.#write(expression))
+  }
+
+  #write(expression: Expression): string {
     switch (expression.kind) {
       case 'and':
         return this.#join(expression.operands, ' AND ')
@@ -38,10 +45,8 @@ class ConditionCompiler {
         const pair: [Operand, Operand] = [this.#operand(expression.left), this.#operand(expression.right)]
         return compare(expression.comparator, pair, this.#params)
       }
-      case 'in': {
-        const list = expression.list.map((item) => this.#operand(item))
-        return isIn([this.#operand(expression.input), list], this.#params)
-      }
+      case 'in':
+        return this.#isIn(expression)
       case 'contains': {
         const pair: [Operand, Operand] = [this.#operand(expression.input), this.#operand(expression.text)]
         return contains(pair, { ignoresCase: expression.ignoresCase, params: this.#params })
@@ -52,8 +57,16 @@ class ConditionCompiler {
   }
 
   #join(operands: Expression[], connective: string): string {
-    const conditions = operands.map((operand) => this.condition(operand))
+    const conditions = writeParts(operands, (operand) => this.condition(operand))
     return conditions.length === 1 ? conditions[0]! : `(${conditions.join(connective)})`
+  }
+
+  #isIn({ input, list }: Extract<Expression, { kind: 'in' }>): string {
+    const items = list.map((item) => this.#operand(item))
+    const operand = this.#operand(input)
+    const isComputed = operand.kind === 'sql' && input.kind !== 'field'
+    const write = (value: Operand) => isIn([value, items], this.#params)
+    return isComputed ? bindOnce(operand, write) : write(operand)
   }
 
   #operand(expression: Expression): Operand {
@@ -68,13 +81,14 @@ class ConditionCompiler {
 function holds(operand: Operand): string {
   return withEach(operand, (value) => {
     if (value.kind === 'sql') return `(${cast(value, 'boolean')})`
-    const literal = value.kind === 'missing' ? value.literal.value : value.value
-    return ofTruth(literal === null ? undefined : toBoolean(literal))
+    return ofTruth(value.value === null ? undefined : toBoolean(value.value))
   })
 }
 
 // A statement sorts by at most 1,664 expressions.
 const mostSortKeys = 100
+// Postgres plans it anew for each week of calls. Keys have some hundred bytes.
+const longestSort = 32 * 1024
 
 /**
  * An ORDER BY list; empty for no keys. What stands in a document comes first where it is there, then as a number, then as
@@ -82,7 +96,8 @@ const mostSortKeys = 100
  */
 export function compileSort(sortBy: readonly SortKey[], fields: Fields, params: SqlParams): string {
   if (sortBy.length > mostSortKeys) throw badRequest(`There are at most ${mostSortKeys} fields to sort by.`)
-  return sortBy.map(({ field, direction }) => sortByField(fields.resolve(field), direction, params)).join(', ')
+  const write = ({ field, direction }: SortKey) => sortByField(fields.resolve(field), direction, params)
+  return writeParts(sortBy, write, longestSort).join(', ')
 }
 
 function sortByField(field: Field, wanted: SortKey['direction'], params: SqlParams): string {

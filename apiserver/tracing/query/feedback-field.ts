@@ -13,6 +13,7 @@ export function readFeedbackField(path: string, alias: string, params: SqlParams
   const ofType = type === '*' ? '' : ` AND ${alias}.feedback_type = ${params.add(type)}::text`
   return {
     kind: 'rows',
+    alias,
     rows: `tracing.feedback ${alias} WHERE ${alias}.project = c.project AND ${alias}.call_id = c.id${ofType}`,
     orderBy: `${alias}.created_at, ${alias}.id`,
     value: isRef

@@ -21,6 +21,8 @@ export interface RowsField {
   kind: 'rows'
   /** What follows FROM, with a WHERE that ends in a condition: `tracing.feedback f WHERE f.call_id = c.id`. */
   rows: string
+  /** The name of the table in it, which no other field of the statement has. */
+  alias: string
   /** Which row is sorted by, where there are several. */
   orderBy: string
   value: PlainField | JsonField
@@ -40,9 +42,11 @@ export function unknownField(path: string): TraceRefusal {
 
 // Documents are at most 500 deep.
 const mostSegments = 512
+const longestPath = 64 * 1024
 
 /** `a.b\.c.0` is a, b.c, 0: a backslash before a dot keeps it in the name. */
 export function splitPath(path: string): string[] {
+  if (path.length > longestPath) throw badRequest(`A field has at most ${longestPath} characters.`)
   const segments = path.split(/(?<!\\)\./).map((segment) => segment.replaceAll(String.raw`\.`, '.'))
   if (segments.length > mostSegments) throw badRequest(`A field has at most ${mostSegments} parts.`)
   return segments

@@ -5,6 +5,13 @@ import type { SqlParams } from './params.ts'
 
 export type ValueType = PlainField['kind']
 
+export const sqlTypes: Record<ValueType, string> = {
+  text: 'text',
+  number: 'float8',
+  boolean: 'boolean',
+  time: 'timestamptz',
+}
+
 export interface SqlOperand {
   kind: 'sql'
   type: ValueType
@@ -21,13 +28,6 @@ interface LiteralOperand {
 /** One value. */
 export type ValueOperand = SqlOperand | LiteralOperand
 
-/** Stands for the values of several rows when there are none: in SQL, and as a literal among literals. */
-export interface MissingOperand {
-  kind: 'missing'
-  sql: SqlOperand
-  literal: LiteralOperand
-}
-
 /** The values of a field of several rows. */
 export interface RowsOperand {
   kind: 'rows'
@@ -35,7 +35,10 @@ export interface RowsOperand {
   /** Which of the rows have a value at all. */
   filled: string
   each: SqlOperand
-  missing: MissingOperand
+  /** Stands for the values when there are none. */
+  missing: LiteralOperand
+  /** Of the table in `rows`. */
+  alias: string
 }
 
 export type Operand = ValueOperand | RowsOperand
@@ -49,13 +52,8 @@ export function ofField(field: Field, params: SqlParams): Operand {
   const value = ofSingle(field.value, params)
   const each = ofSql(value.type, value.nullable)
   const filled = `${value.nullable} IS NOT NULL`
-  return { kind: 'rows', rows: field.rows, filled, each, missing: nothing }
-}
-
-const nothing: MissingOperand = {
-  kind: 'missing',
-  sql: { kind: 'sql', type: 'text', sql: "''", nullable: 'NULL' },
-  literal: { kind: 'literal', value: '' },
+  const { rows, alias } = field
+  return { kind: 'rows', rows, filled, each, missing: { kind: 'literal', value: '' }, alias }
 }
 
 function ofSingle(field: PlainField | JsonField, params: SqlParams): SqlOperand {
@@ -83,9 +81,7 @@ export function convert(operand: Operand, to: CastTarget): Operand {
   if (operand.kind === 'sql') return convertSql(operand, to)
   if (to === 'exists')
     return ofSql('boolean', `EXISTS (SELECT 1 FROM ${operand.rows} AND ${operand.each.nullable} IS NOT NULL)`)
-  const { sql, literal } = operand.missing
-  const missing: MissingOperand = { kind: 'missing', sql: convertSql(sql, to), literal: convertLiteral(literal, to) }
-  return { ...operand, each: convertSql(operand.each, to), missing }
+  return { ...operand, each: convertSql(operand.each, to), missing: convertLiteral(operand.missing, to) }
 }
 
 function convertSql(operand: SqlOperand, to: CastTarget): SqlOperand {

@@ -1,4 +1,5 @@
 import { badRequest } from '../refusals.ts'
+import { checkNames } from './params.ts'
 
 const onlyIds = 'Can only purge by specifying one or more ids'
 
@@ -6,9 +7,15 @@ const onlyIds = 'Can only purge by specifying one or more ids'
  * The ids of what is to be removed for good: `$eq` of the field id and a text, a `$or` of such, and where it is allowed
  * a `$in` of the field id and texts.
  *
- * @throws {TraceRefusal} 400 for any other condition
+ * @throws {TraceRefusal} 400 for any other condition, and for too many
  */
-export function readPurgeIds(expr: unknown, { takesIn }: { takesIn: boolean }): string[] {
+export function readPurgeIds(expr: unknown, allowed: { takesIn: boolean }): string[] {
+  const ids = readIds(expr, allowed)
+  checkNames(ids)
+  return ids
+}
+
+function readIds(expr: unknown, { takesIn }: { takesIn: boolean }): string[] {
   const [operator, content] = readOnlyMember(expr)
   if (operator === '$eq') return [readEqual(content)]
   if (operator === '$in' && takesIn) return readAmong(content)

@@ -2,6 +2,7 @@ import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { cut } from '../cut.ts'
 import type { Project } from '../projects.ts'
+import { checkNames } from '../query/params.ts'
 import { badRequest, TraceRefusal } from '../refusals.ts'
 import { parseRef, tryParseRef, type ObjectRef } from './parse-ref.ts'
 import { RefReader } from './ref-reader.ts'
@@ -18,6 +19,7 @@ export async function resolveRefs(
   caller: Caller,
   uris: string[],
 ): Promise<string[]> {
+  checkNames(uris)
   const refs = new Map(uris.map((uri) => [uri, parseObjectRef(uri)]))
   const texts = new Map<string, string>()
   for (const [projectId, ofProject] of Map.groupBy(refs, ([, ref]) => ref.projectId)) {

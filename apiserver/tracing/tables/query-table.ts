@@ -12,7 +12,7 @@ import { fillValues, valueBytesAtOnce } from '../fill-values.ts'
 import type { Project } from '../projects.ts'
 import { compileSort } from '../query/compile.ts'
 import { splitPath, type Fields } from '../query/field.ts'
-import { SqlParams } from '../query/params.ts'
+import { checkNames, SqlParams } from '../query/params.ts'
 import type { SortKey } from '../query/schema.ts'
 import { readPage } from '../read-page.ts'
 import { badRequest } from '../refusals.ts'
@@ -31,6 +31,7 @@ const rowsSortedAtOnce = 100_000
 export function listRows(deps: Pick<TraceDeps, 'pool'>, project: Project, query: TableQuery): AsyncIterable<string> {
   const page = { digest: query.digest, ...readPage(query) }
   const digests = query.filter?.row_digests?.length ? query.filter.row_digests : null
+  checkNames(digests)
   const sort = query.sort_by?.length ? writeSort(checkSort(query.sort_by)) : undefined
   const rows = digests || sort ? chooseRows(deps, project, { ...page, digests, sort }) : pageRows(deps, project, page)
   return presentRows(rows)

@@ -3,6 +3,7 @@ import type { TraceDeps } from '../deps.ts'
 import { sendChunks } from '../send-chunks.ts'
 import { writeArray, writeLines } from '../write-list.ts'
 import type { TraceApi } from '../trace-api.ts'
+import { checkNames } from '../query/params.ts'
 import { createTable, createTableOfDigests } from './create-table.ts'
 import { listRows } from './query-table.ts'
 import {
@@ -137,6 +138,7 @@ function routeStatistics(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
+      checkNames(body.digests)
       const asked = { digests: body.digests ?? [], withSize: body.include_storage_size === true }
       const tables = await measureTables(deps.pool, project.number, asked)
       return {

@@ -8,6 +8,8 @@ import {
 } from '../../../db/tracing/threads.ts'
 import type { TraceDeps } from '../deps.ts'
 import { parseInstant } from '../instants.ts'
+import { checkNames } from '../query/params.ts'
+import type { SortKey } from '../query/schema.ts'
 import { badRequest } from '../refusals.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
@@ -45,12 +47,13 @@ async function* writeThreads(chunks: AsyncIterable<ThreadRow[]>): AsyncGenerator
 
 function readPage({ filter, sort_by: sortBy, limit, offset }: WireQuery): ThreadPage {
   const threadIds = filter?.thread_ids ?? []
+  checkNames(threadIds)
   return {
     after: readTime(filter?.after_datetime),
     before: readTime(filter?.before_datetime),
     // None are none in particular.
     threadIds: threadIds.length > 0 ? threadIds : null,
-    sort: sortBy?.length ? sortBy.map(readSort) : [{ field: 'last_updated', direction: 'desc' }],
+    sort: sortBy?.length ? readSorts(sortBy) : [{ field: 'last_updated', direction: 'desc' }],
     limit: limit ?? null,
     offset: offset ?? 0,
   }
@@ -61,7 +64,14 @@ function readTime(text: string | null | undefined): string | null {
   return text ? parseInstant(text)! : null
 }
 
-function readSort({ field: name, direction }: { field: string; direction: 'asc' | 'desc' }): ThreadSort {
+/** Of a field given twice the first counts. */
+function readSorts(sortBy: SortKey[]): ThreadSort[] {
+  const sorts = new Map<ThreadSort['field'], ThreadSort>()
+  for (const sort of sortBy.map(readSort)) if (!sorts.has(sort.field)) sorts.set(sort.field, sort)
+  return [...sorts.values()]
+}
+
+function readSort({ field: name, direction }: SortKey): ThreadSort {
   const field = threadSortFields.find((known) => known === name)
   if (field) return { field, direction }
   throw badRequest(`Unsupported sort field: ${name.slice(0, 300)}. Supported fields: ${threadSortFields.join(', ')}`)

@@ -1,0 +1,30 @@
+import { badRequest } from '../refusals.ts'
+
+/** Of one statement. Postgres makes some hundred bytes of each of these; what programs write has some hundred of them. */
+const longestSql = 256 * 1024
+
+/** A text that is part of a statement. @throws {TraceRefusal} 400 for one that no statement has room for */
+export function checkSize(sql: string): string {
+  if (sql.length > longestSql) throw tooLong(longestSql)
+  return sql
+}
+
+/**
+ * The texts of several parts that stand in one statement. Nothing more is written than fits into it.
+ *
+ * @throws {TraceRefusal} 400 when they are too long together
+ */
+export function writeParts<T>(items: readonly T[], write: (item: T) => string, longest = longestSql): string[] {
+  let size = 0
+  return items.map((item) => {
+    const sql = write(item)
+    size += sql.length
+    if (size > longest) throw tooLong(longest)
+    return sql
+  })
+}
+
+function tooLong(longest: number) {
+  const limit = `${longest / 1024} KiB of SQL`
+  return badRequest(`A part of the query is more than ${limit}: use fewer operands and fields, or $in with a list.`)
+}
