@@ -5,6 +5,7 @@ import type { DefaultPrices } from './costs/default-prices.ts'
 import type { ValueChecker } from './feedback/value-checker.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { ValueInspector } from './objects/value-inspector.ts'
+import type { SpanBuilder } from './otel/span-builder.ts'
 import type { Projects } from './projects.ts'
 
 /** What requests of the tracing group are answered with. */
@@ -21,6 +22,7 @@ export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log' | '
   values: ValueChecker
   /** Of objects and rows. */
   inspector: ValueInspector
+  spans: SpanBuilder
   /** What the rest of the interface is answered with, for completions. */
   main: Deps
 }

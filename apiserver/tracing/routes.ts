@@ -23,6 +23,7 @@ import { ValueInspector } from './objects/value-inspector.ts'
 import { routeGraphql } from './graphql/routes.ts'
 import { OpenStreams } from './open-streams.ts'
 import { routeOtel } from './otel/routes.ts'
+import { SpanBuilder } from './otel/span-builder.ts'
 import { Projects } from './projects.ts'
 import { missing } from './refusals.ts'
 import { routeRefs } from './refs/routes.ts'
@@ -97,6 +98,6 @@ function createTraceDeps(main: Deps): TraceDeps {
   const streams = new OpenStreams(pool.options.max)
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
-  const [values, inspector] = [new ValueChecker(), new ValueInspector()]
-  return { artifacts, config, log, pool, projects, memory, storage, streams, calls, prices, values, inspector, main }
+  const threads = { values: new ValueChecker(), inspector: new ValueInspector(), spans: new SpanBuilder() }
+  return { artifacts, config, log, pool, projects, memory, storage, streams, calls, prices, ...threads, main }
 }

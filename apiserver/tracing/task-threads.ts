@@ -4,6 +4,8 @@ import { FairSemaphore, type PermitRequest } from '../../lib/fair-semaphore.ts'
 const maxThreads = 2
 // So that an entity whose tasks take long leaves a thread to the others.
 const maxThreadsOfEntity = 1
+// What users wrote runs here or is read here: nothing of the process is to be found.
+const nothing = { env: {}, argv: [], execArgv: [] }
 // A thread's answer before any work: it takes a while to start.
 const startTimeoutMs = 30_000
 
@@ -43,7 +45,7 @@ export class TaskThreads<Task, Outcome> {
 
   async #start(): Promise<Worker> {
     const { program, resourceLimits, startTask } = this.#plan
-    const worker = new Worker(program, { resourceLimits })
+    const worker = new Worker(program, { resourceLimits, ...nothing })
     if ((await ask(worker, startTask, startTimeoutMs)) !== undefined) return worker
     throw new Error('a thread has not started in time')
   }

@@ -4,9 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { useApiServer } from '../support/api-server.ts'
 import { type Export, Exporter, json, requestOf, spanOf } from '../support/exporter.ts'
 import { encodeOtlp, type OtlpSpan, toAttributes } from '../support/otlp.ts'
+import { measureWaits } from '../support/measure-waits.ts'
 import { useStack } from '../support/stack.ts'
 
-const exporter = new Exporter(useApiServer(useStack()))
+// What is hostile must fit into this, and nobody may wait for it.
+const own = useApiServer(useStack(), { NODE_OPTIONS: '--max-old-space-size=384' })
+const exporter = new Exporter(own)
 // Indexes compress what repeats.
 const noise = randomBytes(2_500).toString('hex')
 const limitBytes = 32 * 1024 * 1024
@@ -75,6 +78,31 @@ test.each<[string, number, string, number, number[]]>([
   const answer = await exporter.post({ body: buildBomb(tag, around), headers: { 'content-encoding': 'gzip' } })
   expect(answer.status).toBe(status)
   expect(answer.body.toString()).toContain(reason)
+})
+
+describe('nobody waits for what is small when it is sent and large when it is read', () => {
+  const dotted = (index: number) => `${Array.from({ length: 98 }, (_, part) => `${part}${index}`).join('.')}.x`
+  const dottedKeys = () => Object.fromEntries(Array.from({ length: 12_000 }, (_, index) => [dotted(index), 'x']))
+
+  test.each<[string, () => OtlpSpan]>([
+    ['a name of many words', () => ({ name: 'a '.repeat(8 * 1024 * 1024) })],
+    ['a display name', () => ({ attributes: toAttributes({ 'wandb.display_name': 'a '.repeat(8 * 1024 * 1024) }) })],
+    ['dotted keys', () => ({ attributes: toAttributes(dottedKeys()) })],
+  ])('%s', async (_, bad) => {
+    const body = gzipSync(encodeOtlp(requestOf(spanOf(bad()))))
+    const answer = exporter.post({ body, headers: { 'content-encoding': 'gzip' } })
+    const wait = await measureWaits(own.server.url, answer)
+    expect((await answer).status).toBe(200)
+    expect(wait).toBeLessThan(3_000)
+  })
+
+  test('dotted keys of a resource', async () => {
+    const resource = { attributes: toAttributes(dottedKeys()) }
+    const body = gzipSync(encodeOtlp({ resourceSpans: [{ resource, scopeSpans: [{ spans: [spanOf()] }] }] }))
+    const answer = exporter.post({ body, headers: { 'content-encoding': 'gzip' } })
+    expect(await measureWaits(own.server.url, answer)).toBeLessThan(3_000)
+    expect((await answer).status).toBe(413)
+  })
 })
 
 describe('a span that cannot be stored', () => {

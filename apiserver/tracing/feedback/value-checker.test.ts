@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { TaskThreads } from '../task-threads.ts'
 import { ValueChecker } from './value-checker.ts'
 
 // A machine may be busy: only what never ends is given up soon.
@@ -55,6 +56,18 @@ test('patterns that never end, and what takes all memory, end with their thread'
   const text = `${'a'.repeat(40)}!`
   const both = [check(endless, text, impatient), check({ type: 'string' }, text)]
   expect(await Promise.all(both)).toEqual(['bad schema', 'valid'])
+})
+
+test('schemas run without the environment of the process', async () => {
+  const program =
+    'const { parentPort: p } = process.getBuiltinModule("node:worker_threads"); p.on("message", () => p.postMessage(Object.keys(process.env)))'
+  const threads = new TaskThreads<number, string[]>({
+    program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+    resourceLimits: {},
+    timeoutMs: 30_000,
+    startTask: 0,
+  })
+  expect(await threads.ask(0, { key: 'team' })).toEqual([])
 })
 
 test('what is too much at once is refused, and room is there again afterwards', async () => {

@@ -18,7 +18,11 @@ export class TooManyValues extends JsonError {
 
 /** How many values may still be built; texts that are in memory together share one. */
 export class ValueBudget {
-  left = mostValues
+  left: number
+
+  constructor(most = mostValues) {
+    this.left = most
+  }
 
   /** For one more. @throws {TooManyValues} */
   take(): void {

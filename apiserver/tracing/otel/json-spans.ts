@@ -1,10 +1,10 @@
 import { JsonError } from '../../json/text.ts'
 import { readJson } from '../json/read.ts'
 import type { JsonText } from '../json/text.ts'
-import { parseValue, type Value, ValueBudget } from '../json/value.ts'
 import { OtelFault } from './fault.ts'
-import { resourceMessage, spanMessage } from './span.ts'
-import type { SpanGroup, SpanSource } from './wire-spans.ts'
+import type { Source } from './read-span.ts'
+import { resourceMessage } from './span.ts'
+import { readBounded, type SpanGroup } from './wire-spans.ts'
 
 // Each is built by itself, as it is needed.
 const texts = ['resourceSpans[].resource', 'resourceSpans[].scopeSpans[].spans[]']
@@ -14,36 +14,36 @@ interface Group {
   scopeSpans?: unknown
 }
 
-/** The groups of a request in OTLP's JSON form. @throws {OtelFault} when it is not valid */
-export function readJsonSpans(bytes: Buffer): SpanGroup[] {
-  const request = parse(bytes)
-  return listOf(request, 'resourceSpans').map((group) => {
-    const { resource, scopeSpans } = requireObject(group) as Group
-    const spans = listOf({ scopeSpans }, 'scopeSpans').flatMap((scope) => listOf(scope, 'spans') as JsonText[])
-    return { resource: readResource(resource), spans: { [Symbol.iterator]: () => eachSpan(spans) } }
-  })
+/**
+ * The groups of a request in OTLP's JSON form, which can be gone through more than once.
+ *
+ * @throws {OtelFault} when it is not valid, at once or while they are gone through
+ */
+export function readJsonSpans(bytes: Buffer): () => Iterable<SpanGroup> {
+  const groups = listOf(parse(bytes), 'resourceSpans')
+  return () => eachGroup(groups)
 }
 
-function* eachSpan(spans: JsonText[]): Iterator<SpanSource> {
-  for (const span of spans) yield () => spanMessage.readJson(parseBounded(span))
+function* eachGroup(groups: unknown[]): Iterable<SpanGroup> {
+  for (const group of groups) {
+    const { resource, scopeSpans } = requireObject(group) as Group
+    const spans = listOf({ scopeSpans }, 'scopeSpans').flatMap((scope) => listOf(scope, 'spans') as JsonText[])
+    yield { resource: readResource(resource), spans: { [Symbol.iterator]: () => eachSpan(spans) } }
+  }
+}
+
+function* eachSpan(spans: JsonText[]): Iterator<Source> {
+  for (const { bytes } of spans) yield { format: 'json', bytes }
 }
 
 function readResource(text: JsonText | undefined) {
   if (!text || text.first === 'n') return resourceMessage.empty()
-  return resourceMessage.readJson(parseBounded(text))
-}
-
-function parseBounded(text: JsonText): Value {
-  return orFault(() => parseValue(text.toString(), new ValueBudget()))
+  return readBounded({ format: 'json', bytes: text.bytes })
 }
 
 function parse(bytes: Buffer): unknown {
-  return orFault(() => readJson(bytes, texts))
-}
-
-function orFault<T>(read: () => T): T {
   try {
-    return read()
+    return readJson(bytes, texts)
   } catch (cause) {
     throw cause instanceof JsonError ? new OtelFault(cause.message, { cause }) : cause
   }

@@ -15,6 +15,7 @@ export interface Kind<V> {
 }
 
 const maxIdBytes = 64
+const longestName = 4_096
 // Two bytes are enough for one of them.
 const mostItems = 100_000
 
@@ -23,6 +24,13 @@ export const text: Kind<string> = {
   empty: () => '',
   readWire: (reader) => reader.string(),
   readJson: (value) => requireText(value),
+}
+
+/** A name, of which some kilobytes are kept. */
+export const shortText: Kind<string> = {
+  ...text,
+  readWire: (reader) => cutName(reader.string()),
+  readJson: (value) => cutName(requireText(value)),
 }
 
 /** Of a trace or a span: bytes, in hexadecimal digits. Nothing but zeros stands for none, which is the empty text. */
@@ -75,6 +83,11 @@ export function append<T>(list: T[], read: () => T): T[] {
   if (list.length === mostItems) throw new OtelFault('a list is too long')
   list.push(read())
   return list
+}
+
+/** The beginning of a name that is too long for anybody to read. */
+export function cutName(name: string): string {
+  return name.length > longestName ? name.slice(0, longestName).toWellFormed() : name
 }
 
 export function requireList(value: Value): Value[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { JsonNumber, type Value, writeValue } from '../json/value.ts'
+import { JsonNumber, type Value, writeValue, TooManyValues, ValueBudget } from '../json/value.ts'
 import { nestAttributes, nestIfPossible } from './nest.ts'
 
 const one = new JsonNumber('1')
@@ -125,7 +125,16 @@ test.each<[string, [string, Value][]]>([
   ],
 ])('refuses %s, or leaves keys as they are', (_, attributes) => {
   expect(() => nestAttributes(list(attributes))).toThrow(/^attribute '[\w.]+' contradicts another/)
-  expect(nestIfPossible(list(attributes))).toEqual(new Map(attributes))
+  expect(nestIfPossible(list(attributes), new ValueBudget())).toEqual(new Map(attributes))
+})
+
+test('objects of dotted keys count as values', () => {
+  const key = (last: number) => `${Array.from({ length: 98 }, () => 'a').join('.')}.b${last}.c`
+  const attributes = list(Array.from({ length: 10 }, (_, index) => [key(index), one]))
+  // 98 on the way, which all share, and one for each key.
+  expect(nestAttributes(attributes, new ValueBudget(108)).size).toBe(1)
+  expect(() => nestAttributes(attributes, new ValueBudget(107))).toThrow(TooManyValues)
+  expect(nestIfPossible(attributes, new ValueBudget(107)).size).toBe(10)
 })
 
 test('a long key is told by its beginning', () => {

@@ -1,5 +1,5 @@
 import { cleanJson } from '../json/clean.ts'
-import { parseValue, type Value, ValueBudget } from '../json/value.ts'
+import { parseValue, TooManyValues, type Value, ValueBudget } from '../json/value.ts'
 import { JsonError } from '../../json/text.ts'
 import { cut } from '../cut.ts'
 import type { Attribute } from './any-value.ts'
@@ -9,6 +9,7 @@ export type Members = Map<string, Value>
 
 // A key with more parts is kept whole: it would nest deeper than any reader goes.
 const mostParts = 100
+const longestDotted = 8 * 1024
 // The same for what is within a text.
 const deepestText = 300
 
@@ -16,31 +17,36 @@ const deepestText = 300
  * Makes objects of dotted keys (`llm.model` is `model` in `llm`). Texts that are JSON objects or arrays are taken as such,
  * and objects with the keys 0 to n-1 become arrays. Texts with more values than the budget has stay texts.
  *
- * @throws {OtelFault} when one key is both a value and the beginning of others
+ * @throws {OtelFault} when one key is both a value and the beginning of others, and TooManyValues when the keys make more
+ * objects than the budget has
  */
 export function nestAttributes(attributes: readonly Attribute[], budget = new ValueBudget()): Members {
   const root: Members = new Map()
   for (const { key, value } of attributes) {
-    const parts = key.split('.')
-    place(root, parts.length > mostParts ? [key] : parts, parseJsonText(value, budget))
+    place({ root, budget }, splitKey(key), parseJsonText(value, budget))
   }
   return new Map(Array.from(root, ([key, value]) => [key, toArrays(value)]))
 }
 
-/** The same without objects of dotted keys where these contradict each other. */
-export function nestIfPossible(attributes: readonly Attribute[]): Members {
+function splitKey(key: string): string[] {
+  const parts = key.length > longestDotted ? [key] : key.split('.')
+  return parts.length > mostParts ? [key] : parts
+}
+
+/** The same without objects of dotted keys where these contradict each other, or make too many. */
+export function nestIfPossible(attributes: readonly Attribute[], budget: ValueBudget): Members {
   try {
-    return nestAttributes(attributes)
+    return nestAttributes(attributes, budget)
   } catch (error) {
-    if (!(error instanceof OtelFault)) throw error
+    if (!(error instanceof OtelFault || error instanceof TooManyValues)) throw error
     return new Map(attributes.map(({ key, value }) => [key, value]))
   }
 }
 
-function place(root: Members, parts: readonly string[], value: Value): void {
+function place({ root, budget }: { root: Members; budget: ValueBudget }, parts: readonly string[], value: Value): void {
   let parent = root
   for (const part of parts.slice(0, -1)) {
-    const child = parent.get(part) ?? new Map<string, Value>()
+    const child = parent.get(part) ?? createMembers(budget)
     if (!(child instanceof Map)) throw conflict(parts)
     parent.set(part, child)
     parent = child
@@ -50,6 +56,12 @@ function place(root: Members, parts: readonly string[], value: Value): void {
   if (isContainer(before) && !isContainer(value)) throw conflict(parts)
   if (before instanceof Map && value instanceof Map) merge(before, value)
   else parent.set(last, value)
+}
+
+/** @throws {TooManyValues} */
+function createMembers(budget: ValueBudget): Members {
+  budget.take()
+  return new Map()
 }
 
 /** Puts the members of an object into another, which keeps its own. */

@@ -1,6 +1,6 @@
 import { JsonNumber, type Value, type ValueBudget, writeValue } from '../json/value.ts'
 import { type Members, nestAttributes, nestIfPossible } from './nest.ts'
-import type { Resource, Span, SpanEvent, SpanLink } from './span.ts'
+import { createSpanBudget, type Resource, type Span, type SpanEvent, type SpanLink } from './span.ts'
 import { toInstant } from './time.ts'
 
 /** The JSON text of a resource, as it stands in the dumps of all its spans. */
@@ -8,7 +8,7 @@ export function writeResource(resource: Resource): string {
   const { attributes, droppedAttributesCount } = resource
   return writeValue(
     new Map<string, Value>([
-      ['attributes', nestIfPossible(attributes)],
+      ['attributes', nestIfPossible(attributes, createSpanBudget())],
       ['dropped_attributes_count', number(droppedAttributesCount)],
     ]),
   )

@@ -29,9 +29,10 @@ export function routeOtel(api: TraceApi, deps: TraceDeps): void {
     const operation = { ...described, stores: true, streamedBody, otherAnswers, answer: answerSchema }
     api.post(path, operation, async ({ ctx, caller }) => {
       const format = readFormat(ctx)
-      const bytes = await readOtlpBody(deps.memory, ctx)
+      const memory = deps.memory.open(ctx)
+      const bytes = await readOtlpBody(memory, ctx)
       const [projectId, wbRunId] = [ctx.get('project_id').trim(), ctx.get('wb_run_id').trim()]
-      const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId })
+      const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId, memory })
       deps.storage.note(caller.entity, bytes.length)
       ctx.type = format === 'json' ? 'application/json' : 'application/x-protobuf'
       ctx.body = writeAnswer(format, rejections)

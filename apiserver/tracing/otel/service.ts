@@ -1,5 +1,5 @@
+import type { HeldMemory } from '../../limits/request-memory.ts'
 import type { TraceDeps } from '../deps.ts'
-import { cut } from '../cut.ts'
 import { cleanJson } from '../json/clean.ts'
 import type { Project } from '../projects.ts'
 import { badRequest } from '../refusals.ts'
@@ -10,12 +10,11 @@ import { readJsonSpans } from './json-spans.ts'
 import { writeResource } from './otel-dump.ts'
 import { ProjectRoutes, type Routing } from './routing.ts'
 import { SpanBatches } from './span-batches.ts'
-import { createCall, type Surroundings } from './span-call.ts'
-import type { Span } from './span.ts'
 import { Turns } from '../turns.ts'
-import { readWireSpans, type SpanGroup, type SpanSource } from './wire-spans.ts'
+import type { Source } from './read-span.ts'
+import { readWireSpans, type SpanGroup } from './wire-spans.ts'
 
-type Deps = Pick<TraceDeps, 'calls' | 'projects'>
+type Deps = Pick<TraceDeps, 'calls' | 'projects' | 'spans'>
 
 /** An export as it came in. */
 export interface ExportRequest extends Routing {
@@ -23,6 +22,8 @@ export interface ExportRequest extends Routing {
   bytes: Buffer
   /** Of the header; empty when there is none. */
   wbRunId: string
+  /** For what is made of the spans. */
+  memory: HeldMemory
 }
 
 /**
@@ -50,20 +51,21 @@ async function storeGroups(deps: Deps, request: ExportRequest): Promise<Rejectio
 /** The groups of a request, to be gone through twice. */
 function openGroups({ format, bytes }: ExportRequest): () => Iterable<SpanGroup> {
   if (format === 'protobuf') return () => readWireSpans(bytes)
-  const groups = readJsonSpans(cleanJson(bytes))
-  return () => groups
+  return readJsonSpans(cleanJson(bytes))
 }
 
 /** The spans of one request on their way. */
 class Storing {
+  readonly #deps: Deps
   readonly #request: ExportRequest
   readonly #batches: SpanBatches
   readonly #turns = new Turns()
   readonly #rejections: Rejections = { count: 0, reasons: [] }
 
   constructor(deps: Deps, request: ExportRequest) {
+    this.#deps = deps
     this.#request = request
-    this.#batches = new SpanBatches(deps.calls)
+    this.#batches = new SpanBatches(deps.calls, request.memory)
   }
 
   async addGroup({ resource, spans }: SpanGroup, routes: ProjectRoutes): Promise<void> {
@@ -79,28 +81,12 @@ class Storing {
     return this.#rejections
   }
 
-  async #add(source: SpanSource, project: Project, resource: string): Promise<void> {
+  async #add(span: Source, project: Project, resource: string): Promise<void> {
     const { caller, wbRunId } = this.#request
     const surroundings = { projectId: project.id, resource, wbUserId: caller.keyId, wbRunId: wbRunId || undefined }
-    const call = this.#tryCreate(source, surroundings)
-    if (call) await this.#batches.add(project, call)
+    const built = await this.#deps.spans.build({ span, surroundings }, caller.entity)
+    if ('call' in built) await this.#batches.add(project, built.call)
+    // One that cannot be taken costs the others nothing.
+    else reject(this.#rejections, built.rejected)
   }
-
-  /** The call of a span; none when it cannot be taken, which costs the others nothing. */
-  #tryCreate(source: SpanSource, surroundings: Surroundings) {
-    let span: Span | undefined
-    try {
-      span = source()
-      return createCall(span, surroundings)
-    } catch (error) {
-      if (!(error instanceof OtelFault)) throw error
-      reject(this.#rejections, `${describe(span)}: ${error.message}`)
-      return undefined
-    }
-  }
-}
-
-function describe(span: Span | undefined): string {
-  if (!span) return 'Rejected a span'
-  return `Rejected span (name='${cut(span.name)}' trace_id='${span.traceId}' span_id='${span.spanId}')`
 }

@@ -1,3 +1,4 @@
+import type { HeldMemory } from '../../limits/request-memory.ts'
 import type { CallPart } from '../calls/parts.ts'
 import type { CallWriter } from '../calls/writer.ts'
 import type { Project } from '../projects.ts'
@@ -8,15 +9,19 @@ const mostBytes = 4 * 1024 * 1024
 /** Calls on their way to their projects, some at a time: a request's spans take far more memory as calls. */
 export class SpanBatches {
   readonly #calls: Pick<CallWriter, 'write'>
+  readonly #memory: Pick<HeldMemory, 'add' | 'drop'>
   readonly #parts = new Map<Project, CallPart[]>()
   #count = 0
   #bytes = 0
 
-  constructor(calls: Pick<CallWriter, 'write'>) {
+  constructor(calls: Pick<CallWriter, 'write'>, memory: Pick<HeldMemory, 'add' | 'drop'>) {
     this.#calls = calls
+    this.#memory = memory
   }
 
+  /** @throws {Refusal} 429 or 503 when there is no memory for the call */
   async add(project: Project, call: CallPart): Promise<void> {
+    this.#memory.add(sizeOf(call))
     const parts = this.#parts.get(project)
     if (parts) parts.push(call)
     else this.#parts.set(project, [call])
@@ -29,12 +34,14 @@ export class SpanBatches {
   async flush(): Promise<void> {
     for (const [project, parts] of this.#parts) await this.#calls.write(project, parts)
     this.#parts.clear()
+    this.#memory.drop(this.#bytes)
     this.#count = 0
     this.#bytes = 0
   }
 }
 
-function sizeOf({ start, end }: CallPart): number {
+/** The bytes of a call's payloads. */
+export function sizeOf({ start, end }: CallPart): number {
   const texts = [start?.attributes, start?.inputs, start?.otelDump, end?.output, end?.summary]
   return texts.reduce((sum, text) => sum + (text?.size ?? 0), 0)
 }

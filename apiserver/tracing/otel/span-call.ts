@@ -1,13 +1,14 @@
 import type { CallEnd, CallPart, CallStart } from '../calls/parts.ts'
 import { JsonText } from '../json/text.ts'
-import { type Value, ValueBudget, writeValue } from '../json/value.ts'
+import { type Value, writeValue } from '../json/value.ts'
 import { attributeKeys, callKeys, inputKeys, outputKeys, timeKeys } from './conventions.ts'
 import { OtelFault } from './fault.ts'
 import { findFirst, findInteger, findText } from './find.ts'
+import { cutName } from './kinds.ts'
 import { shortenDisplayName, shortenOpName } from './names.ts'
 import { type Members, nestAttributes } from './nest.ts'
 import { dumpSpan } from './otel-dump.ts'
-import type { Span } from './span.ts'
+import { createSpanBudget, type Span } from './span.ts'
 import { findInstant, toInstant } from './time.ts'
 import { readUsage } from './usage.ts'
 
@@ -25,10 +26,10 @@ export interface Surroundings {
   wbRunId: string | undefined
 }
 
-/** The call that a span tells of, of which one without an end still runs. @throws {OtelFault} when it is none */
+/** The call that a span tells of, of which one without an end still runs. @throws {OtelFault} when it is none, and TooManyValues */
 export function createCall(span: Span, surroundings: Surroundings): CallPart {
   if (span.spanId === '' || span.traceId === '') throw new OtelFault('a span needs the ids of itself and of its trace')
-  const budget = new ValueBudget()
+  const budget = createSpanBudget()
   const attributes = nestAttributes(span.attributes, budget)
   const otelDump = dumpSpan(span, { attributes, resource: surroundings.resource, budget })
   const start = { ...createStart(span, attributes, surroundings), otelDump: new JsonText(Buffer.from(otelDump)) }
@@ -46,7 +47,7 @@ function createStart(span: Span, attributes: Members, surroundings: Surroundings
   return {
     traceId: span.traceId,
     opName: shortenOpName(span.name),
-    displayName: displayName && shortenDisplayName(displayName),
+    displayName: displayName && shortenDisplayName(cutName(displayName)),
     parentId: span.parentSpanId || null,
     threadId,
     turnId: threadId !== undefined && findFirst(attributes, callKeys.isTurn) ? span.spanId : undefined,

@@ -1,6 +1,15 @@
 import type { Attribute } from './any-value.ts'
-import { attributes, count, flags, id, name, nanos, text } from './kinds.ts'
+import { ValueBudget } from '../json/value.ts'
+import { attributes, count, flags, id, name, nanos, shortText, text } from './kinds.ts'
 import { many, Message, one } from './message.ts'
+
+// Of the attributes of a span, with those of its events and links, and of objects that dotted keys make.
+const mostValues = 200_000
+
+/** How many values a span may have, or a resource. */
+export function createSpanBudget(): ValueBudget {
+  return new ValueBudget(mostValues)
+}
 
 /** Where spans come from: a process, a service. */
 export interface Resource {
@@ -49,7 +58,7 @@ export const resourceMessage = new Message<Resource>({
 
 const eventMessage = new Message<SpanEvent>({
   timeUnixNano: [1, nanos],
-  name: [2, text],
+  name: [2, shortText],
   attributes: [3, attributes],
   droppedAttributesCount: [4, count],
 })
@@ -57,7 +66,7 @@ const eventMessage = new Message<SpanEvent>({
 const linkMessage = new Message<SpanLink>({
   traceId: [1, id],
   spanId: [2, id],
-  traceState: [3, text],
+  traceState: [3, shortText],
   attributes: [4, attributes],
   droppedAttributesCount: [5, count],
   flags: [6, flags],
@@ -71,9 +80,9 @@ const statusMessage = new Message<Span['status']>({
 export const spanMessage = new Message<Span>({
   traceId: [1, id],
   spanId: [2, id],
-  traceState: [3, text],
+  traceState: [3, shortText],
   parentSpanId: [4, id],
-  name: [5, text],
+  name: [5, shortText],
   kind: [6, name('SPAN_KIND_', ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'])],
   startTimeUnixNano: [7, nanos],
   endTimeUnixNano: [8, nanos],

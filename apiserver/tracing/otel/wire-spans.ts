@@ -1,17 +1,15 @@
 import { WireType } from '@bufbuild/protobuf/wire'
 import { tooLarge } from '../refusals.ts'
 import { OtelFault } from './fault.ts'
-import { type Resource, resourceMessage, type Span, spanMessage } from './span.ts'
+import { readResource, type Source } from './read-span.ts'
+import { type Resource, resourceMessage } from './span.ts'
 import { WireReader } from './wire-text.ts'
 
 /** The spans of one resource. Nothing of a span is read before it is asked for, so that a bomb of them takes no memory. */
 export interface SpanGroup {
   resource: Resource
-  spans: Iterable<SpanSource>
+  spans: Iterable<Source>
 }
-
-/** A span that is still to be read. @throws {OtelFault} when it is not valid */
-export type SpanSource = () => Span
 
 // Of ExportTraceServiceRequest, ResourceSpans and ScopeSpans.
 const resourceSpansField = 1
@@ -21,6 +19,8 @@ const spansField = 2
 
 // No exporter sends as many, and two bytes are enough for one.
 export const mostSpans = 200_000
+// It is read at once, and again for each of its spans. Exporters send some hundred bytes.
+const largestResource = 1024 * 1024
 
 /**
  * The groups of a request in protobuf, which can be gone through more than once.
@@ -30,15 +30,21 @@ export const mostSpans = 200_000
 export function* readWireSpans(bytes: Uint8Array): Iterable<SpanGroup> {
   for (const group of eachPart(bytes, resourceSpansField)) {
     let resource = resourceMessage.empty()
-    for (const part of eachPart(group, resourceField)) resource = resourceMessage.readWire(new WireReader(part))
+    for (const part of eachPart(group, resourceField)) resource = readBounded({ format: 'protobuf', bytes: part })
     yield { resource, spans: { [Symbol.iterator]: () => eachSpan(group) } }
   }
 }
 
-function* eachSpan(group: Uint8Array): Iterator<SpanSource> {
+function* eachSpan(group: Uint8Array): Iterator<Source> {
   for (const scope of eachPart(group, scopeSpansField)) {
-    for (const span of eachPart(scope, spansField)) yield () => spanMessage.readWire(new WireReader(span))
+    for (const bytes of eachPart(scope, spansField)) yield { format: 'protobuf', bytes }
   }
+}
+
+/** @throws {TraceRefusal} 413 for a resource that is too large, and OtelFault */
+export function readBounded(source: Source): Resource {
+  if (source.bytes.length > largestResource) throw tooLarge()
+  return readResource(source)
 }
 
 /** The bytes of each part of a message that stands under a number. */

@@ -77,7 +77,13 @@ class Lane {
   }
 
   #start(): Worker {
-    return new Worker(new URL('worker.ts', import.meta.url), { resourceLimits: this.#resourceLimits })
+    return new Worker(new URL('worker.ts', import.meta.url), {
+      resourceLimits: this.#resourceLimits,
+      // Nothing of the process is to be found by what users wrote.
+      env: {},
+      argv: [],
+      execArgv: [],
+    })
   }
 }
 

@@ -7,6 +7,7 @@ import { toPythonJson } from '../../../apiserver/tracing/json/python.ts'
 import { OtelFault } from '../../../apiserver/tracing/otel/fault.ts'
 import { writeResource } from '../../../apiserver/tracing/otel/otel-dump.ts'
 import { createCall } from '../../../apiserver/tracing/otel/span-call.ts'
+import { readSpan } from '../../../apiserver/tracing/otel/read-span.ts'
 import { readWireSpans } from '../../../apiserver/tracing/otel/wire-spans.ts'
 import { ensureClientPython } from '../../support/client-python.ts'
 import { encodeOtlp, type OtlpRequest } from '../../support/otlp.ts'
@@ -61,7 +62,7 @@ function makeCall(group: OtlpRequest['resourceSpans'][0]): Members | undefined {
   const [source] = read!.spans
   const surroundings = { projectId: 'e/p', resource: writeResource(read!.resource), wbUserId: 'u', wbRunId: undefined }
   try {
-    return toMembers(createCall(source!(), surroundings))
+    return toMembers(createCall(readSpan(source!), surroundings))
   } catch (error) {
     if (error instanceof OtelFault) return undefined
     throw error

@@ -1,0 +1,39 @@
+import type { CallPart } from '../calls/parts.ts'
+import { cut } from '../cut.ts'
+import { TooManyValues } from '../json/value.ts'
+import { OtelFault } from './fault.ts'
+import { sizeOf } from './span-batches.ts'
+import { readSpan, type Source } from './read-span.ts'
+import { createCall, type Surroundings } from './span-call.ts'
+import type { Span } from './span.ts'
+
+// The text of a span stands in its call up to three times; escapes may make it six times as long.
+const largestCall = 96 * 1024 * 1024
+
+/** What a call is made of. */
+export interface SpanTask {
+  span: Source
+  surroundings: Surroundings
+}
+
+/** The call of a span, or why there is none. */
+export type BuiltCall = { call: CallPart } | { rejected: string }
+
+/** Takes as long as the span is large. */
+export function buildCall({ span: source, surroundings }: SpanTask): BuiltCall {
+  let span: Span | undefined
+  try {
+    span = readSpan(source)
+    const call = createCall(span, surroundings)
+    if (sizeOf(call) > largestCall) throw new OtelFault(`its call would have more than ${largestCall} bytes`)
+    return { call }
+  } catch (error) {
+    if (!(error instanceof OtelFault || error instanceof TooManyValues)) throw error
+    return { rejected: `${describe(span)}: ${error.message}` }
+  }
+}
+
+function describe(span: Span | undefined): string {
+  if (!span) return 'Rejected a span'
+  return `Rejected span (name='${cut(span.name)}' trace_id='${span.traceId}' span_id='${span.spanId}')`
+}

@@ -1,0 +1,33 @@
+import { JsonError } from '../../json/text.ts'
+import { parseValue, type Value } from '../json/value.ts'
+import type { OtlpFormat } from './body.ts'
+import { OtelFault } from './fault.ts'
+import { createSpanBudget, type Resource, resourceMessage, type Span, spanMessage } from './span.ts'
+import { WireReader } from './wire-text.ts'
+
+/** A part of a request that is still to be read. */
+export interface Source {
+  format: OtlpFormat
+  bytes: Uint8Array
+}
+
+/** @throws {OtelFault} when it is no span, or has too many values */
+export function readSpan({ format, bytes }: Source): Span {
+  if (format === 'protobuf') return spanMessage.readWire(new WireReader(bytes, createSpanBudget()))
+  return spanMessage.readJson(parseBounded(bytes))
+}
+
+/** @throws {OtelFault} when it is no resource, or has too many values */
+export function readResource({ format, bytes }: Source): Resource {
+  if (format === 'protobuf') return resourceMessage.readWire(new WireReader(bytes, createSpanBudget()))
+  return resourceMessage.readJson(parseBounded(bytes))
+}
+
+function parseBounded(bytes: Uint8Array): Value {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  try {
+    return parseValue(text, createSpanBudget())
+  } catch (cause) {
+    throw cause instanceof JsonError ? new OtelFault(cause.message, { cause }) : cause
+  }
+}
