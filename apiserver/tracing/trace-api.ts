@@ -4,12 +4,12 @@ import type { Deps } from '../deps.ts'
 import type { PlacedOperation } from '../http/api.ts'
 import { JsonError } from '../json/text.ts'
 import { requireRole } from '../middleware/auth.ts'
-import { jsonInvalid } from '../middleware/body.ts'
+import { jsonInvalid, openBody } from '../middleware/body.ts'
 import type { Caller, RequestContext, RequestState, Role } from '../middleware/context.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 import { compileFaults, compileQuery } from '../validation/compile.ts'
 import { cleanJson } from './json/clean.ts'
-import { readJson } from './json/read.ts'
+import { readJson, type Reserve } from './json/read.ts'
 import { tooLarge } from './refusals.ts'
 
 /** What clients take for the limit of a request. */
@@ -105,30 +105,34 @@ export class TraceApi {
       const { caller } = ctx.state
       if (stores) await this.#deps.storage.requireTraceRoom(ctx, ctx.request.length ?? 0)
       const query = parseQuery?.(ctx.query) as Static<Q>
-      const bytes = parseBody && (await this.#readBody(ctx))
-      const body = (bytes && parseBody(bytes)) as Static<B>
+      const given = parseBody && (await this.#readBody(ctx))
+      const body = (given && parseBody(given.bytes, given.reserve)) as Static<B>
       const answer = await handle({ ctx, caller, params: ctx.params, query, body })
-      if (stores) this.#deps.storage.note(caller.entity, bytes?.length ?? 0)
+      if (stores) this.#deps.storage.note(caller.entity, given?.bytes.length ?? 0)
       if (answer === undefined) return
       ctx.body = answer
       if (typeof answer === 'string') ctx.type = 'application/json'
     })
   }
 
-  /** The bytes of a request's body, cleaned of what no database can hold. @throws {TraceRefusal} 413 */
-  async #readBody(ctx: RequestContext): Promise<Buffer> {
+  /** A request's body, cleaned of what no database can hold; its values count as its bytes do. @throws {TraceRefusal} 413 */
+  async #readBody(ctx: RequestContext): Promise<{ bytes: Buffer; reserve: Reserve }> {
+    const held = this.#deps.memory.open(ctx)
     try {
-      return cleanJson(await this.#deps.memory.readBody(ctx, bodyLimitBytes))
+      const bytes = cleanJson(await held.read(openBody(ctx, bodyLimitBytes)))
+      return { bytes, reserve: (size) => held.add(size) }
     } catch (error) {
       throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
     }
   }
 }
 
-function compileTraceBody<S extends TSchema>(schema: S, texts: readonly string[] = []): (bytes: Buffer) => Static<S> {
+type ParseBody<T> = (bytes: Buffer, reserve: Reserve) => T
+
+function compileTraceBody<S extends TSchema>(schema: S, texts: readonly string[] = []): ParseBody<Static<S>> {
   const findFaults = compileFaults(schema)
-  return (bytes) => {
-    const value = readJsonBody(bytes, texts)
+  return (bytes, reserve) => {
+    const value = readJsonBody(bytes, texts, reserve)
     const faults = findFaults(value, bytes.length)
     if (faults.length > 0) throw unprocessable(...faults)
     return value as Static<S>
@@ -136,9 +140,9 @@ function compileTraceBody<S extends TSchema>(schema: S, texts: readonly string[]
 }
 
 /** The value of a body. @throws {Refusal} 422 when it is no JSON */
-export function readJsonBody(bytes: Buffer, texts: readonly string[]): unknown {
+export function readJsonBody(bytes: Buffer, texts: readonly string[], reserve?: Reserve): unknown {
   try {
-    return readJson(bytes, texts)
+    return readJson(bytes, texts, reserve)
   } catch (error) {
     throw error instanceof JsonError ? jsonInvalid(error) : error
   }

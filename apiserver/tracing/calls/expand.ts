@@ -4,12 +4,13 @@ import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { splitPath } from '../query/field.ts'
 import { resolveStoredRefs } from '../refs/resolve-refs.ts'
+import { Turns } from '../turns.ts'
 import { ExpandedCall, isPayload } from './expanded-call.ts'
 import { PathTree } from './path-tree.ts'
 import { RefTexts } from './ref-texts.ts'
 
 // Of payloads that are parsed together, and of written calls that wait to be sent together.
-const mostParsed = 4 * 1024 * 1024
+const mostParsed = 1024 * 1024
 const mostWritten = 16 * 1024 * 1024
 
 /**
@@ -26,12 +27,18 @@ export async function* expandCalls(
   },
 ): AsyncGenerator<string[]> {
   const paths = new PathTree(wanted.columns.map(splitPath).filter(([root]) => isPayload(root!)))
+  const turns = new Turns()
   const calls = wanted.calls.map((call, index) => ({ call, index }))
   for (const part of splitBySize(calls, mostParsed, ({ call }) => bytesOf(call))) {
-    const expanded = part.map(({ call }) => new ExpandedCall(call, paths))
+    const expanded: ExpandedCall[] = []
+    for (const { call } of part) {
+      if (turns.isOver()) await turns.next()
+      expanded.push(new ExpandedCall(call, paths))
+    }
     const values = await resolveAll(deps, project, expanded)
     let [written, bytes]: [string[], number] = [[], 0]
     for (const [place, call] of expanded.entries()) {
+      if (turns.isOver()) await turns.next()
       const text = wanted.present(call.write(values), part[place]!.index)
       if (written.length > 0 && bytes + text.length > mostWritten) {
         yield written

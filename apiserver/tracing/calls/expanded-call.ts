@@ -1,5 +1,5 @@
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
-import { parseValue, writeValue, type Value } from '../json/value.ts'
+import { parseUpTo, writeValue, type Value } from '../json/value.ts'
 import type { PathTree } from './path-tree.ts'
 import type { RefTexts } from './ref-texts.ts'
 
@@ -20,7 +20,9 @@ export class ExpandedCall {
     this.#call = call
     for (const [root, below] of paths.below) {
       const text = call[root as Payload]
-      if (typeof text === 'string') this.#roots.push([root as Payload, parseValue(text), below])
+      const value = typeof text === 'string' ? parseUpTo(text) : undefined
+      // One with too many values stays as it is.
+      if (value !== undefined) this.#roots.push([root as Payload, value, below])
     }
   }
 
@@ -61,7 +63,8 @@ function write(value: Value, paths: PathTree, values: RefTexts): string {
   const text = values.getText(value)
   if (text === undefined) return JSON.stringify(value)
   if (paths.below.size === 0 && !text.includes('"_ref"')) return addRef(text, value)
-  const stored = values.getValue(value)!
+  const stored = values.getValue(value)
+  if (stored === undefined) return addRef(text, value)
   const named = stored instanceof Map ? new Map(stored).set('_ref', value) : stored
   return writeBelow(named, paths, values)
 }

@@ -3,9 +3,13 @@ import type { StoredCall } from '../../../db/tracing/read-calls.ts'
 import { costsOfCalls } from '../costs/service.ts'
 import type { TraceDeps } from '../deps.ts'
 import { feedbackOfCalls } from '../feedback/service.ts'
+import { findMember } from '../json/find-member.ts'
 import type { Project } from '../projects.ts'
 import type { CallExtras } from './present.ts'
 import type { CallsQuery } from './query-schema.ts'
+
+// A model takes some hundred bytes; a call uses a handful.
+const largestUsage = 64 * 1024
 
 /** By calls, the bytes of the feedback that will be told of them. */
 export async function measureFeedback(
@@ -35,6 +39,7 @@ export async function lookUpExtras(
 }
 
 function readUsage({ started_at: startedAt, summary }: StoredCall) {
-  if (!summary?.includes('"usage"')) return { startedAt, usage: undefined }
-  return { startedAt, usage: (JSON.parse(summary) as { usage?: unknown }).usage }
+  const usage = summary?.includes('"usage"') ? findMember(Buffer.from(summary), 'usage') : undefined
+  if (!usage || usage.size > largestUsage) return { startedAt, usage: undefined }
+  return { startedAt, usage: JSON.parse(usage.toString()) as unknown }
 }

@@ -1,7 +1,12 @@
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
 import { rawObject, rawText } from '../../json/raw.ts'
+import { findMember } from '../json/find-member.ts'
+import type { JsonText } from '../json/text.ts'
 import { parseValue, writeValue, type Value } from '../json/value.ts'
 import { deriveSummary } from './derive.ts'
+
+// Nobody but servers writes there; what it takes to build it is bounded with it.
+const largestOwn = 64 * 1024
 
 /** What was looked up for a call, beside its row. */
 export interface CallExtras {
@@ -29,19 +34,22 @@ export function presentCall(projectId: string, call: StoredCall, extras: CallExt
 }
 
 function presentSummary(call: StoredCall, extras: CallExtras): string {
-  const derived = rawObject({ ...deriveSummary(call), ...extras })
+  const computed = { ...deriveSummary(call), ...extras }
   const stored = call.summary ?? '{}'
-  // Only a summary that has such a key, or looks so, needs to be understood.
-  if (!stored.includes('"weave"')) return withMember(stored, 'weave', derived)
-  return mergeWeave(stored, derived)
+  // Only a summary that has such a key, or looks so, needs to be gone through.
+  const bytes = stored.includes('"weave"') ? Buffer.from(stored) : undefined
+  const own = bytes && findMember(bytes, 'weave')
+  if (!own) return withMember(stored, 'weave', rawObject(computed))
+  const merged = rawObject({ ...readOwn(own, computed), ...computed })
+  return bytes.toString('utf8', 0, own.start) + merged + bytes.toString('utf8', own.end)
 }
 
-/** What the client has stored under the key is replaced member by member. */
-function mergeWeave(stored: string, derived: string): string {
-  const summary = parseValue(stored) as Map<string, Value>
-  const [own, computed] = [summary.get('weave'), parseValue(derived) as Map<string, Value>]
-  summary.set('weave', new Map([...(own instanceof Map ? own : []), ...computed]))
-  return writeValue(summary)
+/** What the client has stored under the key and is not computed; nothing when that is no object of some size. */
+function readOwn(own: JsonText, computed: object): Record<string, unknown> {
+  if (own.first !== '{' || own.size > largestOwn) return {}
+  const members = parseValue(own.toString()) as Map<string, Value>
+  const kept = [...members].filter(([name]) => !Object.hasOwn(computed, name))
+  return Object.fromEntries(kept.map(([name, value]) => [name, rawText(writeValue(value))]))
 }
 
 /** The text of an object with one member more at its end, where it counts. */

@@ -1,7 +1,7 @@
-import { parseValue, type Value } from '../json/value.ts'
+import { parseUpTo, type Value } from '../json/value.ts'
 
-// Parsed values take ten times as much as their texts.
-const mostParsed = 8 * 1024 * 1024
+// Parsed values take some fifty times as much as their texts.
+const mostParsed = 2 * 1024 * 1024
 
 /** What refs stand for: texts, of which those that are gone into are parsed. */
 export class RefTexts {
@@ -22,14 +22,14 @@ export class RefTexts {
     return this.#texts.get(ref)
   }
 
-  /** Shared by all who ask: nobody may change it. */
+  /** Shared by all who ask: nobody may change it. Undefined too for what has too many values to be gone into. */
   getValue(ref: string): Value | undefined {
     const text = this.#texts.get(ref)
     if (text === undefined) return undefined
     const known = this.#parsed.get(ref)
     if (known !== undefined) return known
-    const value = parseValue(text)
-    this.#keep(ref, value, text.length)
+    const value = parseUpTo(text)
+    if (value !== undefined) this.#keep(ref, value, text.length)
     return value
   }
 

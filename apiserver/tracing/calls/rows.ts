@@ -1,5 +1,6 @@
 import type { CallRow } from '../../../db/tracing/call-rows.ts'
 import type { Project } from '../projects.ts'
+import { findMember } from '../json/find-member.ts'
 import type { CallPart } from './parts.ts'
 import { findRefs } from './refs.ts'
 import { weekOf } from './week.ts'
@@ -45,13 +46,16 @@ function cutException(text: string): string {
   return `${text.slice(0, longestException).toWellFormed()}… (${text.length - longestException} characters more)`
 }
 
-// Nearly all summaries count no errors: only others are parsed.
+// They are two numbers.
+const largestCounts = 4 * 1024
+// Nearly all summaries count no errors: only others are gone through.
 const mayCountErrors = /"error"\s*:(?!\s*0\s*[,}])/
 
 /** Whether a summary tells of errors below the call. */
 function hasErrors(summary: Buffer): boolean {
-  const text = summary.toString()
-  if (!mayCountErrors.test(text)) return false
-  const { status_counts: counts } = JSON.parse(text) as { status_counts?: { error?: unknown } | null }
-  return Number(counts?.error) > 0
+  if (!mayCountErrors.test(summary.toString())) return false
+  const counts = findMember(summary, 'status_counts')
+  if (!counts || counts.size > largestCounts) return false
+  const told = JSON.parse(counts.toString()) as { error?: unknown } | null
+  return Number(told?.error) > 0
 }

@@ -10,6 +10,7 @@ import { expandCalls } from './expand.ts'
 import { lookUpExtras, measureFeedback } from './extras.ts'
 import { presentCall } from './present.ts'
 import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
+import { Turns } from '../turns.ts'
 import { bytesOfSpilled, fetchSpilled } from './spill.ts'
 
 // Of what is read for calls beside their rows at once.
@@ -75,7 +76,17 @@ async function* presentCalls(
   const extras = await lookUpExtras(deps, { project, calls, wanted })
   const columns = wanted.return_expanded_column_values === false ? [] : (wanted.expand_columns ?? [])
   if (columns.length > 0) yield* expandCalls(deps, project, { calls, columns, present })
-  else yield calls.map(present)
+  else yield presentAll()
+
+  async function presentAll(): Promise<string[]> {
+    const turns = new Turns()
+    const texts: string[] = []
+    for (const [index, call] of calls.entries()) {
+      if (turns.isOver()) await turns.next()
+      texts.push(present(call, index))
+    }
+    return texts
+  }
 
   function present(call: StoredCall, index: number): string {
     return presentCall(project.id, call, extras[index])

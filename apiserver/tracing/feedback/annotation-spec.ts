@@ -1,6 +1,6 @@
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
-import { parseValue, writeValue, type Value } from '../json/value.ts'
+import { parseUpTo, writeValue, type Value } from '../json/value.ts'
 import { badRequest } from '../refusals.ts'
 import { resolveRefs } from '../refs/resolve-refs.ts'
 
@@ -42,7 +42,8 @@ export class AnnotationChecks {
 
   async #readSchema(ref: string): Promise<string> {
     const [text] = await resolveRefs(this.#deps, this.#caller, [ref])
-    const schema = readFieldSchema(parseValue(text!))
+    const spec = parseUpTo(text!)
+    const schema = spec && readFieldSchema(spec)
     if (!schema) throw badRequest(`annotation_ref must point to an ${className}`)
     return writeValue(schema)
   }

@@ -1,4 +1,7 @@
-import { parseValue, writeValue, type Value } from '../json/value.ts'
+import { parseText } from '../../json/text.ts'
+import { findMember } from '../json/find-member.ts'
+import type { JsonText } from '../json/text.ts'
+import { parseUpTo, writeValue, type Value } from '../json/value.ts'
 import { badRequest } from '../refusals.ts'
 import { parseRef, type Ref } from '../refs/parse-ref.ts'
 import { describeReaction } from './emoji.ts'
@@ -10,6 +13,8 @@ const annotation = 'wandb.annotation'
 const runnable = 'wandb.runnable'
 
 const longestNote = 1_024
+// It is written anew; clients send one.
+const mostOfReaction = 1_000
 const largestPayloadBytes = 1024 * 1024
 // Both stand in indexes, whose entries may have some 2,700 bytes.
 const longestRefBytes = 2_000
@@ -83,15 +88,13 @@ function notAllowed(name: string, kind: string) {
 }
 
 /** The payload stays as it was written wherever nothing is added to it. */
-function checkPayload(wire: WireFeedback): CheckedFeedback {
-  const type = wire.feedback_type
-  const payload = wire.payload.toString()
+function checkPayload({ feedback_type: type, payload, annotation_ref: ref }: WireFeedback): CheckedFeedback {
   if (type === reaction) return { payload: writeValue(nameReaction(readMembers(payload))) }
-  if (type === note) checkNote(readMembers(payload).get('note'))
+  if (type === note) checkNote(findMember(payload.bytes, 'note'))
   if (type.startsWith(runnable)) takeMember(payload, 'output', type)
-  if (!type.startsWith(annotation)) return { payload }
-  const value = writeValue(takeMember(payload, 'value', type))
-  return { payload, annotation: { ref: wire.annotation_ref!, value } }
+  if (!type.startsWith(annotation)) return { payload: payload.toString() }
+  const value = takeMember(payload, 'value', type).toString()
+  return { payload: payload.toString(), annotation: { ref: ref!, value } }
 }
 
 function nameReaction(members: Map<string, Value>): Map<string, Value> {
@@ -107,21 +110,23 @@ function nameReaction(members: Map<string, Value>): Map<string, Value> {
   ])
 }
 
-function checkNote(text: Value | undefined): void {
-  if (typeof text !== 'string') throw wrongPayload(note, 'note should be a valid string')
-  const length = Array.from(text).length
+function checkNote(member: JsonText | undefined): void {
+  if (member?.first !== '"') throw wrongPayload(note, 'note should be a valid string')
+  const length = Array.from(String(parseText(member.toString()))).length
   if (length === 0) throw wrongPayload(note, 'note should have at least 1 character')
   if (length > longestNote) throw wrongPayload(note, `note should have at most ${longestNote} characters`)
 }
 
-function takeMember(payload: string, name: string, type: string): Value {
-  const value = readMembers(payload).get(name)
+function takeMember(payload: JsonText, name: string, type: string): JsonText {
+  const value = findMember(payload.bytes, name)
   if (value === undefined) throw wrongPayload(type, `${name} is required`)
   return value
 }
 
-function readMembers(payload: string): Map<string, Value> {
-  return parseValue(payload) as Map<string, Value>
+function readMembers(payload: JsonText): Map<string, Value> {
+  const members = parseUpTo(payload.toString(), mostOfReaction)
+  if (members instanceof Map) return members
+  throw wrongPayload(reaction, `the payload should have at most ${mostOfReaction} values`)
 }
 
 function wrongPayload(type: string, why: string) {

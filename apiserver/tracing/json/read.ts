@@ -1,3 +1,4 @@
+import { outlineJson } from '../../json/outline.ts'
 import { findTextStart, JsonError, parseText } from '../../json/text.ts'
 import { flattenJson } from './flatten.ts'
 import { planTexts, type Plan } from './plan.ts'
@@ -5,10 +6,19 @@ import { scanPlanned, type TextTree } from './scan.ts'
 import { TooDeep } from './skip.ts'
 import { JsonText } from './text.ts'
 
-// Payloads are not built as values. What is besides them is small in any request; this many take some hundreds of MB.
-const maxContainers = 3_000_000
+// Payloads are not built as values. What is besides them is small in any request: a body of 32 MiB with the smallest calls
+// that there are has fewer objects and members than this, and a table of a million digests has fewer items.
+const maxContainers = 500_000
+const maxCommas = 2_000_000
+
+// What V8 takes for each of them as values, and we for a text. A body with less than this is not worth counting.
+const [containerBytes, commaBytes, textBytes] = [100, 30, 150]
+const smallBytes = 64 * 1024
 
 const nothing = Buffer.from('null')
+
+/** Told how many bytes the values of a text will take, before they are built. */
+export type Reserve = (bytes: number) => void
 
 /**
  * Reads a JSON text, such as a whole body of `cleanJson`, into plain values; those at the paths `texts` (`obj.val`,
@@ -17,23 +27,24 @@ const nothing = Buffer.from('null')
  *
  * A large batch can be walked in steps: read `batch[]` as texts, then each text's bytes.
  *
- * @throws {JsonError} for what is not JSON
+ * @throws {JsonError} for what is not JSON, or has too many values, and what `reserve` throws
  */
-export function readJson(bytes: Buffer, texts: readonly string[]): unknown {
+export function readJson(bytes: Buffer, texts: readonly string[], reserve?: Reserve): unknown {
   const plan = planTexts(texts)
   try {
-    return readPlanned(bytes, plan)
+    return readPlanned(bytes, plan, reserve)
   } catch (error) {
     if (!(error instanceof TooDeep)) throw error
-    return readPlanned(flattenJson(bytes), plan)
+    return readPlanned(flattenJson(bytes), plan, reserve)
   }
 }
 
 /** The texts are cut out, what is left is parsed natively with null in their places, and they are put there. */
-function readPlanned(bytes: Buffer, plan: Plan): unknown {
+function readPlanned(bytes: Buffer, plan: Plan, reserve?: Reserve): unknown {
   const start = findTextStart(bytes)
   const { texts, tree } = scanPlanned(bytes, start, plan)
-  return putTexts(parseRest(cutTexts(bytes, start, texts)), plan, tree)
+  reserve?.(texts.length * textBytes)
+  return putTexts(parseRest(cutTexts(bytes, start, texts), reserve), plan, tree)
 }
 
 function cutTexts(bytes: Buffer, start: number, texts: JsonText[]): string {
@@ -50,18 +61,15 @@ function cutTexts(bytes: Buffer, start: number, texts: JsonText[]): string {
   return rest.toString('utf8', 0, size)
 }
 
-function parseRest(rest: string): unknown {
-  // Two characters are the shortest of them.
-  if (rest.length > 2 * maxContainers && countContainers(rest) > maxContainers) throw new JsonError('too many values')
+function parseRest(rest: string, reserve?: Reserve): unknown {
+  if (rest.length > smallBytes) countValues(rest, reserve)
   return parseText(rest)
 }
 
-/** How many objects and arrays there are at most: brackets in texts count too. */
-function countContainers(text: string): number {
-  let count = 0
-  for (const bracket of ['{', '['])
-    for (let at = text.indexOf(bracket); at >= 0 && count <= maxContainers; at = text.indexOf(bracket, at + 1)) count++
-  return count
+function countValues(text: string, reserve?: Reserve): void {
+  const { containers, commas } = outlineJson(Buffer.from(text))
+  if (containers > maxContainers || commas > maxCommas) throw new JsonError('too many values')
+  reserve?.(containers * containerBytes + commas * commaBytes)
 }
 
 function putTexts(value: unknown, plan: Plan, tree: TextTree): unknown {

@@ -14,6 +14,10 @@ const closeBrace = 0x7d
 // A body of 32 MiB with the smallest calls that there are has fewer; of nothing but `{}` it would have ten million.
 const mostTexts = 1_000_000
 
+// The places of what is in each, and of each item, are remembered until the texts are in theirs.
+const mostObjects = 500_000
+const mostItems = 2_000_000
+
 /** The texts in a value: itself, or those of its items, or those of its members in the order of the plan. */
 export type TextTree = JsonText | TextTree[] | undefined
 
@@ -34,6 +38,7 @@ class PlannedScan {
   readonly texts: JsonText[] = []
   readonly #bytes: Buffer
   #at: number
+  #objects = 0
 
   constructor(bytes: Buffer, start: number) {
     this.#bytes = bytes
@@ -58,6 +63,7 @@ class PlannedScan {
   }
 
   #scanMembers(plan: Plan, depth: number): TextTree[] {
+    if (++this.#objects > mostObjects) throw new JsonError('too many values')
     const trees = plan.members.map((): TextTree => undefined)
     for (let more = this.#enter(closeBrace); more; more = this.#goOn(closeBrace)) {
       this.#peek()
@@ -72,8 +78,10 @@ class PlannedScan {
 
   #scanItems(item: Plan, depth: number): TextTree[] {
     const trees: TextTree[] = []
-    for (let more = this.#enter(closeBracket); more; more = this.#goOn(closeBracket))
+    for (let more = this.#enter(closeBracket); more; more = this.#goOn(closeBracket)) {
+      if (trees.length === mostItems) throw new JsonError('too many values')
       trees.push(this.scanValue(item, depth))
+    }
     return trees
   }
 

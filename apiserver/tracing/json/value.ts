@@ -54,6 +54,19 @@ export function parseValue(text: string, budget?: ValueBudget): Value {
   return value
 }
 
+// Of a payload that is gone into: they take some ten MB, and a tenth of a second.
+const mostOfPayload = 200_000
+
+/** The same; undefined for what has too many values to be built while others wait. */
+export function parseUpTo(text: string, most = mostOfPayload): Value | undefined {
+  try {
+    return parseValue(text, new ValueBudget(most))
+  } catch (error) {
+    if (error instanceof TooManyValues) return undefined
+    throw error
+  }
+}
+
 /** Compact JSON text, with numbers as they were written. */
 export function writeValue(value: Value): string {
   if (value instanceof JsonNumber) return value.text
