@@ -4,9 +4,11 @@ import type { RequestContext } from '../middleware/context.ts'
 import type { TraceDeps } from './deps.ts'
 
 // A client that takes nothing of what is there for so long has left, or should have.
-const usualStallMs = 60_000
+const usualStallMs = 30_000
 // A client that takes a little now and then is not waited for without end either.
 const usualDeadlineMs = 60 * 60_000
+// While rows are read as of one moment, the database keeps all that was replaced since. A million calls take some minutes.
+const longestReadMs = 15 * 60_000
 
 /** An answer that is made while it is sent. */
 interface Chunks {
@@ -28,7 +30,11 @@ export async function sendChunks(
   answer: Chunks,
 ): Promise<void> {
   const giveBack = await streams.take(turnOf(ctx))
-  await pipeChunks(ctx, { main }, { ...answer, chunks: giveBackAfter(answer.chunks, giveBack) })
+  await pipeChunks(
+    ctx,
+    { main },
+    { deadlineMs: longestReadMs, ...answer, chunks: giveBackAfter(answer.chunks, giveBack) },
+  )
 }
 
 /**
