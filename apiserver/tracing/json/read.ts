@@ -12,7 +12,7 @@ const maxContainers = 500_000
 const maxCommas = 2_000_000
 
 // What V8 takes for each of them as values, and we for a text. A body with less than this is not worth counting.
-const [containerBytes, commaBytes, textBytes] = [100, 30, 150]
+const [containerBytes, commaBytes, placeBytes] = [100, 30, 150]
 const smallBytes = 64 * 1024
 
 const nothing = Buffer.from('null')
@@ -43,7 +43,7 @@ export function readJson(bytes: Buffer, texts: readonly string[], reserve?: Rese
 function readPlanned(bytes: Buffer, plan: Plan, reserve?: Reserve): unknown {
   const start = findTextStart(bytes)
   const { texts, tree } = scanPlanned(bytes, start, plan)
-  reserve?.(texts.length * textBytes)
+  reserve?.(texts.length * placeBytes)
   return putTexts(parseRest(cutTexts(bytes, start, texts), reserve), plan, tree)
 }
 

@@ -86,8 +86,8 @@ export function append<T>(list: T[], read: () => T): T[] {
 }
 
 /** The beginning of a name that is too long for anybody to read. */
-export function cutName(name: string): string {
-  return name.length > longestName ? name.slice(0, longestName).toWellFormed() : name
+export function cutName(long: string): string {
+  return long.length > longestName ? long.slice(0, longestName).toWellFormed() : long
 }
 
 export function requireList(value: Value): Value[] {
