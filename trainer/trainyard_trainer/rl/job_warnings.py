@@ -48,30 +48,42 @@ def has_equal_rewards(group: Group) -> bool:
     return len({trajectory.reward for trajectory in group.trajectories}) == 1
 
 
+@dataclass(frozen=True)
+class Answers:
+    """How many answers a trajectory has, how many of them are Choices, and how many of those have log-probabilities."""
+
+    num_answers: int
+    num_choices: int
+    num_with_logprobs: int
+
+
 def warn_of_trajectories(groups: list[Group], config: RlConfig) -> Iterable[JobWarning]:
-    trajectories = [trajectory for group in groups for trajectory in group.trajectories]
-    answered = [answers for answers in map(list_answers, trajectories) if answers]
-    if silent := len(trajectories) - len(answered):
-        share = tell_share(silent, len(trajectories), "trajectories")
+    counted = [count_answers(trajectory) for group in groups for trajectory in group.trajectories]
+    answered = [answers for answers in counted if answers.num_answers]
+    if silent := len(counted) - len(answered):
+        share = tell_share(silent, len(counted), "trajectories")
         yield JobWarning("no_answers", f"{share} no answer of the model, and so nothing to train.")
     if not config.allow_training_without_logprobs:
-        yield from warn_of_logprobs(answered, len(trajectories))
+        yield from warn_of_logprobs(answered, len(counted))
 
 
-def list_answers(trajectory: Trajectory) -> list[dict]:
-    return [item for history in trajectory.histories for item in history.messages_and_choices if is_answer(item)]
+def count_answers(trajectory: Trajectory) -> Answers:
+    """Only numbers are kept: the values of all trajectories together take far more memory than the payload."""
+    items = [item for history in trajectory.read_histories() for item in history.messages_and_choices]
+    choices = [item for item in items if is_choice(item)]
+    return Answers(sum(map(is_answer, items)), len(choices), sum(map(has_logprobs, choices)))
 
 
-def warn_of_logprobs(answered: list[list[dict]], num_trajectories: int) -> Iterable[JobWarning]:
+def warn_of_logprobs(answered: list[Answers], num_trajectories: int) -> Iterable[JobWarning]:
     """Whole trajectories without log-probabilities, and single choices of the others."""
-    trainable = [answers for answers in answered if any(is_choice(item) and has_logprobs(item) for item in answers)]
+    trainable = [answers for answers in answered if answers.num_with_logprobs]
     if missing := len(answered) - len(trainable):
         advice = "Keep the Choice objects of the completion in messages_and_choices."
         share = tell_share(missing, num_trajectories, "trajectories")
         yield JobWarning("missing_log_probabilities", f"{share} no log-probabilities. {advice}")
-    choices = [item for answers in trainable for item in answers if is_choice(item)]
-    if bare := sum(not has_logprobs(choice) for choice in choices):
-        share = tell_share(bare, len(choices), "choices in the other trajectories")
+    num_choices = sum(answers.num_choices for answers in trainable)
+    if bare := num_choices - sum(answers.num_with_logprobs for answers in trainable):
+        share = tell_share(bare, num_choices, "choices in the other trajectories")
         yield JobWarning(
             "choices_without_log_probabilities", f"{share} no log-probabilities. Such serve as context only."
         )
