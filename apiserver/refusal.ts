@@ -1,3 +1,6 @@
+// A client may send any text in the place of a name.
+const maxShownLength = 200
+
 /** One thing that is wrong with a request: where, what, and its kind under the name that pydantic gives it. */
 export interface Fault {
   loc: string[]
@@ -23,14 +26,19 @@ export class Refusal extends Error {
 }
 
 /** The one answer to a missing, malformed, unknown or revoked key. */
-export function unauthorized(): Refusal {
-  const detail = 'A valid API key is needed: send it as "Authorization: Bearer KEY".'
+export function unauthorized(given: 'no key' | 'unknown key'): Refusal {
+  const reasons = {
+    'no key': 'this request has none',
+    'unknown key': 'the one that was sent is not known here, was revoked, or has expired',
+  }
+  const detail = `A valid API key is needed, and ${reasons[given]}: send it as "Authorization: Bearer KEY".`
   return new Refusal(401, detail, { 'WWW-Authenticate': 'Bearer' })
 }
 
 /** The same for what does not exist and for what belongs to somebody else. */
-export function notFound(what: string): Refusal {
-  return new Refusal(404, `${what} not found`)
+export function notFound(what: string, id?: string): Refusal {
+  const name = id === undefined ? what : `${what} ${id.slice(0, maxShownLength)}`
+  return new Refusal(404, `${name} not found`)
 }
 
 export function unprocessable(...faults: Fault[]): Refusal {

@@ -1,4 +1,4 @@
-import { findArtifactVersion, type ArtifactFile } from '../db/queries/artifacts.ts'
+import { findArtifactVersion, type ArtifactFile, type ArtifactName } from '../db/queries/artifacts.ts'
 import type { Pool } from '../db/pool.ts'
 import { blobKey } from '../lib/artifact-store/blobs.ts'
 import { artifactKey, artifactUri } from '../lib/artifact-store/keys.ts'
@@ -6,6 +6,9 @@ import type { ArtifactStore } from '../lib/artifact-store/store.ts'
 import { AddressRefused } from '../lib/outbound/refused.ts'
 import type { DataSources } from '../lib/outbound/settings.ts'
 import { InputRefused, readInputAddress, type InputAddress } from './address.ts'
+
+const whoAllows =
+  'whoever runs the service lists what is allowed: outbound.dataHosts of the chart, TRAINYARD_DATA_HOSTS on one machine'
 
 /** What inputs are looked up with. */
 export interface InputDeps {
@@ -37,9 +40,16 @@ async function findTrainingFile(
   { version, ...name }: Extract<InputAddress, { kind: 'artifact' }>,
 ): Promise<Input> {
   const found = name.entity === entity ? await findArtifactVersion(pool, name, version) : undefined
-  if (!found) throw new InputRefused('InputNotFound', 'there is no such artifact; upload it first')
+  if (!found) throw noArtifact(name, version)
   const { digest } = pickTrainingFile(found.files)
   return { uri: artifactUri(blobKey(entity, digest)), digest }
+}
+
+function noArtifact({ entity, project, name }: ArtifactName, version: number | 'latest'): InputRefused {
+  const path = `${entity}/${project}/${name}`
+  const shown = version === 'latest' ? path : `${path}:v${version}`
+  const upload = `PUT /v1/preview/artifacts/${path}?file=train.jsonl`
+  return new InputRefused('InputNotFound', `there is no artifact ${shown}; upload it first: ${upload}`)
 }
 
 /** Clients of the hosted service name it train.jsonl; its document speaks of trajectories.jsonl. */
@@ -70,7 +80,10 @@ function checkRemote(
   if (remote.kind === 'web') return checkWeb(() => outbound.check(remote.url))
   if (!readObject) throw new InputRefused('InputNotAllowed', 'S3 is not configured here; upload the data instead')
   if (!buckets.has(remote.bucket)) {
-    throw new InputRefused('InputNotAllowed', `the bucket ${remote.bucket} is not one that is allowed here`)
+    throw new InputRefused(
+      'InputNotAllowed',
+      `the bucket ${remote.bucket} is not one that is allowed here; ${whoAllows}`,
+    )
   }
 }
 
@@ -78,6 +91,8 @@ function checkWeb(check: () => unknown): void {
   try {
     check()
   } catch (error) {
-    throw error instanceof AddressRefused ? new InputRefused('InputNotAllowed', error.message) : error
+    if (!(error instanceof AddressRefused)) throw error
+    const advice = error.rule === 'host' ? `; ${whoAllows}` : ''
+    throw new InputRefused('InputNotAllowed', `${error.message}${advice}`)
   }
 }

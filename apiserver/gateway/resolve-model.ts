@@ -1,9 +1,14 @@
 import { findBaseModel, listBaseModels } from '../../db/queries/base-models.ts'
+import { findModelByLastName } from '../../db/queries/models.ts'
 import { findServedModel } from '../../db/queries/served-models.ts'
 import type { UsageAccount } from '../../db/queries/usage.ts'
 import type { Pool } from '../../db/pool.ts'
 import { Refusal, unavailable, unprocessable } from '../refusal.ts'
+import { isName } from '../training/names.ts'
 import { parseModelAddress, type ModelAddress } from './model-address.ts'
+
+// A client may send any text as a name.
+const maxShownLength = 400
 
 /** Who answers a chat request. */
 export interface ChatTarget {
@@ -29,7 +34,8 @@ export async function resolveModel(pool: Pool, entity: string, requested: string
   const baseModel = await findBaseModel(pool, requested)
   if (baseModel) return targetBaseModel(requested, baseModel)
   const address = parseModelAddress(requested)
-  if (!address || address.entity !== entity) throw unknownModel(requested)
+  if (!address) throw unknownModel(requested, await findAlike(pool, entity, requested))
+  if (address.entity !== entity) throw unknownModel(requested)
   return resolveAddress(pool, requested, address)
 }
 
@@ -62,10 +68,17 @@ function targetBaseModel(requestedName: string, baseModel: { name: string; crNam
   return { requestedName, engineName: name, baseModelCrName: crName, trainable: false, charged }
 }
 
-function addressName({ entity, project, name }: ModelAddress): string {
+function addressName({ entity, project, name }: Pick<ModelAddress, 'entity' | 'project' | 'name'>): string {
   return `${entity}/${project}/${name}`
 }
 
-function unknownModel(requested: string): Refusal {
-  return new Refusal(404, `The model ${requested} does not exist.`)
+/** The whole name of a model of the entity that somebody may mean by the last part of it. */
+async function findAlike(pool: Pool, entity: string, name: string): Promise<string | undefined> {
+  const model = isName(name) ? await findModelByLastName(pool, entity, name) : undefined
+  return model && addressName(model)
+}
+
+function unknownModel(requested: string, alike?: string): Refusal {
+  const advice = alike === undefined ? 'GET /v1/models lists those that do.' : `Is ${alike} meant?`
+  return new Refusal(404, `The model ${requested.slice(0, maxShownLength)} does not exist. ${advice}`)
 }

@@ -76,7 +76,7 @@ export class JsonReader {
   /** Walks through an object; `readMember` must read each member's value. */
   readObject(readMember: (key: string) => void): void {
     this.#readItems(openBrace, closeBrace, () => {
-      if (this.#peek() !== quote) throw notJson()
+      if (this.#peek() !== quote) throw this.#notJson('a name in double quotes is missing')
       const key = String(this.readPiece().value)
       this.#expect(colon)
       readMember(key)
@@ -98,12 +98,12 @@ export class JsonReader {
     if (bytes.length > maxPieceBytes) throw pieceTooLarge()
     this.#at = at
     const hasSurrogates = bytes.includes(String.raw`\ud`) || bytes.includes(String.raw`\uD`)
-    return { value: parseText(decodeText(bytes)), start, size: bytes.length, hasSurrogates }
+    return { value: parseText(decodeText(bytes), start), start, size: bytes.length, hasSurrogates }
   }
 
   /** Nothing but white space may be left. */
   readEnd(): void {
-    if (this.#peek() !== undefined) throw notJson()
+    if (this.#peek() !== undefined) throw this.#notJson('the text goes on behind its end')
   }
 
   #readItems(open: number, close: number, readItem: (index: number) => void): void {
@@ -126,7 +126,7 @@ export class JsonReader {
   }
 
   #expect(byte: number): void {
-    if (this.#peek() !== byte) throw notJson()
+    if (this.#peek() !== byte) throw this.#notJson(`${String.fromCharCode(byte)} is missing`)
     this.#at++
   }
 
@@ -152,7 +152,7 @@ export class JsonReader {
         return end
       }
       const scanned = this.#end - this.#at
-      if (!this.#fill(this.#at)) throw notJson()
+      if (!this.#fill(this.#at)) throw this.#notJson('what begins here has no end')
       from = this.#at + scanned
     }
   }
@@ -180,6 +180,10 @@ export class JsonReader {
     return got > 0
   }
 
+  #notJson(reason: string): JsonError {
+    return new JsonError(`not valid JSON at byte ${this.#base + this.#at}: ${reason}`)
+  }
+
   #grow(): void {
     const window = Buffer.allocUnsafe(2 * this.#window.length)
     this.#window.copy(window, 0, 0, this.#end)
@@ -201,10 +205,6 @@ function pieceTooLarge(): PieceTooLarge {
     `one trajectory, or one member beside the groups, may have ${maxPieceBytes / 1024 / 1024} MiB, ` +
       `${maxContainers} objects and lists, and ${maxCommas} commas`,
   )
-}
-
-function notJson(): JsonError {
-  return new JsonError('not valid JSON')
 }
 
 function tooDeep(): JsonError {

@@ -1,3 +1,5 @@
+import { describeJsonFault } from './find-fault.ts'
+
 // Python's and V8's parsers take more; recursive code behind them does not always.
 export const maxDepth = 128
 
@@ -23,11 +25,11 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** @throws {JsonError} for a text that is not JSON */
-export function parseText(text: string): unknown {
+/** @throws {JsonError} for a text that is not JSON, with the place of its fault; `startByte` is where the text begins */
+export function parseText(text: string, startByte = 0): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new JsonError('not valid JSON', { cause })
+    throw new JsonError(describeJsonFault(text, startByte), { cause })
   }
 }

@@ -19,9 +19,9 @@ export function requireKey(
 ): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
     const key = readKey(ctx)
-    if (key === undefined) throw unauthorized()
+    if (key === undefined) throw unauthorized('no key')
     const known = await knownKeys.find(digestKey(key))
-    if (known === undefined) throw unauthorized()
+    if (known === undefined) throw unauthorized('unknown key')
     const { keyId, entity, role, ...limits } = known
     ctx.state.caller = { keyId, entity, role }
     ctx.state.limits = applyDefaults(limits, config)

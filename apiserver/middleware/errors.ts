@@ -3,19 +3,25 @@ import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { StoreFailed } from '../../lib/artifact-store/failed.ts'
 import type { Logger } from '../../lib/log.ts'
 import { Refusal, unavailable } from '../refusal.ts'
+import { describeUnknownPath } from './unknown-path.ts'
 
 /** The one error path: refusals are told, everything unexpected becomes a plain 500 and one log line. */
 export function answerErrors(log: Logger): Koa.Middleware {
   return async (ctx, next) => {
     try {
       await next()
-      if (ctx.status >= 400 && !ctx.body) answer(ctx, new Refusal(ctx.status, ctx.response.message))
+      if (ctx.status >= 400 && !ctx.body) answer(ctx, refuseUnknown(ctx))
     } catch (error) {
       // The client has left: there is nobody to tell.
       if (ctx.req.socket.destroyed) return
       answer(ctx, toRefusal(error, log))
     }
   }
+}
+
+/** Nobody has answered: there is no such path, or no such method of one. */
+function refuseUnknown(ctx: Koa.Context): Refusal {
+  return ctx.status === 404 ? new Refusal(404, describeUnknownPath(ctx)) : new Refusal(ctx.status, ctx.response.message)
 }
 
 function answer(ctx: Koa.Context, refusal: Refusal): void {

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import type { PlacedOperation } from '../http/api.ts'
 import { requireKey } from '../middleware/auth.ts'
 import type { RequestState } from '../middleware/context.ts'
+import { describeUnknownPath } from '../middleware/unknown-path.ts'
 import { limitRequests } from '../middleware/limit-requests.ts'
 import { Refusal } from '../refusal.ts'
 import { answerTraceErrors } from './answer-errors.ts'
@@ -77,9 +78,9 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
 function refuseOthers(guards: Koa.Middleware<RequestState>[]): Koa.Middleware {
   const router = new Router<RequestState>()
   router.use(...guards)
-  router.all('{/*path}', ({ matched }) => {
+  router.all('{/*path}', ({ matched, method, originalUrl }) => {
     const methods = new Set(matched?.filter(({ path }) => path !== '{/*path}').flatMap((layer) => layer.methods))
-    if (methods.size === 0) throw missing('Not Found')
+    if (methods.size === 0) throw missing(describeUnknownPath({ method, path: originalUrl.split('?')[0]! }))
     throw new Refusal(405, 'Method Not Allowed', { Allow: [...methods].join(', ') })
   })
   return router.routes() as Koa.Middleware

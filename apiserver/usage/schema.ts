@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../validation/nullable.ts'
-import { nameSchema } from '../training/names.ts'
+import { modelIdSchema, nameSchema } from '../training/names.ts'
 
 const dimension = '(project|model|key|hour|day)'
 const time = Type.String({ format: 'date-time' })
@@ -11,9 +11,14 @@ export const usageQuerySchema = Type.Object({
   from: Type.Optional(time),
   to: Type.Optional(time),
   // Some of project, model, key, hour, day, with commas between; without it, one sum of all.
-  group_by: Type.Optional(Type.String({ pattern: `^${dimension}(,${dimension}){0,4}$` })),
+  group_by: Type.Optional(
+    Type.String({
+      pattern: `^${dimension}(,${dimension}){0,4}$`,
+      description: 'some of project, model, key, hour and day, with commas between them',
+    }),
+  ),
   project: Type.Optional(nameSchema),
-  model_id: Type.Optional(uuid),
+  model_id: Type.Optional(modelIdSchema),
   key_id: Type.Optional(uuid),
   after: Type.Optional(Type.String()),
   limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),

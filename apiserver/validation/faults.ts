@@ -65,7 +65,11 @@ function describe(root: 'body' | 'query', error: ErrorObject): Omit<Fault, 'loc'
   if (error.keyword === 'enum')
     return { msg: `Input should be ${joinLiterals(error.schema as Literal[])}`, type: 'literal_error' }
   const described = keywordFaults[error.keyword]?.({ wanted: error.schema as string | number, data: error.data })
-  return described ?? { msg: `Value error, ${error.message ?? 'not valid'}`, type: 'value_error' }
+  if (!described) return { msg: `Value error, ${error.message ?? 'not valid'}`, type: 'value_error' }
+  // Who does not read patterns reads what the document says of the field.
+  const { description } = (error.parentSchema ?? {}) as { description?: string }
+  const isOfForm = error.keyword === 'pattern' || error.keyword === 'format'
+  return description !== undefined && isOfForm ? { ...described, msg: `${described.msg}: ${description}` } : described
 }
 
 function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Omit<Fault, 'loc'> {

@@ -58,6 +58,16 @@ export async function findModelByName(pool: Pool, { entity, project, name }: Mod
   return rows[0]
 }
 
+/** The newest model of an entity that has a name, in whichever project. */
+export async function findModelByLastName(pool: Pool, entity: string, name: string): Promise<ModelRow | undefined> {
+  const { rows } = await pool.query<ModelRow>(
+    `SELECT ${columns} FROM training.models m
+     WHERE entity = $1 AND name = $2 AND hidden_at IS NULL AND deleted_at IS NULL ORDER BY created_at DESC LIMIT 1`,
+    [entity, name],
+  )
+  return rows[0]
+}
+
 /** An entity's own model that is not hidden. */
 export async function findModel(pool: Pool, entity: string, id: string): Promise<ModelRow | undefined> {
   const { rows } = await pool.query<ModelRow>(

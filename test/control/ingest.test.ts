@@ -56,15 +56,20 @@ const detail = (loc: string, type: string, msg: string) => ({
 describe('a body that is wrong', () => {
   const missing = 'Field required'
   const extra = 'Extra inputs are not permitted'
-  const notJson = 'JSON decode error: not valid JSON'
+  const notJson = (reason: string) =>
+    expect.stringMatching(new RegExp(String.raw`^JSON decode error: not valid JSON at byte \d+.*: ${reason}`)) as string
   const inTrajectory = 'trajectory_groups.0.trajectories.0'
   const withTrajectory = (text: string) => jobBody(`[{"trajectories":[${text}]}]`)
 
   // The text, written once, is sent as it is and together with much that nobody reads: both ways are judged alike.
   test.each<[string, string, object[]]>([
-    ['cut off', jobBody('[').slice(0, -1), [detail('', 'json_invalid', notJson)]],
-    ['followed by something', `${jobBody('[]')},`, [detail('', 'json_invalid', notJson)]],
-    ['of NaN', withTrajectory('{"messages_and_choices":[],"reward":NaN}'), [detail('', 'json_invalid', notJson)]],
+    ['cut off', jobBody('[').slice(0, -1), [detail('', 'json_invalid', notJson(''))]],
+    ['followed by something', `${jobBody('[]')},`, [detail('', 'json_invalid', notJson('the text goes on'))]],
+    [
+      'of NaN',
+      withTrajectory('{"messages_and_choices":[],"reward":NaN}'),
+      [detail('', 'json_invalid', notJson('JSON has no NaN'))],
+    ],
     [
       'nested too deeply',
       withTrajectory(`${'['.repeat(200)}${']'.repeat(200)}`),
@@ -464,8 +469,8 @@ describe('logs', () => {
       const ids = [logged.id, randomUUID(), 'x']
       const answers = await Promise.all(ids.map((id) => foreign.send('GET', `/v1/preview/models/${id}/${route}`)))
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
-      expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(
-        Array(3).fill('{"detail":"Model not found"}'),
+      expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual(
+        ids.map((id) => ({ detail: `Model ${id} not found` })),
       )
     }
     const body = { split: 'val', trajectory_groups: [] }
@@ -473,7 +478,10 @@ describe('logs', () => {
     const other = await rest.createModel()
     for (const id of [data[0]!.id, randomUUID(), 'x', '%00']) {
       const response = await rest.send('GET', `/v1/preview/models/${other.id}/trajectories/${id}`)
-      expect([response.status, await response.json()]).toEqual([404, { detail: 'Trajectory not found' }])
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        { detail: expect.stringMatching(/^Trajectory .+ not found$/s) as string },
+      ])
     }
   })
 

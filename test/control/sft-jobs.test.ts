@@ -268,8 +268,9 @@ test.each([
 
 test("a job of another's model is not found", async () => {
   const { address } = await upload({ 'train.jsonl': line })
-  const response = await create({ model_id: randomUUID(), training_data_url: address })
-  expect([response.status, await response.json()]).toEqual([404, { detail: 'Model not found' }])
+  const id = randomUUID()
+  const response = await create({ model_id: id, training_data_url: address })
+  expect([response.status, await response.json()]).toEqual([404, { detail: `Model ${id} not found` }])
 })
 
 describe('data that lie elsewhere', () => {
@@ -330,7 +331,7 @@ describe('data that lie elsewhere', () => {
       'lead to another machine',
       (response) => response.writeHead(302, { location: 'http://127.0.0.9/' }).end(),
       'InputNotAllowed',
-      /127\.0\.0\.9 is not a host that is allowed here$/,
+      /127\.0\.0\.9 is not a host that is allowed here/,
     ],
     [
       'lead in a circle',

@@ -53,7 +53,7 @@ function isRefusal(text: string): boolean {
   try {
     const { reason, detail } = JSON.parse(text) as { reason?: unknown; detail?: unknown }
     return (
-      typeof reason === 'string' || Array.isArray(detail) || /^(Not Found|Method Not Allowed)$/i.test(String(detail))
+      typeof reason === 'string' || Array.isArray(detail) || /^(There is no |Method Not Allowed$)/i.test(String(detail))
     )
   } catch {
     return false

@@ -488,7 +488,9 @@ describe('chat', () => {
   test("another entity's model is 404 as if it did not exist", async () => {
     const answer = await post({ model: model.address }, foreign)
     expect(answer.status).toBe(404)
-    expect(await answer.json()).toEqual({ detail: `The model ${model.address} does not exist.` })
+    expect(await answer.json()).toEqual({
+      detail: `The model ${model.address} does not exist. GET /v1/models lists those that do.`,
+    })
   })
 
   test.each(['', ':latest', ':step0'])(

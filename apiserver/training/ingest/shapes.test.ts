@@ -63,7 +63,13 @@ describe('a training job body is refused when', () => {
     [
       'model_id is no UUID',
       { ...withGroups(), model_id: `urn:uuid:${modelId}` },
-      [fault(['model_id'], 'uuid_parsing', 'Input should be a valid UUID')],
+      [
+        fault(
+          ['model_id'],
+          'uuid_parsing',
+          'Input should be a valid UUID: the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME tells it',
+        ),
+      ],
     ],
     [
       'model_id is no text',

@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox'
+import { modelIdSchema } from '../names.ts'
 import { compileFaults } from '../../validation/compile.ts'
 import { nullable } from '../../validation/nullable.ts'
 import { rlConfigSchema, rlSettings } from '../training-jobs/rl-config.ts'
@@ -11,7 +12,7 @@ export const splitSchema = Type.String({ pattern: splitPattern, minLength: 1, ma
 
 function describeJob(group: TSchema) {
   return Type.Object({
-    model_id: Type.String({ format: 'uuid' }),
+    model_id: modelIdSchema,
     experimental_config: Type.Optional(nullable(rlConfigSchema)),
     config: Type.Optional(
       nullable(Type.Object({}, { description: 'Of SFT. RL reads its settings from experimental_config: nulls only.' })),
@@ -24,7 +25,7 @@ function describeLog(group: TSchema) {
   return Type.Object({
     split: splitSchema,
     // Clients repeat what the address says.
-    model_id: Type.Optional(nullable(Type.String({ format: 'uuid' }))),
+    model_id: Type.Optional(nullable(modelIdSchema)),
     trajectory_groups: Type.Array(group),
   })
 }

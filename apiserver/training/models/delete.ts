@@ -15,7 +15,7 @@ export async function deleteOwnModel(
   id: string,
   repeated: boolean,
 ): Promise<ModelDeletion> {
-  if (!isUuid(id)) throw notFound('Model')
+  if (!isUuid(id)) throw notFound('Model', id)
   const target = `model/${id.toLowerCase()}`
   let answer: ModelDeletion | undefined
   await deleteModel(pool, { id, entity }, async (connection, deletedCheckpoints) => {
@@ -23,6 +23,6 @@ export async function deleteOwnModel(
     await noteDeletion(connection, entity, target, answer)
   })
   if (!answer && repeated) answer = await findDeletionAnswer<ModelDeletion>(pool, entity, target)
-  if (!answer) throw notFound('Model')
+  if (!answer) throw notFound('Model', id)
   return answer
 }

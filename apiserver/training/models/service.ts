@@ -1,4 +1,4 @@
-import { findBaseModel, type BaseModelRow } from '../../../db/queries/base-models.ts'
+import { findBaseModel, listBaseModels, type BaseModelRow } from '../../../db/queries/base-models.ts'
 import {
   findListedModel,
   findModelDetails,
@@ -21,6 +21,9 @@ import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor } from '../list.ts'
 import { makeResource, nameModel, nameTaken } from './make.ts'
 import type { ModelCreate, ModelListQuery } from './schema.ts'
+
+// A sentence of more is read by nobody.
+const maxNames = 10
 
 /**
  * Makes a model, or finds the one of the same name when `return_existing` is set; at once for many callers. A model that
@@ -53,14 +56,14 @@ export async function createModel(
 /** An entity's own model. */
 export async function getModel(deps: Deps, entity: string, id: string): Promise<ModelRow> {
   const model = isUuid(id) ? await findModel(deps.pool, entity, id) : undefined
-  if (!model) throw notFound('Model')
+  if (!model) throw notFound('Model', id)
   return model
 }
 
 /** The same with all that clients are shown of it. */
 export async function getModelDetails({ pool }: Deps, entity: string, id: string): Promise<ModelDetails> {
   const model = isUuid(id) ? await findModelDetails(pool, entity, id) : undefined
-  if (!model) throw notFound('Model')
+  if (!model) throw notFound('Model', id)
   return model
 }
 
@@ -78,7 +81,10 @@ export async function listOwnModels(
 async function requireBaseModel(deps: Deps, name: string): Promise<BaseModelRow> {
   const baseModel = await findBaseModel(deps.pool, name)
   if (baseModel) return baseModel
-  const msg = 'Value error, no base model goes by this name; GET /v1/models lists those that do'
+  const known = (await listBaseModels(deps.pool)).slice(0, maxNames).map((other) => other.name)
+  const there =
+    known.length > 0 ? `there are ${known.join(', ')} (GET /v1/models lists all)` : 'there is none at all yet'
+  const msg = `Value error, no base model has the name ${name.slice(0, 200)}; ${there}`
   throw unprocessable({ loc: ['body', 'base_model'], msg, type: 'value_error' })
 }
 

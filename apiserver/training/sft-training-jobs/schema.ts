@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { modelIdSchema } from '../names.ts'
 import { nullable } from '../../validation/nullable.ts'
 
 const rate = Type.Number({ minimum: 0, maximum: 1 })
@@ -27,7 +28,7 @@ export const sftSettings: readonly string[] = Object.keys(sftConfigSchema.proper
 
 /** POST /v1/preview/sft-training-jobs. */
 export const sftJobCreateSchema = Type.Object({
-  model_id: Type.String({ format: 'uuid' }),
+  model_id: modelIdSchema,
   training_data_url: Type.String({ minLength: 1, maxLength: 4096 }),
   config: Type.Optional(nullable(sftConfigSchema)),
   // Whatever it is: kept and given back, never refused.

@@ -34,7 +34,7 @@ export async function findEvents(
   entity: string,
   { jobId, after }: { jobId: string; after: string | undefined },
 ): Promise<EventPlace> {
-  if (!isUuid(jobId) || !(await hasJob(pool, entity, jobId))) throw notFound('Training job')
+  if (!isUuid(jobId) || !(await hasJob(pool, entity, jobId))) throw notFound('Training job', jobId)
   const place = await resolveCursor(after, (id) => findEventPlace(pool, jobId, id))
   return { jobId, entity, after: place?.seq ?? beginning, ended: place !== undefined && isTerminal(place) }
 }

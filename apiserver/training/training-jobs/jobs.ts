@@ -10,7 +10,7 @@ import type { JobListQuery } from './schema.ts'
 /** A job of one of the entity's models. */
 export async function getTrainingJob(deps: Deps, entity: string, id: string): Promise<JobView> {
   const job = isUuid(id) ? await findJob(deps.pool, entity, id) : undefined
-  if (!job) throw notFound('Training job')
+  if (!job) throw notFound('Training job', id)
   return job
 }
 

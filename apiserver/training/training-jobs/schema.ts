@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { modelIdSchema } from '../names.ts'
 import { nullable } from '../../validation/nullable.ts'
 import { reasons } from '../../../crds/names.ts'
 import { orderedPageQuery, pageQuery } from '../list.ts'
@@ -24,7 +25,7 @@ const count = Type.Integer({ minimum: 0 })
 /** Query of GET /v1/preview/training-jobs. */
 export const jobListQuery = Type.Object({
   ...orderedPageQuery.properties,
-  model_id: Type.Optional(Type.String({ format: 'uuid' })),
+  model_id: Type.Optional(modelIdSchema),
   project: Type.Optional(nameSchema),
   method: Type.Optional(methodSchema),
   state: Type.Optional(Type.Array(stateSchema, { minItems: 1, description: 'Any of these; also as a comma list.' })),

@@ -50,7 +50,7 @@ export async function listModelTrajectories(
 export async function getTrajectory(deps: Deps, entity: string, modelId: string, id: string): Promise<TrajectoryRow> {
   const model = await getModel(deps, entity, modelId)
   const row = isUuid(id) ? await findTrajectory(deps.pool, model.id, id) : undefined
-  if (!row) throw notFound('Trajectory')
+  if (!row) throw notFound('Trajectory', id)
   return row
 }
 

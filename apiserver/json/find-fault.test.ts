@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { describeJsonFault, findJsonFault } from './find-fault.ts'
+
+test.each([
+  ['{"reward": NaN}', 11, 'JSON has no NaN: send a number, or null'],
+  ['[1, -Infinity]', 4, 'JSON has no -Infinity: send a number, or null'],
+  ['{"a": None}', 6, 'JSON writes null for None'],
+  ["{'a': 1}", 1, 'a name in double quotes is missing'],
+  ['{"a": 1,}', 8, 'a name in double quotes is missing'],
+  ['[1, 2,]', 6, 'a value is missing'],
+  ['{"a" 1}', 5, 'a colon is missing behind the name'],
+  ['{"a": 1 "b": 2}', 8, 'a comma or } is missing'],
+  ['[1 2]', 3, 'a comma or ] is missing'],
+  ['[01]', 2, 'a comma or ] is missing'],
+  ['[1}', 2, 'a comma or ] is missing'],
+  ['{"a": [1', 8, 'the text ends too early'],
+  ['{"a": "b', 8, 'the text ends too early'],
+  ['', 0, 'the text ends too early'],
+  ['{} {}', 3, 'the text goes on behind its end'],
+  ['["a\nb"]', 3, 'a text has a control character that is not escaped'],
+  [String.raw`["\x"]`, 3, 'a text has a backslash with nothing that it escapes'],
+  ['[.5]', 1, 'a value is missing'],
+])('%s', (text, index, reason) => {
+  expect(findJsonFault(text)).toEqual({ index, reason })
+})
+
+test('every text that JSON.parse refuses has a fault, and no other', () => {
+  const character = fc.constantFrom(...'{}[]:,"\\ \n01.-eEtruefalsnuN\u0000a')
+  const text = fc.oneof(
+    fc.json(),
+    fc.string({ unit: character }),
+    fc.tuple(fc.json(), fc.nat()).map(([json, at]) => json.slice(0, at)),
+  )
+  fc.assert(
+    fc.property(text, (written) => {
+      let isJson = true
+      try {
+        JSON.parse(written)
+      } catch {
+        isJson = false
+      }
+      expect(findJsonFault(written) === undefined).toBe(isJson)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a fault is told with its place in bytes', () => {
+  expect(describeJsonFault('{"naïve": NaN}', 100)).toBe(
+    'not valid JSON at byte 111, behind "{\\"naïve\\": ": JSON has no NaN: send a number, or null',
+  )
+})

@@ -1,0 +1,143 @@
+const excerptLength = 20
+
+/** Where a text is no JSON. */
+export interface JsonFault {
+  /** Of the first character that no JSON text has there; the text's length when its end is missing. */
+  index: number
+  reason: string
+}
+
+type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma'
+
+const space = /[ \t\r\n]*/y
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const word = /-?[A-Za-z_$][\w$]*/y
+const textEscape = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
+
+/** Words that programs write for numbers that JSON does not have, and for values that it spells another way. */
+const foreignWords: Record<string, string> = {
+  NaN: 'JSON has no NaN: send a number, or null',
+  Infinity: 'JSON has no Infinity: send a number, or null',
+  '-Infinity': 'JSON has no -Infinity: send a number, or null',
+  undefined: 'JSON has no undefined: leave the member out, or send null',
+  None: 'JSON writes null for None',
+  True: 'JSON writes true for True',
+  False: 'JSON writes false for False',
+}
+
+/**
+ * Finds the first fault of a text that JSON.parse refuses, whose own messages have no place for many of them; undefined
+ * for JSON.
+ */
+export function findJsonFault(text: string): JsonFault | undefined {
+  return new FaultFinder(text).find()
+}
+
+class FaultFinder {
+  readonly #text: string
+  #at = 0
+  /** The closing bracket of each object and array that is open. */
+  readonly #open: string[] = []
+  #expected: Expected = 'value'
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  find(): JsonFault | undefined {
+    for (;;) {
+      this.#match(space)
+      if (this.#isOver() && this.#at >= this.#text.length) return undefined
+      const reason = this.#step()
+      if (reason !== undefined) return { index: this.#at, reason }
+    }
+  }
+
+  #isOver(): boolean {
+    return this.#expected === 'comma' && this.#open.length === 0
+  }
+
+  /** Goes on by one token; says what is wrong when there is none that may stand here. */
+  #step(): string | undefined {
+    if (this.#at >= this.#text.length) return 'the text ends too early'
+    if (this.#isOver()) return 'the text goes on behind its end'
+    const character = this.#text[this.#at]!
+    if (this.#expected === 'comma') return this.#readSeparator(character)
+    if (this.#expected === 'colon') return this.#take(character === ':', 'value', 'a colon is missing behind the name')
+    const isClosed = character === this.#open.at(-1) && this.#expected.endsWith(character)
+    if (isClosed) return this.#close()
+    return this.#expected.startsWith('key') ? this.#readKey(character) : this.#readValue(character)
+  }
+
+  #readSeparator(character: string): string | undefined {
+    if (character === this.#open.at(-1)) return this.#close()
+    const next = this.#open.at(-1) === '}' ? 'key' : 'value'
+    return this.#take(character === ',', next, `a comma or ${this.#open.at(-1)} is missing`)
+  }
+
+  #readKey(character: string): string | undefined {
+    if (character !== '"') return 'a name in double quotes is missing'
+    return this.#readText('colon')
+  }
+
+  #readValue(character: string): string | undefined {
+    if (character === '"') return this.#readText('comma')
+    if (character === '{') return this.#begin('}', 'key or }')
+    if (character === '[') return this.#begin(']', 'value or ]')
+    if (this.#match(number)) return void (this.#expected = 'comma')
+    const start = this.#at
+    const found = this.#match(word) ?? ''
+    if (['true', 'false', 'null'].includes(found)) return void (this.#expected = 'comma')
+    this.#at = start
+    return Object.hasOwn(foreignWords, found) ? foreignWords[found] : 'a value is missing'
+  }
+
+  #begin(closer: string, expected: Expected): undefined {
+    this.#open.push(closer)
+    this.#at++
+    this.#expected = expected
+  }
+
+  #close(): undefined {
+    this.#open.pop()
+    this.#at++
+    this.#expected = 'comma'
+  }
+
+  #take(isThere: boolean, expected: Expected, fault: string): string | undefined {
+    if (!isThere) return fault
+    this.#at++
+    this.#expected = expected
+    return undefined
+  }
+
+  #readText(expected: Expected): string | undefined {
+    this.#at++
+    for (; this.#at < this.#text.length; this.#at++) {
+      const character = this.#text[this.#at]!
+      if (character === '"') return this.#take(true, expected, '')
+      if (character < ' ') return 'a text has a control character that is not escaped'
+      if (character !== '\\') continue
+      this.#at++
+      if (!this.#match(textEscape)) return 'a text has a backslash with nothing that it escapes'
+      this.#at--
+    }
+    return 'the text ends too early'
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0]
+    this.#at += found?.length ?? 0
+    return found
+  }
+}
+
+/** Says where and why a text is no JSON. `startByte` is where it stands in what was sent. */
+export function describeJsonFault(text: string, startByte: number): string {
+  const fault = findJsonFault(text)
+  if (!fault) return 'not valid JSON'
+  const { index, reason } = fault
+  const before = JSON.stringify(text.slice(Math.max(0, index - excerptLength), index))
+  return `not valid JSON at byte ${startByte + Buffer.byteLength(text.slice(0, index))}, behind ${before}: ${reason}`
+}

@@ -1,0 +1,20 @@
+// A client may ask for any path.
+const maxShownLength = 200
+
+/** Where people look for something that is elsewhere here. */
+const elsewhere: [RegExp, string][] = [
+  [/^\/v1\/traces\/?$/, 'Spans of OpenTelemetry go to /traces/otel/v1/traces.'],
+  [/^\/v1\/(responses|completions)\b/, 'Chats are completed by POST /v1/chat/completions.'],
+  [/^\/(chat|models|preview|health)\b/, 'Paths begin with /v1: end the base URL with it.'],
+  [
+    /^\/v1\/(fine_tuning|files|batches|uploads)\b/,
+    'Training jobs are made by POST /v1/preview/training-jobs and /v1/preview/sft-training-jobs.',
+  ],
+  [/^\/traces\b/, 'GET /traces/docs shows what there is.'],
+]
+
+/** Says that a path is nobody's, and where to look. */
+export function describeUnknownPath({ method, path }: { method: string; path: string }): string {
+  const advice = elsewhere.find(([pattern]) => pattern.test(path))?.[1] ?? 'GET /docs shows what there is.'
+  return `There is no ${method} ${path.slice(0, maxShownLength)} here. ${advice}`
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { Refusal } from '../../refusal.ts'
+import { readBytes } from './check-body.ts'
+import { checkDataSet } from './check-data-set.ts'
+
+const row = '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}'
+
+/** The sentences with which a file is refused; none for one that is taken. */
+function check(bytes: string | Uint8Array): string[] {
+  try {
+    checkDataSet(readBytes(Buffer.from(bytes)), 'train.jsonl')
+    return []
+  } catch (error) {
+    if (error instanceof Refusal && typeof error.detail !== 'string') return error.detail.map(({ msg }) => msg)
+    throw error
+  }
+}
+
+test.each([
+  ['a line', row],
+  ['lines with blank ones between', `\n${row}\r\n\n  \n${row}\n`],
+  ['a byte order mark', `\uFEFF${row}`],
+  [
+    'tools, other members, parts and calls',
+    '{"messages":[{"role":"user","content":[{"type":"text","text":"a"},"b"]},{"role":"assistant","content":null,"tool_calls":[{"function":{"name":"f"}}]}],"tools":[{"type":"function"}],"x":1}',
+  ],
+  ['a Choice', '{"messages":[{"finish_reason":"stop","message":{"role":"assistant","content":"a"}}]}'],
+  ['a line as long as a window', row.replace('"b"', `"${'b'.repeat(3_000_000)}"`)],
+])('%s is taken', (_, text) => {
+  expect(check(text)).toEqual([])
+})
+
+test.each([
+  ['nothing', '', 'train.jsonl: it is empty: it has no line with a conversation'],
+  ['blank lines', '\n \n', 'train.jsonl: it is empty: it has no line with a conversation'],
+  ['no JSON', `${row}\nhello`, 'train.jsonl, line 2 is not valid JSON at byte 0, behind "": a value is missing'],
+  ['a list', '[]', 'train.jsonl, line 1 must be an object: {"messages": [...]}'],
+  [
+    'another form',
+    '{"prompt":"a","completion":"b"}',
+    'train.jsonl, line 1 has no messages: each line is {"messages": [{"role": "user", "content": "..."}, ...]}',
+  ],
+  [
+    'a message without a role',
+    '{"messages":[{"content":"a"}]}',
+    'train.jsonl, line 1 has a message, number 1, whose role is no text',
+  ],
+  [
+    'content that is a number',
+    '{"messages":[{"role":"user","content":1}]}',
+    'train.jsonl, line 1 has a message, number 1, whose content is not text, a list of parts of text, or null',
+  ],
+  [
+    'nothing to learn',
+    '{"messages":[{"role":"user","content":"a"}]}',
+    'train.jsonl: no line has a message of the assistant, so that there is nothing to learn',
+  ],
+])('%s is refused', (_, text, reason) => {
+  expect(check(text)).toEqual([`Value error, ${reason}`])
+})
+
+test('of many bad lines the first ten are told', () => {
+  const told = check(`${row}\n`.repeat(3) + '{}\n'.repeat(50))
+  expect(told).toHaveLength(10)
+  expect(told[9]).toMatch(/^Value error, train\.jsonl, line 13 has no messages/)
+})
+
+test.each([
+  ['no UTF-8', Buffer.from([0x7b, 0xff, 0x0a]), 'is not valid UTF-8'],
+  ['too long', `{"messages":"${'a'.repeat(17 * 1024 * 1024)}"}`, 'is longer than 16777216 bytes'],
+])('a line that is %s is refused', (_, bytes, reason) => {
+  expect(check(bytes)).toEqual([`Value error, train.jsonl, line 1 ${reason}`])
+})

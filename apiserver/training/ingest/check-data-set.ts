@@ -1,0 +1,89 @@
+import { decodeText, findTextStart, JsonError, parseText } from '../../json/text.ts'
+import type { ReadInto } from '../../json/reader.ts'
+import { unprocessable, type Fault } from '../../refusal.ts'
+import { findRowFault, hasAnswer } from './sft-row.ts'
+
+const newline = 0x0a
+const windowBytes = 1024 * 1024
+// A conversation of a million tokens has a few megabytes.
+const maxLineBytes = 16 * 1024 * 1024
+// What is longer is some fault.
+const maxBlankBytes = 1024
+// Who sees ten bad lines knows what is wrong with the others.
+const maxFaults = 10
+
+/**
+ * Checks a file of SFT data line by line, as trainers read it: {"messages": [...], "tools": [...]} in each, blank lines
+ * left out.
+ *
+ * @param path the file's name, for people
+ * @throws {Refusal} 422 with the first ten bad lines and what is wrong with each, or because there is nothing to learn
+ */
+export function checkDataSet(readInto: ReadInto, path: string): void {
+  const faults: Fault[] = []
+  let [rows, answers] = [0, 0]
+  readLines(readInto, (line, number) => {
+    if (line !== undefined && isBlank(line)) return true
+    rows++
+    const { reason, isAnswered = false } = readRow(line)
+    if (isAnswered) answers++
+    if (reason !== undefined) faults.push(describeFault(path, reason, number))
+    return faults.length < maxFaults
+  })
+  if (faults.length > 0) throw unprocessable(...faults)
+  if (rows === 0) throw unprocessable(describeFault(path, 'it is empty: it has no line with a conversation'))
+  if (answers === 0)
+    throw unprocessable(
+      describeFault(path, 'no line has a message of the assistant, so that there is nothing to learn'),
+    )
+}
+
+/** @param line undefined for one that is too long */
+function readRow(line: Buffer | undefined): { reason?: string; isAnswered?: boolean } {
+  if (line === undefined) return { reason: `is longer than ${maxLineBytes} bytes` }
+  try {
+    const row = parseText(decodeText(line.subarray(findTextStart(line))))
+    const reason = findRowFault(row)
+    return reason === undefined ? { isAnswered: hasAnswer(row) } : { reason }
+  } catch (error) {
+    if (error instanceof JsonError) return { reason: `is ${error.message}` }
+    throw error
+  }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.length <= maxBlankBytes && line.toString().trim() === ''
+}
+
+/** Gives each line until somebody wants no more; undefined for one that is too long to be held. */
+function readLines(readInto: ReadInto, take: (line: Buffer | undefined, number: number) => boolean): void {
+  const window = Buffer.allocUnsafe(windowBytes)
+  let parts: Buffer[] = []
+  let [held, number] = [0, 1]
+  const add = (bytes: Buffer) => {
+    held += bytes.length
+    if (held <= maxLineBytes) parts.push(Buffer.from(bytes))
+  }
+  const end = () => {
+    const line = held > maxLineBytes ? undefined : Buffer.concat(parts)
+    parts = []
+    held = 0
+    return take(line, number++)
+  }
+  for (let size = readInto(window); size > 0; size = readInto(window)) {
+    let start = 0
+    for (let at = window.indexOf(newline); at !== -1 && at < size; at = window.indexOf(newline, start)) {
+      add(window.subarray(start, at))
+      start = at + 1
+      if (!end()) return
+    }
+    add(window.subarray(start, size))
+  }
+  if (held > 0) end()
+}
+
+function describeFault(path: string, reason: string, line?: number): Fault {
+  const where = line === undefined ? `${path}:` : `${path}, line ${line}`
+  const loc = ['body', path, ...(line === undefined ? [] : [String(line)])]
+  return { loc, msg: `Value error, ${where} ${reason}`, type: 'value_error' }
+}

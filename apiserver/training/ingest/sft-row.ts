@@ -1,0 +1,58 @@
+type Members = Record<string, unknown>
+
+/**
+ * What is wrong with a line of SFT data; undefined when a trainer takes it. The rules are the trainer's
+ * (trainer/trainyard_trainer/data/json_input.py), which looks again: data come from elsewhere, too.
+ */
+export function findRowFault(row: unknown): string | undefined {
+  if (!isObject(row)) return 'must be an object: {"messages": [...]}'
+  const { messages, tools = null } = row
+  if (!Array.isArray(messages) || messages.length === 0) {
+    return 'has no messages: each line is {"messages": [{"role": "user", "content": "..."}, ...]}'
+  }
+  if (tools !== null && !(Array.isArray(tools) && tools.every(isObject))) return 'has tools that are no list of objects'
+  for (const [index, message] of messages.entries()) {
+    const fault = findMessageFault(message)
+    if (fault !== undefined) return `has a message, number ${index + 1}, ${fault}`
+  }
+  return undefined
+}
+
+/** Whether a line has something to learn from. */
+export function hasAnswer(row: unknown): boolean {
+  const messages = isObject(row) && Array.isArray(row['messages']) ? row['messages'] : []
+  return messages.some((item: unknown) => isObject(item) && (isChoice(item) || item['role'] === 'assistant'))
+}
+
+function findMessageFault(item: unknown): string | undefined {
+  if (!isObject(item)) return 'that is no object'
+  const message = isChoice(item) ? item['message'] : item
+  if (!isObject(message)) return 'that is no object'
+  const { role, content = null, tool_calls: calls } = message
+  if (typeof role !== 'string' && !(isChoice(item) && (role ?? null) === null)) return 'whose role is no text'
+  if (!isContent(content)) return 'whose content is not text, a list of parts of text, or null'
+  const isCalled = (call: unknown) => isObject(call) && isObject(call['function'])
+  const isAbsent = calls === undefined || calls === null
+  return isAbsent || (Array.isArray(calls) && calls.every(isCalled))
+    ? undefined
+    : 'whose tool_calls are no list of calls'
+}
+
+function isContent(content: unknown): boolean {
+  if (content === null || typeof content === 'string') return true
+  return Array.isArray(content) && content.every(isPart)
+}
+
+function isPart(part: unknown): boolean {
+  if (typeof part === 'string') return true
+  return isObject(part) && ['string', 'undefined'].includes(typeof (part['text'] ?? undefined))
+}
+
+/** A Choice was sampled from a model; anything else is a plain message. */
+function isChoice(item: Members): boolean {
+  return 'finish_reason' in item && 'message' in item
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
