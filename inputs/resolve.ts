@@ -53,10 +53,13 @@ function noArtifact({ entity, project, name }: ArtifactName, version: number | '
 }
 
 /** Clients of the hosted service name it train.jsonl; its document speaks of trajectories.jsonl. */
+export const trainingFiles = ['train.jsonl', 'trajectories.jsonl']
+
 function pickTrainingFile(files: ArtifactFile[]): ArtifactFile {
   const byName = (name: string) => files.find(({ path }) => path === name)
   const lines = files.filter(({ path }) => path.endsWith('.jsonl'))
-  const picked = byName('train.jsonl') ?? byName('trajectories.jsonl') ?? (lines.length === 1 ? lines[0] : undefined)
+  const picked =
+    trainingFiles.map(byName).find((file) => file !== undefined) ?? (lines.length === 1 ? lines[0] : undefined)
   if (picked) return picked
   const listed = files.slice(0, 10).map(({ path }) => path)
   const there = files.length > listed.length ? [...listed, '...'] : listed

@@ -44,13 +44,62 @@ async function send(method: string, path: string, body?: RequestInit['body'], he
   return fetch(stack.url + path, init as RequestInit)
 }
 
+/** Uploads whatever it is. */
 async function put(path: string, body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Artifact> {
-  const response = await send('PUT', path, body, headers)
+  const response = await send('PUT', `${path}${path.includes('?') ? '&' : '?'}check=none`, body, headers)
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
   return (await response.json()) as Artifact
 }
 
 const getText = async (path: string) => (await send('GET', path)).text()
+
+describe('data of SFT are looked at before any job', () => {
+  const bad = `${row('a')}{"prompt":"a","completion":"b"}\nhello\n`
+  const reasons = async (response: Response) => {
+    const { detail } = (await response.json()) as { detail: { msg: string }[] }
+    return [response.status, detail.map(({ msg }) => msg.replace(/: each line is .*/, ''))]
+  }
+  const told = [
+    'Value error, train.jsonl, line 2 has no messages',
+    'Value error, train.jsonl, line 3 is not valid JSON at byte 0, behind "": a value is missing',
+  ]
+
+  test('as one body', async () => {
+    const name = newName()
+    expect(await reasons(await send('PUT', pathOf(name), bad))).toEqual([422, told])
+    expect(await reasons(await send('PUT', pathOf(name), ''))).toEqual([
+      422,
+      ['Value error, train.jsonl: it is empty: it has no line with a conversation'],
+    ])
+    expect((await send('GET', pathOf(name))).status).toBe(404)
+    expect((await send('PUT', pathOf(name), row('a'))).status).toBe(200)
+  })
+
+  test('when they are large', async () => {
+    const large = row('a'.repeat(1_000)).repeat(400)
+    expect((await send('PUT', pathOf(newName()), large)).status).toBe(200)
+    const [status, [reason]] = (await reasons(await send('PUT', pathOf(newName()), `${large}{}`))) as [number, string[]]
+    expect([status, reason]).toEqual([422, 'Value error, train.jsonl, line 401 has no messages'])
+  })
+
+  test('in a form, and in a manifest of stored files', async () => {
+    const form = new FormData()
+    form.append('file', new Blob([bad]), 'train.jsonl')
+    form.append('file', new Blob(['x']), 'notes.txt')
+    expect(await reasons(await send('PUT', pathOf(newName()), form))).toEqual([422, told])
+    const name = newName()
+    await send('PUT', pathOf(name, `/blobs/${sha256(bad)}`), bad)
+    const files = [{ path: 'train.jsonl', digest: sha256(bad), size: bad.length }]
+    expect(await reasons(await rest.send('PUT', pathOf(name), { files }))).toEqual([422, told])
+  })
+
+  test('unless it is turned off; other files where it is asked for', async () => {
+    expect((await send('PUT', pathOf(newName(), '?check=none'), bad)).status).toBe(200)
+    expect((await send('PUT', pathOf(newName(), '?file=notes.jsonl'), bad)).status).toBe(200)
+    expect((await send('PUT', pathOf(newName(), '?file=notes.jsonl&check=sft'), bad)).status).toBe(422)
+    expect((await send('PUT', pathOf(newName(), '?check=some'), bad)).status).toBe(422)
+  })
+})
 
 describe('an upload as one body', () => {
   test('is train.jsonl of version v0, and reads as it was written', async () => {
@@ -220,7 +269,7 @@ describe('a file that is uploaded by its digest', () => {
     ])
     const last = await send('PUT', blob, bytes.subarray(250_000), { 'content-range': 'bytes 250000-299999/300000' })
     expect(await last.json()).toEqual({ digest, size: 300_000, complete: true })
-    const made = await rest.call<Artifact>('PUT', pathOf(name), { files, metadata: { a: 1 } })
+    const made = await rest.call<Artifact>('PUT', pathOf(name, '?check=none'), { files, metadata: { a: 1 } })
     expect([made.version, made.files, made.metadata]).toEqual(['v0', files, { a: 1 }])
     const read = await send('GET', pathOf(name, '/files/train.jsonl'))
     expect(sha256(Buffer.from(await read.arrayBuffer()))).toBe(digest)

@@ -99,7 +99,7 @@ const waitForState = (id: string, state: string) =>
 async function upload(files: Record<string, string>, name = `data-${randomUUID()}`) {
   const form = new FormData()
   for (const [path, text] of Object.entries(files)) form.append('file', new Blob([text]), path)
-  const url = `${stack.url}/v1/preview/artifacts/${entity}/tests/${name}`
+  const url = `${stack.url}/v1/preview/artifacts/${entity}/tests/${name}?check=none`
   const response = await fetch(url, { method: 'PUT', body: form, headers: { authorization: `Bearer ${stack.apiKey}` } })
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
   return (await response.json()) as { name: string; address: string }
@@ -206,13 +206,17 @@ describe('an address is refused', () => {
   test('that names no artifact, or no version of it, or what is in none', async () => {
     const { address } = await upload({ 'a.jsonl': 'x', 'b.jsonl': 'y' })
     expect(await refuse(address)).toEqual(valueError(/not one single \*\.jsonl; it has a\.jsonl, b\.jsonl$/))
-    expect(await refuse(address.replace(':v0', ':v1'))).toEqual(valueError(/no such artifact/))
-    expect(await refuse(`wandb-artifact:///${entity}/tests/none`)).toEqual(valueError(/no such artifact/))
+    expect(await refuse(address.replace(':v0', ':v1'))).toEqual(
+      valueError(/there is no artifact local\/tests\/.*; upload it first: PUT/),
+    )
+    expect(await refuse(`wandb-artifact:///${entity}/tests/none`)).toEqual(
+      valueError(/there is no artifact local\/tests\/.*; upload it first: PUT/),
+    )
   })
 
   test("of another entity's exactly as one that is missing", async () => {
-    const missing = await refuse(`wandb-artifact:///${entity}/tests/none:v0`)
-    expect(await refuse(foreign.address)).toEqual(missing)
+    const foreignName = foreign.address.replace('wandb-artifact:///', '').replace(':v0', '')
+    expect(await refuse(foreign.address)).toEqual(valueError(new RegExp(`there is no artifact ${foreignName}:v0`)))
     expect(await refuse(foreign.stored)).toEqual(valueError(/nothing at this address that belongs to the entity/))
   })
 

@@ -201,6 +201,15 @@ describe('completions where no engine answers', () => {
   const readCall = async (id: string) =>
     (await member.call<{ call: Record<string, unknown> | null }>('/call/read', { project_id: 'team/chat', id })).call
 
+  // A model that is there: it is looked up before anything else.
+  const known = 'known'
+  beforeAll(async () => {
+    await own.database.pool.query(
+      `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], 'trainyard', $1)`,
+      [known],
+    )
+  })
+
   const error = 'The model nobody/knows does not exist. GET /v1/models lists those that do.'
   type Answer = { response: { error: string }; weave_call_id: string }
 
@@ -265,20 +274,20 @@ describe('completions where no engine answers', () => {
       'x\0:y',
     ]
     for (const prompt of prompts) {
-      const { body, status } = await member.post('/completions/create', ask({}, { prompt }))
+      const { body, status } = await member.post('/completions/create', ask({}, { model: known, prompt }))
       expect([prompt, status, body]).toEqual([
         prompt,
         200,
         { response: { error: expect.stringContaining('Failed to resolve prompt: ') as string }, weave_call_id: null },
       ])
-      expect((await member.post('/completions/create_stream', ask({}, { prompt }))).body).toEqual([
+      expect((await member.post('/completions/create_stream', ask({}, { model: known, prompt }))).body).toEqual([
         { error: expect.stringContaining('Failed to resolve and apply prompt: ') as string },
       ])
     }
   })
 
   test('a variable that is missing', async () => {
-    const inputs = { messages: [{ role: 'user', content: '{a} {b}' }], template_vars: { a: 1 } }
+    const inputs = { model: known, messages: [{ role: 'user', content: '{a} {b}' }], template_vars: { a: 1 } }
     const { response } = await member.call<Answer>('/completions/create', ask({}, inputs))
     expect(response).toEqual({ error: 'Failed to resolve prompt: the template variable "b" is missing' })
   })

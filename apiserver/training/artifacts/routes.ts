@@ -32,7 +32,8 @@ function routeVersions(api: Api, deps: Deps): void {
       summary: 'Upload a version of a data set',
       description:
         'As one body (the file `file`), as form data (several files), or as a JSON manifest of files that were uploaded ' +
-        'before by their digest. Where nothing changed, the newest version is answered.',
+        'before by their digest. Where nothing changed, the newest version is answered. Data of SFT are looked at: a file ' +
+        'without a conversation, or with bad lines, is a 422 that names the first ten.',
       query: uploadQuery,
       streamedBody: {
         'application/json': manifestSchema,
@@ -45,7 +46,7 @@ function routeVersions(api: Api, deps: Deps): void {
     },
     async ({ ctx, caller, params, query, newId }) => {
       const name = nameUpload(caller, params)
-      const content = await receiveContent(deps, { ctx, caller, file: query.file })
+      const content = await receiveContent(deps, { ctx, caller, file: query.file, check: query.check })
       return presentArtifact(await makeVersion(deps, { caller, name, newId }, content))
     },
   )

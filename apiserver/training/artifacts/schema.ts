@@ -18,7 +18,15 @@ export const manifestSchema = Type.Object({
   metadata: Type.Optional(nullable(Type.Object({}))),
 })
 
-export const uploadQuery = Type.Object({ file: Type.Optional(filePathSchema) })
+export const uploadQuery = Type.Object({
+  file: Type.Optional(filePathSchema),
+  check: Type.Optional(
+    Type.Enum(['sft', 'none'], {
+      description:
+        'Whether the files must be data of SFT. Without it, files named train.jsonl or trajectories.jsonl must be.',
+    }),
+  ),
+})
 
 export const versionsQuery = orderedPageQuery
 

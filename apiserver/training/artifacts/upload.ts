@@ -4,10 +4,12 @@ import type { Deps } from '../../deps.ts'
 import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import { parseJson } from '../../json/document.ts'
 import { JsonError } from '../../json/text.ts'
+import { turnOf } from '../../limits/turn.ts'
 import { linger } from '../../middleware/body.ts'
 import type { Caller, RequestContext } from '../../middleware/context.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
 import { compileBody } from '../../validation/compile.ts'
+import { checkData, checkStoredData, type CheckPlan, type DataCheck } from './check-data.ts'
 import { readMultipart, type Form } from './multipart.ts'
 import { isFilePath, isMetadata, manifestSchema } from './schema.ts'
 import { keepBlob, spoolUpload, uploadTooLarge } from './store-files.ts'
@@ -24,6 +26,8 @@ export interface UploadRequest {
   caller: Caller
   /** The name for a body that is one file; without it a JSON body is a manifest. */
   file: string | undefined
+  /** What the files are to be; without it `train.jsonl` and `trajectories.jsonl` are to be data of SFT. */
+  check: DataCheck | undefined
 }
 
 /** Takes a version's files in whichever way they are sent: as form data, as a manifest of stored ones, or as one body. */
@@ -31,7 +35,7 @@ export async function receiveContent(deps: Deps, request: UploadRequest): Promis
   const { ctx, file } = request
   const type = ctx.get('Content-Type')
   if (/^multipart\/form-data\s*;/i.test(type)) return receiveForm(deps, request)
-  if (file === undefined && /^application\/json\s*(;|$)/i.test(type)) return readManifest(deps, ctx)
+  if (file === undefined && /^application\/json\s*(;|$)/i.test(type)) return readManifest(deps, request)
   return receiveFile(deps, request)
 }
 
@@ -61,7 +65,7 @@ export async function withUpload<T>(
   }
 }
 
-function receiveFile(deps: Deps, { ctx, caller, file }: UploadRequest): Promise<VersionContent> {
+function receiveFile(deps: Deps, { ctx, caller, file, check }: UploadRequest): Promise<VersionContent> {
   const path = file ?? defaultFile
   if (!isFilePath(path)) throw invalidPath(path, 'it cannot be the path of a file')
   return withUpload(deps, ctx, async (incoming) => {
@@ -72,28 +76,41 @@ function receiveFile(deps: Deps, { ctx, caller, file }: UploadRequest): Promise<
       await rm(spooled.file, { force: true })
       throw new Refusal(400, 'The body ended too early.', { Connection: 'close' })
     }
-    return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
+    try {
+      await checkData(deps, { path, spooled }, { check, turn: turnOf(ctx) })
+      return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
+    } finally {
+      // What the store has taken over is not here any more.
+      await rm(spooled.file, { force: true })
+    }
   })
 }
 
-async function readManifest({ memory }: Deps, ctx: RequestContext): Promise<VersionContent> {
-  const { files, metadata } = parseManifest(await memory.readJson(ctx, manifestLimitBytes))
+async function readManifest(deps: Deps, { ctx, caller, check }: UploadRequest): Promise<VersionContent> {
+  const { files, metadata } = parseManifest(await deps.memory.readJson(ctx, manifestLimitBytes))
   const plain = files.map(({ path, digest, size }) => ({ path, digest, size }))
-  return { files: plain, metadata: checkMetadata(metadata ?? {}) }
+  const content = { files: plain, metadata: checkMetadata(metadata ?? {}) }
+  await checkStoredData(deps, { entity: caller.entity, files: plain }, { check, turn: turnOf(ctx) })
+  return content
 }
 
-function receiveForm(deps: Deps, { ctx, caller }: UploadRequest): Promise<VersionContent> {
+function receiveForm(deps: Deps, { ctx, caller, check }: UploadRequest): Promise<VersionContent> {
   return withUpload(deps, ctx, async (incoming) => {
     const form = await readMultipart(deps, ctx, incoming)
     incoming.end()
-    return keepForm(deps, caller.entity, form)
+    return keepForm(deps, { entity: caller.entity, form }, { check, turn: turnOf(ctx) })
   })
 }
 
-async function keepForm(deps: Deps, entity: string, form: Form): Promise<VersionContent> {
+async function keepForm(
+  deps: Deps,
+  { entity, form }: { entity: string; form: Form },
+  plan: CheckPlan,
+): Promise<VersionContent> {
   try {
     const metadata = checkMetadata(form.metadata === undefined ? {} : parseMetadata(form.metadata))
     checkPaths(form.files)
+    for (const file of form.files) await checkData(deps, file, plan)
     const files: ArtifactFile[] = []
     for (const { path, spooled } of form.files) {
       files.push({ path, ...(await keepBlob(deps, entity, spooled)) })

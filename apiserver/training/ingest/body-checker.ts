@@ -4,6 +4,7 @@ import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Turn } from '../../limits/turn.ts'
 import { Refusal, unavailable } from '../../refusal.ts'
 import { checkBody, readBytes, type CheckedBody } from './check-body.ts'
+import { checkDataSet } from './check-data-set.ts'
 import type { BodyKind } from './shapes.ts'
 import type { CheckOutcome, CheckTask } from './worker.ts'
 
@@ -39,8 +40,18 @@ export class BodyChecker {
   /** @throws {Refusal} 422 with the faults, 413 for a body that takes too much memory, 503 when there is no time for it */
   async check({ file, size, kind, turn }: BodyToCheck): Promise<CheckedBody> {
     if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), kind, size + 1)
+    return (await this.#ask({ file, kind }, { size, turn }))!
+  }
+
+  /** Checks a file of SFT data; `path` is its name for people. @throws {Refusal} as `check` does */
+  async checkSft({ file, size, path, turn }: Omit<BodyToCheck, 'kind'> & { path: string }): Promise<void> {
+    if (size <= inPlaceUpToBytes) checkDataSet(readBytes(await readFile(file)), path)
+    else await this.#ask({ file, kind: 'sft', path }, { size, turn })
+  }
+
+  async #ask(task: CheckTask, { size, turn }: Pick<BodyToCheck, 'size' | 'turn'>): Promise<CheckedBody | undefined> {
     const lane = size <= smallUpToBytes ? this.#small : this.#large
-    const outcome = await lane.ask({ file, kind }, turn)
+    const outcome = await lane.ask(task, turn)
     if ('refused' in outcome) throw new Refusal(outcome.refused.status, outcome.refused.detail)
     return outcome.checked
   }

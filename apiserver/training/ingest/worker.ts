@@ -2,22 +2,23 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { Refusal } from '../../refusal.ts'
 import { checkBody, type CheckedBody } from './check-body.ts'
+import { checkDataSet } from './check-data-set.ts'
 import type { BodyKind } from './shapes.ts'
 
-/** What the thread is asked: to check the body in a file. */
-export interface CheckTask {
-  file: string
-  kind: BodyKind
-}
+/** What the thread is asked: to check the body in a file, or the data of SFT, whose file has a name for people. */
+export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
 
-/** What it answers: what the body says, or why it is refused. */
-export type CheckOutcome = { checked: CheckedBody } | { refused: Pick<Refusal, 'status' | 'detail'> }
+/** What it answers: what the body says (nothing of data of SFT), or why it is refused. */
+export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<Refusal, 'status' | 'detail'> }
 
 // Nothing else waits in this thread, so it may read in the plainest way.
-function check({ file, kind }: CheckTask): CheckOutcome {
-  const handle = openSync(file, 'r')
+function check(task: CheckTask): CheckOutcome {
+  const handle = openSync(task.file, 'r')
+  const readInto = (into: Uint8Array) => readSync(handle, into, 0, into.length, null)
   try {
-    return { checked: checkBody((into) => readSync(handle, into, 0, into.length, null), kind) }
+    if (task.kind !== 'sft') return { checked: checkBody(readInto, task.kind) }
+    checkDataSet(readInto, task.path)
+    return { checked: undefined }
   } catch (error) {
     if (error instanceof Refusal) return { refused: { status: error.status, detail: error.detail } }
     throw error

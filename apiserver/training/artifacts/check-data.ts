@@ -1,0 +1,58 @@
+import { rm } from 'node:fs/promises'
+import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
+import { trainingFiles } from '../../../inputs/resolve.ts'
+import { blobKey } from '../../../lib/artifact-store/blobs.ts'
+import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
+import type { Spooled } from '../../../lib/artifact-store/spool.ts'
+import type { Deps } from '../../deps.ts'
+import type { Turn } from '../../limits/turn.ts'
+import { spoolUpload } from './store-files.ts'
+
+/** What `?check` may ask for. */
+export type DataCheck = 'sft' | 'none'
+
+/** How an upload's files are looked at. */
+export interface CheckPlan {
+  /** Undefined: as their names say. */
+  check: DataCheck | undefined
+  turn: Turn
+}
+
+/** Looks at a file that came in. @throws {Refusal} 422 with the bad lines of data of SFT */
+export async function checkData(
+  { bodies }: Deps,
+  { path, spooled }: { path: string; spooled: Spooled },
+  { check, turn }: CheckPlan,
+): Promise<void> {
+  if (isSftData(path, check)) await bodies.checkSft({ file: spooled.file, size: spooled.size, path, turn })
+}
+
+/** The same for files that were stored before; one that is not there is refused by whoever makes a version of it. */
+export async function checkStoredData(
+  deps: Deps,
+  { entity, files }: { entity: string; files: ArtifactFile[] },
+  plan: CheckPlan,
+): Promise<void> {
+  for (const { path, digest } of files.filter((file) => isSftData(file.path, plan.check))) {
+    const spooled = await copyStored(deps, blobKey(entity, digest))
+    try {
+      if (spooled) await checkData(deps, { path, spooled }, plan)
+    } finally {
+      if (spooled) await rm(spooled.file, { force: true })
+    }
+  }
+}
+
+async function copyStored(deps: Deps, key: string): Promise<Spooled | undefined> {
+  try {
+    const stored = await deps.artifacts.open(key)
+    return await spoolUpload(deps, stored, { maxBytes: deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES })
+  } catch (error) {
+    if (error instanceof ArtifactMissing) return undefined
+    throw error
+  }
+}
+
+function isSftData(path: string, check: DataCheck | undefined): boolean {
+  return check === undefined ? trainingFiles.includes(path) : check === 'sft'
+}
