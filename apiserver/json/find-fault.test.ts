@@ -26,7 +26,7 @@ test.each([
 })
 
 test('every text that JSON.parse refuses has a fault, and no other', () => {
-  const character = fc.constantFrom(...'{}[]:,"\\ \n01.-eEtruefalsnuN\u0000a')
+  const character = fc.constantFrom(...String.raw`{}[]:,"\01.-eEtruefalsnuN`.split(''), '\n', ' ', '\0')
   const text = fc.oneof(
     fc.json(),
     fc.string({ unit: character }),
