@@ -11,6 +11,15 @@ export class JsonError extends Error {
   override name = 'JsonError'
 }
 
+/** A text that is no JSON; where, is still to be found. */
+export class NotJson extends JsonError {
+  override name = 'NotJson'
+
+  constructor() {
+    super('not valid JSON')
+  }
+}
+
 /** Where a text begins: behind a byte order mark, which nobody needs and some programs write. */
 export function findTextStart(bytes: Uint8Array): number {
   return byteOrderMark.every((byte, index) => bytes[index] === byte) ? byteOrderMark.length : 0

@@ -2,7 +2,8 @@ import type { Router } from '@koa/router'
 import type { Static, TSchema } from 'typebox'
 import type { Deps } from '../deps.ts'
 import type { PlacedOperation } from '../http/api.ts'
-import { JsonError } from '../json/text.ts'
+import { describeJsonFault } from '../json/find-fault.ts'
+import { JsonError, NotJson } from '../json/text.ts'
 import { requireRole } from '../middleware/auth.ts'
 import { jsonInvalid, openBody } from '../middleware/body.ts'
 import type { Caller, RequestContext, RequestState, Role } from '../middleware/context.ts'
@@ -144,6 +145,7 @@ export function readJsonBody(bytes: Buffer, texts: readonly string[], reserve?: 
   try {
     return readJson(bytes, texts, reserve)
   } catch (error) {
+    if (error instanceof NotJson) throw jsonInvalid(new JsonError(describeJsonFault(bytes.toString(), 0)))
     throw error instanceof JsonError ? jsonInvalid(error) : error
   }
 }

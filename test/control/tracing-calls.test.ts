@@ -254,6 +254,15 @@ describe('hostile payloads', () => {
     expect(await complete(`{"a":${'['.repeat(2_000)}${']'.repeat(2_000)}}`)).toMatch(/^\{"a":\[+null\]+\}$/)
   })
 
+  test('a body that is no JSON is told with its place', async () => {
+    const msg =
+      'JSON decode error: not valid JSON at byte 19, behind "{\\"start\\": {\\"id\\": 1,": a name in double quotes is missing'
+    expect(await post('/call/start', '{"start": {"id": 1,}}')).toEqual({
+      status: 422,
+      body: { detail: [{ loc: ['body'], msg, type: 'json_invalid' }] },
+    })
+  })
+
   test.each<[string, object]>([
     ['no time', { started_at: 'soon' }],
     ['inputs that are no object', { inputs: [] }],

@@ -1,4 +1,4 @@
-import { JsonError } from '../../json/text.ts'
+import { NotJson } from '../../json/text.ts'
 import { maxDepth } from './depth.ts'
 
 const quote = 0x22
@@ -150,6 +150,6 @@ function tableOf(characters: string): Uint8Array {
   return table
 }
 
-export function notJson(): JsonError {
-  return new JsonError('not valid JSON')
+export function notJson(): NotJson {
+  return new NotJson()
 }

@@ -1,4 +1,4 @@
-import { JsonError, parseText } from '../../json/text.ts'
+import { JsonError, NotJson, parseText } from '../../json/text.ts'
 import { maxDepth } from './depth.ts'
 
 const quote = 0x22
@@ -174,6 +174,6 @@ class ValueReader {
   }
 }
 
-function notJson(): JsonError {
-  return new JsonError('not valid JSON')
+function notJson(): NotJson {
+  return new NotJson()
 }
