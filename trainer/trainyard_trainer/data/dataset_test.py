@@ -55,7 +55,7 @@ def test_a_row_without_an_answer_is_taken_among_others(tokenizer):
         ([b"{"], "Line 1 is not JSON"),
         ([b'{"messages": [], "n": NaN}'], "Line 1 is not JSON.*byte 22"),
         ([GOOD, b'{"x":' + b"[" * 100_000], "Line 2 is nested too deeply"),
-        ([b"[]"], "Line 1 cannot be read: Expected `object`"),
+        ([b"[]"], "Line 1 must be an object, not a list"),
         ([GOOD, b"{}"], "Line 2 has no messages"),
         ([b'{"messages": []}'], "Line 1 has no messages"),
         ([b'{"messages": {"role": "user"}}'], "Line 1, messages must be a list"),

@@ -19,6 +19,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAX_VALUES = 200_000
 # Of one trajectory: more than any sequence that is trained on. They take 100 MB.
 MAX_SAMPLED = 500_000
+MISFIT = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
+KINDS = {"object": "an object", "array": "a list", "str": "text", "int": "a number", "float": "a number"}
 TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
@@ -27,11 +29,21 @@ def read_parts(content: Raw | memoryview, decoder: Decoder[Parts], where: str) -
     try:
         return decoder.decode(content)
     except ValidationError as cause:
-        raise InvalidInput(f"{where} cannot be read: {cause}.") from cause
+        raise InvalidInput(describe_misfit(str(cause), where)) from cause
     except DecodeError as cause:
         raise InvalidInput(f"{where} is not JSON, or has half of a surrogate pair: {cause}.") from cause
     except RecursionError as cause:
         raise InvalidInput(f"{where} is nested too deeply.") from cause
+
+
+def describe_misfit(reason: str, where: str) -> str:
+    """What msgspec says of a value of another kind, in the words of JSON's users."""
+    misfit = MISFIT.fullmatch(reason)
+    if not misfit:
+        return f"{where} cannot be read: {reason}."
+    wanted, given, path = misfit.groups(default="")
+    kinds = " or ".join(KINDS.get(kind, kind) for kind in wanted.split(" | "))
+    return f"{where}{path} must be {kinds}, not {KINDS.get(given, given)}."
 
 
 def skip_byte_order_mark(content: bytes) -> memoryview:

@@ -31,10 +31,10 @@ def test_a_trajectory_with_more_than_training_reads():
         (b"{", "not JSON"),
         (b"\xff", "not JSON"),
         (b'{"x":' + b"[" * 100_000, "nested too deeply"),
-        (b"[]", "payload cannot be read: Expected `object`"),
-        (b'{"trajectory_groups": {}}', r"Expected `array`.*trajectory_groups"),
+        (b"[]", "payload must be an object, not a list"),
+        (b'{"trajectory_groups": {}}', r"trajectory_groups must be a list, not an object"),
         (b'{"trajectory_groups": [{"trajectories": [{"reward": NaN}]}]}', "not JSON.*byte 52"),
-        (b'{"trajectory_groups": [3]}', r"trajectory_groups\[0\] cannot be read: Expected `object`"),
+        (b'{"trajectory_groups": [3]}', r"trajectory_groups\[0\] must be an object, not a number"),
     ],
 )
 def test_bad_payloads(content, message):
@@ -51,7 +51,7 @@ def test_bad_payloads(content, message):
         ({"messages_and_choices": [], "reward": -1e200}, "reward must be a finite number"),
         ({"messages_and_choices": [], "reward": True}, "reward must be a finite number"),
         ({"messages_and_choices": [USER | {"content": [3]}], "reward": 1}, r"\[0\].content: every part"),
-        ({"messages_and_choices": "x", "reward": 1}, r"Expected `array`.*messages_and_choices"),
+        ({"messages_and_choices": "x", "reward": 1}, r"messages_and_choices must be a list, not text"),
         ({"messages_and_choices": [{"content": "x"}], "reward": 1}, r"\[0\].role must be text"),
         ({"messages_and_choices": [{"role": "user", "content": 5}], "reward": 1}, r"\[0\].content must be"),
         ({"messages_and_choices": [USER | {"tool_calls": [{}]}], "reward": 1}, "tool_calls.function must be"),
