@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Deps } from '../../apiserver/deps.ts'
+import { StorageUse } from '../../apiserver/limits/storage.ts'
 import { CallWriter } from '../../apiserver/tracing/calls/writer.ts'
 import { JsonText } from '../../apiserver/tracing/json/text.ts'
 import { keepBlob } from '../../apiserver/training/artifacts/store-files.ts'
@@ -86,7 +87,8 @@ function removeWhile(write: () => Promise<unknown>) {
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
-const apiDeps = (store: ArtifactStore) => ({ pool, artifacts: store, log, config: {} }) as Deps
+const apiDeps = (store: ArtifactStore) =>
+  ({ pool, artifacts: store, storage: new StorageUse({ pool, tracing: pool }), log, config: {} }) as Deps
 const isThere = async (key: string) => (await artifacts.stat(key)) !== undefined
 
 async function addModel(): Promise<string> {
