@@ -5,6 +5,8 @@ export type Delivery = 'whole' | 'gzip' | 'slow' | 'cut'
 export interface Attack {
   /** What it tries; shown when it succeeds. */
   name: string
+  /** The operation that it goes to, as the document has it. */
+  operation: string
   role: 'read' | 'member'
   method: string
   path: string

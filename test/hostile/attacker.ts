@@ -38,11 +38,16 @@ const slowMs = 5_000
 async function run(plan: AttackPlan): Promise<AttackReport> {
   const { target, made, eightfold } = plan
   const random = createRandom(plan.seed)
-  const attacks = [...listKnownAttacks(target), ...choose(await listSchemaAttacks(target, random), random, made)]
+  const attacks = [
+    ...listKnownAttacks(target),
+    ...spread(await listSchemaAttacks(target, random), random).slice(0, made),
+  ]
   const report: AttackReport = { requests: 0, statuses: {}, slowest: [] }
   const rounds = [
     ...attacks.map((attack) => ({ attack, times: 1 })),
-    ...choose(attacks, random, eightfold).map((attack) => ({ attack, times: atOnce })),
+    ...spread(attacks, random)
+      .slice(0, eightfold)
+      .map((attack) => ({ attack, times: atOnce })),
   ]
   for (const { attack, times } of rounds) {
     const startMs = performance.now()
@@ -77,12 +82,19 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function choose<T>(all: T[], random: Random, count: number): T[] {
-  return all
-    .map((item) => ({ item, place: random.int(2 ** 31) }))
+/** Attacks in an order of chance in which every operation comes once before any comes twice. */
+function spread(attacks: Attack[], random: Random): Attack[] {
+  const seen = new Map<string, number>()
+  return attacks
+    .map((attack) => ({ attack, place: random.int(2 ** 31) }))
     .toSorted((a, b) => a.place - b.place)
-    .slice(0, count)
-    .map(({ item }) => item)
+    .map(({ attack }) => {
+      const turn = seen.get(attack.operation) ?? 0
+      seen.set(attack.operation, turn + 1)
+      return { attack, turn }
+    })
+    .toSorted((a, b) => a.turn - b.turn)
+    .map(({ attack }) => attack)
 }
 
 interface Sending {

@@ -19,7 +19,15 @@ export function listKnownAttacks(target: Target): Attack[] {
 type Written = Pick<Attack, 'name'> & Partial<Attack> & { body: () => Buffer }
 
 function post(path: string, harmless: Attack['harmless'], attacks: Written[]): Attack[] {
-  return attacks.map((attack) => ({ role: 'read', method: 'POST', path, delivery: 'whole', harmless, ...attack }))
+  return attacks.map((attack) => ({
+    operation: `POST ${path}`,
+    role: 'read',
+    method: 'POST',
+    path,
+    delivery: 'whole',
+    harmless,
+    ...attack,
+  }))
 }
 
 /** Conditions over traces whose SQL is far longer than they are. */

@@ -49,7 +49,8 @@ function attackBody(target: Target, random: Random, operation: Operation): Attac
     const name = random.pick([...names, 'extra'])
     const body = () => Buffer.from(`${JSON.stringify({ ...known, [name]: null }).slice(0, -5)}${write(bytes)}}`)
     return {
-      name: `${kind} in ${name} of ${operation.method} ${operation.path}`,
+      name: `${kind} in ${name} of ${nameOf(operation)}`,
+      operation: nameOf(operation),
       role: random.pick(['read', 'member'] as const),
       method: operation.method,
       path: fillPath(target, operation.path),
@@ -70,7 +71,8 @@ function attackAddress(target: Target, random: Random, operation: Operation): At
     ...query.map((name) => `${fillPath(target, operation.path)}?${name}=${encodeURIComponent(odd())}`),
   ]
   return addresses.map((path) => ({
-    name: `an odd address of ${operation.method} ${operation.path}`,
+    name: `an odd address of ${nameOf(operation)}`,
+    operation: nameOf(operation),
     role: random.pick(['read', 'member'] as const),
     method: operation.method,
     path: encodeURI(path).replaceAll('%25', '%'),
@@ -78,6 +80,8 @@ function attackAddress(target: Target, random: Random, operation: Operation): At
     harmless: () => Buffer.alloc(0),
   }))
 }
+
+const nameOf = ({ method, path }: Operation) => `${method} ${path}`
 
 function fillPath({ entity, project, modelId }: Target, path: string): string {
   const values: Record<string, string> = { model_id: modelId, entity, project: project.split('/')[1]! }
