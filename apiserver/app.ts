@@ -47,6 +47,7 @@ export function createApp(deps: Deps): Koa {
   app.use(endStalledAnswers(stallMs))
   app.use(protectAnswers)
   app.use(answerErrors(deps.log))
+  app.use(deps.memory.keepWhileWorking)
 
   const router = new Router<RequestState>({ methods })
   const api = createApi(router, deps)

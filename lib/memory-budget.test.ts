@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { BudgetExceeded, MemoryBudget } from './memory-budget.ts'
 
-const ofKey = new BudgetExceeded({ isOfKey: true, maxBytes: 250 })
-const ofAll = new BudgetExceeded({ isOfKey: false, maxBytes: 1_000 })
+const ofKey = new BudgetExceeded('key', 250)
+const ofAll = new BudgetExceeded('all', 1_000)
 
-test('a key has a quarter, or one reservation of any size; what is refused does not count', () => {
+test('a key has a quarter, or one reservation of most there is; what is refused does not count', () => {
   const budget = new MemoryBudget(1_000)
   const first = budget.open('team')
   first.add(600)
@@ -15,6 +15,8 @@ test('a key has a quarter, or one reservation of any size; what is refused does 
   second.add(150)
   expect(() => second.add(1)).toThrow(ofKey)
   expect(budget.bytes).toBe(500)
+  second.release()
+  expect(() => new MemoryBudget(1_000).open('team').add(876)).toThrow(new BudgetExceeded('reservation', 875))
 })
 
 test('all together have no more than there is', () => {
@@ -23,8 +25,8 @@ test('all together have no more than there is', () => {
   first.add(700)
   expect(() => budget.open('two').add(400)).toThrow(ofAll)
   first.release()
-  first.add(900)
+  first.add(800)
   first.release()
   expect(budget.bytes).toBe(0)
-  budget.open('two').add(1_000)
+  budget.open('two').add(875)
 })

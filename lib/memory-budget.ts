@@ -1,28 +1,33 @@
+/** Whose bound has no room for more bytes: one reservation's, its key's, or that of all keys together. */
+export type BudgetScope = 'reservation' | 'key' | 'all'
+
 /** A budget has no room for more bytes. */
 export class BudgetExceeded extends Error {
   override name = 'BudgetExceeded'
-  /** Whether the key has used up its own share, and not all keys together the whole. */
-  readonly isOfKey: boolean
+  readonly scope: BudgetScope
   readonly maxBytes: number
 
-  constructor({ isOfKey, maxBytes }: { isOfKey: boolean; maxBytes: number }) {
-    super(`${isOfKey ? 'a key' : 'all keys together'} may reserve ${maxBytes} bytes`)
-    this.isOfKey = isOfKey
+  constructor(scope: BudgetScope, maxBytes: number) {
+    super(`${scope}: at most ${maxBytes} bytes may be reserved`)
+    this.scope = scope
     this.maxBytes = maxBytes
   }
 }
 
-/** The bytes that are in memory at once, of all keys and of each, up to a quarter of all. */
+/** The bytes that are in memory at once, of all keys and of each. */
 export class MemoryBudget {
   readonly maxBytes: number
   readonly maxBytesPerKey: number
+  /** Of a key's only reservation: one large request is no flood, but leaves others some room. */
+  readonly maxBytesAlone: number
   /** A key without any has no entry. */
   readonly #byKey = new Map<string, number>()
   #bytes = 0
 
-  constructor(maxBytes: number, maxBytesPerKey = Math.floor(maxBytes / 4)) {
+  constructor(maxBytes: number) {
     this.maxBytes = maxBytes
-    this.maxBytesPerKey = maxBytesPerKey
+    this.maxBytesPerKey = Math.floor(maxBytes / 4)
+    this.maxBytesAlone = Math.floor((maxBytes * 7) / 8)
   }
 
   /** The bytes that are reserved now. */
@@ -38,11 +43,10 @@ export class MemoryBudget {
   #add(key: string, own: number, more: number): void {
     const ofKey = (this.#byKey.get(key) ?? 0) + more
     if (more > 0) {
-      // A key's only reservation may have more than the share: one large request is no flood.
+      if (own + more > this.maxBytesAlone) throw new BudgetExceeded('reservation', this.maxBytesAlone)
       const isAlone = ofKey === own + more
-      if (!isAlone && ofKey > this.maxBytesPerKey)
-        throw new BudgetExceeded({ isOfKey: true, maxBytes: this.maxBytesPerKey })
-      if (this.#bytes + more > this.maxBytes) throw new BudgetExceeded({ isOfKey: false, maxBytes: this.maxBytes })
+      if (!isAlone && ofKey > this.maxBytesPerKey) throw new BudgetExceeded('key', this.maxBytesPerKey)
+      if (this.#bytes + more > this.maxBytes) throw new BudgetExceeded('all', this.maxBytes)
     }
     this.#bytes += more
     if (ofKey > 0) this.#byKey.set(key, ofKey)

@@ -38,6 +38,6 @@ test('a chat of a million token ids fits, and one of sixteen megabytes', () => {
 test('a chat for which there is no memory is refused before it is parsed', () => {
   const small = new MemoryBudget(1_000)
   const reader = new ChatReader(new HeldMemory('team', small.open('team')))
-  expect(() => reader.parse(chatOf(listOf('{}', 1_000)))).toThrow(expect.objectContaining({ status: 503 }) as Error)
+  expect(() => reader.parse(chatOf(listOf('{}', 1_000)))).toThrow(expect.objectContaining({ status: 413 }) as Error)
   expect(small.bytes).toBe(0)
 })

@@ -7,7 +7,7 @@ const refuse =
   (more: object, { bodyBytes = 1_000, trainable = false } = {}) =>
   () =>
     refuseLargeReply({ chat: { messages, ...more }, bodyBytes, trainable })
-const tooLarge = /more than the 536870912 that a reply may have: lower max_tokens, n, top_logprobs or prompt_logprobs/
+const tooLarge = /more than the 268435456 that a reply may have: lower max_tokens, n, top_logprobs or prompt_logprobs/
 
 test.each([
   ['many samples of the likeliest', { n: 1_024, max_tokens: 400, logprobs: true, top_logprobs: 20 }],
@@ -34,7 +34,7 @@ test('models of ours answer with logprobs unless the client said otherwise', () 
 })
 
 test.each([
-  ['64 samples of 4,000 tokens', { n: 64, max_tokens: 4_000, logprobs: true, top_logprobs: 20 }],
+  ['32 samples of 4,000 tokens', { n: 32, max_tokens: 4_000, logprobs: true, top_logprobs: 20 }],
   ['a stream of any length', { n: 1_024, max_tokens: 100_000, logprobs: true, top_logprobs: 20, stream: true }],
   ['a reply without a length', { n: 1_024, logprobs: true, top_logprobs: 20 }],
   ['logprobs of a prompt of 100,000 tokens', { prompt_logprobs: 5, max_tokens: 1 }],

@@ -1,8 +1,8 @@
 import { unprocessable, type Refusal } from '../refusal.ts'
 import type { ChatRequest } from './chat-schema.ts'
 
-/** The largest complete reply that is asked for, or taken. */
-export const replyLimitBytes = 512 * 1024 * 1024
+/** The largest complete reply that is asked for, or taken: less than one request alone may have in memory. */
+export const replyLimitBytes = 256 * 1024 * 1024
 
 // Measured: a sampled token is 120 bytes with its logprob, and 1,486 with the 20 likeliest in its place; a token of the prompt
 // 73 and 1,447.

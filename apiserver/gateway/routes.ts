@@ -33,7 +33,7 @@ export function routeGateway(api: Api, deps: Deps): void {
       const reply = await completeChat(deps, { caller, project, memory, signal: watchClient(ctx, deps) }, chat)
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'
-        ctx.body = Buffer.from(reply.bytes)
+        ctx.body = Buffer.from(reply.bytes.buffer, reply.bytes.byteOffset, reply.bytes.byteLength)
         return
       }
       ctx.type = 'text/event-stream; charset=utf-8'

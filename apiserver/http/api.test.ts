@@ -30,8 +30,8 @@ test('a body counts among what is in memory, with what is made of it', async () 
     const headers = { 'content-type': 'application/json' }
     const post = async (body: string) => (await fetch(url, { method: 'POST', headers, body })).status
     expect(await post('[{},{},{}]')).toBe(200)
-    expect(await post('[{},{},{},{},{},{},{},{},{},{}]')).toBe(503)
-    expect(await post(`["${'a'.repeat(1_000)}"]`)).toBe(503)
+    expect(await post('[{},{},{},{},{},{},{},{},{},{}]')).toBe(413)
+    expect(await post(`["${'a'.repeat(1_000)}"]`)).toBe(413)
   } finally {
     server.close()
   }

@@ -64,7 +64,8 @@ test('bodies count until they are answered', async () => {
   expect(await send(600, 'two')).toBe(503)
   expect(await send(300, 'three')).toBe(200)
   await answerAll()
-  expect(await send(900, 'one')).toBe(200)
+  expect(await send(900, 'one')).toBe(413)
+  expect(await send(800, 'one')).toBe(200)
   await answerAll()
 })
 
@@ -81,11 +82,11 @@ test('an entity has a quarter, or one body of any size; what is refused does not
 
 test('the values of a JSON body count, too, before they are made', async () => {
   const path = '/json'
-  expect(await sendText('[{},{},{},{},{},{}]', { path })).toBe(200)
+  expect(await sendText('[{},{},{},{},{}]', { path })).toBe(200)
   expect(await sendText('[1]', { path })).toBe(429)
-  expect(await sendText('[{}]', { path, entity: 'others' })).toBe(503)
+  expect(await sendText('[{},{}]', { path, entity: 'others' })).toBe(503)
   await answerAll()
-  expect(await sendText('[{},{},{},{},{},{},{},{},{},{}]', { path })).toBe(503)
+  expect(await sendText('[{},{},{},{},{},{},{},{},{},{}]', { path })).toBe(413)
   expect(await sendText('[1,2,3]', { path })).toBe(200)
   await answerAll()
 })
@@ -94,4 +95,23 @@ test('what is opened twice for a request is one reservation', () => {
   const memory = new RequestMemory(1_000)
   const ctx = { state: { caller: { entity: 'team' } }, res: new EventEmitter() } as never
   expect(memory.open(ctx)).toBe(memory.open(ctx))
+})
+
+const tooMuch = expect.objectContaining({ status: 429 }) as Error
+
+test('what a handler holds counts until it is through, though its client has left', async () => {
+  const memory = new RequestMemory(1_000)
+  const res = Object.assign(new EventEmitter(), { closed: false })
+  const ctx = { state: { caller: { entity: 'team' } }, res } as never
+  const second = () => memory.open({ ...(ctx as object), res: new EventEmitter() } as never)
+  const work = Promise.withResolvers<void>()
+  const handled = memory.keepWhileWorking(ctx, async () => {
+    memory.open(ctx).add(600)
+    await work.promise
+  })
+  Object.assign(res, { closed: true }).emit('close')
+  expect(() => second().add(1)).toThrow(tooMuch)
+  work.resolve()
+  await handled
+  expect(() => second().add(1)).not.toThrow()
 })

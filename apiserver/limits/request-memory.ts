@@ -1,3 +1,4 @@
+import type Koa from 'koa'
 import { BudgetExceeded, MemoryBudget, type MemoryReservation } from '../../lib/memory-budget.ts'
 import type { JsonDocument } from '../json/document.ts'
 import { estimateValueBytes } from '../json/outline.ts'
@@ -5,20 +6,33 @@ import { openBody, parseBody } from '../middleware/body.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import { Refusal, unavailable } from '../refusal.ts'
 
-// A body is in memory two or three times until it is answered; a process of the chart has 2 GiB.
-const defaultMaxBytes = 192 * 1024 * 1024
+// With what is made of bodies; beside that, threads and the program itself fit into the 2 GiB of the chart.
+const defaultMaxBytes = 320 * 1024 * 1024
 const retryAfterSeconds = 1
 
 /**
- * Bounds the memory of all requests of a process together and, to a quarter of that, of an entity: bodies, and what is
- * made of them. What would be too much is refused for a moment, and clients send it again.
+ * Bounds the memory of all requests of a process together and, to a quarter of that, of an entity (an only request may have
+ * seven eighths): bodies, and what is made of them. What would be too much is refused for a moment, and clients send it again.
  */
 export class RequestMemory {
   readonly #budget: MemoryBudget
   readonly #held = new WeakMap<RequestContext['res'], HeldMemory>()
+  /** Whose handlers are at work. */
+  readonly #working = new WeakSet<RequestContext['res']>()
 
   constructor(maxBytes = defaultMaxBytes) {
     this.#budget = new MemoryBudget(maxBytes)
+  }
+
+  /** Keeps what a request reserves until its handler is through: a client that leaves does not end the work. */
+  readonly keepWhileWorking: Koa.Middleware = async ({ res }, next) => {
+    this.#working.add(res)
+    try {
+      await next()
+    } finally {
+      this.#working.delete(res)
+      this.#releaseIdle(res)
+    }
   }
 
   /** What a request reserves, until its answer is out: one reservation, however often it is asked for. */
@@ -28,9 +42,13 @@ export class RequestMemory {
     const { entity } = state.caller
     const held = new HeldMemory(entity, this.#budget.open(entity))
     this.#held.set(res, held)
-    if (res.closed) held.release()
-    else res.once('close', () => held.release())
+    res.once('close', () => this.#releaseIdle(res))
+    this.#releaseIdle(res)
     return held
+  }
+
+  #releaseIdle(res: RequestContext['res']): void {
+    if (res.closed && !this.#working.has(res)) this.#held.get(res)?.release()
   }
 
   /**
@@ -60,7 +78,7 @@ export class HeldMemory {
     this.#reservation = reservation
   }
 
-  /** Reserves more. @throws {Refusal} 429 when the entity has used up its share, 503 when all have */
+  /** Reserves more. @throws {Refusal} 413 when it is too much for one, 429 for the entity, 503 for all of them */
   add(bytes: number): void {
     try {
       this.#reservation.add(bytes)
@@ -97,8 +115,13 @@ export class HeldMemory {
   }
 }
 
-function toRefusal(entity: string, { isOfKey, maxBytes }: BudgetExceeded): Refusal {
-  if (!isOfKey) {
+function toRefusal(entity: string, { scope, maxBytes }: BudgetExceeded): Refusal {
+  if (scope === 'reservation')
+    return new Refusal(
+      413,
+      `This request takes more than the ${maxBytes} bytes of memory that one may: send less in one.`,
+    )
+  if (scope === 'all') {
     const detail = `All requests together take more than the ${maxBytes} bytes of memory that there are for them.`
     return unavailable(detail, retryAfterSeconds)
   }

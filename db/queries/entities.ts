@@ -64,26 +64,27 @@ export async function findEntityLimits(connection: Connection, entity: string): 
 /** Changes limits of an entity by the administrator's command; answers with all that are set then. */
 export function changeEntityLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<SetLimits> {
   return withTransaction(pool, async (connection) => {
-    const limits = { ...(await findEntityLimits(connection, entity)), ...changes }
-    if (Object.keys(changes).length === 0) return limits
-    await saveEntityLimits(connection, entity, limits)
+    if (Object.keys(changes).length === 0) return findEntityLimits(connection, entity)
+    await saveEntityLimits(connection, entity, changes)
     // JSON has no Infinity.
     const details = Object.fromEntries(
       Object.entries(changes).map(([name, value]) => [name, value === Infinity ? 'none' : value]),
     )
     await noteAct(connection, { entity, actor: commandActor, action: 'limits.set', subject: null, details })
-    return limits
+    return findEntityLimits(connection, entity)
   })
 }
 
-async function saveEntityLimits(connection: Connection, entity: string, limits: SetLimits): Promise<void> {
-  const all = names.map((name) => columns[name])
+/** What is not named stays as it is, also when somebody else changes it meanwhile. */
+async function saveEntityLimits(connection: Connection, entity: string, changes: Partial<SetLimits>): Promise<void> {
+  const given = names.filter((name) => changes[name] !== undefined)
+  const all = given.map((name) => columns[name])
   await connection.query(
     `INSERT INTO auth.entities (entity, ${all.join(', ')})
      VALUES ($1, ${all.map((_, index) => `$${index + 2}`).join(', ')})
      ON CONFLICT (entity) DO UPDATE SET ${all.map((column) => `${column} = excluded.${column}`).join(', ')},
        updated_at = now()`,
-    [entity, ...names.map((name) => limits[name])],
+    [entity, ...given.map((name) => changes[name])],
   )
 }
 

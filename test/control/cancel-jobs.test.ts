@@ -67,6 +67,7 @@ describe('cancelling', () => {
     const events = await api.listEvents(id)
     expect(events.at(-1)).toEqual({
       id: expect.any(String),
+      created_at: expect.any(String),
       type: 'training_failed',
       data: { error_message: 'cancelled' },
     })

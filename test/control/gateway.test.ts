@@ -146,7 +146,9 @@ describe('variables of a template', () => {
   })
 
   test('are not filled in for a model that does not exist', async () => {
-    expect((await complete({ ...hostile, model: 'none' })).body.response.error).toBe('The model none does not exist.')
+    expect((await complete({ ...hostile, model: 'none' })).body.response.error).toBe(
+      'The model none does not exist. GET /v1/models lists those that do.',
+    )
   })
 
   test('are filled in', async () => {
@@ -164,7 +166,7 @@ describe('what engines are not asked', () => {
       'Engines open no addresses',
     ],
     ['a large enum', { structured_outputs: { json: { enum: Array(1_001).fill('a') } } }, 'at most 1000 choices'],
-    ['a large reply', { n: 1_024, max_tokens: 10_000, logprobs: true, top_logprobs: 20 }, '536870912'],
+    ['a large reply', { n: 1_024, max_tokens: 10_000, logprobs: true, top_logprobs: 20 }, '268435456'],
     ['very many messages', { messages: Array(10_001).fill(messages[0]) }, 'at most 10000 items'],
   ])('%s', async (_, more, message) => {
     const response = await chat(more)

@@ -69,6 +69,10 @@ test('in the header of an export it is refused', async () => {
 })
 
 test('in a prompt it is refused', async () => {
+  // The model is looked up first.
+  await own.database.pool.query(
+    `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('m', ARRAY['m'], 'trainyard', 'm')`,
+  )
   const inputs = { model: 'm', messages: [], prompt: objectOf('team') }
   const { body } = await others.post('/completions/create', { project_id: mine, inputs, track_llm_call: false })
   expect(body).toEqual({ response: { error: reason }, weave_call_id: null })

@@ -42,8 +42,10 @@ export async function openChat(
   const target = await orRefusal(resolveModel(deps.main.pool, completion.caller.entity, asked.inputs.model))
   if (target instanceof Refusal) return () => Promise.reject(target)
   const document = await orRefusal(fillChat(deps, completion, asked))
-  if (document instanceof Refusal && document.status < 500) return document
-  if (document instanceof Refusal) throw document
+  // Clients send a request again for which there was no room.
+  const isPassing = document instanceof Refusal && (document.status === 429 || document.status >= 500)
+  if (isPassing) throw document
+  if (document instanceof Refusal) return document
   const ask = await orRefusal(prepareAsking(deps, completion, { document, target }))
   asked.reader.letGo()
   return ask instanceof Refusal ? () => Promise.reject(ask) : ask

@@ -20,7 +20,7 @@ const spansField = 2
 // No exporter sends as many, and two bytes are enough for one.
 export const mostSpans = 200_000
 // It is read at once, and again for each of its spans. Exporters send some hundred bytes.
-const largestResource = 1024 * 1024
+const largestResource = 64 * 1024
 
 /**
  * The groups of a request in protobuf, which can be gone through more than once.

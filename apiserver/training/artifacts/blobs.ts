@@ -70,6 +70,19 @@ async function receivePart(
   const maxBytes = (span.total ?? deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) - span.start
   const spooled = await spoolUpload(deps, ctx.req, { maxBytes, count: (bytes) => incoming.add(bytes) })
   incoming.end()
+  try {
+    return await keepReceived(deps, name, { span, spooled })
+  } finally {
+    // What the store has taken over is not here any more.
+    await rm(spooled.file, { force: true })
+  }
+}
+
+async function keepReceived(
+  deps: Deps,
+  name: BlobName,
+  { span, spooled }: { span: Span; spooled: Spooled },
+): Promise<BlobState> {
   const isWhole = span.start === 0 && !spooled.broken && (span.total ?? spooled.size) === spooled.size
   if (isWhole) return finishBlob(deps, name, spooled)
   await keepPart(deps, name, span.start, spooled)

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
 import { trainingFiles } from '../../../inputs/resolve.ts'
 import { blobKey } from '../../../lib/artifact-store/blobs.ts'
+import { StoreFailed } from '../../../lib/artifact-store/failed.ts'
 import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
 import type { Spooled } from '../../../lib/artifact-store/spool.ts'
 import type { Deps } from '../../deps.ts'
@@ -33,7 +34,10 @@ export async function checkStoredData(
   { entity, files }: { entity: string; files: ArtifactFile[] },
   plan: CheckPlan,
 ): Promise<void> {
-  for (const { path, digest } of files.filter((file) => isSftData(file.path, plan.check))) {
+  const wanted = new Map(
+    files.filter((file) => isSftData(file.path, plan.check)).map((file) => [file.digest, file.path]),
+  )
+  for (const [digest, path] of wanted) {
     const spooled = await copyStored(deps, blobKey(entity, digest))
     try {
       if (spooled) await checkData(deps, { path, spooled }, plan)
@@ -46,7 +50,10 @@ export async function checkStoredData(
 async function copyStored(deps: Deps, key: string): Promise<Spooled | undefined> {
   try {
     const stored = await deps.artifacts.open(key)
-    return await spoolUpload(deps, stored, { maxBytes: deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES })
+    const spooled = await spoolUpload(deps, stored, { maxBytes: deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES })
+    if (!spooled.broken) return spooled
+    await rm(spooled.file, { force: true })
+    throw new StoreFailed('reading a stored file', { cause: spooled.broken })
   } catch (error) {
     if (error instanceof ArtifactMissing) return undefined
     throw error
