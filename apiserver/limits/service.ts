@@ -40,9 +40,18 @@ export async function requireJobPlace(
   const { queuedJobs: limit } = await findLimits(deps, connection, entity)
   if (limit === Infinity) return
   await lockJobCount(connection, entity)
-  if ((await countUnfinishedJobs(connection, entity)) <= limit) return
+  if ((await countUnfinishedJobs(connection, entity)) > limit) throw noJobPlace(entity, limit)
+}
+
+/** Looks the same up before anything is stored for a job that will be refused. @throws {Refusal} 429 */
+export async function requireFreeJobPlace(deps: Pick<Deps, 'config' | 'pool'>, entity: string): Promise<void> {
+  const { queuedJobs: limit } = await findLimits(deps, deps.pool, entity)
+  if (limit !== Infinity && (await countUnfinishedJobs(deps.pool, entity)) >= limit) throw noJobPlace(entity, limit)
+}
+
+function noJobPlace(entity: string, limit: number): Refusal {
   const detail = `${entity} may have ${limit} unfinished training jobs, its limit queued_jobs; post this one when another has ended.`
-  throw new Refusal(429, detail, { 'Retry-After': retryAfterSeconds })
+  return new Refusal(429, detail, { 'Retry-After': retryAfterSeconds })
 }
 
 /**

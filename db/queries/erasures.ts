@@ -101,7 +101,7 @@ export async function hasNewer(pool: Pool, { entity, project, requestedAt }: Era
        OR EXISTS (SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
                   WHERE a.entity = $1 AND ($2::text IS NULL OR a.project = $2) AND v.created_at > $3)
        OR EXISTS (SELECT FROM training.webhooks WHERE ${inScope} AND created_at > $3)
-       OR EXISTS (SELECT FROM training.usage WHERE ${inScope} AND hour > $3)
+       OR EXISTS (SELECT FROM training.usage WHERE ${inScope} AND hour > $3::timestamptz - interval '1 hour')
        OR $2 IS NULL AND EXISTS (SELECT FROM auth.api_keys WHERE entity = $1 AND created_at > $3)
        OR $2 IS NULL AND EXISTS (SELECT FROM training.blobs WHERE entity = $1 AND created_at > $3) AS newer`,
     [entity, project, requestedAt],

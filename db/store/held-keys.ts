@@ -68,7 +68,11 @@ export async function whileUnheld(
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [key])
+    // Where that fails here, the server may grant it later: then only the end of the connection lets it go.
+    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [key]).catch((error: Error) => {
+      broken = error
+      throw error
+    })
     try {
       return !(await isHeld(client, schema, key)) && (await work(client))
     } finally {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { LocalConfig } from '../config.ts'
 import type { Installation } from '../install/install.ts'
@@ -53,6 +53,9 @@ function makeFolders(layout: Layout): void {
   // Postgres may run as another user, who must be able to pass through.
   mkdirSync(layout.root, { recursive: true, mode: 0o755 })
   // What users have trained on is for no other user of the machine.
-  for (const folder of [layout.artifacts, layout.secrets, layout.etcd])
+  for (const folder of [layout.artifacts, layout.secrets, layout.etcd]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // One that was there keeps its mode.
+    chmodSync(folder, 0o700)
+  }
 }

@@ -68,6 +68,7 @@ describe('cancelling', () => {
     expect(events.at(-1)).toEqual({
       id: expect.any(String),
       created_at: expect.any(String),
+      gradient_step: null,
       type: 'training_failed',
       data: { error_message: 'cancelled' },
     })

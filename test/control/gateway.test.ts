@@ -202,15 +202,15 @@ describe('replies', () => {
     return response.destroyed
   }
 
-  test('that nobody has memory for are broken off, and their engine is left', async () => {
+  test('that are larger than one may be are broken off, and their engine is left', async () => {
     let left: Promise<boolean> = Promise.resolve(false)
     answer = (response) => {
       left = pour(response, 400)
     }
     const response = await chat({})
     expect([response.status, await readDetail(response)]).toEqual([
-      503,
-      expect.stringMatching(/^All requests together take more than the \d+ bytes of memory/) as string,
+      422,
+      expect.stringMatching(/^The reply is larger than \d+ bytes: give max_tokens/) as string,
     ])
     expect(await left).toBe(true)
     expect(await isUp()).toBe(true)

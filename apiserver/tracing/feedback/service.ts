@@ -67,6 +67,8 @@ async function storeBatch(
   for (const [projectId, own] of Map.groupBy(items, (item) => item.projectId)) {
     byProject.push({ project: await deps.projects.open(caller, projectId), own })
   }
+  // What a project has stored is counted in a row that is locked until the end: always in the same order.
+  byProject.sort((a, b) => a.project.number - b.project.number)
   const stored = new Map<NewFeedback, StoredFeedback>()
   await withTransaction(deps.pool, async (connection) => {
     for (const { project, own } of byProject) {

@@ -6,6 +6,7 @@ import type { TakenBody } from '../ingest/take.ts'
 import { getModel } from '../models/service.ts'
 import { admitJob } from './admit.ts'
 import { requireReferenceStep } from './reference-step.ts'
+import { requireFreeJobPlace } from '../../limits/service.ts'
 import { requireRightPlace } from './right-place.ts'
 import { pickGivenConfig, requirePossibleConfig, rlSettings, type RlConfig } from './rl-config.ts'
 
@@ -33,6 +34,7 @@ export async function createRlJob(
   requireRightPlace(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
   requirePossibleConfig(experimental_config)
   await requireReferenceStep(deps, model.id, experimental_config)
+  await requireFreeJobPlace(deps, caller.entity)
   const id = request.newId()
   const config = pickGivenConfig(experimental_config)
   const job = { id, caller, model, method: 'RL' as const, config, inputBytes: body.size }

@@ -15,6 +15,8 @@ logger = logging.getLogger("vllm.trainyard")
 
 # So much later the compiling process itself hangs: it ends each of its children in time.
 PATIENCE_SECONDS = 10.0
+# Of the process, which imports vLLM and reads the tokenizer.
+START_SECONDS = 120.0
 AWAY = "The engine cannot check grammars at the moment."
 
 
@@ -38,10 +40,18 @@ class Checker:
         theirs.close()
         asyncio.get_running_loop().add_reader(self.connection.fileno(), self.receive)
 
+    async def wait_until_ready(self) -> None:
+        """A process that hangs while it loads is ended; the next grammar starts another."""
+        try:
+            await asyncio.wait_for(self.ready.wait(), START_SECONDS)
+        except TimeoutError as cause:
+            self.close()
+            raise GrammarRefused(503, AWAY) from cause
+
     async def compile(self, order: Order) -> Verdict:
         if self.connection is None:
             self.start()
-        await self.ready.wait()
+        await self.wait_until_ready()
         if self.connection is None:
             raise GrammarRefused(503, AWAY)
         self.count += 1

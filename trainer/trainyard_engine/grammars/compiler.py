@@ -55,12 +55,16 @@ class Compiler:
         except (ValidationError, VLLMValidationError):
             # vLLM says it better, and as quickly.
             return Verdict()
+        except MemoryError:
+            raise  # told by whoever set the bound
         except Exception as cause:
             return refuse(cause)
         if params is None or params.all_constraints_none():
             return Verdict()
         try:
             return Verdict(self.compile(params))
+        except MemoryError:
+            raise
         except Exception as cause:
             return refuse(cause)
 

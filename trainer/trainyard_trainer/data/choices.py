@@ -1,6 +1,6 @@
 """Choices of a payload: what was sampled, of which training reads the message, and ids and log-probabilities."""
 
-from msgspec import Raw, Struct
+from msgspec import DecodeError, Raw, Struct
 from msgspec.json import Decoder, decode
 
 from trainyard_trainer.data.parts import ABSENT, Values, is_given, read_parts
@@ -25,8 +25,8 @@ class Logprobs(Struct):
 class ItemParts(Struct):
     finish_reason: Raw = ABSENT
     message: Raw = ABSENT
-    logprobs: Logprobs | None = None
-    token_ids: list[int] | None = None
+    logprobs: Raw = ABSENT
+    token_ids: Raw = ABSENT
 
 
 class Kind(Struct):
@@ -35,6 +35,7 @@ class Kind(Struct):
 
 
 ITEM, KIND = Decoder(ItemParts), Decoder(Kind)
+LOGPROBS, TOKEN_IDS = Decoder(Logprobs), Decoder(list[int])
 
 
 def is_sampled(content: Raw, where: str) -> bool:
@@ -46,14 +47,29 @@ def is_sampled(content: Raw, where: str) -> bool:
 def read_choice(content: Raw, values: Values, where: str) -> dict:
     """As the client sent it, with nothing that training does not read."""
     parts = read_parts(content, ITEM, where)
-    logprobs = parts.logprobs or Logprobs()
+    logprobs = read_logprobs(parts.logprobs, f"{where}.logprobs")
+    token_ids = read_token_ids(parts.token_ids)
     entries = logprobs.content or logprobs.refusal or []
     values.take_sampled(len(entries))
     choice = {"finish_reason": None, "message": values.read(parts.message, f"{where}.message")}
-    if parts.token_ids and len(parts.token_ids) == len(entries):
+    if token_ids and len(token_ids) == len(entries):
         told = [{"logprob": entry.logprob} for entry in entries]
-        return choice | {"logprobs": {"content": told}, "token_ids": parts.token_ids}
+        return choice | {"logprobs": {"content": told}, "token_ids": token_ids}
     return choice | {"logprobs": {"content": [tell_entry(entry) for entry in entries]}}
+
+
+def read_logprobs(content: Raw, where: str) -> Logprobs:
+    """What is no object tells of none."""
+    is_object = bytes(memoryview(content)[:1]) == b"{"
+    return read_parts(content, LOGPROBS, where) if is_object else Logprobs()
+
+
+def read_token_ids(content: Raw) -> list[int] | None:
+    """None where they are no list of numbers: the tokens are looked up by their bytes then."""
+    try:
+        return TOKEN_IDS.decode(content) if is_given(content) else None
+    except DecodeError:
+        return None
 
 
 def tell_entry(entry: Entry) -> dict:

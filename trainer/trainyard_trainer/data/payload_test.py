@@ -4,6 +4,7 @@ import pytest
 
 from trainyard_trainer.data.payload import Group, History, parse_payload
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.tokens.sampled import has_logprobs
 
 USER = {"role": "user", "content": "hi"}
 
@@ -62,3 +63,13 @@ def test_bad_payloads(content, message):
 def test_bad_trajectories_name_the_place(trajectory, message):
     with pytest.raises(InvalidInput, match=message):
         parse(trajectory)
+
+
+@pytest.mark.parametrize("logprobs", [[], "x", 3, None])
+def test_log_probabilities_that_are_none_are_as_if_absent(logprobs):
+    choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": "a"}, "logprobs": logprobs}
+    trajectory = {"messages_and_choices": [choice | {"token_ids": [None]}], "reward": 1}
+    content = json.dumps({"trajectory_groups": [{"trajectories": [trajectory]}]}).encode()
+    (group,) = parse_payload(content)
+    (history,) = group.trajectories[0].read_histories()
+    assert not has_logprobs(history.messages_and_choices[0])
