@@ -128,6 +128,26 @@ describe('the limit of stored bytes', () => {
     expect(await readStored()).toBe(300)
   })
 
+  test('holds for what spans become, which is far more than their request', async () => {
+    const limit = 10_000_000
+    await limitTo(limit)
+    const resource = { attributes: [{ key: 'a', value: { stringValue: 'x'.repeat(40_000) } }] }
+    const spans = Array.from({ length: 2_000 }, (_, index) => ({
+      traceId: '5b8efff798038103d269b633813fc60c',
+      spanId: (index + 1).toString(16).padStart(16, '0'),
+      name: 'span',
+      startTimeUnixNano: '1',
+      endTimeUnixNano: '2',
+    }))
+    const response = await fetch(`${own.server.url}/otel/v1/traces`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', project_id },
+      body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }),
+    })
+    expect(fullOf({ status: response.status, body: await response.json() })).toEqual([403, true])
+    expect(await readStored()).toBeLessThan(limit)
+  })
+
   test('holds for calls, objects, tables and feedback; what is deleted makes room', async () => {
     const id = newId()
     const call = { ...startOf(id, { a: 'x'.repeat(5_000) }), ...endOf(id, null) }

@@ -32,8 +32,11 @@ export function routeOtel(api: TraceApi, deps: TraceDeps): void {
       const memory = deps.memory.open(ctx)
       const bytes = await readOtlpBody(memory, ctx)
       const [projectId, wbRunId] = [ctx.get('project_id').trim(), ctx.get('wb_run_id').trim()]
-      const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId, memory })
-      deps.storage.note(caller.entity, bytes.length)
+      const takeRoom = async (size: number) => {
+        await deps.storage.requireTraceRoom(ctx, size)
+        deps.storage.note(caller.entity, size)
+      }
+      const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId, memory, takeRoom })
       ctx.type = format === 'json' ? 'application/json' : 'application/x-protobuf'
       ctx.body = writeAnswer(format, rejections)
       return undefined

@@ -9,7 +9,7 @@ import { OtelFault } from './fault.ts'
 import { readJsonSpans } from './json-spans.ts'
 import { writeResource } from './otel-dump.ts'
 import { ProjectRoutes, type Routing } from './routing.ts'
-import { SpanBatches } from './span-batches.ts'
+import { SpanBatches, type TakeRoom } from './span-batches.ts'
 import { Turns } from '../turns.ts'
 import type { Source } from './read-span.ts'
 import { readWireSpans, type SpanGroup } from './wire-spans.ts'
@@ -24,6 +24,7 @@ export interface ExportRequest extends Routing {
   wbRunId: string
   /** For what is made of the spans. */
   memory: HeldMemory
+  takeRoom: TakeRoom
 }
 
 /**
@@ -65,7 +66,7 @@ class Storing {
   constructor(deps: Deps, request: ExportRequest) {
     this.#deps = deps
     this.#request = request
-    this.#batches = new SpanBatches(deps.calls, request.memory)
+    this.#batches = new SpanBatches(deps.calls, request)
   }
 
   async addGroup({ resource, spans }: SpanGroup, routes: ProjectRoutes): Promise<void> {
