@@ -3,6 +3,7 @@ import { createServer, request, type ClientRequest, type Server, type ServerResp
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openBody } from '../middleware/body.ts'
 import { Refusal } from '../refusal.ts'
 import { RequestMemory } from './request-memory.ts'
 
@@ -16,8 +17,10 @@ beforeAll(async () => {
   app.use(async (ctx) => {
     ctx.respond = false
     ctx.state = { caller: { entity: ctx.get('entity') } }
-    const read = ctx.path === '/json' ? 'readJson' : 'readBody'
-    const status = await memory[read](ctx as never, 10_000).then(
+    const asked = ctx as never
+    const isJson = ctx.path === '/json'
+    const reading = isJson ? memory.readJson(asked, 10_000) : memory.open(asked).read(openBody(asked, 10_000))
+    const status = await reading.then(
       () => 200,
       (error: unknown) => (error instanceof Refusal ? error.status : 500),
     )

@@ -52,15 +52,10 @@ export class RequestMemory {
   }
 
   /**
-   * Reads a request's JSON body, which counts until its answer is out.
+   * Reads and parses a request's JSON body, which counts until its answer is out; its values count before they are made.
    *
-   * @throws {Refusal} 429 or 503 when there is too much, and as `openBody` does
+   * @throws {Refusal} 413, 429 or 503 when there is too much, and as `openBody` and `parseBody` do
    */
-  async readBody(ctx: RequestContext, limitBytes: number): Promise<Buffer> {
-    return this.open(ctx).read(openBody(ctx, limitBytes))
-  }
-
-  /** The same, parsed: its values count too, before they are made. @throws {Refusal} as `parseBody` does, too */
   async readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
     const held = this.open(ctx)
     const bytes = await held.read(openBody(ctx, limitBytes))

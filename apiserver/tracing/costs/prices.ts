@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../../lib/config.ts'
+import { isObject } from '../../json/is-object.ts'
 import { parseInstant } from '../instants.ts'
 
 /** What tokens of a model cost from a date on, for all projects that have no cost of their own for it. */
@@ -101,10 +102,6 @@ function readName(model: string, entry: Members, name: string): string | undefin
   const text = entry[name] ?? undefined
   if (text === undefined || typeof text === 'string') return text
   throw wrong(model, name)
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function wrong(model: string, name: string): ConfigError {

@@ -14,8 +14,7 @@ const inPlaceUpToBytes = 256 * 1024
 const smallUpToBytes = 4 * 1024 * 1024
 // 256 MiB take some three seconds on a core of their own, and a minute beside much else; nothing takes this long.
 const timeoutMs = 600_000
-// All threads fit into the memory that the chart gives the process. A part of a body that takes more ends its thread,
-// and nothing else. An entity has one thread for its large bodies at a time: others find the other one.
+// A part of a body that takes more ends its thread, and nothing else. An entity has one thread for its large bodies at a time: others find the other one.
 const [large, small] = [
   { threads: 2, threadsOfEntity: 1, maxOldGenerationSizeMb: 512 },
   { threads: 1, threadsOfEntity: 1, maxOldGenerationSizeMb: 256 },

@@ -1,4 +1,4 @@
-type Members = Record<string, unknown>
+import { isObject } from '../../json/is-object.ts'
 
 /**
  * What is wrong with a line of SFT data; undefined when a trainer takes it. The rules are the trainer's
@@ -49,10 +49,6 @@ function isPart(part: unknown): boolean {
 }
 
 /** A Choice was sampled from a model; anything else is a plain message. */
-function isChoice(item: Members): boolean {
+function isChoice(item: Record<string, unknown>): boolean {
   return 'finish_reason' in item && 'message' in item
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
