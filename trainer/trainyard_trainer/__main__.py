@@ -1,7 +1,11 @@
 """`python -m trainyard_trainer`: loads the base model, then works on jobs until SIGTERM."""
 
+import os
 import signal
 import sys
+import traceback
+from contextlib import suppress
+from typing import NoReturn
 
 from trainyard_trainer import log
 from trainyard_trainer.config import ConfigError, prepare_environment, read_settings
@@ -13,7 +17,34 @@ def leave(*_: object) -> None:
     sys.exit(0)
 
 
-def main() -> None:
+def main() -> NoReturn:
+    """Ends the process itself. The interpreter would unwind the threads that are left, and one that is on its way
+    through C++ aborts the process then, though all jobs are saved."""
+    code = 1
+    try:
+        code = tell_end()
+        with suppress(OSError):
+            sys.stdout.flush()
+    finally:
+        os._exit(code)
+
+
+def tell_end() -> int:
+    """The exit code, and on standard error what the interpreter writes there, when the work is over."""
+    try:
+        work()
+    except SystemExit as cause:
+        if isinstance(cause.code, int | None):
+            return cause.code or 0
+        print(cause.code, file=sys.stderr)
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def work() -> None:
     try:
         settings = read_settings()
     except ConfigError as cause:

@@ -8,7 +8,10 @@ import threading
 import time
 
 import pytest
+import torch
 
+from trainyard_trainer import process
+from trainyard_trainer.__main__ import main
 from trainyard_trainer.control_for_tests import write_rows
 from trainyard_trainer.nursery_for_tests import MODEL
 from trainyard_trainer.survivors_for_tests import COLOURS, check_same, check_store
@@ -148,3 +151,37 @@ def test_a_process_started_by_its_name_leaves_with_0(control, trainer_env):
         output, _ = trainer.communicate(timeout=30)
     assert trainer.returncode == 0
     assert "trainer ends" in output.splitlines()[-1]
+
+
+def lead_a_busy_life(_settings) -> None:
+    """A trainer's work that is over while threads go in and out of PyTorch all the time."""
+    begun = threading.Event()
+
+    def compute() -> None:
+        numbers = torch.ones(64, requires_grad=True)
+        while True:
+            (numbers * numbers).sum().backward()
+            begun.set()
+
+    for _ in range(4):
+        threading.Thread(target=compute, daemon=True).start()
+    begun.wait()
+    ends = {"told to": SystemExit(0), "sentence": SystemExit("It is over."), "error": ArithmeticError("It is over.")}
+    raise ends[os.environ["TRAINYARD_TEST_END"]]
+
+
+def end_beside_busy_threads() -> None:
+    process.run = lead_a_busy_life
+    main()
+
+
+@pytest.mark.parametrize(
+    ("end", "exit_code", "last"),
+    [("told to", 0, "trainer ends"), ("sentence", 1, "It is over."), ("error", 1, "ArithmeticError: It is over.")],
+)
+def test_a_trainer_ends_with_its_exit_code_whatever_its_threads_are_at(start_trainer, end, exit_code, last):
+    trainer = start_trainer(f"{__name__}:end_beside_busy_threads", TRAINYARD_TEST_END=end)
+    assert trainer.wait() == exit_code, trainer.log.read_text()
+    lines = trainer.log.read_text().splitlines()
+    assert any("trainer ends" in line for line in lines)
+    assert last in lines[-1]

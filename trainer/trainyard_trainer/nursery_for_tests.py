@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import NoReturn
 
 import pytest
 
@@ -58,9 +60,9 @@ class Nursery:
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
-    def start(self, env: dict, log: Path) -> Trainer:
+    def start(self, env: dict, log: Path, main: str) -> Trainer:
         log.touch()
-        return Trainer(self, self.ask({"env": env, "log": str(log)}), log)
+        return Trainer(self, self.ask({"env": env, "log": str(log), "main": main}), log)
 
     def close(self) -> None:
         self.process.stdin.close()
@@ -93,11 +95,11 @@ def trainer_env(control, tmp_path):
 
 @pytest.fixture
 def start_trainer(nursery, trainer_env, tmp_path):
-    """Starts one with further variables; all are gone at the end of the test."""
+    """Starts one with further variables; all are gone at the end of the test. `main` names what it runs."""
     trainers = []
 
-    def start(**env) -> Trainer:
-        trainers.append(nursery.start(trainer_env | env, tmp_path / f"trainer-{len(trainers)}.log"))
+    def start(main="trainyard_trainer.__main__:main", **env) -> Trainer:
+        trainers.append(nursery.start(trainer_env | env, tmp_path / f"trainer-{len(trainers)}.log", main))
         return trainers[-1]
 
     yield start
@@ -108,7 +110,7 @@ def start_trainer(nursery, trainer_env, tmp_path):
 
 
 def main() -> None:
-    """Forks a trainer for each order; in the trainer it returns when that ends."""
+    """Forks a trainer for each order."""
     import trainyard_trainer.compute.loading
     import trainyard_trainer.worker  # noqa: F401
 
@@ -116,8 +118,7 @@ def main() -> None:
         order = json.loads(line)
         answer = reap(order["reap"]) if "reap" in order else os.fork()
         if answer == 0 and "env" in order:
-            become_trainer(order["env"], order["log"])
-            break
+            become_trainer(order)
         print(json.dumps(answer), flush=True)
 
 
@@ -126,16 +127,15 @@ def reap(pid: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if found else None
 
 
-def become_trainer(env: dict, log: str) -> None:
-    """Whatever `main` of the trainer raises ends the process, as it does where that is started by its name."""
-    from trainyard_trainer.__main__ import main as run_trainer
-
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+def become_trainer(order: dict) -> NoReturn:
+    """As where a trainer is started by its name, `main` ends the process."""
+    output = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    os.environ.update(env)
-    run_trainer()
+    os.environ.update(order["env"])
+    resolve_name(order["main"])()
+    os._exit(99)
 
 
 if __name__ == "__main__":
