@@ -42,6 +42,7 @@ export const reasons = {
   engineNotReady: 'EngineNotReady',
   fetchingInput: 'FetchingInput',
   inputDigestMismatch: 'InputDigestMismatch',
+  inputExceedsQuota: 'InputExceedsQuota',
   inputNotAllowed: 'InputNotAllowed',
   inputNotFound: 'InputNotFound',
   inputNotStored: 'InputNotStored',

@@ -8,7 +8,7 @@ export type InputAddress =
 /** An address that cannot be trained on. The message is for its user, and holds nothing secret of the address. */
 export class InputRefused extends Error {
   override name = 'InputRefused'
-  readonly reason: 'InputNotAllowed' | 'InputNotFound' | 'InputTooLarge' | 'InputDigestMismatch'
+  readonly reason: 'InputNotAllowed' | 'InputNotFound' | 'InputTooLarge' | 'InputDigestMismatch' | 'InputExceedsQuota'
 
   constructor(reason: InputRefused['reason'], message: string) {
     super(message)

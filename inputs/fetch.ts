@@ -7,6 +7,12 @@ import { spoolSource, type Spooled } from '../lib/artifact-store/spool.ts'
 import { AddressRefused, AnswerFault } from '../lib/outbound/refused.ts'
 import { InputRefused } from './address.ts'
 import { resolveInput, type Input, type InputDeps } from './resolve.ts'
+import type { FetchedBytes, FetchRoom } from './room.ts'
+
+/** What inputs are fetched with. */
+interface FetchDeps extends InputDeps {
+  room: FetchRoom
+}
 
 /** An input that lies in the store. */
 export interface StoredInput {
@@ -24,7 +30,7 @@ const s3TimeoutMs = 600_000
  * @throws {InputRefused} for good; {AnswerFault} when another try may help, as every other error
  */
 export async function obtainInput(
-  deps: InputDeps,
+  deps: FetchDeps,
   { entity, address, digest }: { entity: string; address: string; digest: string | null },
   signal: AbortSignal,
 ): Promise<StoredInput> {
@@ -35,13 +41,21 @@ export async function obtainInput(
 }
 
 async function fetchInput(
-  deps: InputDeps,
+  deps: FetchDeps,
   entity: string,
   remote: Extract<Input, { remote: object }>['remote'],
   signal: AbortSignal,
 ): Promise<StoredInput> {
-  const spooled = await tellDefinite(async () => spoolWhole(deps, await openRemote(deps, remote, signal)))
-  const { file, digest, size } = spooled
+  const fetched = await deps.room.open(entity)
+  try {
+    const open = () => openRemote(deps, remote, signal)
+    return await keepFetched(deps, entity, await tellDefinite(() => spoolWhole(deps, open, fetched)))
+  } finally {
+    fetched.close()
+  }
+}
+
+async function keepFetched(deps: FetchDeps, entity: string, { file, digest, size }: Spooled): Promise<StoredInput> {
   const key = blobKey(entity, digest)
   const { uri } = await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
     const stored = await deps.artifacts.adopt(key, file, { digest, size })
@@ -62,11 +76,31 @@ async function openRemote(
   return readObject(remote, { maxBytes, signal: AbortSignal.any([signal, AbortSignal.timeout(s3TimeoutMs)]) })
 }
 
-async function spoolWhole({ artifacts, sources }: InputDeps, source: Readable): Promise<Spooled> {
-  const spooled = await spoolSource(artifacts, source, { maxBytes: sources.maxBytes })
-  if (!spooled.broken) return spooled
-  await rm(spooled.file, { force: true })
-  throw spooled.broken
+async function spoolWhole(
+  { artifacts, sources }: InputDeps,
+  open: () => Promise<Readable>,
+  fetched: FetchedBytes,
+): Promise<Spooled> {
+  const source = await open()
+  try {
+    const count = (bytes: number) => fetched.add(bytes)
+    const spooled = await spoolSource(artifacts, source, { maxBytes: sources.maxBytes, count })
+    await requireUsable(spooled, fetched)
+    return spooled
+  } finally {
+    // Nobody is to be told anything: what still comes is not wanted.
+    source.destroy()
+  }
+}
+
+async function requireUsable({ file, broken }: Spooled, fetched: FetchedBytes): Promise<void> {
+  try {
+    if (broken) throw broken
+    await fetched.confirm()
+  } catch (error) {
+    await rm(file, { force: true })
+    throw error
+  }
 }
 
 /** Faults that another try would meet again become refusals. */

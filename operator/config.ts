@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { storedBytesSetting } from '../inputs/room.ts'
 import { artifactSettings } from '../lib/artifact-store/settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
@@ -22,6 +23,8 @@ const schema = Type.Object({
   TRAINYARD_RUNTIME_IMAGE: Type.String({ minLength: 1 }),
   ...artifactSettings,
   ...outboundSettings,
+  // What is fetched for an entity counts as stored by it.
+  ...storedBytesSetting,
   // For engines and trainers where the store is a folder: the source of a pod volume as JSON, e.g.
   // {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
   TRAINYARD_ARTIFACTS_VOLUME: Type.String({ default: '' }),

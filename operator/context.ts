@@ -1,5 +1,6 @@
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import type { Pool } from '../db/pool.ts'
+import type { FetchRoom } from '../inputs/room.ts'
 import type { ArtifactStore } from '../lib/artifact-store/store.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DataSources } from '../lib/outbound/settings.ts'
@@ -22,6 +23,8 @@ export interface Context {
   artifacts: ArtifactStore
   /** whom the operator may ask for training data */
   sources: DataSources
+  /** what entities may still store of it */
+  room: FetchRoom
   podSettings: PodSettings
   engineKey: string
   baseModels: Pick<Reflector<BaseModel>, 'get' | 'list'>

@@ -3,7 +3,9 @@ import { listen, type Listener } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
 import { outboxChannel } from '../db/queries/outbox.ts'
+import { FetchRoom } from '../inputs/room.ts'
 import { openArtifactStore } from '../lib/artifact-store/settings.ts'
+import { readLimit } from '../lib/limit-setting.ts'
 import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
 import { onShutdown } from '../lib/shutdown.ts'
@@ -51,7 +53,9 @@ const { baseModels, models, trainingJobs, pods, deployments } = watches
 const seen = { baseModels, models, trainingJobs, pods, deployments }
 const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
 const databases = { pool, tracing, traceDays }
-const context: Context = { client, ...databases, log, namespace, artifacts, sources, podSettings, engineKey, ...seen }
+const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
+const inputs = { artifacts, sources, room }
+const context: Context = { client, ...databases, log, namespace, ...inputs, podSettings, engineKey, ...seen }
 const controllers = new Controllers(context)
 const webhooks = new WebhookDeliverer({ pool, log, outbound: openWebhooks(config) })
 

@@ -1,35 +1,40 @@
 import { quotaExceeded } from './quota.ts'
-
-/** Bytes on their way in, by entity; one without any has no entry. */
-export type Incoming = Map<string, number>
+import type { KnownUse } from './storage-meter.ts'
 
 interface Receipt {
   entity: string
   limit: number
-  /** By the entity, when this began. */
-  stored: number
+  use: KnownUse
+  /** Lies there and is counted nowhere else. */
+  beside: number
   /** 0 for a length that is not known. */
   announced: number
   /** Lets the next body in. */
   giveTurnBack: () => void
 }
 
-/** The bytes of one body, which count as stored while they come in. */
+/** The bytes of one body, which count as stored while they come in and are written. */
 export class IncomingBytes {
   readonly #receipt: Receipt
-  readonly #incoming: Incoming
   #received = 0
   #reserved = 0
 
   /** @throws {Refusal} 403 when there is no room for the announced length */
-  constructor(receipt: Receipt, incoming: Incoming) {
+  constructor(receipt: Receipt) {
     this.#receipt = receipt
-    this.#incoming = incoming
+    this.#require(receipt.announced)
     this.#reserve(receipt.announced)
   }
 
   /** Counts what has come. @throws {Refusal} 403 when it is more than the entity may store */
   add(bytes: number): void {
+    const more = this.#received + bytes - this.#reserved
+    if (more > 0) this.#require(more)
+    this.count(bytes)
+  }
+
+  /** Counts what cannot be refused any more. */
+  count(bytes: number): void {
     this.#received += bytes
     if (this.#received > this.#reserved) this.#reserve(this.#received - this.#reserved)
   }
@@ -39,24 +44,28 @@ export class IncomingBytes {
     this.#receipt.giveTurnBack()
   }
 
+  /** What has come until now is stored: it counts there until the entity is measured again. */
+  keep(): void {
+    this.#receipt.use.added += this.#received
+    this.#received = 0
+    this.#reserve(-this.#reserved)
+  }
+
   /** It is stored, and counts there, or it is gone. */
   release(): void {
     this.end()
-    this.#count(-this.#reserved)
+    this.#reserve(-this.#reserved)
+  }
+
+  #require(bytes: number): void {
+    const { entity, limit, use, beside } = this.#receipt
+    // What others have stored since this began counts too.
+    const stored = beside + use.stored + use.incoming
+    if (stored + bytes > limit) throw quotaExceeded(entity, { stored, limit, bytes })
   }
 
   #reserve(bytes: number): void {
-    const { entity, limit, stored } = this.#receipt
-    const used = stored + (this.#incoming.get(entity) ?? 0)
-    if (used + bytes > limit) throw quotaExceeded(entity, { stored: used, limit, bytes })
-    this.#count(bytes)
-  }
-
-  #count(bytes: number): void {
-    const { entity } = this.#receipt
-    const all = (this.#incoming.get(entity) ?? 0) + bytes
-    if (all > 0) this.#incoming.set(entity, all)
-    else this.#incoming.delete(entity)
+    this.#receipt.use.incoming += bytes
     this.#reserved += bytes
   }
 }

@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import type { EntityLimits, SetLimits } from '../../db/queries/entities.ts'
-import { noLimit, type limitSettings } from './settings.ts'
+import { readLimit } from '../../lib/limit-setting.ts'
+import type { limitSettings } from './settings.ts'
 
 /** The part of a process's configuration that has the default limits. */
 export type LimitDefaults = Static<TObject<typeof limitSettings>>
@@ -27,8 +28,4 @@ function readDefaults(config: LimitDefaults): EntityLimits {
     weight: config.TRAINYARD_DEFAULT_WEIGHT,
     tokenStatistics: 'sampled',
   }
-}
-
-function readLimit(setting: number | typeof noLimit): number {
-  return setting === noLimit ? Infinity : setting
 }

@@ -6,6 +6,6 @@ export function quotaExceeded(
   { stored, limit, bytes }: { stored: number; limit: number; bytes: number },
 ): Refusal {
   const detail = `${entity} has ${stored} of the ${limit} bytes stored that its limit stored_bytes allows, and this needs `
-  const advice = `${bytes} more: delete models, checkpoints, artifacts or traces, or ask for a higher limit.`
+  const advice = `${bytes} more: delete models, checkpoints or artifacts, or traces, which makes room a week later, or ask for a higher limit.`
   return new Refusal(403, detail + advice)
 }

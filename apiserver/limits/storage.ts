@@ -1,53 +1,30 @@
-import { sumStoredBytes } from '../../db/queries/entity-use.ts'
-import { sumTraceBytes } from '../../db/tracing/stored-bytes.ts'
 import type { Pool } from '../../db/pool.ts'
-import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { FairSemaphore, PermitTimeout } from '../../lib/fair-semaphore.ts'
 import { linger } from '../middleware/body.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import { Refusal } from '../refusal.ts'
-import { IncomingBytes, type Incoming } from './incoming-bytes.ts'
+import { IncomingBytes } from './incoming-bytes.ts'
 import { quotaExceeded } from './quota.ts'
+import { StorageMeter } from './storage-meter.ts'
 import { turnOf, type Turn } from './turn.ts'
 
-// For so long it is enough to know what was stored before, and what this process has added: others add too.
-const keptMs = 5_000
-// From this part of its limit on, what an entity has stored is asked for each time.
-const near = 0.9
-const mostKept = 10_000
 // Large bodies that are written to the disk at once; the rest waits before its first byte is read, and small ones do not.
 const receiving = { permits: 64, permitsPerKey: 16 }
 const smallUpToBytes = 4 * 1024 * 1024
 const longestWaitMs = 60_000
 
-interface Known {
-  training: number
-  traces: number
-  /** By this process since then. */
-  added: number
-  untilMs: number
-}
-
 /** What entities have stored, and what of theirs is coming in. */
 export class StorageUse {
-  readonly #pool: Pool
-  readonly #tracing: Pool
-  readonly #known = new Map<string, Known>()
-  readonly #measuring = new Map<string, Promise<number>>()
-  /** Bytes on their way in, by entity; one without any has no entry. */
-  readonly #incoming: Incoming = new Map()
+  readonly #meter: StorageMeter
   readonly #turns = new FairSemaphore(receiving)
 
-  constructor({ pool, tracing }: { pool: Pool; tracing: Pool }) {
-    this.#pool = pool
-    this.#tracing = tracing
+  constructor(pools: { pool: Pool; tracing: Pool }) {
+    this.#meter = new StorageMeter(pools)
   }
 
-  /** What an entity has stored now. While the database of traces is away, these count as they were known last. */
+  /** What an entity has stored now. */
   measure(entity: string): Promise<number> {
-    const measuring = this.#measuring.get(entity) ?? this.#sum(entity).finally(() => this.#measuring.delete(entity))
-    this.#measuring.set(entity, measuring)
-    return measuring
+    return this.#meter.measure(entity)
   }
 
   /**
@@ -74,37 +51,37 @@ export class StorageUse {
     const announced = length ?? 0
     try {
       const uncounted = limit === Infinity ? 0 : await beside()
-      const stored = uncounted + (await this.#measureNear(entity, limit, uncounted + announced))
-      return new IncomingBytes({ entity, limit, stored, announced, giveTurnBack }, this.#incoming)
+      const use = await this.#meter.estimateWith(entity, limit, uncounted + announced)
+      return new IncomingBytes({ entity, limit, use, beside: uncounted, announced, giveTurnBack })
     } catch (error) {
       giveTurnBack()
       throw error
     }
   }
 
+  /**
+   * Lets a request in that adds to traces, of which many small ones come: what is known may be some seconds old. Its length
+   * counts until it is kept or released.
+   *
+   * @throws {Refusal} 403
+   */
+  async receiveTraces(ctx: RequestContext): Promise<IncomingBytes> {
+    const { entity } = ctx.state.caller
+    const { storedBytes: limit } = ctx.state.limits
+    const use = await this.#meter.estimate(entity, limit)
+    const announced = ctx.request.length ?? 0
+    return new IncomingBytes({ entity, limit, use, beside: 0, announced, giveTurnBack: () => {} })
+  }
+
   /** Checks that an entity may store so many bytes more. @throws {Refusal} 403 */
   async requireRoom(entity: string, limit: number, bytes: number): Promise<void> {
-    const stored = await this.#measureNear(entity, limit, bytes)
+    const { stored } = await this.#meter.estimateWith(entity, limit, bytes)
     if (stored + bytes > limit) throw quotaExceeded(entity, { stored, limit, bytes })
   }
 
-  /** The same for what comes in many small parts: what is known may be some seconds old. @throws {Refusal} 403 */
-  async requireTraceRoom({ state }: RequestContext, bytes: number): Promise<void> {
-    const { storedBytes: limit } = state.limits
-    const { entity } = state.caller
-    const stored = (await this.#estimate(entity, limit)) + (this.#incoming.get(entity) ?? 0)
-    if (stored + bytes > limit) throw quotaExceeded(entity, { stored, limit, bytes })
-  }
-
-  /** Notes what this process has stored of an entity's traces. */
+  /** Notes what this process has stored of an entity. */
   note(entity: string, bytes: number): void {
-    const known = this.#known.get(entity)
-    if (known) known.added += bytes
-  }
-
-  /** Traces of an entity were deleted: it is measured again when it stores the next ones. */
-  forget(entity: string): void {
-    this.#known.delete(entity)
+    this.#meter.note(entity, bytes)
   }
 
   async #takeTurn(turn: Turn): Promise<() => void> {
@@ -114,36 +91,6 @@ export class StorageUse {
       if (!(error instanceof PermitTimeout)) throw error
       const detail = `Too many uploads of ${turn.key} are under way, or of all entities; send this one when another has ended.`
       throw new Refusal(429, detail, { 'Retry-After': '10' })
-    }
-  }
-
-  /** What is stored; only near the limit it is asked for afresh. */
-  async #measureNear(entity: string, limit: number, bytes: number): Promise<number> {
-    const stored = await this.#estimate(entity, limit)
-    return stored + bytes > near * limit ? this.measure(entity) : stored
-  }
-
-  #estimate(entity: string, limit: number): Promise<number> | number {
-    if (limit === Infinity) return 0
-    const known = this.#known.get(entity)
-    const isFresh = known !== undefined && known.untilMs > performance.now()
-    return isFresh ? known.training + known.traces + known.added : this.measure(entity)
-  }
-
-  async #sum(entity: string): Promise<number> {
-    const [training, traces] = await Promise.all([sumStoredBytes(this.#pool, entity), this.#sumTraces(entity)])
-    if (this.#known.size >= mostKept) this.#known.clear()
-    this.#known.set(entity, { training, traces, added: 0, untilMs: performance.now() + keptMs })
-    return training + traces
-  }
-
-  async #sumTraces(entity: string): Promise<number> {
-    try {
-      return await sumTraceBytes(this.#tracing, entity)
-    } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error
-      const known = this.#known.get(entity)
-      return known ? known.traces + known.added : 0
     }
   }
 }

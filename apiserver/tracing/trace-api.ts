@@ -33,7 +33,7 @@ export interface TraceOperation<Query extends TSchema = TSchema, Body extends TS
   texts?: readonly string[]
   /** Media types of a body that the handler reads itself, for the document only. */
   streamedBody?: Record<string, TSchema>
-  /** It adds to what is stored: refused with 403 where the entity has no room. A handler that reads the body notes its size. */
+  /** It adds its body to what is stored: refused with 403 where the entity has no room. A handler that reads it counts it. */
   stores?: boolean
   answer?: TSchema
   otherAnswers?: Record<string, TSchema>
@@ -102,17 +102,19 @@ export class TraceApi {
     const parseQuery = operation.query && compileQuery(operation.query)
     const parseBody = operation.body && compileTraceBody(operation.body, texts)
     this.#router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), async (ctx) => {
-      requireRole(ctx.state.caller, role)
       const { caller } = ctx.state
-      if (stores) await this.#deps.storage.requireTraceRoom(ctx, ctx.request.length ?? 0)
-      const query = parseQuery?.(ctx.query) as Static<Q>
-      const given = parseBody && (await this.#readBody(ctx))
-      const body = (given && parseBody(given.bytes, given.reserve)) as Static<B>
-      const answer = await handle({ ctx, caller, params: ctx.params, query, body })
-      if (stores) this.#deps.storage.note(caller.entity, given?.bytes.length ?? 0)
-      if (answer === undefined) return
-      ctx.body = answer
-      if (typeof answer === 'string') ctx.type = 'application/json'
+      requireRole(caller, role)
+      const incoming = stores ? await this.#deps.storage.receiveTraces(ctx) : undefined
+      try {
+        const query = parseQuery?.(ctx.query) as Static<Q>
+        const given = parseBody && (await this.#readBody(ctx))
+        incoming?.add(given?.bytes.length ?? 0)
+        const body = (given && parseBody(given.bytes, given.reserve)) as Static<B>
+        send(ctx, await handle({ ctx, caller, params: ctx.params, query, body }))
+        incoming?.keep()
+      } finally {
+        incoming?.release()
+      }
     })
   }
 
@@ -126,6 +128,13 @@ export class TraceApi {
       throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
     }
   }
+}
+
+/** A handler's answer, unless it has written it itself. */
+function send(ctx: RequestContext, answer: unknown): void {
+  if (answer === undefined) return
+  ctx.body = answer
+  if (typeof answer === 'string') ctx.type = 'application/json'
 }
 
 type ParseBody<T> = (bytes: Buffer, reserve: Reserve) => T

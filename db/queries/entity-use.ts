@@ -16,24 +16,30 @@ export async function lockJobCount(connection: Connection, entity: string): Prom
 }
 
 /**
- * The size of what an entity has in the artifact store: payloads of jobs and logs (the same bytes are there once), data
- * sets, and checkpoints with the statistics of their tokens, without what was deleted.
+ * The size of what an entity has in the artifact store: payloads of jobs and logs, data sets, and checkpoints with the
+ * statistics of their tokens. The same bytes are there once. What was deleted counts until it has left the store, and so does
+ * what is in quarantine; parts of files that are not complete are not in it.
  */
 export async function sumStoredBytes(connection: Connection, entity: string): Promise<number> {
   const { rows } = await connection.query<{ bytes: number }>(
-    `WITH kept AS (SELECT id FROM training.models WHERE entity = $1 AND deleted_at IS NULL),
-     payloads AS (
+    `WITH kept AS (SELECT id FROM training.models WHERE entity = $1 AND cleared_at IS NULL),
+     objects AS (
        SELECT input_uri AS uri, input_bytes AS bytes FROM training.jobs
        WHERE model_id IN (SELECT id FROM kept) AND input_gone_at IS NULL AND input_bytes IS NOT NULL
        UNION
        SELECT payload_uri, payload_bytes FROM training.logs
        WHERE model_id IN (SELECT id FROM kept) AND payload_bytes IS NOT NULL
+       UNION
+       SELECT 'artifact:///artifacts/' || entity || '/' || digest, size FROM training.blobs WHERE entity = $1
+       UNION
+       SELECT 'artifact:///' || prefix, bytes FROM training.garbage
+       WHERE split_part(prefix, '/', 2) = $1 AND split_part(prefix, '/', 1) IN ('payloads', 'artifacts', 'traces')
+         AND kept_at IS NULL
      )
      SELECT (
-       (SELECT coalesce(sum(bytes), 0) FROM payloads) +
-       (SELECT coalesce(sum(size), 0) FROM training.blobs WHERE entity = $1) +
+       (SELECT coalesce(sum(bytes), 0) FROM objects) +
        (SELECT coalesce(sum(coalesce(bytes, 0) + coalesce(statistics_bytes, 0)), 0) FROM training.checkpoints
-        WHERE model_id IN (SELECT id FROM kept) AND deleted_at IS NULL)
+        WHERE model_id IN (SELECT id FROM kept) AND purged_at IS NULL)
      )::bigint AS bytes`,
     [entity],
   )

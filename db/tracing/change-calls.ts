@@ -1,5 +1,4 @@
 import type { Pool } from '../pool.ts'
-import { bytesOfCall, countChanged } from './stored-bytes.ts'
 import { whenWeekIsMade } from './weeks-in-the-making.ts'
 
 /** Where a call is. */
@@ -45,7 +44,7 @@ export async function listParents(
   return rows
 }
 
-/** Deletes calls softly; answers how many that were. */
+/** Deletes calls softly; answers how many that were. They count as stored until they are purged. */
 export async function deleteCalls(
   pool: Pool,
   { weeks, project, ids }: { weeks: number[]; project: number; ids: string[] },
@@ -55,12 +54,12 @@ export async function deleteCalls(
        SELECT week, id FROM tracing.calls
        WHERE week = ANY ($1) AND project = $2 AND id = ANY ($3) AND started_at IS NOT NULL AND deleted_at IS NULL
        ORDER BY id FOR UPDATE
-     ), changed AS (
+     ), deleted AS (
        UPDATE tracing.calls c SET deleted_at = now() FROM doomed d
        WHERE c.week = d.week AND c.project = $2 AND c.id = d.id
-       RETURNING c.project, c.week, -(${bytesOfCall}) AS bytes
-     ), counted AS (${countChanged})
-     SELECT count(*) AS count FROM changed`,
+       RETURNING 1
+     )
+     SELECT count(*) AS count FROM deleted`,
     [weeks, project, ids],
   )
   return rows[0]!.count

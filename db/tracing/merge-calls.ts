@@ -1,6 +1,6 @@
-import type { Pool } from '../pool.ts'
+import type { Connection } from '../pool.ts'
 import type { CallRow, Payload } from './call-rows.ts'
-import { countChanged } from './stored-bytes.ts'
+import { bytesOfCall, countChanged } from './stored-bytes.ts'
 import { whenWeekIsMade } from './weeks-in-the-making.ts'
 
 type Value = string | number | boolean | null
@@ -47,9 +47,9 @@ const columns: Column[] = [
 ]
 
 /** Inserts calls, or merges them into what is there: a start replaces the start, an end the end. */
-export async function mergeCalls(pool: Pool, rows: CallRow[]): Promise<void> {
+export async function mergeCalls(connection: Connection, rows: CallRow[]): Promise<void> {
   const values = columns.map(([, , read]) => rows.map((row) => toValue(read(row))))
-  await whenWeekIsMade(() => pool.query({ name: 'merge calls', text: statement, values }))
+  await whenWeekIsMade(() => connection.query({ name: 'merge calls', text: statement, values }))
 }
 
 function toValue(value: unknown): Value {
@@ -69,33 +69,23 @@ const replaced = ([name]: Column, by: 'started_at' | 'ended_at') =>
 
 const names = columns.map(([name]) => name).join(', ')
 
-// What a given part counts, less what it replaces. Deleted calls count nothing.
-const changes = `
-  SELECT g.project, g.week, CASE WHEN c.deleted_at IS NULL THEN
-    CASE WHEN g.started_at IS NULL THEN 0 ELSE g.start_size - coalesce(c.start_size, 0) END
-    + CASE WHEN g.ended_at IS NULL THEN 0 ELSE
-      g.end_size - coalesce(c.end_size, 0)
-      + coalesce(octet_length(g.exception), 0) - coalesce(octet_length(c.exception), 0) END
-    ELSE 0 END AS bytes
-  FROM given g LEFT JOIN tracing.calls c ON c.week = g.week AND c.project = g.project AND c.id = g.id`
-
-// The calls are written before they are counted: whoever holds a count waits for nobody.
+// A row counts what it has become, less what it was. Only the row knows that: others may have made or changed it since the
+// statement began. The calls are written before they are counted: whoever holds a count waits for nobody.
 const statement = `
-  WITH given AS MATERIALIZED (
-    SELECT * FROM unnest(${columns.map(([, type], index) => parameter(type, index)).join(', ')}) AS given (${names})
-  ), merged AS (
+  WITH changed AS (
     INSERT INTO tracing.calls AS c (${names}, waiting_since)
     SELECT ${columns.map(selected).join(', ')}, CASE WHEN started_at IS NULL THEN now() END
-    FROM given
+    FROM unnest(${columns.map(([, type], index) => parameter(type, index)).join(', ')}) AS given (${names})
     ON CONFLICT (week, project, id) DO UPDATE SET
       ${startColumns.map((column) => replaced(column, 'started_at')).join(',\n      ')},
       ${endColumns.map((column) => replaced(column, 'ended_at')).join(',\n      ')},
+      bytes_before = ${bytesOfCall},
       display_name = CASE WHEN excluded.started_at IS NULL OR c.renamed THEN c.display_name ELSE excluded.display_name END,
       waiting_since = CASE WHEN c.started_at IS NULL THEN excluded.waiting_since END,
       spilled = nullif(coalesce(c.spilled, '{}')
         - CASE WHEN excluded.started_at IS NULL THEN '{}' ELSE '{attributes,inputs,otel_dump}' END::text[]
         - CASE WHEN excluded.ended_at IS NULL THEN '{}' ELSE '{output,summary}' END::text[]
         || coalesce(excluded.spilled, '{}'), '{}')
-    RETURNING 1
-  ), changed AS (SELECT * FROM (${changes}) AS counted WHERE (SELECT count(*) FROM merged) > 0)
+    RETURNING c.project, c.week, ${bytesOfCall} - coalesce(c.bytes_before, 0) AS bytes
+  )
   ${countChanged}`

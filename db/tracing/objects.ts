@@ -41,7 +41,7 @@ const sameVersion = 'project = $1 AND object_id = $2 AND kind = $3 AND digest = 
 /**
  * Publishes a value. The lock on the name's row orders those who publish and delete at the same time: indexes have no
  * gaps, and each version is there once. A version that is there becomes the latest one, and lives again if it was
- * deleted, with the index that it had.
+ * deleted, with the index that it had and with its value, which may have been removed.
  */
 export async function publishVersion(pool: Pool, project: number, version: NewVersion): Promise<void> {
   if (await isLatestAlready(pool, project, version)) return
@@ -77,8 +77,11 @@ type Publication = NewVersion & { publication: number }
 
 async function reviveVersion(connection: Connection, project: number, version: Publication): Promise<boolean> {
   const { rowCount } = await connection.query(
-    `UPDATE tracing.object_versions SET publication = $5, deleted_at = NULL WHERE ${sameVersion}`,
-    [project, version.objectId, version.kind, version.digest, version.publication],
+    `UPDATE tracing.object_versions SET publication = $5, deleted_at = NULL,
+       val = CASE WHEN deleted_at IS NULL THEN val ELSE $6::text::json END,
+       size = CASE WHEN deleted_at IS NULL THEN size ELSE octet_length($6) END
+     WHERE ${sameVersion}`,
+    [project, version.objectId, version.kind, version.digest, version.publication, version.val],
   )
   return rowCount === 1
 }

@@ -45,12 +45,12 @@ export async function purgeSome(
        gone AS (
          DELETE FROM tracing.calls c USING doomed d
          WHERE c.project = d.project AND c.id = d.id AND c.week = d.week
-         RETURNING c.project, c.week, c.id, c.spilled,
-           CASE WHEN c.deleted_at IS NULL THEN -(${bytesOfCall}) ELSE 0 END AS bytes
+         RETURNING c.project, c.week, c.id, c.spilled, -(${bytesOfCall}) AS bytes
        ),
        noted AS (
-         INSERT INTO tracing.replaced_payloads (project, week, id, key, replaced_at)
-         SELECT project, week, id, part.value ->> 'key', '-infinity' FROM gone, jsonb_each(spilled) AS part
+         INSERT INTO tracing.replaced_payloads (project, week, id, key, size, replaced_at)
+         SELECT project, week, id, part.value ->> 'key', (part.value ->> 'size')::bigint, '-infinity'
+         FROM gone, jsonb_each(spilled) AS part
          ON CONFLICT (project, key) DO UPDATE SET replaced_at = '-infinity'
        )
        SELECT project, week, bytes FROM gone`,
@@ -74,6 +74,23 @@ export function purgeOldCalls(
 export function purgeDeletedCalls(pool: Pool, { days, limit }: { days: number; limit: number }): Promise<number> {
   const which = 'c.deleted_at < now() - make_interval(days => $2)'
   return purgeSome(pool, { which, values: [days], limit })
+}
+
+/**
+ * Removes the values of versions of objects that were deleted longer ago than so many days; answers how many. The rest of
+ * a row stays: its index is not given again.
+ */
+export async function emptyDeletedVersions(
+  pool: Pool,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  const { rowCount } = await pool.query(
+    `UPDATE tracing.object_versions SET val = 'null', size = 0 WHERE (project, object_id, kind, digest) IN (
+       SELECT project, object_id, kind, digest FROM tracing.object_versions
+       WHERE deleted_at < now() - make_interval(days => $1) AND size > 0 LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+    [days, limit],
+  )
+  return rowCount ?? 0
 }
 
 /** Ends (and names) whose start has not come within so many days. */

@@ -14,7 +14,7 @@ export const bytesOfCall = 'c.start_size::bigint + c.end_size + coalesce(octet_l
 /** The last part of a statement that counts; what it counts are the rows (project, week, bytes) of `changed`. */
 export const countChanged = `INSERT INTO tracing.stored_bytes AS s (project, week, bytes)
   SELECT project, week, sum(bytes) FROM changed GROUP BY project, week HAVING sum(bytes) <> 0 ORDER BY project, week
-  ON CONFLICT (project, week) DO UPDATE SET bytes = s.bytes + excluded.bytes`
+  ON CONFLICT (project, week) DO UPDATE SET bytes = greatest(s.bytes + excluded.bytes, 0)`
 
 /** What new calls count. */
 export function measureCalls(rows: readonly CallRow[]): StoredChange[] {
@@ -41,12 +41,17 @@ export async function countStored(connection: Connection, changes: readonly Stor
   })
 }
 
-/** What an entity's projects keep. */
+/**
+ * What an entity's projects keep, those that are being erased too, and what lies in the artifact store until it is removed
+ * because it was replaced.
+ */
 export async function sumTraceBytes(pool: Pool, entity: string): Promise<number> {
   const { rows } = await pool.query<{ bytes: number }>(
-    `SELECT coalesce(sum(s.bytes), 0)::bigint AS bytes
-     FROM tracing.projects p JOIN tracing.stored_bytes s ON s.project = p.number
-     WHERE p.entity = $1 AND p.closed_at IS NULL`,
+    `WITH own AS (SELECT number FROM tracing.projects WHERE entity = $1)
+     SELECT (
+       (SELECT coalesce(sum(bytes), 0) FROM tracing.stored_bytes WHERE project IN (SELECT number FROM own)) +
+       (SELECT coalesce(sum(size), 0) FROM tracing.replaced_payloads WHERE project IN (SELECT number FROM own))
+     )::bigint AS bytes`,
     [entity],
   )
   return rows[0]!.bytes

@@ -1,5 +1,6 @@
 import { dropWeek, hasKeptCalls, listOldWeeks, purgeSpilledOfWeek } from '../../db/tracing/partitions.ts'
 import {
+  emptyDeletedVersions,
   listRetention,
   purgeDeletedCalls,
   purgeLoneEnds,
@@ -27,8 +28,8 @@ export async function addTraceWeeks({ tracing, log }: Deps): Promise<void> {
 }
 
 /**
- * Removes calls that are kept no longer: whole weeks where no project keeps them, and else in small portions; and those
- * that were deleted a while ago.
+ * Removes calls that are kept no longer: whole weeks where no project keeps them, and else in small portions; and what was
+ * deleted a while ago, of objects too.
  */
 export async function applyTraceRetention(deps: Deps): Promise<void> {
   const projects = await listRetention(deps.tracing, deps.traceDays)
@@ -40,6 +41,7 @@ export async function applyTraceRetention(deps: Deps): Promise<void> {
     await repeatWhileFull(() => purgeOldFeedback(deps.tracing, { number, days, limit: atOnce }))
   }
   await repeatWhileFull(() => purgeDeletedCalls(deps.tracing, { days: deletedDays, limit: atOnce }))
+  await repeatWhileFull(() => emptyDeletedVersions(deps.tracing, { days: deletedDays, limit: atOnce }))
   await repeatWhileFull(() => purgeLoneEnds(deps.tracing, { days: deletedDays, limit: atOnce }))
   await repeatWhileFull(() => removeReplaced(deps, { seconds: replacedSeconds, limit: atOnce }))
 }

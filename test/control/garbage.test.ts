@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sumStoredBytes } from '../../db/queries/entity-use.ts'
 import { keepGarbage, listNotedGarbage, releaseGarbage } from '../../db/queries/garbage.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
 import { removeOldOptimizers, removeOldPayloads, removeOldStatistics } from '../../operator/garbage/expired.ts'
@@ -216,6 +217,27 @@ test('uploads that went nowhere are known garbage, however many', async () => {
   expect(await sweep()).toEqual({ found: 11, removed: 0, trouble: undefined })
   await wait(8)
   expect(await sweep()).toEqual({ found: 11, removed: 11, trouble: undefined })
+})
+
+test('what is in quarantine counts for its entity until it is removed, and once when it comes again', async () => {
+  await database.pool.query(
+    `INSERT INTO training.blobs (entity, digest, size, created_at) VALUES ('team', 'forgotten', 1, now() - interval '2 days')`,
+  )
+  await putOld('artifacts/team/forgotten')
+  await putOld('payloads/team/lost.json')
+  await putOld('payloads/others/lost.json')
+  const stored = () => sumStoredBytes(database.pool, 'team')
+  expect(await stored()).toBe(1)
+  await sweep()
+  expect(await stored()).toBe(2)
+  await database.pool.query(`INSERT INTO training.blobs (entity, digest, size) VALUES ('team', 'forgotten', 1)`)
+  expect(await stored()).toBe(2)
+  await database.pool.query(`DELETE FROM training.blobs`)
+  await keepGarbage(database.pool, ['payloads/team/lost.json'])
+  expect(await stored()).toBe(1)
+  await wait(8)
+  await sweep()
+  expect(await stored()).toBe(0)
 })
 
 test('only the newest step keeps its optimizer state', async () => {

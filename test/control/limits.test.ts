@@ -327,6 +327,8 @@ describe('jobs and bytes', () => {
     })
     expect(blob.status).toBe(403)
     await pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE model_id = $1', [modelId])
+    // When its files are gone.
+    await eventually(async () => expect((await readInUse()).stored_bytes).toBe(data.length), 20_000)
     expect((await upload(data.repeat(2))).ok).toBe(true)
   })
 })

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
+import { changeEntityLimits } from '../../db/queries/entities.ts'
 import { claimJob, type Claim } from '../../db/queries/job-claims.ts'
 import { FolderStore } from '../../lib/artifact-store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -353,6 +354,47 @@ describe('data that lie elsewhere', () => {
     expect(events.map(({ type, data }) => [type, data])).toEqual([
       ['training_failed', { error_message: job.failure?.message }],
     ])
+  })
+
+  describe('of an entity that may not store them', () => {
+    const limitTo = (storedBytes: number | null) => changeEntityLimits(pool, entity, { storedBytes })
+    const readStored = async () =>
+      (await rest.call<{ in_use: { stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use.stored_bytes
+    const expectRefused = async (id: string) => {
+      const { failure } = await waitForState(id, 'Failed')
+      const message = expect.stringMatching(/^The training data cannot be used: .* its limit stored_bytes allows/)
+      expect(failure).toEqual({ category: 'User', code: 'InputExceedsQuota', message, retryable: false })
+    }
+    afterEach(() => limitTo(null))
+
+    test('are not asked for when there is no room', async () => {
+      await upload({ 'train.jsonl': line })
+      await limitTo(1)
+      await expectRefused(await createJob(`${origin}/full`))
+      expect(asked).toEqual([])
+    })
+
+    test('are refused while they come, side by side too', async () => {
+      await limitTo((await readStored()) + 1_500_000)
+      let closed = 0
+      answer = (_, response) => {
+        response.on('close', () => closed++)
+        // Neither ends, and together they are too much.
+        response.write('x'.repeat(1_000_000))
+      }
+      const other = await rest.createModel()
+      const ids = [await createJob(`${origin}/a`), await createJob(`${origin}/b`, { model_id: other.id })]
+      const failed = await eventually(async () => {
+        const jobs = await Promise.all(ids.map(async (id) => ({ id, ...(await readJob(id)) })))
+        const [first] = jobs.filter(({ state }) => state === 'Failed')
+        if (!first) throw new Error('none has failed')
+        return first.id
+      }, 20_000)
+      await expectRefused(failed)
+      await eventually(() => expect(closed).toBe(1))
+      for (const id of ids) await rest.send('POST', `/v1/preview/training-jobs/${id}/cancel`)
+      server.closeAllConnections()
+    })
   })
 
   test('whose server speaks no TLS that is to be trusted are given up in the end', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Deps } from '../../apiserver/deps.ts'
+import { StorageMeter } from '../../apiserver/limits/storage-meter.ts'
 import { StorageUse } from '../../apiserver/limits/storage.ts'
 import { CallWriter } from '../../apiserver/tracing/calls/writer.ts'
 import { JsonText } from '../../apiserver/tracing/json/text.ts'
@@ -243,6 +244,22 @@ describe('a file of a data set', () => {
   })
 
   const countBlobs = async () => (await pool.query('SELECT FROM training.blobs')).rowCount
+})
+
+test('what is stored while its entity is measured counts until the next time', async () => {
+  const query = async (...args: [string, unknown[]]) => {
+    const result = await pool.query(...args)
+    // Committed behind what was read.
+    meter.note('team', 50)
+    return result
+  }
+  const slow = new Proxy(pool, { get: (original, name) => (name === 'query' ? query : Reflect.get(original, name)) })
+  const meter = new StorageMeter({ pool: slow, tracing })
+  expect((await meter.estimate('team', 1_000)).stored).toBe(50)
+  meter.note('team', 7)
+  expect((await meter.estimate('team', 1_000)).stored).toBe(57)
+  await meter.measure('team')
+  expect((await meter.estimate('team', 1_000)).stored).toBe(50)
 })
 
 describe('a payload of a call', () => {

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { buildRow } from '../../apiserver/tracing/calls/rows.ts'
 import { newId } from '../../apiserver/tracing/ids.ts'
+import { JsonText } from '../../apiserver/tracing/json/text.ts'
+import { withTransaction, type Pool } from '../../db/pool.ts'
 import { changeEntityLimits } from '../../db/queries/entities.ts'
+import { mergeCalls } from '../../db/tracing/merge-calls.ts'
+import { openTraceProject } from '../../db/tracing/projects.ts'
+import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
+import { createLogger } from '../../lib/log.ts'
+import { applyTraceRetention } from '../../operator/tracing/retention.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { eventually } from '../support/eventually.ts'
 import { expectCountedTraces } from '../support/stored-bytes.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -59,6 +68,14 @@ const fullOf = (answer: { status: number; body: unknown }) => [
   (answer.body as { reason?: string }).reason?.includes('its limit stored_bytes'),
 ]
 
+/** How many statements of this database wait for a lock. */
+async function countWaiting(pool: Pool): Promise<number | null> {
+  const { rowCount } = await pool.query(
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  )
+  return rowCount
+}
+
 describe('what is counted is what is there', () => {
   let team: TraceClient
   beforeAll(async () => {
@@ -96,6 +113,22 @@ describe('what is counted is what is there', () => {
     await write('/calls/delete', { project_id: 'team/parts', call_ids: [id, other] })
   })
 
+  test('when two processes merge the same part', async () => {
+    const { pool } = own.database
+    const project = { number: await openTraceProject(pool, 'team', 'merged'), entity: 'team', name: 'merged', id: '' }
+    const json = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)))
+    const end = { endedAt: '2026-11-21T00:00:01.000000Z', output: json('x'.repeat(500)), summary: json({}) }
+    const row = buildRow(project, { id: newId(), end: { ...end, exception: 'e' } })
+    let second: Promise<void> | undefined
+    await withTransaction(pool, async (first) => {
+      await mergeCalls(first, [row])
+      second = mergeCalls(pool, [row])
+      await eventually(async () => expect(await countWaiting(pool)).toBe(1))
+    })
+    await second
+    await expectCountedTraces(pool)
+  })
+
   test('when many come at once', async () => {
     const ids = Array.from({ length: 40 }, newId)
     const move = (call: object) => ({ ...call, project_id: 'team/many' })
@@ -116,6 +149,60 @@ describe('what is counted is what is there', () => {
     await expectCountedTraces(own.database.pool)
     await team.call('/obj/create', { obj })
     await expectCountedTraces(own.database.pool)
+  })
+})
+
+describe('what lies there counts', () => {
+  const retain = () => {
+    const { pool: tracing } = own.database
+    const artifacts = createArtifactStore(stack.artifacts)
+    return applyTraceRetention({ tracing, artifacts, log: createLogger('test', 'silent'), traceDays: null })
+  }
+  const age = (table: string, column: string, interval: string) =>
+    own.database.pool.query(`UPDATE tracing.${table} SET ${column} = ${column} - $1::interval`, [interval])
+
+  test('of deleted calls until they are purged', async () => {
+    const id = newId()
+    const call = { ...startOf(id, { a: 'x'.repeat(300_000) }), ...endOf(id, 'x'.repeat(5_000)) }
+    await client.call(`/v2/${project_id}/calls/complete`, { batch: [call] })
+    const stored = await readStored()
+    await client.call('/calls/delete', { project_id, call_ids: [id] })
+    await retain()
+    expect(await readStored()).toBe(stored)
+    await age('calls', 'deleted_at', '8 days')
+    await retain()
+    expect(await readStored()).toBe(0)
+    await expectCountedTraces(own.database.pool)
+  })
+
+  test('of deleted versions of objects until their values are removed; publishing one again brings it back', async () => {
+    const obj = { project_id, object_id: 'thing', val: { a: 'x'.repeat(1_000) } }
+    const { digest } = await client.call<{ digest: string }>('/obj/create', { obj })
+    const stored = await readStored()
+    expect(stored).toBeGreaterThan(1_000)
+    await client.call('/obj/delete', { project_id, object_id: 'thing', digests: null })
+    await retain()
+    expect(await readStored()).toBe(stored)
+    await age('object_versions', 'deleted_at', '8 days')
+    await retain()
+    expect(await readStored()).toBe(0)
+    expect((await client.post('/obj/read', { project_id, object_id: 'thing', digest })).status).toBe(404)
+    await client.call('/obj/create', { obj })
+    expect(await readStored()).toBe(stored)
+    const read = await client.call<{ obj: object }>('/obj/read', { project_id, object_id: 'thing', digest })
+    expect(read.obj).toMatchObject({ val: obj.val, version_index: 0 })
+  })
+
+  test('of payloads that newer ones have replaced until they leave the store', async () => {
+    const id = newId()
+    const end = (output: string) => client.call('/call/end', { end: endOf(id, output) })
+    await client.call('/call/start', { start: startOf(id, {}) })
+    await end('x'.repeat(300_000))
+    await end('short')
+    expect(await readStored()).toBeGreaterThan(300_000)
+    await age('replaced_payloads', 'replaced_at', '2 hours')
+    await retain()
+    expect(await readStored()).toBeLessThan(1_000)
   })
 })
 
@@ -148,7 +235,7 @@ describe('the limit of stored bytes', () => {
     expect(await readStored()).toBeLessThan(limit)
   })
 
-  test('holds for calls, objects, tables and feedback; what is deleted makes room', async () => {
+  test('holds for calls, objects, tables and feedback, also when calls were deleted just now', async () => {
     const id = newId()
     const call = { ...startOf(id, { a: 'x'.repeat(5_000) }), ...endOf(id, null) }
     const complete = (batch: object[]) => client.post(`/v2/${project_id}/calls/complete`, { batch })
@@ -173,7 +260,7 @@ describe('the limit of stored bytes', () => {
     ]
     for (const [path, body] of others) expect(fullOf(await client.post(path, body)), path).toEqual([403, true])
     expect((await client.post('/calls/delete', { project_id, call_ids: [id] })).status).toBe(200)
-    expect((await complete([{ ...call, id: next }])).status).toBe(200)
+    expect(fullOf(await complete([{ ...call, id: next }]))).toEqual([403, true])
   })
 
   test('is told of traces that come in quick succession before they are counted anew', async () => {
@@ -186,5 +273,38 @@ describe('the limit of stored bytes', () => {
     }
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(5)
     expect(statuses.at(-1)).toBe(403)
+  })
+
+  test('holds for traces side by side, and for bodies of which nobody knows the length', async () => {
+    await limitTo(20_000)
+    await readStored()
+    const send = (body: string | ReadableStream) =>
+      fetch(`${own.server.url}/call/start`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body,
+        duplex: 'half',
+      })
+    const starts = Array.from({ length: 12 }, () => {
+      const body = JSON.stringify({ start: startOf(newId(), { a: 'x'.repeat(4_000) }) })
+      return [body, new Blob([body]).stream()]
+    })
+    const answers = await Promise.all(starts.flat().map(send))
+    const taken = answers.filter(({ status }) => status === 200)
+    expect(taken.length).toBeGreaterThan(0)
+    expect(answers.length - taken.length).toBe(answers.filter(({ status }) => status === 403).length)
+    expect(await readStored()).toBeLessThanOrEqual(20_000)
+  })
+
+  test('holds for completions that leave traces', async () => {
+    await limitTo(20_000)
+    const inputs = { model: 'none', messages: [{ role: 'user', content: 'x'.repeat(4_000) }] }
+    const statuses: number[] = []
+    for (let times = 0; times < 8; times++) {
+      statuses.push((await client.post('/completions/create', { project_id, inputs })).status)
+    }
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(5)
+    expect(statuses.at(-1)).toBe(403)
+    expect(await readStored()).toBeLessThanOrEqual(20_000)
   })
 })

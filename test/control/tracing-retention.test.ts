@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ChatReader } from '../../apiserver/gateway/chat-reader.ts'
+import { IncomingBytes } from '../../apiserver/limits/incoming-bytes.ts'
 import { HeldMemory } from '../../apiserver/limits/request-memory.ts'
+import { KnownUse } from '../../apiserver/limits/storage-meter.ts'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { JsonText } from '../../apiserver/tracing/json/text.ts'
 import type { CallPart } from '../../apiserver/tracing/calls/parts.ts'
@@ -315,7 +317,9 @@ test('a completion that outlasts an erasure leaves no call', async () => {
   const caller = { entity, keyId: 'k' } as Caller
   const projects = new Projects(tracing)
   const reader = new ChatReader(new HeldMemory(entity, new MemoryBudget(1_000).open(entity)))
-  const asked = { body: {} as CompletionRequest, inputs: readInputs(json({ model: 'm' }), reader) }
+  const use = new KnownUse()
+  const incoming = new IncomingBytes({ entity, limit: 1_000, use, beside: 0, announced: 0, giveTurnBack: () => {} })
+  const asked = { body: {} as CompletionRequest, inputs: readInputs(json({ model: 'm' }), reader), incoming }
   const project = await makeProject('p', null, [])
   const tracked = new TrackedCall({ calls: writer, projects }, { caller, project }, asked)
   await tracked.begin()

@@ -6,8 +6,8 @@ const counted = `SELECT project, week, bytes::text FROM tracing.stored_bytes WHE
 // Each row of everything, added up.
 const stored = `SELECT project, week, sum(bytes)::text AS bytes FROM (
     SELECT project, week, start_size::bigint + end_size + coalesce(octet_length(exception), 0) AS bytes
-    FROM tracing.calls WHERE deleted_at IS NULL
-    UNION ALL SELECT project, -2, size FROM tracing.object_versions WHERE deleted_at IS NULL
+    FROM tracing.calls
+    UNION ALL SELECT project, -2, size FROM tracing.object_versions
     UNION ALL SELECT project, -2, size FROM tracing.table_rows
     UNION ALL SELECT project, -2, row_count * 44::bigint FROM tracing.tables
     UNION ALL SELECT project, -2, size FROM tracing.files

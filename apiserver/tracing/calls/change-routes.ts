@@ -39,6 +39,7 @@ export function routeCallChanges(api: TraceApi, deps: TraceDeps): void {
     {
       tag: 'Calls',
       summary: 'Delete calls and all that stand below them',
+      description: 'They count as stored until they are removed, a week later.',
       body: deleteSchema,
       answer: Type.Object({ num_deleted: Type.Integer() }),
     },

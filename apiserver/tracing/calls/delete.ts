@@ -11,7 +11,7 @@ const mostOfTrace = 10_000
 
 /** Deletes calls and all that stand below them; answers how many. @throws {TraceRefusal} 413 for more than 1,000 ids */
 export async function deleteWithDescendants(
-  { pool, projects, storage }: TraceDeps,
+  { pool, projects }: TraceDeps,
   caller: Caller,
   { projectId, callIds }: { projectId: string; callIds: string[] },
 ): Promise<number> {
@@ -29,7 +29,6 @@ export async function deleteWithDescendants(
     )
     deleted += await deleteCalls(pool, { weeks: weeksOf(ids), project, ids })
   }
-  storage.forget(caller.entity)
   return deleted
 }
 

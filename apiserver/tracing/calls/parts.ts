@@ -35,6 +35,12 @@ export interface CallPart {
   end?: CallEnd
 }
 
+/** The bytes of a part's payloads. */
+export function measurePart({ start, end }: Pick<CallPart, 'start' | 'end'>): number {
+  const texts = [start?.attributes, start?.inputs, start?.otelDump, end?.output, end?.summary]
+  return texts.reduce((sum, text) => sum + (text?.size ?? 0), 0)
+}
+
 /** Parts of the same call become one, of which the later says what both say; in the order of ids. */
 export function foldParts(parts: readonly CallPart[]): CallPart[] {
   const folded = new Map<string, CallPart>()

@@ -1,6 +1,7 @@
 import { isReservedProject } from '../../../crds/names.ts'
 import { holdPlace, watchClient } from '../../gateway/chat-client.ts'
 import { ChatReader } from '../../gateway/chat-reader.ts'
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { HeldMemory } from '../../limits/request-memory.ts'
 import { requireRole } from '../../middleware/auth.ts'
 import type { RequestContext } from '../../middleware/context.ts'
@@ -33,8 +34,10 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
       holdPlace(ctx, deps.main)
-      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false })
-      return createCompletion(completion, ask)
+      return whileCounted(deps, ctx, body, async (incoming) => {
+        const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false, incoming })
+        return createCompletion(completion, ask)
+      })
     },
   )
 
@@ -47,9 +50,11 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ ctx, body }) => {
       holdPlace(ctx, deps.main)
-      const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true })
-      const chunks = streamCompletion(deps, completion, ask)
-      await pipeChunks(ctx, deps, { type: 'application/jsonl', chunks })
+      await whileCounted(deps, ctx, body, async (incoming) => {
+        const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true, incoming })
+        const chunks = streamCompletion(deps, completion, ask)
+        await pipeChunks(ctx, deps, { type: 'application/jsonl', chunks })
+      })
     },
   )
 }
@@ -57,36 +62,49 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
 interface Asked {
   body: CompletionRequest
   isStream: boolean
+  /** Undefined when it leaves no trace. */
+  incoming: IncomingBytes | undefined
 }
 
 interface Read extends Asked {
-  isTracked: boolean
   inputs: ChatInputs
   memory: HeldMemory
 }
 
+/** Works on a completion; what its call takes counts as stored meanwhile, from before anything of it is written. */
+async function whileCounted<T>(
+  { storage }: TraceDeps,
+  ctx: RequestContext,
+  { track_llm_call: isTracked }: CompletionRequest,
+  work: (incoming: IncomingBytes | undefined) => Promise<T>,
+): Promise<T> {
+  if (isTracked === false) return work(undefined)
+  requireRole(ctx.state.caller, 'member')
+  const incoming = await storage.receiveTraces(ctx)
+  try {
+    return await work(incoming)
+  } finally {
+    incoming.release()
+  }
+}
+
 /** Reads a completion; what is made of its inputs is let go again. */
 async function openCompletion(deps: TraceDeps, ctx: RequestContext, asked: Asked) {
-  const isTracked = asked.body.track_llm_call !== false
-  if (isTracked) {
-    requireRole(ctx.state.caller, 'member')
-    await deps.storage.requireTraceRoom(ctx, ctx.request.length ?? 0)
-  }
   const memory = deps.memory.open(ctx)
   const reader = new ChatReader(memory)
   const inputs = readInputs(asked.body.inputs, reader)
-  const completion = await buildCompletion(deps, ctx, { ...asked, isTracked, inputs, memory })
+  const completion = await buildCompletion(deps, ctx, { ...asked, inputs, memory })
   return { completion, ask: await openChat(deps, completion, { inputs, reader, isStream: asked.isStream }) }
 }
 
 async function buildCompletion(
   deps: TraceDeps,
   ctx: RequestContext,
-  { body, isTracked, inputs, memory }: Read,
+  { body, incoming, inputs, memory }: Read,
 ): Promise<Completion> {
   const { caller } = ctx.state
-  const project = await deps.projects[isTracked ? 'open' : 'find'](caller, body.project_id)
-  const tracked = isTracked ? new TrackedCall(deps, { caller, project }, { body, inputs }) : undefined
+  const project = await deps.projects[incoming ? 'open' : 'find'](caller, body.project_id)
+  const tracked = incoming && new TrackedCall(deps, { caller, project }, { body, inputs, incoming })
   const charged = readProject(ctx) ?? nameCharged(project)
   return { caller, project, tracked, charged, memory, signal: watchClient(ctx, deps.main) }
 }

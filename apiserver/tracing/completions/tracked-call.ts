@@ -1,5 +1,6 @@
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { Caller } from '../../middleware/context.ts'
-import type { CallPart, CallStart } from '../calls/parts.ts'
+import { measurePart, type CallPart, type CallStart } from '../calls/parts.ts'
 import type { TraceDeps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { JsonText } from '../json/text.ts'
@@ -24,6 +25,14 @@ export interface Place {
   project: Project
 }
 
+/** What a tracked completion is asked with. */
+export interface TrackedRequest {
+  body: CompletionRequest
+  inputs: ChatInputs
+  /** Counts what the call takes. */
+  incoming: IncomingBytes
+}
+
 /** The call that tells of a completion among the project's traces. */
 export class TrackedCall {
   readonly id = newId()
@@ -32,12 +41,10 @@ export class TrackedCall {
   readonly #place: Place
   readonly #model: string
   readonly #start: CallStart
+  readonly #incoming: IncomingBytes
 
-  constructor(
-    { calls, projects }: Pick<TraceDeps, 'calls' | 'projects'>,
-    place: Place,
-    asked: { body: CompletionRequest; inputs: ChatInputs },
-  ) {
+  /** @throws {Refusal} 403 when the entity may not store its inputs */
+  constructor({ calls, projects }: Pick<TraceDeps, 'calls' | 'projects'>, place: Place, asked: TrackedRequest) {
     this.#calls = calls
     this.#projects = projects
     this.#place = place
@@ -51,6 +58,8 @@ export class TrackedCall {
       inputs: new JsonText(keepInputs(asked.inputs)),
       wbUserId: place.caller.keyId,
     }
+    this.#incoming = asked.incoming
+    this.#incoming.add(measurePart({ start: this.#start }))
   }
 
   /** Durable when it resolves, as `end` is. */
@@ -62,14 +71,20 @@ export class TrackedCall {
   async end({ output, usage, exception }: Outcome): Promise<void> {
     const summary = writeJsonText(usage === undefined ? {} : { usage: { [this.#model]: usage } })
     const end = { endedAt: now(), output, exception, summary }
+    // An answer that was given is told of, also where there is no room for it.
+    this.#incoming.count(measurePart({ end }))
     await this.#write({ end })
   }
 
   /** A completion takes long: a project that was erased meanwhile gets nothing any more, nor does one that has its name now. */
   async #write(more: Pick<CallPart, 'end'>): Promise<void> {
     const { caller, project } = this.#place
-    const { number } = await this.#projects.find(caller, project.id)
-    if (number === project.number) await this.#calls.write(project, [{ id: this.id, start: this.#start, ...more }])
+    try {
+      const { number } = await this.#projects.find(caller, project.id)
+      if (number === project.number) await this.#calls.write(project, [{ id: this.id, start: this.#start, ...more }])
+    } finally {
+      this.#incoming.keep()
+    }
   }
 }
 

@@ -101,16 +101,14 @@ function routeDelete(api: TraceApi, deps: TraceDeps): void {
       tag,
       summary: 'Delete versions of an object',
       description:
-        'Indexes of deleted versions are not given again. Nothing is deleted unless all that are named are there.',
+        'Indexes of deleted versions are not given again. Values count as stored until they are removed, a week later. Nothing is deleted unless all that are named are there.',
       body: objectDeleteSchema,
       answer: objectDeletedSchema,
     },
     async ({ caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       const named = { objectId: body.object_id, digests: body.digests ?? null }
-      const deleted = await deleteObject(deps, project, named)
-      deps.storage.forget(caller.entity)
-      return { num_deleted: deleted }
+      return { num_deleted: await deleteObject(deps, project, named) }
     },
   )
 }

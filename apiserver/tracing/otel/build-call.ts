@@ -2,7 +2,7 @@ import type { CallPart } from '../calls/parts.ts'
 import { cut } from '../cut.ts'
 import { TooManyValues } from '../json/value.ts'
 import { OtelFault } from './fault.ts'
-import { sizeOf } from './span-batches.ts'
+import { measurePart } from '../calls/parts.ts'
 import { readSpan, type Source } from './read-span.ts'
 import { createCall, type Surroundings } from './span-call.ts'
 import type { Span } from './span.ts'
@@ -25,7 +25,7 @@ export function buildCall({ span: source, surroundings }: SpanTask): BuiltCall {
   try {
     span = readSpan(source)
     const call = createCall(span, surroundings)
-    if (sizeOf(call) > largestCall) throw new OtelFault(`its call would have more than ${largestCall} bytes`)
+    if (measurePart(call) > largestCall) throw new OtelFault(`its call would have more than ${largestCall} bytes`)
     return { call }
   } catch (error) {
     if (!(error instanceof OtelFault || error instanceof TooManyValues)) throw error

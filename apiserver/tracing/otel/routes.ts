@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
+import type { Caller, RequestContext } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { optional } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
@@ -26,20 +28,30 @@ export function routeOtel(api: TraceApi, deps: TraceDeps): void {
     const streamedBody = { 'application/x-protobuf': spansSchema, 'application/json': Type.Object({}) }
     const otherAnswers = { 'application/x-protobuf': spansSchema }
     const described = { tag: 'OpenTelemetry', summary, description }
-    const operation = { ...described, stores: true, streamedBody, otherAnswers, answer: answerSchema }
+    const operation = { ...described, streamedBody, otherAnswers, answer: answerSchema }
     api.post(path, operation, async ({ ctx, caller }) => {
-      const format = readFormat(ctx)
-      const memory = deps.memory.open(ctx)
-      const bytes = await readOtlpBody(memory, ctx)
-      const [projectId, wbRunId] = [ctx.get('project_id').trim(), ctx.get('wb_run_id').trim()]
-      const takeRoom = async (size: number) => {
-        await deps.storage.requireTraceRoom(ctx, size)
-        deps.storage.note(caller.entity, size)
+      const incoming = await deps.storage.receiveTraces(ctx)
+      try {
+        await storeExport(deps, ctx, { caller, incoming })
+      } finally {
+        // Some may be stored when others are refused.
+        incoming.keep()
       }
-      const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId, memory, takeRoom })
-      ctx.type = format === 'json' ? 'application/json' : 'application/x-protobuf'
-      ctx.body = writeAnswer(format, rejections)
       return undefined
     })
   }
+}
+
+async function storeExport(
+  deps: TraceDeps,
+  ctx: RequestContext,
+  { caller, incoming }: { caller: Caller; incoming: IncomingBytes },
+): Promise<void> {
+  const format = readFormat(ctx)
+  const memory = deps.memory.open(ctx)
+  const bytes = await readOtlpBody(memory, ctx)
+  const [projectId, wbRunId] = [ctx.get('project_id').trim(), ctx.get('wb_run_id').trim()]
+  const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId, memory, incoming })
+  ctx.type = format === 'json' ? 'application/json' : 'application/x-protobuf'
+  ctx.body = writeAnswer(format, rejections)
 }

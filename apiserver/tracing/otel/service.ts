@@ -1,3 +1,4 @@
+import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { HeldMemory } from '../../limits/request-memory.ts'
 import type { TraceDeps } from '../deps.ts'
 import { cleanJson } from '../json/clean.ts'
@@ -9,7 +10,7 @@ import { OtelFault } from './fault.ts'
 import { readJsonSpans } from './json-spans.ts'
 import { writeResource } from './otel-dump.ts'
 import { ProjectRoutes, type Routing } from './routing.ts'
-import { SpanBatches, type TakeRoom } from './span-batches.ts'
+import { SpanBatches } from './span-batches.ts'
 import { Turns } from '../turns.ts'
 import type { Source } from './read-span.ts'
 import { readWireSpans, type SpanGroup } from './wire-spans.ts'
@@ -24,7 +25,8 @@ export interface ExportRequest extends Routing {
   wbRunId: string
   /** For what is made of the spans. */
   memory: HeldMemory
-  takeRoom: TakeRoom
+  /** Counts the calls that they become. */
+  incoming: IncomingBytes
 }
 
 /**

@@ -78,13 +78,25 @@ app.kubernetes.io/component: {{ .component }}
   value: {{ .Values.uploadLimitBytes | int64 | quote }}
 {{- end }}
 
-{{/* Environment of the default limits; Helm takes a value that somebody sets to null away. */}}
-{{- define "trainyard.limitsEnv" -}}
-{{- range $variable, $name := dict "REQUESTS_PER_MINUTE" "requestsPerMinute" "CONCURRENT_STREAMS" "concurrentStreams" "EVENT_STREAMS" "eventStreams" "QUEUED_JOBS" "queuedJobs" "STORED_BYTES" "storedBytes" }}
-{{- $limit := index $.Values.limits $name }}
-- name: TRAINYARD_DEFAULT_{{ $variable }}
+{{/* A default limit in an environment; Helm takes a value that somebody sets to null away. */}}
+{{- define "trainyard.limitEnv" -}}
+{{- $limit := index .root.Values.limits .name }}
+- name: TRAINYARD_DEFAULT_{{ .variable }}
   value: {{ kindIs "invalid" $limit | ternary "none" (printf "%d" ($limit | int64)) | quote }}
 {{- end }}
+
+{{/* What control parts that store for entities know of their limits. */}}
+{{- define "trainyard.storedBytesEnv" -}}
+{{- include "trainyard.limitEnv" (dict "root" . "variable" "STORED_BYTES" "name" "storedBytes") }}
+{{- end }}
+
+{{/* Environment of the default limits. */}}
+{{- define "trainyard.limitsEnv" -}}
+{{- $root := . }}
+{{- range $variable, $name := dict "REQUESTS_PER_MINUTE" "requestsPerMinute" "CONCURRENT_STREAMS" "concurrentStreams" "EVENT_STREAMS" "eventStreams" "QUEUED_JOBS" "queuedJobs" }}
+{{- include "trainyard.limitEnv" (dict "root" $root "variable" $variable "name" $name) }}
+{{- end }}
+{{- include "trainyard.storedBytesEnv" . }}
 - name: TRAINYARD_DEFAULT_WEIGHT
   value: {{ .Values.limits.weight | default 1 | quote }}
 {{- end }}
