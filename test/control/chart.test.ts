@@ -247,4 +247,9 @@ describe('limits of everybody', () => {
     const changed = { REQUESTS_PER_MINUTE: 'none', QUEUED_JOBS: '0', STORED_BYTES: 'none', WEIGHT: '2.5' }
     expect(await render({ limits })).toEqual({ ...usual, ...changed })
   })
+
+  test('of stored bytes hold for what the operator fetches too', async () => {
+    const manifests = await helm.render(namespace, { limits: { storedBytes: 5 } })
+    expect(manifests.match(/name: TRAINYARD_DEFAULT_STORED_BYTES\s+value: "5"/g)).toHaveLength(2)
+  })
 })
