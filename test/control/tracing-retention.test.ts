@@ -109,6 +109,14 @@ describe('retention', () => {
     expect(await listObjects()).toHaveLength(1)
   })
 
+  test('a count that has lost something does not fall below nothing', async () => {
+    await makeProject('short', 30, [callOf(31, { inputs: { x: 'x' } })])
+    await tracing.query('UPDATE tracing.stored_bytes SET bytes = 1')
+    await applyTraceRetention(context(90))
+    expect(await listIds()).toEqual([])
+    expect((await tracing.query('SELECT bytes FROM tracing.stored_bytes')).rows).toEqual([{ bytes: 0 }])
+  })
+
   test('nothing goes where nothing was said', async () => {
     await makeProject('kept', null, [callOf(5_000)])
     await applyTraceRetention(context(null))
