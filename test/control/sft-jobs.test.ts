@@ -386,7 +386,7 @@ describe('data that lie elsewhere', () => {
       const ids = [await createJob(`${origin}/a`), await createJob(`${origin}/b`, { model_id: other.id })]
       const failed = await eventually(async () => {
         const jobs = await Promise.all(ids.map(async (id) => ({ id, ...(await readJob(id)) })))
-        const [first] = jobs.filter(({ state }) => state === 'Failed')
+        const first = jobs.find(({ state }) => state === 'Failed')
         if (!first) throw new Error('none has failed')
         return first.id
       }, 20_000)
