@@ -3,15 +3,20 @@ const passes = null
 const runsCode = 'it would run code of yours in an engine that others use, too'
 const movesMemory = "it moves the engine's own memory between machines"
 const changesMedia = 'it changes how the engine reads media for everybody who uses it'
+const sizesPrompts = 'it decides how long a prompt is made: use truncate_prompt_tokens'
+const takesPlace = 'it is a member of the chat itself'
+const changesKind = 'it changes what the engine makes of a template'
 const isGone = 'engines take no notice of it and would answer unconstrained: use structured_outputs or response_format'
 
+/** What becomes of members: null for those that go to engines, else why they are refused. No engine gets any other. */
+export type Fields = Readonly<Record<string, string | null>>
+
 /**
- * What becomes of each member of a chat: it goes to the engine, or it is refused, and why. The list is vLLM's, with what the
- * interface document and older clients have beside; members that are not in it mean nothing to an engine, and pass.
+ * What becomes of each member of a chat. The list is vLLM's, with what the interface document and older clients have beside.
  *
  * docs/inference.md tells of the refused ones; chat_fields_test.py holds that every field of vLLM's is in it.
  */
-export const chatFields: Readonly<Record<string, string | null>> = {
+export const chatFields: Fields = {
   messages: passes,
   model: passes,
   frequency_penalty: passes,
@@ -59,7 +64,7 @@ export const chatFields: Readonly<Record<string, string | null>> = {
   continue_final_message: passes,
   add_special_tokens: passes,
   documents: passes,
-  // But for a template in it, see `refuseFields`.
+  // Variables of the model's own template, but for `templateFields`.
   chat_template_kwargs: passes,
   structured_outputs: passes,
   priority: passes,
@@ -94,12 +99,44 @@ export const chatFields: Readonly<Record<string, string | null>> = {
   guided_whitespace_pattern: isGone,
 }
 
-/** Members of `engine_xargs` (`vllm_xargs`) that reach into the engine itself; all others are for its extensions. */
-export const refusedArguments: Readonly<Record<string, string>> = {
+/** Members of `engine_xargs` (`vllm_xargs`): numbers that models of vLLM's read, and what reaches into the engine itself. */
+export const argumentFields: Fields = {
+  ngram_size: passes,
+  window_size: passes,
+  whitelist_token_ids: passes,
+  session_id: passes,
+
   kv_transfer_params: movesMemory,
   ec_transfer_params: movesMemory,
   kv_cache_report_mode: "it changes what the engine tells of everybody's cache",
   diffusion_canvas_length: 'it sizes memory of the engine',
   diffusion_max_steps: 'it sizes memory of the engine',
   diffusion_read_only: 'it sizes memory of the engine',
+}
+
+/**
+ * Members of `chat_template_kwargs` that are arguments of the call which fills in a template. vLLM passes these on, and of
+ * all others only those that are variables of the model's own template.
+ */
+export const templateFields: Fields = {
+  add_generation_prompt: passes,
+  continue_final_message: passes,
+  documents: passes,
+
+  chat_template: runsCode,
+  tokenizer_kwargs: sizesPrompts,
+  padding: sizesPrompts,
+  max_length: sizesPrompts,
+  truncation: sizesPrompts,
+  conversation: takesPlace,
+  tools: takesPlace,
+  tokenize: changesKind,
+  return_tensors: changesKind,
+  return_dict: changesKind,
+  return_assistant_tokens_mask: changesKind,
+}
+
+/** Whether engines get a member. */
+export function isPassed(fields: Fields, name: string): boolean {
+  return Object.hasOwn(fields, name) && fields[name] === passes
 }

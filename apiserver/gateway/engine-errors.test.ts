@@ -19,6 +19,12 @@ test.each([
     { status: 422, detail: [{ loc: ['body'], msg: 't/p/n takes 1024 tokens', type: 'value_error' }] },
   ],
   [
+    'a grammar that an engine cannot use is told by its sentence',
+    400,
+    JSON.stringify({ error: { message: 'make it simpler', type: 'GrammarError', param: 'tools', code: 400 } }),
+    { status: 400, detail: 'make it simpler' },
+  ],
+  [
     'a path in the body is told part by part',
     400,
     error('Field required', 'body.response_format.type'),

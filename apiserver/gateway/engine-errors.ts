@@ -4,6 +4,8 @@ import { renameInText, type ModelNames } from './rename-model.ts'
 /** What a client is told of an engine's answer that is no success. Its own words reach the client only about the request. */
 export function translateEngineError(status: number, body: Uint8Array, names: ModelNames): Refusal {
   const { message, param, type } = readError(renameInText(body, names))
+  // A grammar that an engine has tried and cannot use is no fault of the request's form.
+  if (status === 400 && type === 'GrammarError') return new Refusal(400, message)
   if (status === 400 || status === 413 || status === 422) {
     return unprocessable({ loc: ['body', ...param], msg: message, type: 'value_error' })
   }

@@ -34,7 +34,7 @@ describe('the request to an engine', () => {
       { return_token_ids: true, ...counted },
     ],
     ['has none of it in a stream that is none', { stream: null }, { logprobs: true, return_token_ids: true }],
-    ['passes other fields', { logprobs: null, return_token_ids: false, new_field: [1] }, {}],
+    ['passes other fields', { logprobs: null, return_token_ids: false, top_k: 1 }, {}],
   ])('for a model of ours %s', (_, given, added) => {
     expect(buildFrom(given)).toEqual({ messages, ...given, ...added, ...salted, model: 'checkpoint' })
   })
@@ -62,13 +62,22 @@ describe('the request to an engine', () => {
     expect(build(body, base)).toBe(`${body.slice(0, -1)},"cache_salt":"salt","model":"org/base"}`)
   })
 
-  test('says engine_xargs as vLLM does', () => {
-    expect(buildFrom({ engine_xargs: { a: 1 } }, base)).toEqual({
-      messages,
-      vllm_xargs: { a: 1 },
-      ...salted,
-      model: 'org/base',
-    })
+  test.each([
+    ['engine_xargs as vLLM says it', { engine_xargs: { ngram_size: 1 } }, { vllm_xargs: { ngram_size: 1 } }],
+    [
+      "vLLM's name first",
+      { engine_xargs: { ngram_size: 1 }, vllm_xargs: { window_size: 2 } },
+      { vllm_xargs: { window_size: 2 } },
+    ],
+    ['none of the arguments that are not known', { vllm_xargs: { path: '/etc/passwd' } }, { vllm_xargs: {} }],
+    [
+      'none of the members that are not known',
+      JSON.parse('{"tensor_path": "/etc/passwd", "constructor": 1, "__proto__": 2}') as object,
+      {},
+    ],
+    ['none that are refused where they say something', { prompt_embeds: null, logits_processors: [] }, {}],
+  ])('has %s', (_, given, expected) => {
+    expect(buildFrom(given, base)).toEqual({ messages, ...expected, ...salted, model: 'org/base' })
   })
 
   test("has the gateway's salt in place of the client's", () => {

@@ -23,6 +23,11 @@ test.each([
   ['a path', { type: 'video', video: '/etc/passwd' }, 'video'],
   ['an address without a scheme', { type: 'image_url', image_url: { url: '//internal/a' } }, 'image_url.url'],
   ['a scheme behind a space', { type: 'image_url', image_url: { url: ' data:,' } }, 'image_url.url'],
+  ['a list in place of an address', { type: 'image_url', image_url: { url: [url] } }, 'image_url.url'],
+  ['an image that only code can have', { type: 'image_pil', image_pil: [url] }, 'type'],
+  ['one without a type', { image_pil: [url] }, 'image_pil'],
+  ['what a later engine may know', { type: 'point_cloud', points: '/etc/passwd' }, 'type'],
+  ['a type that is no text', { type: ['image_url'] }, 'type'],
   ['a file by its id', { type: 'file', file: { file_id: 'file-1' } }, 'file.file_id'],
   ['a tensor', { type: 'image_embeds', image_embeds: 'gASV' }, 'type'],
   ['a tensor without a type', { audio_embeds: { a: 'gASV' } }, 'audio_embeds'],
@@ -40,6 +45,8 @@ test.each([
   ['one with capitals', { type: 'image_url', image_url: { url: 'DATA:image/png;base64,AAAA' } }],
   ['audio that is sent', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
   ['a part without media', { type: 'image_url', image_url: null, uuid: null }],
+  ['a text with a mark', { type: 'text', text: 'hi', cache_control: { type: 'ephemeral' }, annotations: [] }],
+  ['a text without a type, which the engine judges', { text: 'hi' }],
   ['a thought', { type: 'thinking', thinking: 'hm' }],
 ])('%s passes', (_, part) => {
   expect(find(part)).toEqual([])

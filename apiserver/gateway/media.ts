@@ -6,6 +6,12 @@ const dataScheme = /^data:/i
 const addressName = /(^|_)(url|uri|href|path|file|file_id|image|audio|video)$/i
 // A tensor of the client's, which the engine would unpack.
 const tensorName = /(^|_)embeds$/i
+// Types of parts in which vLLM reads no member but that of the same name, or one that must be `data:` (media).
+const textTypes = ['text', 'input_text', 'output_text', 'refusal', 'thinking', 'tool_reference']
+const mediaTypes = ['image_url', 'input_image', 'audio_url', 'input_audio', 'video_url']
+const types = new Set([...textTypes, ...mediaTypes])
+// In a part without a type, vLLM takes the first member that it knows for the type.
+const typelessMembers = new Set([...mediaTypes, 'text', 'detail'])
 const maxFaults = 10
 
 /**
@@ -42,22 +48,31 @@ function findInPart(part: object): Wrong | undefined {
     const path = findAddress(name, value)
     if (path) return { path, msg: 'Engines open no addresses: send the media themselves as a data: URL' }
   }
-  return undefined
+  return findUnknown(part)
+}
+
+/** What is not known to hold no address or path is not taken. */
+function findUnknown(part: object): Wrong | undefined {
+  const { type = null } = part as { type?: unknown }
+  if (type === null) {
+    const unknown = Object.entries(part).find(([name, value]) => value !== null && !typelessMembers.has(name))
+    return unknown && { path: [unknown[0]], msg: 'A part with this member should have a type' }
+  }
+  if (typeof type === 'string' && types.has(type)) return undefined
+  return { path: ['type'], msg: `A part's type should be one of ${[...types].join(', ')}` }
 }
 
 /** Where a member of a part, or a member of it in turn, holds an address that is none of data. */
 function findAddress(name: string, value: unknown): string[] | undefined {
-  if (typeof value === 'string') return isForeign(name, value) ? [name] : undefined
-  if (typeof value !== 'object' || value === null) return undefined
+  if (typeof value !== 'object' || value === null) return isForeign(name, value) ? [name] : undefined
   const isList = Array.isArray(value)
-  const found = Object.entries(value).find(
-    ([inner, text]) => typeof text === 'string' && isForeign(isList ? name : inner, text),
-  )
+  const found = Object.entries(value).find(([inner, given]) => isForeign(isList ? name : inner, given))
   return found && [name, found[0]]
 }
 
-function isForeign(name: string, text: string): boolean {
-  return text !== '' && addressName.test(name) && !dataScheme.test(text)
+function isForeign(name: string, given: unknown): boolean {
+  if (given === null || given === '' || !addressName.test(name)) return false
+  return typeof given !== 'string' || !dataScheme.test(given)
 }
 
 function faultOf(place: string[], msg: string): Fault {

@@ -24,7 +24,7 @@ test.each([
 test('so are members of members that reach into the engine', () => {
   expect(
     find({
-      chat_template_kwargs: { chat_template: 'x', enable_thinking: true },
+      chat_template_kwargs: { chat_template: 'x', enable_thinking: true, padding: 'max_length', max_length: 1e9 },
       engine_xargs: { kv_transfer_params: 'x', mine: 1 },
       vllm_xargs: { diffusion_canvas_length: 1e9, mine: 1 },
     }),
@@ -32,6 +32,8 @@ test('so are members of members that reach into the engine', () => {
     'engine_xargs.kv_transfer_params',
     'vllm_xargs.diffusion_canvas_length',
     'chat_template_kwargs.chat_template',
+    'chat_template_kwargs.padding',
+    'chat_template_kwargs.max_length',
   ])
 })
 

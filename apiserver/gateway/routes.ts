@@ -24,6 +24,7 @@ export function routeGateway(api: Api, deps: Deps): void {
       streamedBody: { 'application/json': chatRequestSchema },
       answer: chatCompletionSchema,
       otherAnswers: { 'text/event-stream': Type.String() },
+      refusals: [400],
     },
     async ({ ctx, caller }) => {
       holdPlace(ctx, deps)

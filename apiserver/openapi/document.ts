@@ -7,7 +7,10 @@ const fault = Type.Object({ loc: Type.Array(Type.String()), msg: Type.String(), 
 const faults = Type.Object({ detail: Type.Array(fault) })
 
 const refusals: Record<number, { description: string; schema: TSchema }> = {
-  400: { description: 'The request cannot be read as what its headers say.', schema: sentence },
+  400: {
+    description: 'The request cannot be read as what its headers say, or an engine cannot use its grammar.',
+    schema: sentence,
+  },
   401: { description: 'No key, or one that is not known, revoked or expired.', schema: sentence },
   403: { description: 'The key may not do this.', schema: sentence },
   404: { description: 'It is not there, or not yours.', schema: sentence },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addKey, startApiServer } from '../support/api-server.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -5,14 +6,22 @@ import { createRest, type Rest } from '../support/rest.ts'
 import type { Stack } from '../support/stack.ts'
 
 const attackersAtOnce = 4
+const calmMs = 20_000
+
+/** The longest that a chat took, and one whose answer must have a structure. */
+interface WorstMs {
+  plain: number
+  structured: number
+}
 
 /** What chats of a neighbour had to bear. */
 export interface EngineReport {
   /** The statuses that the attacker's chats were answered with. */
   statuses: Record<string, number>
   failures: string[]
-  /** The longest that a chat took, and one whose answer must have a structure. */
-  worstMs: { plain: number; structured: number }
+  /** Before the attack. */
+  calmWorstMs: WorstMs
+  hostileWorstMs: WorstMs
   restarts: number
 }
 
@@ -25,19 +34,46 @@ interface Places {
 /** Sends chats with hostile members to the stack's own engine, while a neighbour chats with it. */
 export async function besiegeEngine(stack: Stack, bodies: object[]): Promise<EngineReport> {
   const restartsBefore = await countRestarts(stack)
-  const report: EngineReport = { statuses: {}, failures: [], worstMs: { plain: 0, structured: 0 }, restarts: 0 }
+  const report: EngineReport = {
+    statuses: {},
+    failures: [],
+    calmWorstMs: { plain: 0, structured: 0 },
+    hostileWorstMs: { plain: 0, structured: 0 },
+    restarts: 0,
+  }
   await withGateway(stack, async (places) => {
-    const stop = new AbortController()
-    const neighbours = [chatOn(places, report, stop.signal, 'plain'), chatOn(places, report, stop.signal, 'structured')]
-    const left = [...bodies]
-    const attack = async () => {
-      for (let body = left.shift(); body; body = left.shift()) await sendHostile(places, report, body)
-    }
-    await Promise.all(Array.from({ length: attackersAtOnce }, attack))
-    stop.abort()
-    await Promise.all(neighbours)
+    const { failures, calmWorstMs, hostileWorstMs } = report
+    await chatBeside(() => delay(calmMs), { places, failures, worstMs: calmWorstMs })
+    await chatBeside(() => attack(places, report, bodies), { places, failures, worstMs: hostileWorstMs })
   })
   return { ...report, restarts: (await countRestarts(stack)) - restartsBefore }
+}
+
+async function attack(places: Places, report: EngineReport, bodies: object[]): Promise<void> {
+  const left = [...bodies]
+  const sendNext = async () => {
+    for (let body = left.shift(); body; body = left.shift()) await sendHostile(places, report, body)
+  }
+  await Promise.all(Array.from({ length: attackersAtOnce }, sendNext))
+}
+
+/** What a neighbour's chats are noted in. */
+interface Notes {
+  places: Places
+  failures: string[]
+  worstMs: WorstMs
+}
+
+/** A neighbour chats, in both kinds, while `work` goes on. */
+async function chatBeside(work: () => Promise<unknown>, notes: Notes): Promise<void> {
+  const stop = new AbortController()
+  const neighbours = [chatOn(notes, stop.signal, 'plain'), chatOn(notes, stop.signal, 'structured')]
+  try {
+    await work()
+  } finally {
+    stop.abort()
+    await Promise.all(neighbours)
+  }
 }
 
 /** An apiserver whose engines are the stack's, with a database of its own. */
@@ -74,22 +110,19 @@ async function sendHostile({ attacker, chatModel }: Places, report: EngineReport
   report.statuses[response.status] = (report.statuses[response.status] ?? 0) + 1
 }
 
-async function chatOn(
-  { neighbour, chatModel }: Places,
-  report: EngineReport,
-  signal: AbortSignal,
-  kind: 'plain' | 'structured',
-): Promise<void> {
-  for (let round = 0; !signal.aborted; round++) {
+async function chatOn(notes: Notes, signal: AbortSignal, kind: keyof WorstMs): Promise<void> {
+  const { neighbour, chatModel } = notes.places
+  while (!signal.aborted) {
     // Never the same: what was compiled before would be known.
-    const options = kind === 'plain' ? {} : { structured_outputs: { choice: [`red ${round}`, `blue ${round}`] } }
+    const choice = ['red', 'blue'].map((colour) => `${colour} ${randomUUID()}`)
+    const options = kind === 'plain' ? {} : { structured_outputs: { choice } }
     const startMs = performance.now()
     try {
       await neighbour.sample(chatModel, 'Name a colour.', { max_completion_tokens: 8, ...options })
     } catch (error) {
-      report.failures.push(`${kind}: ${String(error)}`)
+      notes.failures.push(`${kind}: ${String(error)}`)
     }
-    report.worstMs[kind] = Math.max(report.worstMs[kind], Math.round(performance.now() - startMs))
+    notes.worstMs[kind] = Math.max(notes.worstMs[kind], Math.round(performance.now() - startMs))
     await delay(100)
   }
 }

@@ -8,7 +8,7 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const all = { made: 300, eightfold: 100, calmMs: 60_000 }
-// A grammar may be compiled for so long; another tenant's waits for one of them at most.
+// A grammar may be compiled for so long; nobody waits longer for those of another entity.
 const grammarMs = 10_000
 
 test('whatever one key sends, the service goes on for others', { timeout: 5_400_000 }, async () => {
@@ -20,9 +20,8 @@ test('whatever one key sends, the service goes on for others', { timeout: 5_400_
 })
 
 test('whatever grammars one key sends, the engine chats with others', { timeout: 3_600_000 }, async () => {
-  const { statuses, failures, worstMs, restarts } = await besiegeEngine(stack, makeGrammars(100))
-  process.stdout.write(`100 hostile grammars: ${JSON.stringify({ statuses, worstMs })}\n`)
+  const { failures, restarts, ...report } = await besiegeEngine(stack, makeGrammars(100))
+  process.stdout.write(`100 hostile grammars: ${JSON.stringify(report)}\n`)
   expect({ failures, restarts }).toEqual({ failures: [], restarts: 0 })
-  // 10 s behind another's grammar, and what a chat takes on a machine with much else to do.
-  expect(worstMs.structured).toBeLessThan(2 * grammarMs)
+  expect(report.hostileWorstMs.structured - report.calmWorstMs.structured).toBeLessThanOrEqual(grammarMs)
 })

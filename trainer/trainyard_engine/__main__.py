@@ -10,15 +10,14 @@ from trainyard_engine.engine_process import tie_engine_processes
 def main() -> None:
     try:
         settings = read_settings()
+        prepare_environment(settings)
+        tie_engine_processes()
+        # Imported late: vLLM reads its environment while it is imported.
+        from trainyard_engine.server import run_server
+
+        run_server(settings, sys.argv[1:], open_store(settings.artifacts))
     except ConfigError as cause:
         sys.exit(f"trainyard_engine: {cause}")
-    prepare_environment(settings)
-    tie_engine_processes()
-    # Imported late: vLLM reads its environment while it is imported.
-    from trainyard_engine.server import run_server
-
-    try:
-        run_server(settings, sys.argv[1:], open_store(settings.artifacts))
     except KeyboardInterrupt:
         sys.exit(0)
 

@@ -16,12 +16,26 @@ from vllm.v1.metrics.prometheus import get_prometheus_registry
 
 from trainyard_artifacts.store import ArtifactStore
 from trainyard_engine.arguments import build_arguments
-from trainyard_engine.config import Settings, leave_hub
+from trainyard_engine.config import ConfigError, Settings, leave_hub
 from trainyard_engine.metrics import serve_metrics
 from trainyard_engine.resolver import CheckpointResolver
 from trainyard_engine.retirement import unload_over_http
 from trainyard_engine.serving import build_and_serve, open_checker
 from trainyard_engine.warm_up import warm_up
+
+# Settings of vLLM's server that make it another than the one process with one port, and plain HTTP on it.
+OTHER_SERVERS = (
+    "ssl_keyfile",
+    "ssl_certfile",
+    "ssl_ca_certs",
+    "ssl_cert_reqs",
+    "ssl_ciphers",
+    "enable_ssl_refresh",
+    "uds",
+    "grpc",
+    "headless",
+    "api_server_count",
+)
 
 
 def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> None:
@@ -37,9 +51,20 @@ def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> No
 def parse_arguments(arguments: list[str]) -> Namespace:
     parser = make_arg_parser(FlexibleArgumentParser(prog="trainyard_engine"))
     parsed = cast(Namespace, parser.parse_args(arguments))
+    refuse_other_servers(parser, parsed)
     # What compiles is what a grammar was checked with; by itself vLLM falls back to others.
     parsed.structured_outputs_config.backend = "xgrammar"
     return parsed
+
+
+def refuse_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> None:
+    """vLLM itself would serve otherwise by these; taken and not followed, they would promise what is not there."""
+    for name in OTHER_SERVERS:
+        if getattr(parsed, name) != parser.get_default(name):
+            raise ConfigError(
+                f"--{name.replace('_', '-')} is not taken: the apiserver, the operator and the pod's probe ask engines "
+                "by plain HTTP on one port. Leave it out, and encrypt between pods by the cluster's network."
+            )
 
 
 async def serve(arguments: Namespace, settings: Settings) -> None:

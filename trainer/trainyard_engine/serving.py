@@ -11,6 +11,7 @@ from vllm.engine.protocol import EngineClient
 from vllm.entrypoints.launchers.api_server.app_state import init_app_state
 from vllm.entrypoints.launchers.app import build_app
 from vllm.entrypoints.launchers.launcher import serve_http
+from vllm.entrypoints.launchers.utils.server_utils import get_uvicorn_log_config
 
 from trainyard_engine.access import AccessMiddleware
 from trainyard_engine.grammars.checker import Checker
@@ -51,6 +52,7 @@ async def build_and_serve(
     # vLLM has built its own stack already; these stand before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
     app.middleware_stack = AccessMiddleware(GrammarMiddleware(stack, gate, setting), key)
+    log_config = get_uvicorn_log_config(arguments)
     return await serve_http(
         app,
         sock=listener,
@@ -61,6 +63,7 @@ async def build_and_serve(
         timeout_keep_alive=envs.VLLM_HTTP_TIMEOUT_KEEP_ALIVE,
         h11_max_incomplete_event_size=arguments.h11_max_incomplete_event_size,
         h11_max_header_count=arguments.h11_max_header_count,
+        **({"log_config": log_config} if log_config else {}),
     )
 
 

@@ -24,7 +24,7 @@ ENV = {
 TRUST = (
     "allowed_media_domains allowed_local_media_path trust_request_chat_template enable_prompt_embeds trust_remote_code"
 )
-LIMITS = Limits(wall_seconds=60, processor_seconds=2)
+LIMITS = Limits(wall_seconds=60, processor_seconds=1)
 
 
 def open_real_check():

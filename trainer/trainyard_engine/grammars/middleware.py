@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vllm.engine.protocol import EngineClient
-from vllm.exceptions import VLLMValidationError
+from vllm.exceptions import GracefulHTTPError
 from vllm.sampling_params import SamplingParams
 
 from trainyard_engine.grammars.gate import GrammarGate
@@ -20,9 +22,20 @@ from trainyard_engine.grammars.verdict import GrammarRefused
 # Whose request it is, in the apiserver's words, which tell nobody more than that two are the same.
 TENANT_HEADER = "x-trainyard-tenant"
 CHAT = ("POST", "/v1/chat/completions")
-KINDS = {400: "BadRequestError", 429: "RateLimitError", 503: "ServiceUnavailableError"}
+# The apiserver tells grammars from other faults by the first.
+KINDS = {400: "GrammarError", 429: "RateLimitError", 503: "ServiceUnavailableError"}
+RETRY_SECONDS = "2"
 
-tenant_of_request: ContextVar[str] = ContextVar("tenant_of_request", default="")
+
+@dataclass
+class Asked:
+    """A request, as the check at the engine knows it."""
+
+    tenant: str = ""
+    refusal: GrammarRefused | None = None
+
+
+asked_now: ContextVar[Asked | None] = ContextVar("asked_now", default=None)
 
 
 class GrammarMiddleware:
@@ -37,23 +50,27 @@ class GrammarMiddleware:
         if scope["type"] != "http" or (scope["method"], scope["path"]) != CHAT:
             await self.app(scope, receive, send)
             return
-        tenant_of_request.set(Headers(scope=scope).get(TENANT_HEADER, ""))
+        asked = Asked(Headers(scope=scope).get(TENANT_HEADER, ""))
+        asked_now.set(asked)
         body = await read_body(receive)
         if body is None:
             return  # the client has left
         order = None
         try:
             order = read_order(body, self.setting)
-            if order and not await self.admit(order, receive):
+            if order and not await self.admit(asked.tenant, order, receive):
                 return
         except GrammarRefused as cause:
             await describe(cause, order and order.param)(scope, receive, send)
             return
-        await self.app(scope, give_again(body, receive), send)
+        answer = Answer(send, asked)
+        await self.app(scope, give_again(body, receive), answer.pass_on)
+        if asked.refusal and not answer.begun:
+            await describe(asked.refusal, "structured_outputs")(scope, receive, send)
 
-    async def admit(self, order: MembersOrder, receive: Receive) -> bool:
+    async def admit(self, tenant: str, order: MembersOrder, receive: Receive) -> bool:
         """False where the client left before its grammar was compiled."""
-        admission = asyncio.create_task(self.gate.admit(tenant_of_request.get(), order))
+        admission = asyncio.create_task(self.gate.admit(tenant, order))
         leaving = asyncio.ensure_future(receive())  # the body is read: what comes now is the end
         try:
             await asyncio.wait({admission, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -66,10 +83,35 @@ class GrammarMiddleware:
             leaving.cancel()
 
 
+class Answer:
+    """vLLM's answer, unless the check at the engine has refused the request.
+
+    vLLM begins a stream before it asks its engine, and would tell a refusal in the middle of a success.
+    """
+
+    def __init__(self, send: Send, asked: Asked) -> None:
+        self.send = send
+        self.asked = asked
+        self.start: Message | None = None
+        self.begun = False
+
+    async def pass_on(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.start = message
+            return
+        if not self.begun and self.asked.refusal:
+            return
+        if not self.begun and self.start:
+            await self.send(self.start)
+        self.begun = True
+        await self.send(message)
+
+
 def describe(cause: GrammarRefused, param: str | None) -> JSONResponse:
     """As vLLM tells its own errors."""
     error = {"message": cause.sentence, "type": KINDS[cause.status], "param": param, "code": cause.status}
-    return JSONResponse({"error": error}, status_code=cause.status)
+    headers = {} if cause.status == 400 else {"Retry-After": RETRY_SECONDS}
+    return JSONResponse({"error": error}, status_code=cause.status, headers=headers)
 
 
 async def read_body(receive: Receive) -> bytes | None:
@@ -100,10 +142,12 @@ def guard_engine(engine: EngineClient, gate: GrammarGate) -> None:
     async def guarded(prompt: Any, sampling_params: SamplingParams, *rest: Any, **named: Any) -> AsyncGenerator[Any]:
         params = sampling_params.structured_outputs
         if params and not params.all_constraints_none():
+            asked = asked_now.get() or Asked()
             try:
-                await gate.admit(tenant_of_request.get(), ParamsOrder(params))
+                await gate.admit(asked.tenant, ParamsOrder(params))
             except GrammarRefused as cause:
-                raise VLLMValidationError(cause.sentence, parameter="structured_outputs") from cause
+                asked.refusal = cause
+                raise GracefulHTTPError(cause.sentence, HTTPStatus(cause.status)) from cause
         async with aclosing(generate(prompt, sampling_params, *rest, **named)) as outputs:
             async for output in outputs:
                 yield output

@@ -30,8 +30,10 @@ class Turns:
         try:
             await turn
         except CancelledError:
-            if turn.done() and not turn.cancelled():
+            if not turn.cancelled():
                 self.give_back(tenant)
+            elif turn in queue:
+                queue.remove(turn)  # who has left keeps nobody else out
             raise
 
     def give_back(self, tenant: str) -> None:

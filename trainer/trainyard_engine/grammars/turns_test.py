@@ -62,6 +62,23 @@ def test_a_tenant_has_only_so_many_waiting():
     run(test)
 
 
+def test_who_has_left_keeps_nobody_out():
+    async def test():
+        turns = Turns(1, 2)
+        _, tasks = open_requests(turns, "aaa")
+        await asyncio.sleep(0.01)
+        for task in tasks[1:]:
+            task.cancel()
+        await asyncio.gather(*tasks[1:], return_exceptions=True)
+        _, others = open_requests(turns, "aa")
+        await asyncio.sleep(0.01)
+        assert [task.done() for task in others] == [False, False]
+        turns.give_back("a")
+        await others[0]
+
+    run(test)
+
+
 def test_who_leaves_takes_no_turn():
     async def test():
         turns = Turns(1, 9)

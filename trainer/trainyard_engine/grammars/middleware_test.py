@@ -1,0 +1,100 @@
+"""The real middleware and guard around a stand-in of vLLM, which begins a stream before it generates."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+from vllm.entrypoints.serve import create_error_response
+from vllm.sampling_params import SamplingParams, StructuredOutputsParams
+
+from trainyard_engine.grammars.middleware import GrammarMiddleware, guard_engine
+from trainyard_engine.grammars.order import ParamsOrder
+from trainyard_engine.grammars.verdict import GrammarRefused
+
+BODY_SETS = ("structured_outputs",)
+STRUCTURED = {"structured_outputs": {"regex": "a"}}
+PARAMS = SamplingParams(structured_outputs=StructuredOutputsParams(regex="a"))
+
+
+@dataclass
+class Gate:
+    """Refuses at the body, at the engine, or nowhere."""
+
+    refusal: GrammarRefused | None = None
+    at_engine: bool = False
+
+    async def admit(self, tenant, order):
+        self.tenant = tenant
+        if self.refusal and isinstance(order, ParamsOrder) is self.at_engine:
+            raise self.refusal
+
+
+class Engine:
+    async def generate(self, prompt, sampling_params):
+        for text in ("data: a\n\n", "data: b\n\n"):
+            yield text
+
+
+def open_app(gate):
+    engine = Engine()
+    guard_engine(engine, gate)
+
+    async def chat(request):
+        outputs = engine.generate("", PARAMS)
+        if not (await request.json()).get("stream"):
+            try:
+                return JSONResponse([text async for text in outputs])
+            except Exception as cause:
+                error = create_error_response(cause)
+                return JSONResponse(error.model_dump(), status_code=error.error.code)
+        return StreamingResponse(tell_errors(outputs), media_type="text/event-stream")
+
+    return GrammarMiddleware(Starlette(routes=[Route("/v1/chat/completions", chat, methods=["POST"])]), gate, BODY_SETS)
+
+
+async def tell_errors(outputs):
+    try:
+        async for text in outputs:
+            yield text
+    except Exception as cause:
+        yield f"data: {json.dumps(create_error_response(cause).model_dump())}\n\n"
+
+
+def ask(gate, **more):
+    async def run():
+        transport = httpx.ASGITransport(open_app(gate))
+        async with httpx.AsyncClient(transport=transport, base_url="http://engine") as client:
+            headers = {"x-trainyard-tenant": "somebody"}
+            return await client.post("/v1/chat/completions", json={"messages": [], **more}, headers=headers)
+
+    return asyncio.run(run())
+
+
+REFUSALS = [
+    (400, "GrammarError", None),
+    (429, "RateLimitError", "2"),
+    (503, "ServiceUnavailableError", "2"),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "retry_after"), REFUSALS)
+@pytest.mark.parametrize("at_engine", [False, True])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_refusal_keeps_its_status_wherever_it_is_found(status, kind, retry_after, at_engine, stream):
+    response = ask(Gate(GrammarRefused(status, "no"), at_engine), stream=stream, **STRUCTURED)
+    assert (response.status_code, response.headers.get("retry-after")) == (status, retry_after)
+    assert response.json() == {"error": {"message": "no", "type": kind, "param": "structured_outputs", "code": status}}
+
+
+def test_what_is_admitted_is_answered_as_vllm_does():
+    gate = Gate()
+    assert ask(gate, **STRUCTURED).json() == ["data: a\n\n", "data: b\n\n"]
+    response = ask(gate, stream=True, **STRUCTURED)
+    assert (response.status_code, response.text) == (200, "data: a\n\ndata: b\n\n")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert gate.tenant == "somebody"
