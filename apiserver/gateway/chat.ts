@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { Deps } from '../deps.ts'
 import type { UsageAccount } from '../../db/queries/usage.ts'
 import type { HeldMemory } from '../limits/request-memory.ts'
+import type { Turn } from '../limits/turn.ts'
 import type { Caller } from '../middleware/context.ts'
 import { ChatMeter } from './chat-meter.ts'
 import { isConnectionFailure } from './engine-client.ts'
@@ -18,6 +19,7 @@ export type ChatReply = { kind: 'complete'; bytes: Uint8Array } | { kind: 'strea
 
 export interface ChatCall {
   caller: Caller
+  turn: Turn
   /** What the client wants the usage charged to, if not the model's own project. */
   project: string | undefined
   /** What the request has reserved, for the reply to be counted with. */
@@ -50,11 +52,11 @@ export async function completeChat(deps: Deps, call: ChatCall, chat: PreparedCha
 
 function postChat(
   deps: Deps,
-  { caller: { entity }, signal }: ChatCall,
+  { turn, signal }: ChatCall,
   { target, takeBody }: PreparedChat,
 ): Promise<Dispatcher.ResponseData> {
   const { baseModelCrName } = target
-  return deps.engines.post({ baseModelCrName, entity, path: '/v1/chat/completions', body: takeBody(), signal })
+  return deps.engines.post({ baseModelCrName, turn, path: '/v1/chat/completions', body: takeBody(), signal })
 }
 
 function accountOf({ caller: { entity, keyId }, project }: ChatCall, { charged }: ChatTarget): UsageAccount {

@@ -21,10 +21,10 @@ afterAll(async () => {
   engine.close()
 })
 
-async function sendOf(entity: string): Promise<Record<string, string>> {
+async function sendOf(key: string): Promise<Record<string, string>> {
   const response = await client.post({
     baseModelCrName: 'tiny',
-    entity,
+    turn: { key, weight: 2.5 },
     path: '/v1/chat/completions',
     body: Buffer.from('{}'),
     signal: new AbortController().signal,
@@ -37,5 +37,6 @@ test('an engine sees whether two requests are of one entity, and not of which', 
   expect(one['x-trainyard-tenant']).toMatch(/^[0-9a-f]{32}$/)
   expect(again['x-trainyard-tenant']).toBe(one['x-trainyard-tenant'])
   expect(other['x-trainyard-tenant']).not.toBe(one['x-trainyard-tenant'])
+  expect(one['x-trainyard-weight']).toBe('2.5')
   expect(one['authorization']).toBe('Bearer the key')
 })

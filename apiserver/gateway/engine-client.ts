@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import type { Logger } from '../../lib/log.ts'
 import { unavailable, type Refusal } from '../refusal.ts'
+import type { Turn } from '../limits/turn.ts'
 import type { EnginePod, EnginePods } from './engine-pods.ts'
 
 const enginePort = 8000
@@ -17,7 +18,7 @@ const connectTimeoutMs = 2_000
 export interface EngineRequest {
   baseModelCrName: string
   /** whose request it is: engines give tenants turns */
-  entity: string
+  turn: Turn
   path: string
   body: Buffer
   /** Aborted when the client has left. */
@@ -93,7 +94,7 @@ export class EngineClient {
     }
   }
 
-  #send(pod: EnginePod, { entity, path, body, signal }: EngineRequest): Promise<Dispatcher.ResponseData> {
+  #send(pod: EnginePod, { turn, path, body, signal }: EngineRequest): Promise<Dispatcher.ResponseData> {
     const host = pod.ip.includes(':') ? `[${pod.ip}]` : pod.ip
     return this.#agent.request({
       origin: `http://${host}:${enginePort}`,
@@ -102,7 +103,8 @@ export class EngineClient {
       headers: {
         authorization: `Bearer ${this.#engineKey}`,
         'content-type': 'application/json',
-        'x-trainyard-tenant': this.#disguise(entity),
+        'x-trainyard-tenant': this.#disguise(turn.key),
+        'x-trainyard-weight': String(turn.weight),
       },
       body,
       signal,

@@ -3,6 +3,7 @@ import { listBaseModels } from '../../db/queries/base-models.ts'
 import { listModels } from '../../db/queries/models.ts'
 import type { Deps } from '../deps.ts'
 import type { Api } from '../http/api.ts'
+import { turnOf } from '../limits/turn.ts'
 import { readProject } from '../usage/project-header.ts'
 import { chatCompletionSchema, modelListSchema } from './answers.ts'
 import { holdPlace, watchClient } from './chat-client.ts'
@@ -31,7 +32,8 @@ export function routeGateway(api: Api, deps: Deps): void {
       const project = readProject(ctx)
       const memory = deps.memory.open(ctx)
       const chat = await readChat(deps, ctx)
-      const reply = await completeChat(deps, { caller, project, memory, signal: watchClient(ctx, deps) }, chat)
+      const call = { caller, turn: turnOf(ctx), project, memory, signal: watchClient(ctx, deps) }
+      const reply = await completeChat(deps, call, chat)
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'
         ctx.body = Buffer.from(reply.bytes.buffer, reply.bytes.byteOffset, reply.bytes.byteLength)

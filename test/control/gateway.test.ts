@@ -176,6 +176,19 @@ describe('what engines are not asked', () => {
   })
 })
 
+test('a grammar that an engine cannot use is a 400 with its sentence, and other faults of a chat are none', async () => {
+  const refuse = (type: string) => (response: ServerResponse) => {
+    response.statusCode = 400
+    response.end(JSON.stringify({ error: { message: 'make it simpler', type, param: 'response_format', code: 400 } }))
+  }
+  answer = refuse('GrammarError')
+  const response = await chat({ response_format: { type: 'json_object' } })
+  expect([response.status, await response.json()]).toEqual([400, { detail: 'make it simpler' }])
+  expect((await complete({})).body.response.error).toContain('make it simpler')
+  answer = refuse('BadRequestError')
+  expect((await chat({})).status).toBe(422)
+})
+
 test('entities share no cached prompts, and the processes of an installation know them by the same salt', async () => {
   const others = await addKey(database.pool, `${entity}-others`, 'read')
   await chat({})

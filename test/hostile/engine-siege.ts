@@ -43,6 +43,8 @@ export async function besiegeEngine(stack: Stack, bodies: object[]): Promise<Eng
   }
   await withGateway(stack, async (places) => {
     const { failures, calmWorstMs, hostileWorstMs } = report
+    // The first of each kind loads what an engine has for it.
+    await chatBeside(async () => {}, { places, failures, worstMs: { plain: 0, structured: 0 } })
     await chatBeside(() => delay(calmMs), { places, failures, worstMs: calmWorstMs })
     await chatBeside(() => attack(places, report, bodies), { places, failures, worstMs: hostileWorstMs })
   })
@@ -112,7 +114,7 @@ async function sendHostile({ attacker, chatModel }: Places, report: EngineReport
 
 async function chatOn(notes: Notes, signal: AbortSignal, kind: keyof WorstMs): Promise<void> {
   const { neighbour, chatModel } = notes.places
-  while (!signal.aborted) {
+  do {
     // Never the same: what was compiled before would be known.
     const choice = ['red', 'blue'].map((colour) => `${colour} ${randomUUID()}`)
     const options = kind === 'plain' ? {} : { structured_outputs: { choice } }
@@ -124,7 +126,7 @@ async function chatOn(notes: Notes, signal: AbortSignal, kind: keyof WorstMs): P
     }
     notes.worstMs[kind] = Math.max(notes.worstMs[kind], Math.round(performance.now() - startMs))
     await delay(100)
-  }
+  } while (!signal.aborted)
 }
 
 async function countRestarts(stack: Stack): Promise<number> {

@@ -105,7 +105,7 @@ test("hostile grammars are refused, and hold up nobody else's", async () => {
   expect(served).toMatchObject({ status: 200, text: expect.stringContaining(word) })
   expect(served.seconds).toBeLessThan(10)
   const refused = await first
-  expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('This grammar') })
+  expect(refused).toMatchObject({ status: 400, text: expect.stringContaining('This grammar') })
   expect(refused.seconds).toBeLessThan(13)
   expect((await Promise.race(flood)).status).toBe(429)
   // What nobody waits for is not compiled.

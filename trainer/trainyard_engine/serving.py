@@ -17,8 +17,9 @@ from trainyard_engine.access import AccessMiddleware
 from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.compiler import Recipe, open_check
 from trainyard_engine.grammars.gate import GrammarGate
+from trainyard_engine.grammars.guard import guard_engine
 from trainyard_engine.grammars.known import KnownGrammars
-from trainyard_engine.grammars.middleware import GrammarMiddleware, guard_engine
+from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.verdict import SETTING
 
 # The engine's cache counts what it holds a little differently.

@@ -13,7 +13,7 @@ import type { Place, TrackedCall } from './tracked-call.ts'
 export const clientLeft = 'The client left before the answer was complete.'
 
 /** A completion that is asked for. */
-export interface Completion extends Place, Pick<ChatCall, 'memory' | 'signal'> {
+export interface Completion extends Place, Pick<ChatCall, 'turn' | 'memory' | 'signal'> {
   /** Undefined when none is wanted. */
   tracked: TrackedCall | undefined
   /** The project that its usage is charged to; undefined for the model's own. */
@@ -66,10 +66,10 @@ async function prepareAsking(
   completion: Completion,
   { document, target }: { document: JsonDocument; target: ChatTarget },
 ): Promise<AskEngine> {
-  const { caller, charged: project, memory, signal } = completion
+  const { caller, turn, charged: project, memory, signal } = completion
   const chat = checkChat(document)
   const prepared = prepareChat(main, { entity: caller.entity, document, chat, target }, memory)
-  return () => completeChat(main, { caller, project, memory, signal }, prepared)
+  return () => completeChat(main, { caller, turn, project, memory, signal }, prepared)
 }
 
 async function orRefusal<T>(asked: Promise<T>): Promise<T | Refusal> {

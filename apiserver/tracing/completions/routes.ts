@@ -3,6 +3,7 @@ import { holdPlace, watchClient } from '../../gateway/chat-client.ts'
 import { ChatReader } from '../../gateway/chat-reader.ts'
 import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { HeldMemory } from '../../limits/request-memory.ts'
+import { turnOf } from '../../limits/turn.ts'
 import { requireRole } from '../../middleware/auth.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { isName } from '../../training/names.ts'
@@ -106,7 +107,8 @@ async function buildCompletion(
   const project = await deps.projects[incoming ? 'open' : 'find'](caller, body.project_id)
   const tracked = incoming && new TrackedCall(deps, { caller, project }, { body, inputs, incoming })
   const charged = readProject(ctx) ?? nameCharged(project)
-  return { caller, project, tracked, charged, memory, signal: watchClient(ctx, deps.main) }
+  const turn = turnOf(ctx)
+  return { caller, turn, project, tracked, charged, memory, signal: watchClient(ctx, deps.main) }
 }
 
 /** Traces may be under names that usage cannot be charged to. */

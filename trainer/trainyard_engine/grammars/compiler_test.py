@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trainyard_engine.arguments import build_arguments
-from trainyard_engine.config import read_settings
+from trainyard_engine.config import ConfigError, read_settings
 from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.order import MembersOrder, ParamsOrder
 from trainyard_engine.grammars.template import Limits
@@ -20,10 +20,21 @@ ENV = {
     "TRAINYARD_ARTIFACTS": "/a",
     "VLLM_API_KEY": "k",
 }
-#: what decides whether a request may open an address or a file, or bring a template or a tensor
-TRUST = (
-    "allowed_media_domains allowed_local_media_path trust_request_chat_template enable_prompt_embeds trust_remote_code"
-)
+#: what decides whether a request may open an address or a file, or bring a template, a tensor or code
+TRUST = {
+    "allowed_media_domains": ["media.invalid"],
+    "allowed_local_media_path": "",
+    "trust_request_chat_template": False,
+    "trust_request_mm_kwargs": False,
+    "enable_prompt_embeds": False,
+    "trust_remote_code": False,
+    "tool_server": None,
+    "lora_modules": None,
+    "kv_transfer_config": None,
+    "ec_transfer_config": None,
+}
+#: settings of vLLM's that would make it another server than the one that is asked
+OTHER_SERVERS = (["--ssl-certfile", "a"], ["--ssl-cert-reqs", "2"], ["--uds", "a"], ["--api-server-count", "2"])
 LIMITS = Limits(wall_seconds=60, processor_seconds=1)
 
 
@@ -34,15 +45,26 @@ def open_real_check():
     from trainyard_engine.grammars.compiler import Compiler, Recipe
     from trainyard_engine.server import parse_arguments
 
-    extra = ["--max-model-len", "512", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"]
-    parsed = parse_arguments(build_arguments(read_settings(ENV), extra))
+    def parse(extra):
+        return parse_arguments(build_arguments(read_settings(ENV), extra))
+
+    def refuse(extra):
+        with pytest.raises(ConfigError) as caught:
+            parse(extra)
+        return str(caught.value)
+
+    parsed = parse(["--max-model-len", "512", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"])
     config = AsyncEngineArgs.from_cli_args(parsed).create_engine_config()
     compiler = Compiler(Recipe(config, {"tool_parser_name": "hermes", "enable_auto_tools": True}))
+    told = {
+        "trust": {name: getattr(parsed, name) for name in TRUST},
+        "other servers": [refuse(extra) for extra in OTHER_SERVERS],
+    }
 
     def check(order):
         members = json.loads(order.text)
-        if members == {}:
-            return Verdict(refusal=json.dumps({name: getattr(parsed, name) for name in TRUST.split()}))
+        if "tell" in members:
+            return Verdict(refusal=json.dumps(told[members["tell"]]))
         if "by the engine" in members:
             return compiler.check(ParamsOrder(StructuredOutputsParams(**members["by the engine"])))
         return compiler.check(order)
@@ -68,13 +90,13 @@ def check():
 
 
 def test_a_request_is_trusted_with_nothing(check):
-    assert json.loads(check({}).refusal or "") == {
-        "allowed_media_domains": ["media.invalid"],
-        "allowed_local_media_path": "",
-        "trust_request_chat_template": False,
-        "enable_prompt_embeds": False,
-        "trust_remote_code": False,
-    }
+    assert json.loads(check({"tell": "trust"}).refusal or "") == TRUST
+
+
+def test_a_setting_that_makes_another_server_is_named(check):
+    sentences = json.loads(check({"tell": "other servers"}).refusal or "")
+    names = [f"{name} is not taken" for name, _ in OTHER_SERVERS]
+    assert [sentence.split(":")[0] for sentence in sentences] == names
 
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
@@ -134,6 +156,8 @@ HOSTILE = {
     "rules that are each other": {"grammar": ambiguous(100)},
     "a regex with an open bracket": {"regex": "["},
     "a schema without bottom": {"json": deep(400)},
+    "a schema at an address": {"json": {"$ref": "http://127.0.0.1:1/a"}},
+    "a schema in a file": {"json": {"$ref": "file:///etc/passwd"}},
     "what xgrammar would leave out": {"json": {"type": "integer", "multipleOf": 3}},
 }
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import Order
-from trainyard_engine.grammars.turns import Turns
+from trainyard_engine.grammars.turns import Tenant, Turns
 from trainyard_engine.grammars.verdict import GrammarRefused, Verdict
 
 # Two, so that a tenant whose grammars take long leaves one to the others.
@@ -34,9 +34,9 @@ class GrammarGate:
         self.known = known
         self.turns = turns or Turns(SLOTS, WAITING_PER_TENANT)
         #: by tenant too: nobody waits in another's queue
-        self.under_way: dict[tuple[str, str], SharedCheck] = {}
+        self.under_way: dict[tuple[Tenant, str], SharedCheck] = {}
 
-    async def admit(self, tenant: str, order: Order) -> None:
+    async def admit(self, tenant: Tenant, order: Order) -> None:
         """Returns once the engine may have the grammar.
 
         Raises GrammarRefused where it may not.
@@ -49,7 +49,7 @@ class GrammarGate:
         if sentence is not None:
             raise GrammarRefused(400, sentence)
 
-    async def share_check(self, tenant: str, order: Order) -> Verdict:
+    async def share_check(self, tenant: Tenant, order: Order) -> Verdict:
         """Requests with the same new grammar wait for one compilation; one that all have left is not begun."""
         name = (tenant, order.digest)
         check = self.under_way.get(name) or self.open_check(name, order)
@@ -62,18 +62,18 @@ class GrammarGate:
                 check.task.cancel()
                 self.forget(name, check)
 
-    def open_check(self, name: tuple[str, str], order: Order) -> SharedCheck:
+    def open_check(self, name: tuple[Tenant, str], order: Order) -> SharedCheck:
         check = SharedCheck()
         check.task = asyncio.create_task(self.check(name[0], order, check))
         check.task.add_done_callback(lambda _: self.forget(name, check))
         self.under_way[name] = check
         return check
 
-    def forget(self, name: tuple[str, str], check: SharedCheck) -> None:
+    def forget(self, name: tuple[Tenant, str], check: SharedCheck) -> None:
         if self.under_way.get(name) is check:
             del self.under_way[name]
 
-    async def check(self, tenant: str, order: Order, shared: SharedCheck) -> Verdict:
+    async def check(self, tenant: Tenant, order: Order, shared: SharedCheck) -> Verdict:
         await self.turns.take(tenant)
         shared.begun = True
         started = time.monotonic()

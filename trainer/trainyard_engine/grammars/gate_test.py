@@ -5,7 +5,7 @@ import pytest
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import MembersOrder
-from trainyard_engine.grammars.turns import Turns
+from trainyard_engine.grammars.turns import Tenant, Turns
 from trainyard_engine.grammars.verdict import Grammar, GrammarRefused, Verdict
 
 
@@ -40,7 +40,7 @@ def test_a_known_grammar_costs_nothing():
         checker = SlowChecker()
         gate = open_gate(checker)
         for _ in range(3):
-            await gate.admit("a", order("x"))
+            await gate.admit(Tenant("a"), order("x"))
         assert checker.compiled == ["x"]
 
     run(test)
@@ -52,7 +52,7 @@ def test_a_bad_grammar_is_compiled_once():
         gate = open_gate(checker)
         for _ in range(3):
             with pytest.raises(GrammarRefused, match="bad") as caught:
-                await gate.admit("a", order("bad"))
+                await gate.admit(Tenant("a"), order("bad"))
             assert caught.value.status == 400
         assert checker.compiled == ["bad"]
 
@@ -63,7 +63,7 @@ def test_requests_of_a_tenant_share_a_compilation_also_when_the_first_leaves():
     async def test():
         checker = SlowChecker(0.02)
         gate = open_gate(checker)
-        tasks = [asyncio.create_task(gate.admit("a", order("x"))) for _ in range(50)]
+        tasks = [asyncio.create_task(gate.admit(Tenant("a"), order("x"))) for _ in range(50)]
         await asyncio.sleep(0.01)
         tasks[0].cancel()
         await asyncio.gather(*tasks[1:])
@@ -76,9 +76,9 @@ def test_nobody_waits_for_more_than_one_grammar_of_another_tenant():
     async def test():
         checker = SlowChecker(0.02)
         gate = open_gate(checker, Turns(1, 9))
-        flood = [asyncio.create_task(gate.admit("a", order(f"bad{number}"))) for number in range(9)]
+        flood = [asyncio.create_task(gate.admit(Tenant("a"), order(f"bad{number}"))) for number in range(9)]
         await asyncio.sleep(0.01)
-        await gate.admit("b", order("x"))
+        await gate.admit(Tenant("b"), order("x"))
         assert checker.compiled == ["bad0", "x"]
         await asyncio.gather(*flood, return_exceptions=True)
 
@@ -89,8 +89,8 @@ def test_a_turn_lasts_until_the_engine_has_compiled_too():
     async def test():
         checker = SlowChecker(0.05)
         gate = open_gate(checker, Turns(1, 9))
-        await gate.admit("a", order("x"))
-        second = asyncio.create_task(gate.admit("b", order("y")))
+        await gate.admit(Tenant("a"), order("x"))
+        second = asyncio.create_task(gate.admit(Tenant("b"), order("y")))
         await asyncio.sleep(0.02)
         assert checker.compiled == ["x"]
         await second
@@ -104,14 +104,15 @@ def test_what_all_have_left_is_not_compiled():
         checker = SlowChecker(0.02)
         gate = open_gate(checker, Turns(1, 9))
         tasks = [
-            asyncio.create_task(gate.admit("a", order(name))) for name in ("first", "left", "left", "kept", "kept")
+            asyncio.create_task(gate.admit(Tenant("a"), order(name)))
+            for name in ("first", "left", "left", "kept", "kept")
         ]
         await asyncio.sleep(0.01)
         for task in tasks[1:4]:
             task.cancel()
         await asyncio.gather(tasks[0], tasks[4])
         assert checker.compiled == ["first", "kept"]
-        await gate.admit("a", order("left"))  # and may be asked for again
+        await gate.admit(Tenant("a"), order("left"))  # and may be asked for again
         assert checker.compiled[-1] == "left"
 
     run(test)

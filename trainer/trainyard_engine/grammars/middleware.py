@@ -1,41 +1,25 @@
-"""Where grammars are stopped: at the body of a chat, before vLLM reads it, and once more where the engine gets them."""
+"""Where grammars are stopped: at the body of a chat, before vLLM reads it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
-from contextvars import ContextVar
-from dataclasses import dataclass
-from http import HTTPStatus
-from typing import Any
+from collections.abc import Sequence
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from vllm.engine.protocol import EngineClient
-from vllm.exceptions import GracefulHTTPError
-from vllm.sampling_params import SamplingParams
 
 from trainyard_engine.grammars.gate import GrammarGate
-from trainyard_engine.grammars.order import MembersOrder, ParamsOrder, read_order
+from trainyard_engine.grammars.guard import Asked, asked_now
+from trainyard_engine.grammars.order import MembersOrder, read_order
+from trainyard_engine.grammars.turns import Tenant
 from trainyard_engine.grammars.verdict import GrammarRefused
 
-# Whose request it is, in the apiserver's words, which tell nobody more than that two are the same.
+# Whose request it is, in the apiserver's words, which tell nobody more than that two are the same, and its turns.
 TENANT_HEADER = "x-trainyard-tenant"
+WEIGHT_HEADER = "x-trainyard-weight"
 CHAT = ("POST", "/v1/chat/completions")
 # The apiserver tells grammars from other faults by the first.
 KINDS = {400: "GrammarError", 429: "RateLimitError", 503: "ServiceUnavailableError"}
 RETRY_SECONDS = "2"
-
-
-@dataclass
-class Asked:
-    """A request, as the check at the engine knows it."""
-
-    tenant: str = ""
-    refusal: GrammarRefused | None = None
-
-
-asked_now: ContextVar[Asked | None] = ContextVar("asked_now", default=None)
 
 
 class GrammarMiddleware:
@@ -50,7 +34,7 @@ class GrammarMiddleware:
         if scope["type"] != "http" or (scope["method"], scope["path"]) != CHAT:
             await self.app(scope, receive, send)
             return
-        asked = Asked(Headers(scope=scope).get(TENANT_HEADER, ""))
+        asked = Asked(read_tenant(Headers(scope=scope)))
         asked_now.set(asked)
         body = await read_body(receive)
         if body is None:
@@ -68,7 +52,7 @@ class GrammarMiddleware:
         if asked.refusal and not answer.begun:
             await describe(asked.refusal, "structured_outputs")(scope, receive, send)
 
-    async def admit(self, tenant: str, order: MembersOrder, receive: Receive) -> bool:
+    async def admit(self, tenant: Tenant, order: MembersOrder, receive: Receive) -> bool:
         """False where the client left before its grammar was compiled."""
         admission = asyncio.create_task(self.gate.admit(tenant, order))
         leaving = asyncio.ensure_future(receive())  # the body is read: what comes now is the end
@@ -81,6 +65,11 @@ class GrammarMiddleware:
         finally:
             admission.cancel()
             leaving.cancel()
+
+
+def read_tenant(headers: Headers) -> Tenant:
+    """As the apiserver says; nobody else has the engine's key."""
+    return Tenant(headers.get(TENANT_HEADER, ""), float(headers.get(WEIGHT_HEADER, 1)))
 
 
 class Answer:
@@ -133,23 +122,3 @@ def give_again(body: bytes, receive: Receive) -> Receive:
         return first.pop() if first else await receive()
 
     return receive_again
-
-
-def guard_engine(engine: EngineClient, gate: GrammarGate) -> None:
-    """Stops a grammar that the body did not tell of, whatever way it came."""
-    generate = engine.generate
-
-    async def guarded(prompt: Any, sampling_params: SamplingParams, *rest: Any, **named: Any) -> AsyncGenerator[Any]:
-        params = sampling_params.structured_outputs
-        if params and not params.all_constraints_none():
-            asked = asked_now.get() or Asked()
-            try:
-                await gate.admit(asked.tenant, ParamsOrder(params))
-            except GrammarRefused as cause:
-                asked.refusal = cause
-                raise GracefulHTTPError(cause.sentence, HTTPStatus(cause.status)) from cause
-        async with aclosing(generate(prompt, sampling_params, *rest, **named)) as outputs:
-            async for output in outputs:
-                yield output
-
-    engine.generate = guarded

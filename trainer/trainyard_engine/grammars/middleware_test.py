@@ -12,7 +12,8 @@ from starlette.routing import Route
 from vllm.entrypoints.serve import create_error_response
 from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 
-from trainyard_engine.grammars.middleware import GrammarMiddleware, guard_engine
+from trainyard_engine.grammars.guard import guard_engine
+from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.order import ParamsOrder
 from trainyard_engine.grammars.verdict import GrammarRefused
 
@@ -69,7 +70,7 @@ def ask(gate, **more):
     async def run():
         transport = httpx.ASGITransport(open_app(gate))
         async with httpx.AsyncClient(transport=transport, base_url="http://engine") as client:
-            headers = {"x-trainyard-tenant": "somebody"}
+            headers = {"x-trainyard-tenant": "somebody", "x-trainyard-weight": "2.5"}
             return await client.post("/v1/chat/completions", json={"messages": [], **more}, headers=headers)
 
     return asyncio.run(run())
@@ -97,4 +98,4 @@ def test_what_is_admitted_is_answered_as_vllm_does():
     response = ask(gate, stream=True, **STRUCTURED)
     assert (response.status_code, response.text) == (200, "data: a\n\ndata: b\n\n")
     assert response.headers["content-type"].startswith("text/event-stream")
-    assert gate.tenant == "somebody"
+    assert (gate.tenant.name, gate.tenant.weight) == ("somebody", 2.5)

@@ -2,57 +2,93 @@
 
 from asyncio import CancelledError, Future, get_running_loop
 from collections import deque
+from dataclasses import dataclass, field
 
 from trainyard_engine.grammars.verdict import GrammarRefused
 
 
+@dataclass(frozen=True)
+class Tenant:
+    """Of twice the weight, one has twice the turns while others wait too."""
+
+    name: str = ""
+    weight: float = field(default=1, compare=False)
+
+
 class Turns:
-    """At most `slots` at once, one of each tenant; who waits is served in the order of tenants, not of requests."""
+    """At most `slots` at once, one of each tenant; who waits is served in the order of tenants, not of requests.
+
+    The order is that of stride scheduling (Waldspurger and Weihl, 1995), as in the control plane.
+    """
 
     def __init__(self, slots: int, waiting: int) -> None:
         self.free = slots
         self.max_waiting = waiting
-        self.active: set[str] = set()
-        #: who waits, by tenant; the tenant whose turn ended last stands last
-        self.queues: dict[str, deque[Future[None]]] = {}
+        self.active: set[Tenant] = set()
+        #: who waits, by tenant; a tenant for whom nobody waits has no entry
+        self.queues: dict[Tenant, deque[Future[None]]] = {}
+        #: virtual times of those who wait or have a turn
+        self.times: dict[Tenant, float] = {}
+        self.now = 0.0
 
-    async def take(self, tenant: str) -> None:
+    async def take(self, tenant: Tenant) -> None:
         """Waits for a turn, which `give_back` ends.
 
         Raises GrammarRefused where too many of this tenant wait already.
         """
-        queue = self.queues.setdefault(tenant, deque())
-        if len(queue) >= self.max_waiting:
-            raise GrammarRefused(429, f"{self.max_waiting} new grammars of yours are waiting already; ask again later.")
-        turn: Future[None] = get_running_loop().create_future()
-        queue.append(turn)
+        turn = self.enqueue(tenant)
         self.serve()
         try:
             await turn
         except CancelledError:
-            if not turn.cancelled():
+            if turn.cancelled():
+                self.leave(tenant, turn)
+            else:
                 self.give_back(tenant)
-            elif turn in queue:
-                queue.remove(turn)  # who has left keeps nobody else out
             raise
 
-    def give_back(self, tenant: str) -> None:
+    def give_back(self, tenant: Tenant) -> None:
         self.free += 1
         self.active.discard(tenant)
-        if tenant in self.queues:
-            self.queues[tenant] = self.queues.pop(tenant)
         self.serve()
+        self.forget_idle(tenant)
+
+    def enqueue(self, tenant: Tenant) -> Future[None]:
+        queue = self.queues.setdefault(tenant, deque())
+        if len(queue) >= self.max_waiting:
+            raise GrammarRefused(429, f"{self.max_waiting} new grammars of yours are waiting already; ask again later.")
+        self.times.setdefault(tenant, self.now)
+        turn: Future[None] = get_running_loop().create_future()
+        queue.append(turn)
+        return turn
 
     def serve(self) -> None:
         while self.free > 0 and (tenant := self.pick()) is not None:
-            turn = self.queues[tenant].popleft()
+            turn = self.queues[tenant][0]
+            self.remove(tenant, turn)
             if turn.cancelled():
                 continue
             self.free -= 1
             self.active.add(tenant)
+            self.now = max(self.now, self.times[tenant])
+            self.times[tenant] = self.now + 1 / tenant.weight
             turn.set_result(None)
 
-    def pick(self) -> str | None:
-        for tenant in [tenant for tenant, queue in self.queues.items() if not queue]:
+    def pick(self) -> Tenant | None:
+        waiting = (tenant for tenant in self.queues if tenant not in self.active)
+        return min(waiting, key=lambda tenant: self.times[tenant], default=None)
+
+    def leave(self, tenant: Tenant, turn: Future[None]) -> None:
+        """Who has left keeps nobody out."""
+        if turn in self.queues.get(tenant, ()):
+            self.remove(tenant, turn)
+            self.forget_idle(tenant)
+
+    def remove(self, tenant: Tenant, turn: Future[None]) -> None:
+        self.queues[tenant].remove(turn)
+        if not self.queues[tenant]:
             del self.queues[tenant]
-        return next((tenant for tenant in self.queues if tenant not in self.active), None)
+
+    def forget_idle(self, tenant: Tenant) -> None:
+        if tenant not in self.active and tenant not in self.queues:
+            self.times.pop(tenant, None)

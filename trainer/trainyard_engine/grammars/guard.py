@@ -1,0 +1,48 @@
+"""Where grammars are stopped once more: where the engine gets them."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from contextvars import ContextVar
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from vllm.engine.protocol import EngineClient
+from vllm.exceptions import GracefulHTTPError
+from vllm.sampling_params import SamplingParams
+
+from trainyard_engine.grammars.gate import GrammarGate
+from trainyard_engine.grammars.order import ParamsOrder
+from trainyard_engine.grammars.turns import Tenant
+from trainyard_engine.grammars.verdict import GrammarRefused
+
+
+@dataclass
+class Asked:
+    """A request under way: whose it is, and whether its grammar was refused here."""
+
+    tenant: Tenant
+    refusal: GrammarRefused | None = None
+
+
+asked_now: ContextVar[Asked | None] = ContextVar("asked_now", default=None)
+
+
+def guard_engine(engine: EngineClient, gate: GrammarGate) -> None:
+    """Stops a grammar that the body did not tell of, whatever way it came."""
+    generate = engine.generate
+
+    async def guarded(prompt: Any, sampling_params: SamplingParams, *rest: Any, **named: Any) -> AsyncGenerator[Any]:
+        params = sampling_params.structured_outputs
+        if params and not params.all_constraints_none():
+            asked = asked_now.get() or Asked(Tenant())
+            try:
+                await gate.admit(asked.tenant, ParamsOrder(params))
+            except GrammarRefused as cause:
+                asked.refusal = cause
+                raise GracefulHTTPError(cause.sentence, HTTPStatus(cause.status)) from cause
+        async with aclosing(generate(prompt, sampling_params, *rest, **named)) as outputs:
+            async for output in outputs:
+                yield output
+
+    engine.generate = guarded
