@@ -6,6 +6,7 @@ from functools import partial
 from socket import socket
 
 from fastapi import FastAPI
+from uvicorn.config import LOGGING_CONFIG
 from vllm import envs
 from vllm.engine.protocol import EngineClient
 from vllm.entrypoints.launchers.api_server.app_state import init_app_state
@@ -53,7 +54,6 @@ async def build_and_serve(
     # vLLM has built its own stack already; these stand before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
     app.middleware_stack = AccessMiddleware(GrammarMiddleware(stack, gate, setting), key)
-    log_config = get_uvicorn_log_config(arguments)
     return await serve_http(
         app,
         sock=listener,
@@ -64,7 +64,7 @@ async def build_and_serve(
         timeout_keep_alive=envs.VLLM_HTTP_TIMEOUT_KEEP_ALIVE,
         h11_max_incomplete_event_size=arguments.h11_max_incomplete_event_size,
         h11_max_header_count=arguments.h11_max_header_count,
-        **({"log_config": log_config} if log_config else {}),
+        log_config=get_uvicorn_log_config(arguments) or LOGGING_CONFIG,
     )
 
 
