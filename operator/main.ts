@@ -22,8 +22,8 @@ import { startUpkeep } from './upkeep.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
-// For upkeep alone: two things at once, of which one looks something up while it keeps a key from being written.
-const tracingConnections = 3
+// For upkeep alone: erasures beside two things that look something up while they keep a key from being written.
+const tracingConnections = 4
 
 const config = loadConfig()
 const podSettings = readPodSettings(config)

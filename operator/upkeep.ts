@@ -20,8 +20,8 @@ const guardMs = 300_000
 const unclaimedMs = 10_000
 
 /**
- * Removes what was deleted or is kept no longer, in loops of their own: large stores must not hold up the resync. Nothing
- * leaves a store that is not ours: it waits. Gives a function that ends it.
+ * Removes what was deleted or is kept no longer, in loops of their own: large stores must not hold up the resync, nor what
+ * is removed from them whose they are. Nothing leaves a store that is not ours: it waits. Gives a function that ends it.
  */
 export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<void> {
   const stop = new AbortController()
@@ -31,23 +31,20 @@ export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<
       await delay(pause(), undefined, { signal: stop.signal }).catch(() => {})
     }
   }
-  const look = () => runSteps(context, { checkStore: () => guard.check() })
-  const runAll = ({ others, removing }: Work) => runSteps(context, guard.isOurs ? { ...others, ...removing } : others)
-  const start = async () => {
-    await look()
-    await Promise.all([
-      repeat(look, () => (guard.isOurs ? guardMs : unclaimedMs)),
-      repeat(
-        () => runAll(promptWork),
-        () => everyMs,
-      ),
-      repeat(
-        () => runAll(rareWork),
-        () => rarelyMs,
-      ),
-    ])
-  }
-  const running = start()
+  const removing = { ...context, artifacts: guard.artifacts }
+  const remove = (steps: Steps) => (guard.isOurs ? runSteps(removing, steps) : Promise.resolve())
+  const often = () => everyMs
+  const rarely = () => rarelyMs
+  // It may become ours at any time.
+  const unlessUnclaimed = (pauseMs: number) => () => (guard.isOurs ? pauseMs : unclaimedMs)
+  const running = Promise.all([
+    repeat(() => runSteps(context, { checkStore: () => guard.check() }), unlessUnclaimed(guardMs)),
+    repeat(() => runSteps(context, { sweepGarbage: () => guard.sweep() }), unlessUnclaimed(guardMs)),
+    repeat(() => runSteps(context, promptWork), often),
+    repeat(() => runSteps(context, rareWork), rarely),
+    repeat(() => remove(promptRemoval), often),
+    repeat(() => remove(rareRemoval), unlessUnclaimed(rarelyMs)),
+  ])
   return async () => {
     stop.abort()
     await running
@@ -56,27 +53,18 @@ export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<
 
 type Steps = Record<string, (context: Context) => Promise<unknown>>
 
-/** What is to be done, and what of it removes something from the store. */
-interface Work {
-  others: Steps
-  removing: Steps
-}
+const promptWork: Steps = { applyRetention, sweepDeletions: ({ pool }) => sweepDeletions(pool) }
+const rareWork: Steps = { addTraceWeeks, forgetHolds }
 
-const promptWork: Work = {
-  others: { applyRetention, sweepDeletions: ({ pool }) => sweepDeletions(pool) },
-  removing: {
-    purgeCheckpoints,
-    eraseAll: (context) => eraseAll(context),
-    purgeModels,
-    removeOldOptimizers,
-    removeSpentProgress,
-  },
+// What removes something from the store.
+const promptRemoval: Steps = {
+  purgeCheckpoints,
+  eraseAll: (context) => eraseAll(context),
+  purgeModels,
+  removeOldOptimizers,
+  removeSpentProgress,
 }
-
-const rareWork: Work = {
-  others: { addTraceWeeks, forgetHolds },
-  removing: { removeOldPayloads, removeOldStatistics, applyTraceRetention, eraseLateTraces },
-}
+const rareRemoval: Steps = { removeOldPayloads, removeOldStatistics, applyTraceRetention, eraseLateTraces }
 
 async function forgetHolds({ pool, tracing }: Context): Promise<void> {
   await forgetOldHolds({ schema: 'training', pool })

@@ -42,9 +42,17 @@ export async function keepUnits(pool: Pool, units: StoredUnit[]): Promise<void> 
   )
 }
 
-/** Forgets what is pointed at again, or gone: all that is not among what nothing points at. */
+/**
+ * Forgets what is pointed at again, or gone: all that is not among what nothing points at. What somebody keeps is not
+ * forgotten where the store only seems to be empty.
+ */
 export async function forgetOtherGarbage(pool: Pool, found: string[]): Promise<void> {
-  await pool.query('DELETE FROM training.garbage WHERE prefix <> ALL ($1)', [found])
+  await pool.query('DELETE FROM training.garbage WHERE kept_at IS NULL AND prefix <> ALL ($1)', [found])
+}
+
+/** Forgets what is kept, where rows point at it: it goes when they do. */
+export async function forgetKept(pool: Pool, prefixes: string[]): Promise<void> {
+  await pool.query('DELETE FROM training.garbage WHERE prefix = ANY ($1)', [prefixes])
 }
 
 /** Has the quarantine of what the database has never heard of begin anew. */

@@ -1,5 +1,6 @@
 import {
   forgetGarbage,
+  forgetKept,
   forgetOldBlobs,
   forgetOtherGarbage,
   isQuarantined,
@@ -8,28 +9,23 @@ import {
   restartQuarantine,
 } from '../../db/queries/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
-import { findNewestRow } from '../../db/store/installation.ts'
 import type { Context } from '../context.ts'
-import { holdsOf, refer, surveyStore, type SurveyedUnit } from './survey.ts'
+import { findGarbage, findYoungest, type FoundGarbage } from './find-garbage.ts'
+import { holdsOf, refer, type SurveyedUnit } from './survey.ts'
 import type { Unit } from './units.ts'
 
 type Deps = Pick<Context, 'pool' | 'tracing' | 'artifacts' | 'log'>
 
 const folders: ReadonlySet<Unit['kind']> = new Set(['checkpoint', 'progress', 'upload'])
 const daySeconds = 24 * 3600
-// Until something counts as garbage; and then for a person to see what is quarantined, and to say that it is none.
-const untilGarbageSeconds = daySeconds
+// For a person to see what is quarantined, and to say that it is no garbage.
 const quarantineSeconds = 7 * daySeconds
-// What more there is waits for the next time.
-const mostGarbage = 100_000
-// The clocks of the store and of the databases differ.
-const skewMs = 10 * 60_000
 // Attempts that died leave a checkpoint now and then, and requests that failed a payload. Many things that the databases
 // have never heard of belong to somebody else.
 const fewUnseen = 10
 const unseenShare = 0.1
 
-/** What a sweep found, and why it removed nothing. */
+/** What a sweep found, and why it removed only some of it. */
 export interface Sweep {
   found: number
   removed: number
@@ -38,41 +34,23 @@ export interface Sweep {
 
 /**
  * Looks for what lies in the store and no row points at: it is quarantined (noted) when it is older than a day and than
- * the newest row, and removed when it is still so seven days later. Nothing is removed from a store that has much of which
- * the databases have never heard.
+ * the newest row, and removed when it is still so seven days later. Where there is much of which the databases have never
+ * heard, nothing of that is removed, and what they know to be garbage goes on being removed.
  */
 export async function sweepGarbage(deps: Deps): Promise<Sweep> {
-  await forgetOldBlobs(deps.pool, untilGarbageSeconds)
-  const youngest = await findYoungest(deps)
-  const { garbage, unreferenced, units, unseen } = await findGarbage(deps, youngest)
-  if (unreferenced.length < mostGarbage) await forgetOtherGarbage(deps.pool, unreferenced)
-  await quarantine(deps, garbage)
-  const found = garbage.length
-  if (unseen > Math.max(fewUnseen, units * unseenShare)) {
-    await restartQuarantine(deps.pool)
-    return { found, removed: 0, trouble: describeUnseen(unseen, units) }
+  await forgetOldBlobs(deps.pool, daySeconds)
+  const youngest = await findYoungest(deps, daySeconds)
+  const { known, unseen, unreferenced, usedAgain, counts } = await findGarbage(deps, youngest)
+  if (unreferenced) await forgetOtherGarbage(deps.pool, unreferenced)
+  await forgetKept(deps.pool, usedAgain)
+  await quarantine(deps, [...known, ...unseen])
+  const isTooMuch = counts.unseen > Math.max(fewUnseen, counts.units * unseenShare)
+  if (isTooMuch) await restartQuarantine(deps.pool)
+  return {
+    found: known.length + unseen.length,
+    removed: await removeOld(deps, isTooMuch ? known : [...known, ...unseen], youngest),
+    trouble: isTooMuch ? describeUnseen(counts) : undefined,
   }
-  return { found, removed: await removeOld(deps, garbage, youngest), trouble: undefined }
-}
-
-/** What is younger is no garbage: somebody may still write it, or it came after all that the databases know. */
-async function findYoungest({ pool, tracing }: Deps): Promise<number> {
-  const newest = await findNewestRow(pool, tracing)
-  return Math.min(Date.now() - untilGarbageSeconds * 1000, (newest?.getTime() ?? -Infinity) - skewMs)
-}
-
-async function findGarbage(deps: Deps, youngest: number) {
-  const found = { garbage: [] as SurveyedUnit[], unreferenced: [] as string[], units: 0, unseen: 0 }
-  for await (const units of surveyStore(deps)) {
-    const loose = units.filter(({ referenced }) => !referenced)
-    const garbage = loose.filter(({ kept, modifiedAt }) => !kept && modifiedAt.getTime() < youngest)
-    found.units += units.length
-    found.unseen += garbage.filter(({ unseen }) => unseen).length
-    if (found.unreferenced.length >= mostGarbage) continue
-    found.unreferenced.push(...loose.map(({ prefix }) => prefix))
-    found.garbage.push(...garbage)
-  }
-  return found
 }
 
 async function quarantine({ pool, log }: Deps, garbage: SurveyedUnit[]): Promise<void> {
@@ -87,10 +65,10 @@ async function quarantine({ pool, log }: Deps, garbage: SurveyedUnit[]): Promise
   )
 }
 
-function describeUnseen(unseen: number, units: number): string {
+function describeUnseen({ unseen, units }: FoundGarbage['counts']): string {
   return (
-    `the database has never heard of ${unseen} of the ${units} things in the artifact store: nothing is removed as ` +
-    'garbage. "npm run garbage -- list" shows them, "keep" keeps them, "release" says that they are garbage'
+    `the database has never heard of ${unseen} of the ${units} things in the artifact store: none of them is removed. ` +
+    '"npm run garbage -- list" shows them, "keep" keeps them, "release" says that they are garbage'
   )
 }
 

@@ -141,6 +141,37 @@ test.each<[string, (count: number) => Promise<unknown>]>([
   expect(await sweep()).toEqual({ found: 11, removed: 11, trouble: undefined })
 })
 
+test('however much is unseen, known garbage goes', async () => {
+  const job = await rows.addJob(await addModel(), 'Succeeded')
+  const known = await putOld(`progress/${job}/${randomUUID()}/manifest.json`)
+  const unseen = []
+  for (let count = 0; count < 11; count++) unseen.push(await putOld(`payloads/team/${count}.json`))
+  await sweep()
+  await wait(8)
+  expect(await sweep()).toEqual({
+    found: 12,
+    removed: 1,
+    trouble: expect.stringMatching(/never heard of 11 of the 12/),
+  })
+  expect([known, ...unseen].filter((file) => existsSync(file))).toEqual(unseen)
+})
+
+test('what is kept stays so when the store seems to be empty for a moment', async () => {
+  const kept = await putOld('payloads/team/kept.json')
+  await sweep()
+  await keepGarbage(database.pool, 'all')
+  const empty = await mkdtemp(path.join(tmpdir(), 'garbage-'))
+  const artifacts = createArtifactStore(empty)
+  expect(await sweepGarbage({ pool: database.pool, tracing: database.pool, artifacts, log })).toMatchObject({
+    found: 0,
+  })
+  await rm(empty, { recursive: true })
+  await sweep()
+  await wait(8)
+  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
+  expect(existsSync(kept)).toBe(true)
+})
+
 test('what is newer than the newest row is no garbage', async () => {
   const payload = await putOld('payloads/team/later.json')
   await database.pool.query(`UPDATE training.models SET created_at = now() - interval '20 days'`)

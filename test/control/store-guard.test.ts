@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { prepareAdminCommand } from '../../apiserver/admin/run.ts'
 import { readInstallation } from '../../db/store/installation.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
+import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
 import { StoreGuard } from '../../operator/garbage/guard.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { ModelRows } from '../support/model-rows.ts'
@@ -40,12 +41,13 @@ beforeEach(async () => {
 })
 
 /** What the operator of an installation does in its first hours: a new guard lists the store at once. */
-async function operate({ pool }: TestDatabase, hours = 2) {
-  const deps = { pool, tracing: pool, artifacts: createArtifactStore(root), log }
+async function operate({ pool }: TestDatabase, hours = 2, artifacts: ArtifactStore = createArtifactStore(root)) {
+  const deps = { pool, tracing: pool, artifacts, log }
   let guard = new StoreGuard(deps)
   for (let hour = 0; hour < hours; hour++) {
     guard = new StoreGuard(deps)
     await guard.check()
+    await guard.sweep()
   }
   return guard
 }

@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream'
+import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from '../../lib/artifact-store/store.ts'
+
+/** Nothing is removed: the store is not ours, or not any more. */
+export class StoreNotOurs extends Error {
+  override readonly name = 'StoreNotOurs'
+}
+
+/** An artifact store from which something is removed only after somebody has agreed. */
+export class GuardedStore implements ArtifactStore {
+  readonly #store: ArtifactStore
+  readonly #agree: () => Promise<void>
+
+  /** @param agree throws where nothing may be removed */
+  constructor(store: ArtifactStore, agree: () => Promise<void>) {
+    this.#store = store
+    this.#agree = agree
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#agree()
+    await this.#store.remove(key)
+  }
+
+  async removeAll(prefix: string): Promise<{ objects: number; bytes: number }> {
+    await this.#agree()
+    return this.#store.removeAll(prefix)
+  }
+
+  put(key: string, source: Readable | Uint8Array): Promise<StoredArtifact> {
+    return this.#store.put(key, source)
+  }
+
+  adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact> {
+    return this.#store.adopt(key, file, known)
+  }
+
+  spoolPath(): Promise<string> {
+    return this.#store.spoolPath()
+  }
+
+  open(key: string, range?: ByteRange): Promise<Readable> {
+    return this.#store.open(key, range)
+  }
+
+  stat(key: string): Promise<{ size: number; modifiedAt: Date } | undefined> {
+    return this.#store.stat(key)
+  }
+
+  list(prefix: string): AsyncIterable<ListedArtifact> {
+    return this.#store.list(prefix)
+  }
+
+  copyAll(fromPrefix: string, toPrefix: string): Promise<void> {
+    return this.#store.copyAll(fromPrefix, toPrefix)
+  }
+
+  sweepTemporary(olderThanMs: number): Promise<void> {
+    return this.#store.sweepTemporary(olderThanMs)
+  }
+
+  probe(): Promise<void> {
+    return this.#store.probe()
+  }
+}
