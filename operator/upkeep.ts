@@ -31,19 +31,27 @@ export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<
       await delay(pause(), undefined, { signal: stop.signal }).catch(() => {})
     }
   }
+  const look = () => runSteps(context, { checkStore: () => guard.check() })
+  const sweep = () => runSteps(context, { sweepGarbage: () => guard.sweep() })
   const removing = { ...context, artifacts: guard.artifacts }
   const remove = (steps: Steps) => (guard.isOurs ? runSteps(removing, steps) : Promise.resolve())
   const often = () => everyMs
   const rarely = () => rarelyMs
   // It may become ours at any time.
   const unlessUnclaimed = (pauseMs: number) => () => (guard.isOurs ? pauseMs : unclaimedMs)
+  const startRemoving = async () => {
+    await look()
+    await Promise.all([
+      repeat(look, unlessUnclaimed(guardMs)),
+      repeat(sweep, unlessUnclaimed(guardMs)),
+      repeat(() => remove(promptRemoval), often),
+      repeat(() => remove(rareRemoval), unlessUnclaimed(rarelyMs)),
+    ])
+  }
   const running = Promise.all([
-    repeat(() => runSteps(context, { checkStore: () => guard.check() }), unlessUnclaimed(guardMs)),
-    repeat(() => runSteps(context, { sweepGarbage: () => guard.sweep() }), unlessUnclaimed(guardMs)),
     repeat(() => runSteps(context, promptWork), often),
     repeat(() => runSteps(context, rareWork), rarely),
-    repeat(() => remove(promptRemoval), often),
-    repeat(() => remove(rareRemoval), unlessUnclaimed(rarelyMs)),
+    startRemoving(),
   ])
   return async () => {
     stop.abort()

@@ -48,7 +48,7 @@ export interface AuditQuery {
 }
 
 /**
- * Writes an act into the log; to be called last in the transaction that does it. Acts of an entity are committed in the
+ * Writes an act into the log; to be called last in the transaction that does it, and before what another database does. Acts of an entity are committed in the
  * order of their positions, so that whoever reads on behind the newest misses none.
  */
 export async function noteAct(connection: Connection, act: Act): Promise<void> {

@@ -163,6 +163,24 @@ export async function eraseBlob(
   })
 }
 
+/** Removes an object of which the database knew nothing, and counts it in the report, or neither. */
+export async function countErased(
+  pool: Pool,
+  id: string,
+  { bytes, remove }: { bytes: number; remove: () => Promise<void> },
+): Promise<void> {
+  await withTransaction(pool, async (connection) => {
+    await connection.query(
+      `UPDATE training.erasures SET report = report || jsonb_build_object(
+         'objects', coalesce((report->'objects')::bigint, 0) + 1,
+         'bytes', coalesce((report->'bytes')::bigint, 0) + $2::bigint)
+       WHERE id = $1`,
+      [id, bytes],
+    )
+    await remove()
+  })
+}
+
 /** Ends an erasure. Of an entity all keys of then go, but the one that asked: it can read the report for a day. */
 export async function finishErasure(
   pool: Pool,

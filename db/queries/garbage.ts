@@ -93,6 +93,15 @@ export async function forgetGarbage(pool: Pool, prefix: string): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = $1', [prefix])
 }
 
+/** Forgets what is noted of an entity that is erased, kept or not. */
+export async function forgetGarbageOf(pool: Pool, entity: string): Promise<void> {
+  await pool.query(
+    `DELETE FROM training.garbage
+     WHERE split_part(prefix, '/', 1) IN ('payloads', 'artifacts', 'uploads', 'traces') AND split_part(prefix, '/', 2) = $1`,
+    [entity],
+  )
+}
+
 /** All that is noted, what was noted first before the rest. */
 export async function listNotedGarbage(pool: Pool): Promise<NotedGarbage[]> {
   const { rows } = await pool.query<NotedGarbage>(`SELECT ${columns} FROM training.garbage ORDER BY noted_at, prefix`)

@@ -1,4 +1,4 @@
-import type { Pool } from '../pool.ts'
+import type { Connection, Pool } from '../pool.ts'
 import type { KeyHolds } from './held-keys.ts'
 
 /** Who we are, for an artifact store that may have another owner. */
@@ -10,8 +10,8 @@ export interface Installation {
   trouble: string | null
 }
 
-export async function readInstallation(pool: Pool): Promise<Installation> {
-  const { rows } = await pool.query<Installation>(
+export async function readInstallation(connection: Connection): Promise<Installation> {
+  const { rows } = await connection.query<Installation>(
     'SELECT id, claim_wanted AS "claimWanted", trouble FROM training.installation',
   )
   return rows[0]!

@@ -21,6 +21,7 @@ import { removeBelow } from '../purge/files.ts'
 import { clearModel } from '../purge/models.ts'
 import { eraseTraces } from '../tracing/erase.ts'
 import { eraseBlobs } from './blobs.ts'
+import { eraseLeftovers } from './leftovers.ts'
 
 // By then no trainer writes for what is erased any more (its lease is over), no resource is made late, and no gateway
 // still has to write what was used.
@@ -47,10 +48,15 @@ async function erase(context: Context, erasure: RunningErasure, afterSeconds: nu
   if (!tracesAreGone || payloadsLeft > 0 || erasure.ageSeconds < afterSeconds) return
   await eraseRows(pool, erasure)
   if (!(await eraseBlobs(context, erasure))) return
-  // What was never completed belongs to no project.
-  if (erasure.project === null) await removeBelow(context.artifacts, uploadsOf(erasure.entity))
+  if (erasure.project === null && !(await eraseRest(context, erasure))) return
   await finishErasure(pool, erasure)
   log.info({ erasure: erasure.id }, 'erased')
+}
+
+/** What belongs to no project: files that were never completed, and what no row points at. */
+async function eraseRest(context: Context, erasure: RunningErasure): Promise<boolean> {
+  await removeBelow(context.artifacts, uploadsOf(erasure.entity))
+  return eraseLeftovers(context, erasure)
 }
 
 /** Before anything is removed, so that the report has all of it, whatever happens to us on the way. */

@@ -1,5 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -50,6 +52,22 @@ async function fill(rest: ReturnType<typeof createRest>, project: string) {
 /** What the operator waits for until the last late write is in is over. */
 const settle = (id: string) =>
   pool.query(`UPDATE training.erasures SET requested_at = requested_at - interval '1 minute' WHERE id = $1`, [id])
+
+/** What requests of an entity left that died before their rows were written; one of them is kept. */
+async function putLeftovers(entity: string): Promise<string[]> {
+  const keys = ['payloads/E/a.json', 'artifacts/E/b', 'traces/E/99/calls/c', 'traces/E/99/files/d'].map((key) =>
+    key.replace('E', entity),
+  )
+  const files = keys.map((key) => path.join(stack.artifacts, key))
+  for (const file of files) {
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, 'left')
+  }
+  await pool.query('INSERT INTO training.garbage (prefix, bytes, unseen, kept_at) VALUES ($1, 4, true, now())', [
+    keys[0],
+  ])
+  return files
+}
 
 const countRows = async (table: string, column: string, value: string) =>
   (await pool.query(`SELECT FROM ${table} WHERE ${column} = $1`, [value])).rowCount
@@ -105,17 +123,21 @@ test('an entity is erased with its keys; the one that asked reads the report', a
   await pool.query(`UPDATE auth.api_keys SET created_at = created_at - interval '2 minutes' WHERE entity = $1`, [
     entity,
   ])
+  const leftovers = await putLeftovers(entity)
+  const [others] = await putLeftovers(other.entity)
   expect((await other.admin.send('DELETE', `/v1/preview/entities/${entity}`)).status).toBe(404)
   const erasure = await admin.call<Erasure>('DELETE', `/v1/preview/entities/${entity}`)
   await eventually(async () => expect((await member.send('GET', '/v1/preview/models')).status).toBe(401))
   await settle(erasure.id)
   await eventually(async () => {
     const read = await admin.call<Erasure>('GET', `/v1/preview/erasures/${erasure.id}`)
-    expect(read).toMatchObject({ state: 'done', report: { models: 2, checkpoints: 2, keys: 1 } })
+    expect(read).toMatchObject({ state: 'done', report: { models: 2, checkpoints: 2, keys: 1, objects: 2 * 4 + 4 } })
   })
   expect(await countRows('training.models', 'entity', entity)).toBe(0)
   expect(await countRows('training.outbox', 'entity', entity)).toBe(0)
   expect(existsSync(rows.folderOf(gone.checkpoint))).toBe(false)
+  expect([...leftovers, others!].map((file) => existsSync(file))).toEqual([false, false, false, false, true])
+  expect(await countRows('training.garbage', `split_part(prefix, '/', 2)`, entity)).toBe(0)
   expect(await other.admin.call('GET', `/v1/preview/models/${kept.id}`)).toMatchObject({ latest_step: 1 })
   const { rows: keys } = await pool.query(
     'SELECT expires_at < now() + $2 AS soon FROM auth.api_keys WHERE entity = $1',

@@ -4,13 +4,16 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { prepareAdminCommand } from '../../apiserver/admin/run.ts'
 import { readInstallation } from '../../db/store/installation.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
 import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
+import type { Context } from '../../operator/context.ts'
 import { StoreGuard } from '../../operator/garbage/guard.ts'
+import { startUpkeep } from '../../operator/upkeep.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { ModelRows } from '../support/model-rows.ts'
 
 const errors: string[] = []
@@ -30,6 +33,7 @@ afterAll(async () => {
   await ours.drop()
   await theirs.drop()
 })
+afterEach(() => vi.restoreAllMocks())
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'guard-'))
   errors.length = 0
@@ -91,6 +95,17 @@ async function makeOld(file: string, days: number): Promise<string> {
   const time = new Date(Date.now() - days * 24 * 3600_000)
   await utimes(file, time, time)
   return file
+}
+
+/** The store, with something that happens once it is listed whole. */
+function listing(happen: () => Promise<unknown>): ArtifactStore {
+  const artifacts = createArtifactStore(root)
+  const list = artifacts.list.bind(artifacts)
+  artifacts.list = async function* (prefix) {
+    yield* list(prefix)
+    if (prefix === '') await happen()
+  }
+  return artifacts
 }
 
 const areThere = (files: string[]) => files.every((file) => existsSync(file))
@@ -205,6 +220,42 @@ test('a store whose things nobody knows is left alone until it is claimed', asyn
   expect([areThere(files), await countNoted(ours)]).toEqual([true, 0])
   await run(ours, 'claim')
   expect((await operate(ours)).isOurs).toBe(true)
+})
+
+test.each<[string, () => Promise<unknown>]>([
+  ['somebody else begins to use the store', () => operate(theirs, 1)],
+  ['the database is restored', () => ours.pool.query('DELETE FROM training.store_marks')],
+])('nothing is removed any more when %s during a long sweep', async (_, happen) => {
+  await operate(ours)
+  await addThings(ours, 3)
+  const garbage = await putOld('payloads/team/nobody.json')
+  await operate(ours)
+  await ours.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '8 days'`)
+  const artifacts = listing(async () => {
+    await happen()
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+  })
+  await expect(operate(ours, 1, artifacts)).rejects.toThrow(/nothing is removed from the artifact store/)
+  expect(existsSync(garbage)).toBe(true)
+  expect((await readInstallation(ours.pool)).trouble).toMatch(/nothing is removed/)
+})
+
+test('while a store is listed, what was deleted goes on being removed', async () => {
+  await operate(ours)
+  await addThings(ours, 1)
+  const { rows } = await ours.pool.query<{ job: string; id: string }>(
+    `INSERT INTO training.job_progress (job_id, id, attempt, step, digest)
+     SELECT id, gen_random_uuid(), 1, 1, 'd' FROM training.jobs RETURNING job_id AS job, id`,
+  )
+  const saved = await putOld(`progress/${rows[0]!.job}/${rows[0]!.id}/manifest.json`)
+  const listed = Promise.withResolvers<void>()
+  const artifacts = listing(() => listed.promise)
+  const deps = { pool: ours.pool, tracing: ours.pool, artifacts, log }
+  const stop = startUpkeep({ ...deps, traceDays: null } as Context, new StoreGuard(deps))
+  await eventually(() => expect(existsSync(saved)).toBe(false))
+  listed.resolve()
+  await stop()
 })
 
 test('what is quarantined can be listed, kept and released', async () => {

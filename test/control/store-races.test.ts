@@ -48,6 +48,7 @@ beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'races-'))
   artifacts = createArtifactStore(root)
   await pool.query('TRUNCATE training.models, training.blobs, training.garbage, training.held_keys CASCADE')
+  await pool.query('UPDATE training.installation SET trouble = NULL')
   return () => rm(root, { recursive: true })
 })
 
@@ -122,6 +123,7 @@ describe('a payload of a job', () => {
     return model
   }
   const addJob = async () => new ModelRows(pool, root).addJob(await addModel(), 'Queued', uri)
+  const refuse = () => store(() => Promise.reject(new Error('no place')))
 
   test('is not purged between its bytes and its row, however old they look', async () => {
     const gone = await addDeletedModel()
@@ -177,9 +179,33 @@ describe('a payload of a job', () => {
 
   test('whose request is refused is not held any longer', async () => {
     const gone = await addDeletedModel()
-    await expect(store(() => Promise.reject(new Error('no place')))).rejects.toThrow('no place')
+    await expect(refuse()).rejects.toThrow('no place')
     expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 0 })
     expect(await isThere(key)).toBe(false)
+  })
+
+  test('whose request is refused is removed', async () => {
+    await expect(refuse()).rejects.toThrow('no place')
+    expect(await isThere(key)).toBe(false)
+  })
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['another job has it', addJob],
+    [
+      'somebody else stores it just now',
+      () => pool.query('INSERT INTO training.held_keys VALUES ($1, $2)', [key, randomUUID()]),
+    ],
+    ["the store may be somebody else's", () => pool.query(`UPDATE training.installation SET trouble = 'not ours'`)],
+  ])('whose request is refused stays when %s', async (_, prepare) => {
+    await prepare()
+    await expect(refuse()).rejects.toThrow('no place')
+    expect(await isThere(key)).toBe(true)
+  })
+
+  test('stays when nobody knows whether its job was made', async () => {
+    const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'))
+    await expect(store(lost)).rejects.toThrow('Connection terminated')
+    expect(await isThere(key)).toBe(true)
   })
 })
 

@@ -47,11 +47,10 @@ export function routeTraceRetention(api: Api, { pool, tracing }: Deps): void {
       const { entity, keyId: actor } = caller
       const subject = nameOf(params['project']!)
       const { number } = await projects.open(caller, `${entity}/${subject}`)
-      await withTransaction(pool, async (connection) => {
-        await noteAct(connection, { entity, actor, action: 'trace_retention.set', subject, details: { days } })
-        // Traces may lie in another database: the act is only written down when this was done.
-        await setRetention(tracing, number, days)
-      })
+      // Traces may lie in another database. What is written down first may then fail, and what is done is always written down.
+      const act = { entity, actor, action: 'trace_retention.set', subject, details: { days } } as const
+      await withTransaction(pool, (connection) => noteAct(connection, act))
+      await setRetention(tracing, number, days)
       return { days }
     },
   )

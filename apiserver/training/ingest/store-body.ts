@@ -1,4 +1,8 @@
-import { whileHoldingKey } from '../../../db/store/held-keys.ts'
+import type { Connection } from '../../../db/pool.ts'
+import { whileHoldingKey, whileUnheld } from '../../../db/store/held-keys.ts'
+import { readInstallation } from '../../../db/store/installation.ts'
+import { referToPayloads } from '../../../db/store/references.ts'
+import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import { payloadKey } from '../../../lib/artifact-store/payloads.ts'
 import type { StoredArtifact } from '../../../lib/artifact-store/store.ts'
 import type { Deps } from '../../deps.ts'
@@ -6,9 +10,9 @@ import { keepStorable, type SpooledBody } from './spool.ts'
 
 /**
  * Gives a spooled body to the store, as it came, and commits what points at it. The same body twice is one object: nobody
- * removes it before the commit.
+ * removes it before the commit. Where that is refused, and nothing else points at the object, it goes again.
  */
-export function storeBody<T>(
+export async function storeBody<T>(
   deps: Deps,
   { entity, body }: { entity: string; body: SpooledBody },
   commit: (stored: StoredArtifact) => Promise<T>,
@@ -16,7 +20,29 @@ export function storeBody<T>(
   const { file, size } = body
   const digest = body.digest.toString('hex')
   const key = payloadKey(entity, digest)
-  return whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () =>
-    commit(await keepStorable(deps, () => deps.artifacts.adopt(key, file, { digest, size }))),
+  const stored = { isThere: false }
+  try {
+    return await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
+      const artifact = await keepStorable(deps, () => deps.artifacts.adopt(key, file, { digest, size }))
+      stored.isThere = true
+      return commit(artifact)
+    })
+  } catch (error) {
+    // Of a commit whose answer is lost nobody knows whether it was refused.
+    if (stored.isThere && !isDatabaseUnavailable(error)) await removeSpare(deps, key)
+    throw error
+  }
+}
+
+/** What cannot be removed now is left to the garbage collector, and so is all that lies in a store that is not ours alone. */
+async function removeSpare({ pool, artifacts, log }: Deps, key: string): Promise<void> {
+  const remove = async (connection: Connection) => {
+    const [reference] = await referToPayloads(connection, [key])
+    const { trouble } = await readInstallation(connection)
+    if (reference?.referenced === false && trouble === null) await artifacts.remove(key)
+    return true
+  }
+  await whileUnheld({ pool, schema: 'training' }, key, remove).catch((error: unknown) =>
+    log.warn({ key, error }, 'a payload that was not taken in is left in the artifact store'),
   )
 }
