@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { parseDuration } from './command.ts'
+import { garbageUsage } from './garbage-command.ts'
 import { findHelp, prepareAdminCommand } from './run.ts'
 
 test.each([
@@ -15,9 +18,18 @@ test.each([
 test.each<[string, string[], RegExp]>([
   ['key', ['--help'], /^usage: npm run key -- ENTITY/],
   ['limits', ['team', '-h'], /^usage: npm run limits -- ENTITY/],
+  ['garbage', ['--help'], /^usage: npm run garbage -- list\n(.*\n)*.* keep .*\n.* release .*\n.* claim /],
+  ['garbage', ['keep', '-h'], /^usage: npm run garbage -- list/],
 ])('%s %j is answered with the usage', (command, args, usage) => {
   expect(findHelp(command, args)).toMatch(usage)
   expect(findHelp(command, ['team'])).toBeUndefined()
+})
+
+test('npm run garbage needs no database to tell how it is used', async () => {
+  const start = (...args: string[]) => promisify(execFile)(process.execPath, ['local/garbage.ts', ...args])
+  const [help, refused] = await Promise.allSettled([start('--help'), start('keep')])
+  expect(help).toMatchObject({ value: { stdout: `${garbageUsage}\n`, stderr: '' } })
+  expect(refused).toMatchObject({ reason: { code: 1, stdout: '', stderr: `${garbageUsage}\n` } })
 })
 
 describe('a command is refused with a sentence', () => {
@@ -41,6 +53,9 @@ describe('a command is refused with a sentence', () => {
     ['that keeps nothing', ['garbage', 'keep'], /^usage: npm run garbage/],
     ['that keeps all and some', ['garbage', 'keep', '--all', 'payloads/a/b.json'], /^usage: npm run garbage/],
     ['of another name for garbage', ['garbage', 'constructor', '--all'], /^usage: npm run garbage/],
+    ['that lists some garbage', ['garbage', 'list', 'payloads/a/b.json'], /^usage: npm run garbage/],
+    ['that claims all', ['garbage', 'claim', '--all'], /^usage: npm run garbage/],
+    ['that releases nothing', ['garbage', 'release'], /^usage: npm run garbage/],
     ['with an unknown option for garbage', ['garbage', 'list', '--every'], /--every[^]*usage/],
     ['with too high a limit', ['limits', 'team', '--queued-jobs', '3000000000'], /up to 2147483647/],
   ])('%s', (_, [command, ...args], sentence) => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { prepareGarbageCommand } from '../../apiserver/admin/garbage-command.ts'
 import { prepareAdminCommand } from '../../apiserver/admin/run.ts'
 import { readInstallation } from '../../db/store/installation.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
@@ -110,6 +111,11 @@ function listing(happen: () => Promise<unknown>): ArtifactStore {
 
 const areThere = (files: string[]) => files.every((file) => existsSync(file))
 const countNoted = async ({ pool }: TestDatabase) => (await pool.query('SELECT FROM training.garbage')).rowCount
+/** What a command prints: its note, and what others may read from it. */
+async function say(...args: string[]): Promise<string[]> {
+  const { note = '', output } = await prepareGarbageCommand(args)(ours.pool)
+  return [note, output].filter((text) => text !== '')
+}
 const run = (database: TestDatabase, ...args: string[]) => prepareAdminCommand('garbage', args)(database.pool)
 
 test('an empty store is ours, and swept from then on', async () => {
@@ -260,15 +266,33 @@ test('while a store is listed, what was deleted goes on being removed', async ()
 
 test('what is quarantined can be listed, kept and released', async () => {
   await operate(ours)
+  expect(await say('list')).toEqual([
+    expect.stringMatching(/^Installation [0-9a-f-]{36}: the artifact store is swept\.\nNothing is in quarantine, and/),
+  ])
   await addThings(ours, 3)
   const files = [await putOld('payloads/team/a.json'), await putOld('payloads/team/b.json')]
   await operate(ours)
-  await run(ours, 'list')
-  await run(ours, 'keep', 'payloads/team/a.json')
+  expect(await say('keep', 'payloads/team/a.json', 'payloads/team/c.json')).toEqual([
+    '1 of 2 are kept from now on; "list" shows all.\n',
+  ])
+  const since = '\\d{4}-\\d\\d-\\d\\dT\\S+Z'
+  expect(await say('list')).toEqual([
+    expect.stringMatching(/^Installation [0-9a-f-]{36}: the artifact store is swept\.\n$/),
+    expect.stringMatching(
+      new RegExp(
+        `^QUARANTINED SINCE +STATE +BYTES  PREFIX\n${since}  kept +1 +payloads/team/a.json\n` +
+          `${since}  never heard of  1 +payloads/team/b.json\n$`,
+      ),
+    ),
+  ])
   await passDays([ours], 9)
   expect(files.map((file) => existsSync(file))).toEqual([true, false])
-  await run(ours, 'release', 'payloads/team/a.json')
+  expect(await say('release', '--all')).toEqual([
+    '1 are garbage, and removed after seven days in quarantine; "list" shows all.\n',
+  ])
+  expect((await say('list'))[1]).toMatch(/ not needed any more +1 +payloads\/team\/a.json\n$/)
   await passDays([ours], 9)
   expect(areThere(files)).toBe(false)
   expect(await countNoted(ours)).toBe(0)
+  expect(await say('claim')).toEqual([expect.stringMatching(/^The operator takes the artifact store for its own/)])
 })
