@@ -20,8 +20,8 @@ const guardMs = 300_000
 const unclaimedMs = 10_000
 
 /**
- * Removes what was deleted or is kept no longer, in loops of their own: large stores must not hold up the resync, nor what
- * is removed from them whose they are. Nothing leaves a store that is not ours: it waits. Gives a function that ends it.
+ * Removes what was deleted or is kept no longer, in loops of their own: a large store holds up neither the resync nor the
+ * look whose it is. Nothing leaves a store that is not ours: it waits. Gives a function that ends it.
  */
 export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<void> {
   const stop = new AbortController()

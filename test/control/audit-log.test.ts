@@ -115,18 +115,18 @@ test('the log is read in pages, by action and by time, by the admins of its enti
 })
 
 test('what cannot be written down is not done, also where it is done in another database', async () => {
-  const path = '/v1/preview/projects/own/trace-retention'
-  await admin.call('PUT', path, { days: 9 })
+  const retention = '/v1/preview/projects/own/trace-retention'
+  await admin.call('PUT', retention, { days: 9 })
   await own.database.pool.query(`
     CREATE FUNCTION auth.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'disk full'; END $$;
     CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON auth.audit_log DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION auth.refuse()`)
   try {
-    expect((await admin.send('PUT', path, { days: 1 })).status).toBe(500)
+    expect((await admin.send('PUT', retention, { days: 1 })).status).toBe(500)
   } finally {
     await own.database.pool.query('DROP FUNCTION auth.refuse() CASCADE')
   }
-  expect(await admin.call('GET', path)).toEqual({ days: 9 })
+  expect(await admin.call('GET', retention)).toEqual({ days: 9 })
   expect((await listActs()).map(({ details }) => details)).toEqual([{ days: 9 }])
 })
 
