@@ -9,7 +9,7 @@ from trainyard_trainer.compute.step import Step
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step as build_rl_step
-from trainyard_trainer.sft.batches import build_steps
+from trainyard_trainer.sft.batches import SftSteps
 from trainyard_trainer.sft.config import SftConfig
 
 VOCABULARY = 1024
@@ -42,7 +42,7 @@ def make_row(random: np.random.Generator, length: int, family: int) -> Example:
 
 
 def make_sft_steps(rows: Sequence[Example], rows_per_step: int = ROWS_PER_STEP) -> list[Step]:
-    return build_steps(rows, SftConfig(batch_size=rows_per_step, learning_rate=LEARNING_RATE), MAX_LENGTH)
+    return list(SftSteps(rows, SftConfig(batch_size=rows_per_step, learning_rate=LEARNING_RATE), MAX_LENGTH))
 
 
 def make_tenants() -> list[list[Step]]:

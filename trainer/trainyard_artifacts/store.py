@@ -101,6 +101,7 @@ class FolderStore:
         try:
             require_digest(uri, digest_file(path), digest)
         except OSError as cause:
+            self.require_root()
             raise ArtifactMissing(f"{uri} is not in the artifact store") from cause
         return path
 

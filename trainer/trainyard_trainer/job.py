@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
 from trainyard_artifacts.store import ArtifactStore, open_store
@@ -97,7 +97,14 @@ class Job:
         return use_store()
 
     def read_input(self) -> bytes:
+        return self.find_input(self.store.read)
+
+    def open_input(self) -> BinaryIO:
+        """For what may be too large to be read as a whole. The file may lose its name while it is open."""
+        return self.find_input(lambda uri, digest: self.store.fetch(uri, digest).open("rb"))
+
+    def find_input(self, use_store: Callable[[str, str], Result]) -> Result:
         try:
-            return self.patiently(lambda: self.store.read(self.claim.input.uri, self.claim.input.digest))
+            return self.patiently(lambda: use_store(self.claim.input.uri, self.claim.input.digest))
         except ArtifactError as cause:
             raise InvalidInput(f"The input cannot be trained on: {cause}.", "InputUnusable") from cause

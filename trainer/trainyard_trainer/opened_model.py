@@ -19,7 +19,7 @@ from trainyard_trainer.compute.adapter_files import read_adapter, read_shape, sa
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.optimizer import Recipe, require_finite
 from trainyard_trainer.compute.slots import AdapterState, Shape, is_same_adapter
-from trainyard_trainer.compute.step import Numbers, Step
+from trainyard_trainer.compute.step import Numbers, Steps
 from trainyard_trainer.compute.targets import DEFAULT_TARGETS, choose_targets
 from trainyard_trainer.compute.turns import let_go
 from trainyard_trainer.compute.work import Saved, StepTaken, Work
@@ -47,13 +47,24 @@ class OpenedModel:
     take_notes: Callable[[], dict] = dict
     progress: Progress = field(default_factory=Progress)
 
+    def warn_of_layers(self) -> list[JobWarning]:
+        """Of the layers that an adapter has where a base model names none, those that this one has not."""
+        left_out = sorted({*DEFAULT_TARGETS} - {*self.shape.target_modules})
+        if self.job.settings.lora.target_modules or not left_out:
+            return []
+        message = (
+            f"Layers of the base model are not trained, as they can have no adapter: {', '.join(left_out)}. "
+            f"Trained are {', '.join(self.shape.target_modules)}; lora.targetModules of the BaseModel may name others."
+        )
+        return [JobWarning("layers_not_trained", message)]
+
     def score(self, examples: Sequence[Example]) -> list[np.ndarray]:
         """The log-probabilities of each example's trained tokens under the model as the job found it."""
         return score_under(self.job, self.slot, examples)
 
     def resume(
         self,
-        steps: Sequence[Step],
+        steps: Steps,
         use_notes: Callable[[dict], None] = lambda _: None,
         take_notes: Callable[[], dict] = dict,
     ) -> None:
@@ -77,7 +88,7 @@ class OpenedModel:
         use_notes(progress.notes)
         log.info("job resumed", job=self.job.claim.id, steps_taken=self.progress.steps_taken)
 
-    def train(self, steps: Sequence[Step], constant: Numbers, on_step: OnStep = lambda _: None) -> AdapterState:
+    def train(self, steps: Steps, constant: Numbers, on_step: OnStep = lambda _: None) -> AdapterState:
         """Takes the steps that are not taken yet, one gradient_step event for each, with the `constant` numbers."""
         job = self.job
         work = Work(
@@ -184,9 +195,6 @@ def choose_shape(job: Job) -> Shape:
     """Of a new adapter, as the base model's settings want it."""
     lora = job.settings.lora
     targets = job.turns.call(lambda: choose_targets(job.base.model, lora.target_modules))
-    left_out = [] if lora.target_modules else sorted({*DEFAULT_TARGETS} - {*targets})
-    if left_out:
-        log.warn("layers of the base model are not trained, as they can have no adapter", layers=", ".join(left_out))
     return Shape(lora.rank, lora.alpha, targets)
 
 

@@ -7,13 +7,12 @@ its steps are the same: they depend on settings of the trainer, as its longest s
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint
 from trainyard_artifacts.store import ArtifactStore
-from trainyard_trainer.compute.step import Numbers, Step
+from trainyard_trainer.compute.step import Numbers, Steps
 from trainyard_trainer.reports.claims import Artifact
 
 PROGRESS = "progress.json"
@@ -43,7 +42,7 @@ class Progress:
         (folder / PROGRESS).write_text(json.dumps({"seed": seed, **vars(self)}))
 
 
-def digest_steps(steps: Sequence[Step]) -> str:
+def digest_steps(steps: Steps) -> str:
     """sha256 of which tokens are trained on in each step, and of its learning rate and divisor."""
     digest = hashlib.sha256()
     for step in steps:
@@ -55,7 +54,7 @@ def digest_steps(steps: Sequence[Step]) -> str:
     return digest.hexdigest()
 
 
-def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str, steps: Sequence[Step]) -> tuple[Path, Progress]:
+def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str, steps: Steps) -> tuple[Path, Progress]:
     """The folder of a saved state, verified, and how far it is. Raises ArtifactError where it cannot be read, and
     ValueError, KeyError or TypeError where it is not of this job, or of one that was cut in other steps."""
     folder = fetch_checkpoint(store, saved.uri, saved.digest, [OPTIMIZER_STATE, PROGRESS])

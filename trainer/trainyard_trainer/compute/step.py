@@ -1,6 +1,6 @@
 """Optimizer steps as jobs hand them over, and the parts in which they are computed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -56,6 +56,16 @@ class Step:
     @property
     def num_trained(self) -> int:
         return sum(example.num_trained for example in self.examples)
+
+
+class Steps(Protocol):
+    """All steps of a job, in order: a list, or what makes each of them when it is asked for."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Step]: ...
+
+    def __getitem__(self, place: int, /) -> Step: ...
 
 
 @dataclass(frozen=True)

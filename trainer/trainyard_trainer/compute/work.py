@@ -2,14 +2,14 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from trainyard_trainer.compute.optimizer import Recipe
 from trainyard_trainer.compute.slots import AdapterState
-from trainyard_trainer.compute.step import Columns, Numbers, Part, PartResult, Step
+from trainyard_trainer.compute.step import Columns, Numbers, Part, PartResult, Step, Steps
 
 # Steps that may be taken before their reports are sent: a status server that is away for long halts the training.
 LARGEST_LEAD = 16
@@ -42,7 +42,7 @@ class Work:
 
     slot: str
     recipe: Recipe
-    steps: Sequence[Step]
+    steps: Steps
     entity: str
     check: Callable[[], None]
     save_seconds: float

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from io import BytesIO
+from typing import BinaryIO
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
 from transformers import PreTrainedTokenizerBase
 
 from trainyard_trainer.data.json_input import require_messages, require_tools
-from trainyard_trainer.data.parts import ABSENT, Values, read_parts, skip_byte_order_mark
+from trainyard_trainer.data.parts import ABSENT, BYTE_ORDER_MARK, Values, read_parts
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.rendering import encode, present_message
 from trainyard_trainer.tokens.turns import Conversation, find_turns
@@ -38,11 +38,11 @@ class LineParts(Struct):
 LINE = Decoder(LineParts)
 
 
-def read_rows(content: bytes, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> Iterator[Row]:
+def read_rows(file: BinaryIO, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> Iterator[Row]:
     """The rows in the order of their lines, one at a time, blank ones left out; InvalidInput names the line of what is
     wrong, or tells at the end that there was nothing to train on."""
     num_rows = num_trained = 0
-    for number, line in enumerate(BytesIO(skip_byte_order_mark(content)), start=1):
+    for number, line in enumerate(read_lines(file), start=1):
         check()
         if line.strip():
             row = read_row(line.removesuffix(b"\n"), f"Line {number}", tokenizer, check)
@@ -53,6 +53,14 @@ def read_rows(content: bytes, tokenizer: PreTrainedTokenizerBase, check: Callabl
     if not num_trained:
         message = "The training data has no assistant message in any line, so that there is nothing to learn."
         raise InvalidInput(message, "NothingToLearn")
+
+
+def read_lines(file: BinaryIO) -> Iterator[bytes]:
+    """No more than one is in memory, and of one that is too long only as much as tells so."""
+    most = MAX_LINE_BYTES + 8  # with a mark before it and an end behind it
+    yield file.readline(most).removeprefix(BYTE_ORDER_MARK)
+    while line := file.readline(most):
+        yield line
 
 
 def read_row(line: bytes, where: str, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> Row:
@@ -66,7 +74,7 @@ def read_row(line: bytes, where: str, tokenizer: PreTrainedTokenizerBase, check:
 def parse_line(line: bytes, where: str) -> tuple[list[dict], list[dict] | None]:
     """Whatever else the line holds is passed over."""
     if len(line) > MAX_LINE_BYTES:
-        raise InvalidInput(f"{where} has {len(line)} bytes; a line may have {MAX_LINE_BYTES}.")
+        raise InvalidInput(f"{where} has more than {MAX_LINE_BYTES} bytes, which is the most that a line may have.")
     require_utf8(line, where)
     parts, values = read_parts(memoryview(line), LINE, where), Values(where)
     found = values.read(parts.messages, f"{where}, messages")

@@ -1,4 +1,5 @@
 import json
+from io import BytesIO
 
 import pytest
 
@@ -10,13 +11,13 @@ GOOD = json.dumps({"messages": [ASK, RED]}).encode()
 
 
 def read(tokenizer, *lines):
-    return list(read_rows(b"\n".join(lines), tokenizer, lambda: None))
+    return list(read_rows(BytesIO(b"\n".join(lines)), tokenizer, lambda: None))
 
 
 def test_rows_keep_the_order_of_their_lines(tokenizer):
     lines = [json.dumps({"messages": [ASK, {"role": "assistant", "content": word}]}) for word in ("Red.", "Blue.")]
     content = "\ufeff" + lines[0] + "\r\n\n   \n" + lines[1] + "\n"
-    rows = read_rows(content.encode(), tokenizer, lambda: None)
+    rows = read_rows(BytesIO(content.encode()), tokenizer, lambda: None)
     trained = [[token for token, keep in zip(row.ids, row.trained, strict=True) if keep] for row in rows]
     assert [tokenizer.decode(ids) for ids in trained] == ["Red.<|im_end|>\n", "Blue.<|im_end|>\n"]
 
@@ -81,7 +82,7 @@ def test_a_job_that_was_taken_away_stops_at_the_next_line(tokenizer):
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        list(read_rows(GOOD, tokenizer, check))
+        list(read_rows(BytesIO(GOOD), tokenizer, check))
 
 
 def test_a_job_that_was_taken_away_stops_within_a_long_line(tokenizer):
@@ -93,4 +94,4 @@ def test_a_job_that_was_taken_away_stops_within_a_long_line(tokenizer):
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        list(read_rows(json.dumps({"messages": [ASK, RED] * 10}).encode(), tokenizer, check))
+        list(read_rows(BytesIO(json.dumps({"messages": [ASK, RED] * 10}).encode()), tokenizer, check))

@@ -20,7 +20,7 @@ MAX_VALUES = 200_000
 # Of one trajectory: more than any sequence that is trained on. They take 100 MB.
 MAX_SAMPLED = 500_000
 MISFIT = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
-KINDS = {"object": "an object", "array": "a list", "str": "text", "int": "a number", "float": "a number"}
+KINDS = {"object": "an object", "array": "a list", "str": "text", "int": "a whole number", "float": "a number"}
 TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 

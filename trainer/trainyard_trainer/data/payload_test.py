@@ -35,7 +35,7 @@ def test_a_trajectory_with_more_than_training_reads():
         (b"[]", "payload must be an object, not a list"),
         (b'{"trajectory_groups": {}}', r"trajectory_groups must be a list, not an object"),
         (b'{"trajectory_groups": [{"trajectories": [{"reward": NaN}]}]}', "not JSON.*byte 52"),
-        (b'{"trajectory_groups": [3]}', r"trajectory_groups\[0\] must be an object, not a number"),
+        (b'{"trajectory_groups": [3]}', r"trajectory_groups\[0\] must be an object, not a whole number"),
     ],
 )
 def test_bad_payloads(content, message):

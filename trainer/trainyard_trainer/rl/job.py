@@ -31,7 +31,8 @@ def run_rl_job(job: Job) -> None:
         record_dropped(recorder, dropped)
         model.resume(steps, recorder.restore_sums, recorder.list_sums)
         num_trained = sum(step.num_trained for step in steps)
-        job.lease.report_start(len(steps), constant | {"num_trainable_tokens": num_trained}, warnings)
+        numbers = constant | {"num_trainable_tokens": num_trained}
+        job.lease.report_start(len(steps), numbers, [*warnings, *model.warn_of_layers()])
         state = model.train(steps, constant, lambda taken: record_step(recorder, taken, sequences[taken.number - 1]))
         model.write_checkpoint(state, model.progress.average() or constant | {"num_trainable_tokens": 0})
 

@@ -1,22 +1,44 @@
 """Rows in batches: one optimizer step each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from trainyard_trainer import log
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.compute.step import Step
 from trainyard_trainer.sft.config import SftConfig
 from trainyard_trainer.sft.objective import SftObjective
+from trainyard_trainer.sft.spooled_rows import SpooledRows
 
 
-def build_steps(rows: Sequence[Example], config: SftConfig, max_length: int) -> list[Step]:
-    """Batches of rows in order, the last one short. Rows that are too long leave their batch, and move no other."""
-    batches = [rows[start : start + config.batch_size] for start in range(0, len(rows), config.batch_size)]
-    rates = config.list_rates(len(batches))
-    steps = [build_step(batch, rate, max_length) for batch, rate in zip(batches, rates, strict=True)]
-    if dropped := len(rows) - sum(len(step.examples) for step in steps):
-        log.warn("dropped rows that are too long", dropped=dropped, limit=max_length)
-    return steps
+class SftSteps:
+    """Batches of rows in order, the last one short. A step is made of its rows when it is asked for, and the one that
+    was asked for last is kept: it is asked for often while it is taken.
+
+    Rows that are too long leave their batch, and move no other.
+    """
+
+    def __init__(self, rows: Sequence[Example] | SpooledRows, config: SftConfig, max_length: int) -> None:
+        self.rows = rows
+        self.batch_size = config.batch_size
+        self.rates = config.list_rates(-(-len(rows) // config.batch_size))
+        self.max_length = max_length
+        self.latest: tuple[int, Step] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rates)
+
+    def __getitem__(self, place: int) -> Step:
+        latest = self.latest
+        if latest is None or latest[0] != place:
+            latest = self.latest = (place, self.build(place))
+        return latest[1]
+
+    def __iter__(self) -> Iterator[Step]:
+        return (self[place] for place in range(len(self)))
+
+    def build(self, place: int) -> Step:
+        start = place * self.batch_size
+        batch = [self.rows[number] for number in range(start, min(start + self.batch_size, len(self.rows)))]
+        return build_step(batch, self.rates[place], self.max_length)
 
 
 def build_step(batch: Sequence[Example], learning_rate: float, max_length: int) -> Step:

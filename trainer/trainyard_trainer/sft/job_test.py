@@ -1,13 +1,20 @@
 import json
 import math
+import tracemalloc
+from dataclasses import replace
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from trainyard_trainer.compute.adapter_files import read_method
+from trainyard_trainer.compute.machine import Machine
+from trainyard_trainer.compute.models_for_tests import make_base
 from trainyard_trainer.compute.optimizer import RL, SFT, build_optimizer, take_step
+from trainyard_trainer.compute.policy import Policy
+from trainyard_trainer.compute.turns import Turns
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.jobs_for_tests import Jobs
 
 NUMBERS = {
     "loss",
@@ -124,6 +131,31 @@ def test_rows_that_are_too_long_are_left_out_of_their_batch_and_counted(train, t
     memory = reports.steps[0]["memory_bytes"]
     empty = dict.fromkeys(NUMBERS, 0) | {"learning_rate": 5e-5, "num_dropped_trajectories": 2, "memory_bytes": memory}
     assert reports.steps[0] == empty
+
+
+def test_no_more_than_a_line_of_the_data_is_in_memory(jobs):
+    line = json.dumps({"messages": build_messages(*DIALOGUES[0]), "x": "a" * 2**20})
+    content = "\n".join([line] * 16).encode()
+    tracemalloc.start()
+    try:
+        reports = jobs.run("SFT", content, {"batch_size": 8})
+        assert tracemalloc.get_traced_memory()[1] < len(content) / 2
+    finally:
+        tracemalloc.stop()
+    assert [step["num_trajectories"] for step in reports.steps] == [8, 8]
+
+
+def test_layers_that_are_not_trained_are_told(tmp_path, tokenizer):
+    base = replace(make_base("Qwen3-MoE", vocab_size=len(tokenizer)), tokenizer=tokenizer)
+    with Turns(Machine(base), Policy(4096)) as turns:
+        jobs = Jobs(tmp_path, turns)
+        first = jobs.run("SFT", write_data(DIALOGUES), {})
+        second = jobs.run("SFT", write_data(DIALOGUES), {}, start=first.checkpoint)
+    told = (
+        "Layers of the base model are not trained, as they can have no adapter: down_proj, gate_proj, up_proj. Trained "
+        "are k_proj, o_proj, q_proj, v_proj; lora.targetModules of the BaseModel may name others."
+    )
+    assert first.warnings == second.warnings == [("layers_not_trained", told)]
 
 
 def test_a_batch_without_a_gradient_takes_no_step(train, jobs):

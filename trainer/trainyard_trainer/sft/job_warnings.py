@@ -1,22 +1,48 @@
 """What of an SFT job's rows cannot be trained on, counted for whoever sent them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from trainyard_trainer.compute.example import Example
 from trainyard_trainer.reports.job_warnings import JobWarning, head_warnings, tell_share
 
 
-def find_warnings(rows: Sequence[Example], max_length: int) -> list[JobWarning]:
+@dataclass
+class RowCounts:
+    """How many rows there are, how many of them have no trained token, and how many more than `limit` tokens; and the
+    tokens that are trained."""
+
+    limit: int
+    num_rows: int = 0
+    num_silent: int = 0
+    num_long: int = 0
+    num_trained: int = 0
+
+    def add(self, row: Example) -> None:
+        self.num_rows += 1
+        self.num_silent += not row.num_trained
+        self.num_long += row.num_tokens > self.limit
+        self.num_trained += row.num_trained if row.num_tokens <= self.limit else 0
+
+
+def count_rows(rows: Iterable[Example], limit: int, check: Callable[[], None]) -> RowCounts:
+    counts = RowCounts(limit)
+    for row in rows:
+        check()
+        counts.add(row)
+    return counts
+
+
+def find_warnings(counts: RowCounts) -> list[JobWarning]:
     """Empty where all rows are trained on."""
-    found = list(warn_of_rows(rows, max_length))
-    is_trained = any(row.num_trained and row.num_tokens <= max_length for row in rows)
-    return found if is_trained else head_warnings(found, "no_trainable_rows")
+    found = list(warn_of_rows(counts))
+    return found if counts.num_trained else head_warnings(found, "no_trainable_rows")
 
 
-def warn_of_rows(rows: Sequence[Example], max_length: int) -> Iterable[JobWarning]:
-    if silent := sum(not row.num_trained for row in rows):
-        share = tell_share(silent, len(rows), "rows")
+def warn_of_rows(counts: RowCounts) -> Iterable[JobWarning]:
+    if counts.num_silent:
+        share = tell_share(counts.num_silent, counts.num_rows, "rows")
         yield JobWarning("no_answers", f"{share} no assistant message, and so nothing to learn.")
-    if long := sum(row.num_tokens > max_length for row in rows):
-        share = tell_share(long, len(rows), "rows")
-        yield JobWarning("too_long", f"{share} more than {max_length} tokens, the base model's maxSequenceLength.")
+    if counts.num_long:
+        share = tell_share(counts.num_long, counts.num_rows, "rows")
+        yield JobWarning("too_long", f"{share} more than {counts.limit} tokens, the base model's maxSequenceLength.")

@@ -1,6 +1,7 @@
 """Conversations that would keep a tokenizer or a template busy for long are refused with a sentence, soon."""
 
 import json
+from io import BytesIO
 
 import pytest
 
@@ -20,7 +21,7 @@ def nest(levels: int) -> str:
 
 
 def read(tokenizer, line: bytes) -> list:
-    return list(read_rows(line, tokenizer, lambda: None))
+    return list(read_rows(BytesIO(line), tokenizer, lambda: None))
 
 
 @pytest.mark.parametrize("text", [LONG, "🎈" * (MAX_TEXT_BYTES // 4)], ids=["letters", "emoji"])
@@ -57,7 +58,7 @@ def test_answers_that_are_too_long_to_be_told_from_the_rest_are_refused(tokenize
 
 
 def test_a_line_that_is_too_long_is_refused_unread(tokenizer):
-    with pytest.raises(InvalidInput, match=f"a line may have {MAX_LINE_BYTES}"):
+    with pytest.raises(InvalidInput, match=f"more than {MAX_LINE_BYTES} bytes"):
         read(tokenizer, b" " * MAX_LINE_BYTES + b"{}")
 
 

@@ -1,0 +1,59 @@
+"""The rows of a job as tokens in a file: they take more bytes than their text, of which there may be gigabytes."""
+
+import os
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+import numpy as np
+
+from trainyard_trainer.compute.example import Example, make_example
+from trainyard_trainer.data.dataset import Row
+
+TOKEN = np.dtype([("id", np.int64), ("trained", np.bool_)])
+
+
+class SpooledRows:
+    """Each is read when it is asked for. What is there of them in memory is where they end, in tokens.
+
+    Any thread may read: none of them moves the place of the file.
+    """
+
+    def __init__(self, file: BinaryIO, ends: array) -> None:
+        self.file = file
+        self.ends = ends
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, place: int) -> Example:
+        start, stop = self.ends[place - 1] if place else 0, self.ends[place]
+        content = os.pread(self.file.fileno(), (stop - start) * TOKEN.itemsize, start * TOKEN.itemsize)
+        tokens = np.frombuffer(content, TOKEN)
+        return Example(np.ascontiguousarray(tokens["id"]), np.ascontiguousarray(tokens["trained"]), place)
+
+    def __iter__(self) -> Iterator[Example]:
+        return (self[place] for place in range(len(self)))
+
+
+@contextmanager
+def spool_rows(rows: Iterable[Row]) -> Iterator[SpooledRows]:
+    """Takes them one at a time, and keeps them for as long as the block lasts."""
+    # It has no name, so that nothing of it stays when the process is killed.
+    with tempfile.TemporaryFile() as file:
+        ends, end = array("Q"), 0
+        for row in rows:
+            file.write(pack_row(row))
+            end += len(row.ids)
+            ends.append(end)
+        file.flush()
+        yield SpooledRows(file, ends)
+
+
+def pack_row(row: Row) -> bytes:
+    example = make_example(row.ids, row.trained, 0)
+    tokens = np.empty(example.num_tokens, TOKEN)
+    tokens["id"], tokens["trained"] = example.ids, example.trained
+    return tokens.tobytes()
