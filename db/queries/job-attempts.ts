@@ -1,6 +1,12 @@
 /** Seconds that a trainer may stay silent before its job is given to another one. */
 export const leaseSeconds = 15
 
+/**
+ * For SQL: whether a job was lost with its trainer when it was tried last. It may be what ended that, so that it is tried
+ * again by itself: no other job goes with it, and the next loss is its own.
+ */
+export const goesAlone = (job: string): string => `${job}.failure->>'reason' = 'TrainerLost'`
+
 /** What a trainer's write is checked against. */
 export interface Attempt {
   jobId: string

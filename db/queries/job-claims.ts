@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { leaseSeconds, type Attempt, type JobFailure } from './job-attempts.ts'
+import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './job-attempts.ts'
 import { failJob, releaseLostJobs } from './job-endings.ts'
 import { newestProgressFirst } from './job-progress.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
@@ -54,6 +54,9 @@ class ReferenceMissing extends Error {
 /**
  * Gives the oldest job that may run now to a trainer: Queued, of the trainer's base model, no other job of its model
  * active and none before it unfinished. Undefined when there is none, and for a trainer that is to be replaced.
+ *
+ * A job that goes alone waits for a trainer that works on nothing, and those behind it wait with it: trainers that work
+ * on others would never be free for it. Who works on it gets no other.
  *
  * What earlier processes of the same pod held is released first. A process that asks again before it has reported
  * anything about a job, and does not say that it holds it, lost the answer, and gets the same job in the same attempt.
@@ -111,7 +114,8 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
        claimed_at = clock_timestamp(), started_at = NULL, gpus = $4
      FROM (
        SELECT candidate.id, model.last_step + 1 AS step,
-         (SELECT p.step FROM training.job_progress p WHERE p.job_id = candidate.id ${newestProgressFirst} LIMIT 1) AS saved
+         (SELECT p.step FROM training.job_progress p WHERE p.job_id = candidate.id ${newestProgressFirst} LIMIT 1) AS saved,
+         ${goesAlone('candidate')} AS "goesAlone"
        FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id
        WHERE model.base_model = $1 AND model.deleted_at IS NULL AND candidate.state = 'Queued' AND NOT EXISTS (
          SELECT FROM training.jobs other
@@ -120,7 +124,10 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
          AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
        ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED
      ) next
-     WHERE jobs.id = next.id RETURNING jobs.id, jobs.attempt, jobs.claimed_at)
+     WHERE jobs.id = next.id AND NOT EXISTS (
+       SELECT FROM training.jobs held WHERE held.holder_pod = $2 AND held.state IN ('Starting', 'Running')
+         AND (next."goesAlone" OR ${goesAlone('held')}))
+     RETURNING jobs.id, jobs.attempt, jobs.claimed_at)
      INSERT INTO training.job_attempts (job_id, attempt, pod, claimed_at) SELECT id, attempt, $2, claimed_at FROM claimed
      RETURNING job_id AS id`,
     [claimant.baseModel, claimant.podUid, claimant.processId, claimant.gpus],

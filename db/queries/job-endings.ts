@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import type { JobFailure } from './job-attempts.ts'
+import { leaseSeconds, type JobFailure } from './job-attempts.ts'
 import { logGivenBack, logLostTrainer } from './job-logs.ts'
 import { newestProgressFirst } from './job-progress.ts'
 import { listUntoldWarnings } from './job-warnings.ts'
@@ -102,16 +102,35 @@ export async function sweepExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
   })
 }
 
-/** Ends the attempts of these jobs, whose rows the caller has locked, because their trainer is gone. */
+/**
+ * Ends the attempts of these jobs, whose rows the caller has locked, because their trainer is gone. Where it worked on
+ * several, nobody can tell which of them ended it: the attempt counts for none, and each is tried again by itself.
+ */
 export async function releaseLostJobs(connection: Connection, jobs: { id: string }[]): Promise<ReleasedJob[]> {
   const released: ReleasedJob[] = []
   for (const { id } of jobs) {
-    const job = await releaseJob(connection, id, trainerLost)
-    await logLostTrainer(connection, job, trainerLost.message)
+    const shared = await excuseShared(connection, id)
+    const message = shared ? `${trainerLost.message}. ${notAlone}` : trainerLost.message
+    const job = await releaseJob(connection, id, { ...trainerLost, message })
+    await logLostTrainer(connection, job, message)
     released.push(job)
   }
   return released
 }
+
+/** Takes an attempt out of the count if others were there at its last sign of life, or after it; true if they were. */
+async function excuseShared(connection: Connection, jobId: string): Promise<boolean> {
+  const { rowCount } = await connection.query(
+    `UPDATE training.jobs j SET releases = releases + 1 WHERE id = $1 AND EXISTS (
+       SELECT FROM training.job_attempts other
+       WHERE other.pod = j.holder_pod AND other.job_id <> j.id
+         AND other.ended_at > j.lease_expires_at - make_interval(secs => ${leaseSeconds}))`,
+    [jobId],
+  )
+  return rowCount === 1
+}
+
+const notAlone = 'It worked on other jobs, too, so that this attempt does not count, and the next one runs by itself'
 
 const trainerLost: JobFailure = {
   category: 'Internal',

@@ -24,6 +24,16 @@ const addJobs = async (count: number) => {
   for (let place = 0; place < count; place++) jobs.push(await rows.addJob(await rows.addModel()))
   return jobs
 }
+const addLastTry = async () => rows.addJob(await rows.addModel(), { maxAttempts: 1 })
+/** The leases end one after the other, as they were renewed. */
+const loseTogether = async (jobs: string[]) => {
+  const trainer = rows.trainer()
+  for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
+  for (const job of jobs) {
+    await rows.expireLease(job)
+    expect((await sweepExpiredLeases(database.pool)).map(({ state }) => state)).toEqual(['Queued'])
+  }
+}
 const stateOf = async (id: string) => {
   const { state, attempt } = await rows.readJob(id)
   return `${state} ${attempt}`
@@ -76,7 +86,6 @@ describe('a trainer of several jobs', () => {
     const anew = rows.trainer(trainer.podUid)
     expect(await claim(anew, [])).toMatchObject({ id: first, attempt: 2 })
     expect(await stateOf(second!)).toBe('Queued 1')
-    expect(await claim(anew, [first!])).toMatchObject({ id: second, attempt: 2 })
   })
 
   test('that falls silent loses all of its jobs', async () => {
@@ -86,6 +95,37 @@ describe('a trainer of several jobs', () => {
     for (const job of jobs) await rows.expireLease(job)
     expect((await sweepExpiredLeases(database.pool)).map(({ state }) => state)).toEqual(['Queued', 'Queued', 'Queued'])
     expect(await listBusyPods(database.pool)).not.toContain(trainer.podUid)
+  })
+
+  test('that is lost with several jobs costs none of them an attempt; each is tried again by itself', async () => {
+    const [first, second] = [await addLastTry(), await addLastTry()]
+    await loseTogether([first, second])
+    const [trainer, other] = [rows.trainer(), rows.trainer()]
+    expect(await claim(trainer, [])).toMatchObject({ id: first, attempt: 2 })
+    expect(await claim(trainer, [first])).toBeUndefined()
+    expect(await claim(other, [])).toMatchObject({ id: second, attempt: 2 })
+    await rows.expireLease(first)
+    expect(await sweepExpiredLeases(database.pool)).toEqual([{ id: first, attempt: 2, state: 'Failed' }])
+    await rows.expireLease(second)
+    await claim(rows.trainer(other.podUid), [])
+    expect(await stateOf(second)).toBe('Failed 2')
+  })
+
+  test('takes none beside one that is tried by itself, and gets no such one beside others', async () => {
+    const [innocent] = await addJobs(1)
+    const [busy, careful] = [rows.trainer(), rows.trainer()]
+    await claim(busy, [])
+    const [suspect, other, late] = await addJobs(3)
+    await loseTogether([suspect!, other!])
+    expect(await claim(busy, [innocent!])).toBeUndefined()
+    const claimed = await claim(careful, [])
+    expect(claimed?.id).toBe(suspect)
+    expect(await claim(careful, [suspect!])).toBeUndefined()
+    const attempt = { jobId: suspect!, attempt: 2, podUid: careful.podUid }
+    await begin(suspect!, 2, careful)
+    await recordCheckpoint(database.pool, attempt, checkpointOf(claimed!))
+    expect((await claim(careful, []))?.id).toBe(other)
+    expect((await claim(busy, [innocent!]))?.id).toBe(late)
   })
 
   test('is asked about two jobs at once by two requests of one process: each gets its own', async () => {
