@@ -1,3 +1,5 @@
+import { WaitingLine } from './waiting-line.ts'
+
 /** Who asks for a permit, and how long it may wait. */
 export interface PermitRequest {
   key: string
@@ -12,6 +14,7 @@ export interface PermitRequest {
 interface Waiter extends Required<Pick<PermitRequest, 'key' | 'weight'>> {
   maxOfKey: number
   grant: () => void
+  leave: () => void
 }
 
 /** No permit came free in time. */
@@ -31,8 +34,8 @@ export class FairSemaphore {
   readonly #permitsPerKey: number
   /** A key without permits has no entry. */
   readonly #held = new Map<string, number>()
-  /** By key, in order of arrival; a key without waiters has no entry. */
-  readonly #waiting = new Map<string, Waiter[]>()
+  /** By key; a key without waiters has no entry. */
+  readonly #waiting = new Map<string, WaitingLine<Waiter>>()
   /** Of the keys that hold permits or wait. */
   readonly #virtualTime = new Map<string, number>()
   #now = 0
@@ -113,28 +116,28 @@ export class FairSemaphore {
         clearTimeout(timer)
         resolve(this.#hold({ key, weight }))
       }
-      const waiter = { key, weight, maxOfKey: this.#limitOf(maxOfKey), grant }
+      const waiter = this.#enqueue({ key, weight, maxOfKey: this.#limitOf(maxOfKey), grant })
       const giveUp = () => {
         this.#remove(waiter)
         reject(new PermitTimeout(`no permit within ${timeoutMs} ms`))
       }
       const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs)
-      this.#enqueue(waiter)
     })
   }
 
-  #enqueue(waiter: Waiter): void {
-    const waiters = this.#waiting.get(waiter.key)
-    if (waiters) waiters.push(waiter)
-    else this.#waiting.set(waiter.key, [waiter])
-    if (!this.#virtualTime.has(waiter.key)) this.#virtualTime.set(waiter.key, this.#now)
+  #enqueue(given: Omit<Waiter, 'leave'>): Waiter {
+    const line = this.#waiting.get(given.key) ?? new WaitingLine()
+    this.#waiting.set(given.key, line)
+    if (!this.#virtualTime.has(given.key)) this.#virtualTime.set(given.key, this.#now)
+    const waiter = { ...given, leave: () => leave() }
+    const leave = line.push(waiter)
+    return waiter
   }
 
-  #remove(waiter: Waiter): void {
-    const rest = (this.#waiting.get(waiter.key) ?? []).filter((other) => other !== waiter)
-    if (rest.length > 0) this.#waiting.set(waiter.key, rest)
-    else this.#waiting.delete(waiter.key)
-    this.#forgetIdle(waiter.key)
+  #remove({ key, leave }: Waiter): void {
+    leave()
+    if (!this.#waiting.get(key)?.first) this.#waiting.delete(key)
+    this.#forgetIdle(key)
   }
 
   #grantNext(): void {
@@ -147,7 +150,7 @@ export class FairSemaphore {
   /** The first waiter of the key with the least virtual time, of those that may hold one more. */
   #findNext(): Waiter | undefined {
     let found: Waiter | undefined
-    for (const [first] of this.#waiting.values()) {
+    for (const { first } of this.#waiting.values()) {
       if (!first || !this.#isFreeFor(first.key, first.maxOfKey)) continue
       if (!found || this.#virtualTime.get(first.key)! < this.#virtualTime.get(found.key)!) found = first
     }

@@ -19,7 +19,7 @@ test('a body counts among what is in memory, with what is made of it', async () 
   const app = new Koa<RequestState>()
   app.use(answerErrors(log))
   app.use((ctx, next) => {
-    ctx.state.caller = { entity: 'team', keyId: 'k', role: 'admin' }
+    ctx.state.caller = { entity: 'team', keyId: 'k', role: 'admin', weight: 1 }
     return next()
   })
   app.use(router.routes())

@@ -1,13 +1,23 @@
 import { findKey, type KnownKey } from '../../db/queries/api-keys.ts'
 import type { Pool } from '../../db/pool.ts'
 import { FairSemaphore } from '../../lib/fair-semaphore.ts'
+import { unavailable } from '../refusal.ts'
 
 type Answer = Promise<KnownKey | undefined>
+
+interface GivenKey {
+  name: string
+  digest: Buffer
+  /** From where it was sent. */
+  address: string
+}
 
 // Whoever sends a wrong key again and again costs a question a second.
 const unknownMs = 1_000
 // Wrong keys that are all different ask for so many connections together; keys that were right before do not wait with them.
 const strangersAtOnce = 4
+// Done in about a second. Half of them may come from one address, which is that of everybody where a proxy stands before.
+const mostStrangers = 4_000
 const mostKept = 10_000
 
 /**
@@ -22,42 +32,59 @@ export class KnownKeys {
   readonly #right = new Set<string>()
   /** Keys that nobody has, and until when that is believed. */
   readonly #unknown = new Map<string, number>()
+  /** Addresses take turns. */
   readonly #strangers = new FairSemaphore({ permits: strangersAtOnce })
+  readonly #places = new FairSemaphore({ permits: mostStrangers, permitsPerKey: mostStrangers / 2 })
 
   constructor(pool: Pool) {
     this.#pool = pool
   }
 
-  /** The key with this sha256, unless it is revoked or has expired. */
-  find(digest: Buffer): Answer {
+  /**
+   * The key with this sha256, unless it is revoked or has expired.
+   *
+   * @throws {Refusal} 503 for a key that was not right before, when too many of those are being looked up
+   */
+  find(digest: Buffer, address: string): Answer {
     const name = digest.toString('base64')
     if ((this.#unknown.get(name) ?? 0) > performance.now()) return Promise.resolve(undefined)
     const running = this.#running.get(name)
-    if (!running) return this.#look(name, digest)
-    const next = this.#next.get(name) ?? this.#lookAfter(running, name, digest)
+    const given = { name, digest, address }
+    if (!running) return this.#look(given)
+    const next = this.#next.get(name) ?? this.#lookAfter(running, given)
     this.#next.set(name, next)
     return next
   }
 
-  async #lookAfter(running: Answer, name: string, digest: Buffer): Answer {
+  async #lookAfter(running: Answer, given: GivenKey): Answer {
     await running.catch(() => {})
-    this.#next.delete(name)
+    this.#next.delete(given.name)
     // Somebody who came later may have begun it already.
-    return this.#running.get(name) ?? this.#look(name, digest)
+    return this.#running.get(given.name) ?? this.#look(given)
   }
 
-  #look(name: string, digest: Buffer): Answer {
-    const answer = this.#ask(name, digest).finally(() => this.#running.delete(name))
-    this.#running.set(name, answer)
+  #look(given: GivenKey): Answer {
+    const answer = this.#ask(given).finally(() => this.#running.delete(given.name))
+    this.#running.set(given.name, answer)
     return answer
   }
 
-  async #ask(name: string, digest: Buffer): Answer {
+  async #ask({ name, digest, address }: GivenKey): Answer {
     const ask = () => findKey(this.#pool, digest)
-    const known = await (this.#right.has(name) ? ask() : this.#strangers.run({ key: 'all' }, ask))
+    const known = await (this.#right.has(name) ? ask() : this.#askForStranger(address, ask))
     if (known) this.#noteRight(name)
     else this.#noteUnknown(name)
     return known
+  }
+
+  async #askForStranger(address: string, ask: () => Answer): Answer {
+    const leave = this.#places.tryAcquire({ key: address })
+    if (!leave) throw unavailable('Too many keys that are not known yet are being looked up; send this again.', 1)
+    try {
+      return await this.#strangers.run({ key: address }, ask)
+    } finally {
+      leave()
+    }
   }
 
   #noteRight(name: string): void {

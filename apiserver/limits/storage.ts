@@ -45,7 +45,7 @@ export class StorageUse {
   async #receive(ctx: RequestContext, beside: () => Promise<number>): Promise<IncomingBytes> {
     const { length } = ctx.request
     const isSmall = length !== undefined && length <= smallUpToBytes
-    const giveTurnBack = isSmall ? () => {} : await this.#takeTurn(turnOf(ctx))
+    const giveTurnBack = isSmall ? () => {} : await this.#takeTurn(turnOf(ctx.state.caller))
     const { entity } = ctx.state.caller
     const { storedBytes: limit } = ctx.state.limits
     const announced = length ?? 0

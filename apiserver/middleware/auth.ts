@@ -20,11 +20,12 @@ export function requireKey(
   return async (ctx, next) => {
     const key = readKey(ctx)
     if (key === undefined) throw unauthorized('no key')
-    const known = await knownKeys.find(digestKey(key))
+    const known = await knownKeys.find(digestKey(key), ctx.ip)
     if (known === undefined) throw unauthorized('unknown key')
-    const { keyId, entity, role, ...limits } = known
-    ctx.state.caller = { keyId, entity, role }
-    ctx.state.limits = applyDefaults(limits, config)
+    const { keyId, entity, role, ...set } = known
+    const { weight, ...limits } = applyDefaults(set, config)
+    ctx.state.caller = { keyId, entity, role, weight }
+    ctx.state.limits = limits
     keyUses.note(keyId)
     await next()
   }

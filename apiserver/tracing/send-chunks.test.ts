@@ -29,7 +29,7 @@ async function serve(chunks: () => AsyncGenerator<string>, times: { stallMs?: nu
   const app = new Koa()
   app.on('error', () => {})
   app.use(async (ctx) => {
-    ctx.state = { caller: { keyId: 'key', entity: 'team', role: 'read' }, limits: { weight: 1 } }
+    ctx.state = { caller: { keyId: 'key', entity: 'team', role: 'read', weight: 1 } }
     const answer = { type: 'application/jsonl', chunks: watched(), ...times }
     await sendChunks(ctx, { main: { openAnswers }, streams } as never, answer)
   })

@@ -29,7 +29,7 @@ export async function sendChunks(
   { main, streams }: Pick<TraceDeps, 'main' | 'streams'>,
   answer: Chunks,
 ): Promise<void> {
-  const giveBack = await streams.take(turnOf(ctx))
+  const giveBack = await streams.take(turnOf(ctx.state.caller))
   await pipeChunks(
     ctx,
     { main },

@@ -158,19 +158,32 @@ describe('wrong keys', () => {
     const digest = randomBytes(32)
     let queries = 0
     own.on('acquire', () => queries++)
-    for (let times = 0; times < 30; times++) expect(await keys.find(digest)).toBeUndefined()
+    for (let times = 0; times < 30; times++) expect(await keys.find(digest, '192.0.2.1')).toBeUndefined()
     expect(queries).toBeLessThanOrEqual(3)
   })
 
   test('that are all different have a few connections, and right ones do not wait behind them', async () => {
     const keys = new KnownKeys(own)
     const right = createHash('sha256').update(key).digest()
-    expect(await keys.find(right)).toMatchObject({ entity })
+    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ entity })
     let flooded = 0
-    const flood = Array.from({ length: 300 }, () => keys.find(randomBytes(32)).then(() => flooded++))
-    expect(await keys.find(right)).toMatchObject({ entity })
+    const flood = Array.from({ length: 300 }, () => keys.find(randomBytes(32), '192.0.2.1').then(() => flooded++))
+    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ entity })
     expect(flooded).toBeLessThan(100)
     expect(own.totalCount).toBeLessThanOrEqual(6)
     await Promise.all(flood)
+  })
+
+  test('that are more than can be looked up are refused, and a right one of another address waits for few of them', async () => {
+    const keys = new KnownKeys(own)
+    let flooded = 0
+    const flood = Array.from({ length: 5_000 }, () => keys.find(randomBytes(32), '192.0.2.1').then(() => flooded++))
+    const outcomes = Promise.allSettled(flood)
+    const right = createHash('sha256').update(key).digest()
+    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ entity })
+    expect(flooded).toBeLessThan(500)
+    const refused = (await outcomes).filter(({ status }) => status === 'rejected')
+    expect(refused.length).toBeGreaterThan(2_000)
+    expect(refused[0]).toMatchObject({ reason: { status: 503, headers: { 'Retry-After': '1' } } })
   })
 })

@@ -1,3 +1,4 @@
+import { turnOf } from '../../limits/turn.ts'
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { parseUpTo, writeValue, type Value } from '../json/value.ts'
@@ -34,7 +35,7 @@ export class AnnotationChecks {
     const startMs = performance.now()
     const schema = this.#schemas.get(ref) ?? (await this.#readSchema(ref))
     this.#schemas.set(ref, schema)
-    const outcome = await this.#deps.values.check({ schema, value }, this.#caller.entity)
+    const outcome = await this.#deps.values.check({ schema, value }, turnOf(this.#caller))
     this.#leftMs -= performance.now() - startMs
     if (outcome === 'bad schema') throw badRequest('The schema of the annotation spec cannot be used')
     if (outcome === 'invalid') throw badRequest('Feedback payload does not match annotation spec')

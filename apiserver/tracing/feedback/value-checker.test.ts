@@ -4,8 +4,9 @@ import { ValueChecker } from './value-checker.ts'
 
 // A machine may be busy: only what never ends is given up soon.
 const [patient, impatient] = [new ValueChecker(30_000), new ValueChecker(500)]
+const team = { key: 'team', weight: 1 }
 const check = (schema: unknown, value: unknown, checker = patient) =>
-  checker.check({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, 'team')
+  checker.check({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, team)
 
 // [(((…)))]: what validates it calls itself as often.
 const deep = (depth: number): unknown => (depth === 0 ? { type: 'number' } : { items: deep(depth - 1) })
@@ -73,11 +74,25 @@ test('schemas run without the environment of the process', async () => {
 test('what is too much at once is refused, and room is there again afterwards', async () => {
   const text = JSON.stringify(`${'a'.repeat(40)}!`)
   const checker = new ValueChecker(30_000)
-  const all = Array.from({ length: 70 }, () => checker.check({ schema: '{}', value: text }, 'team'))
-  const other = checker.check({ schema: '{}', value: text }, 'other')
+  const all = Array.from({ length: 70 }, () => checker.check({ schema: '{}', value: text }, team))
+  const other = checker.check({ schema: '{}', value: text }, { key: 'other', weight: 1 })
   const outcomes = await Promise.allSettled(all)
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(60)
-  expect(outcomes.at(-1)).toMatchObject({ reason: { status: 503 } })
+  expect(outcomes.at(-1)).toMatchObject({ reason: { status: 429 } })
   expect(await other).toBe('valid')
-  expect(await checker.check({ schema: '{}', value: text }, 'team')).toBe('valid')
+  expect(await checker.check({ schema: '{}', value: text }, team)).toBe('valid')
+})
+
+test('an entity of more weight has more turns', async () => {
+  const checker = new ValueChecker(30_000)
+  const order: string[] = []
+  const ask = (key: string, weight: number, count: number) =>
+    Array.from({ length: count }, async () => {
+      await checker.check({ schema: '{}', value: '1' }, { key, weight })
+      order.push(key)
+    })
+  // Somebody who has one of the two threads nearly all of the time.
+  await Promise.all([...ask('busy', 100, 50), ...ask('light', 1, 12), ...ask('heavy', 3, 12)])
+  const others = order.filter((key) => key !== 'busy')
+  expect(others.slice(0, 12).filter((key) => key === 'heavy').length).toBeGreaterThanOrEqual(8)
 })

@@ -1,5 +1,6 @@
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
-import { unavailable } from '../../refusal.ts'
+import type { Turn } from '../../limits/turn.ts'
+import { Refusal } from '../../refusal.ts'
 import { TaskThreads } from '../task-threads.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
 
@@ -25,16 +26,21 @@ export class ValueChecker {
   /**
    * Entities take turns. A schema that takes too much time or memory, or is longer than 64 KiB, is a bad one.
    *
-   * @throws {Refusal} 503 when too much is being checked already
+   * @throws {Refusal} 429 when too much is being checked already
    */
-  async check(task: CheckTask, entity: string): Promise<CheckOutcome> {
+  async check(task: CheckTask, turn: Turn): Promise<CheckOutcome> {
     if (task.schema.length > longestSchema) return 'bad schema'
-    const giveBack = this.#places.tryAcquire({ key: entity })
-    if (!giveBack) throw unavailable('Too many annotations are being checked.', 10)
+    const giveBack = this.#places.tryAcquire(turn)
+    if (!giveBack) throw tooMany(turn.key)
     try {
-      return (await this.#threads.ask(task, { key: entity })) ?? 'bad schema'
+      return (await this.#threads.ask(task, turn)) ?? 'bad schema'
     } finally {
       giveBack()
     }
   }
+}
+
+function tooMany(entity: string): Refusal {
+  const detail = `Too many annotations of ${entity} are being checked, or of all entities; send these again in some seconds.`
+  return new Refusal(429, detail, { 'Retry-After': '10' })
 }

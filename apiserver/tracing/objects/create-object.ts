@@ -1,4 +1,5 @@
 import { publishVersion } from '../../../db/tracing/objects.ts'
+import type { Turn } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { digestMismatch } from '../refusals.ts'
@@ -10,6 +11,7 @@ export interface NewObject extends GivenValue {
   /** What the client has computed. */
   expectedDigest?: string | null | undefined
   wbUserId: string
+  turn: Turn
 }
 
 /**
@@ -21,10 +23,10 @@ export interface NewObject extends GivenValue {
 export async function createObject(
   { pool, inspector }: Pick<TraceDeps, 'pool' | 'inspector'>,
   project: Project,
-  { objectId, expectedDigest, wbUserId, ...given }: NewObject,
+  { objectId, expectedDigest, wbUserId, turn, ...given }: NewObject,
 ): Promise<string> {
   checkObjectId(objectId)
-  const { completed, ...kept } = await inspector.inspect(given, project.entity)
+  const { completed, ...kept } = await inspector.inspect(given, turn)
   if (expectedDigest && expectedDigest !== kept.digest)
     throw digestMismatch(`The digest of ${objectId} is ${kept.digest}`)
   await publishVersion(pool, project.number, { ...kept, objectId, val: completed ?? given.val, wbUserId })

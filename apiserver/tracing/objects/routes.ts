@@ -1,4 +1,5 @@
 import { readLabels } from '../../../db/tracing/object-labels.ts'
+import { turnOf } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
@@ -53,6 +54,7 @@ function routeCreate(api: TraceApi, deps: TraceDeps): void {
         builtinObjectClass: obj.builtin_object_class,
         expectedDigest: obj.expected_digest,
         wbUserId: caller.keyId,
+        turn: turnOf(caller),
       })
       return { digest, object_id: obj.object_id }
     },

@@ -6,11 +6,12 @@ import { inspectValue } from './inspect-value.ts'
 import { ValueInspector } from './value-inspector.ts'
 
 const inspector = new ValueInspector()
+const turn = { key: 'team', weight: 1 }
 const large = (count: number) => JSON.stringify({ _type: 'X', items: Array.from({ length: count }, (_, i) => `é${i}`) })
 
 test('a value is inspected alike, however large', async () => {
   for (const val of [large(10), large(100_000)]) {
-    expect(await inspector.inspect({ val }, 'team')).toEqual({
+    expect(await inspector.inspect({ val }, turn)).toEqual({
       digest: digestValue(parseValue(val)),
       completed: undefined,
       kind: 'object',
@@ -23,9 +24,9 @@ test('a value is inspected alike, however large', async () => {
 test('a large value is completed by its class, or refused', async () => {
   const val = JSON.stringify({ api_model_id: 'x'.repeat(300_000), provider: 'p', max_tokens: 1 })
   const given = { val, builtinObjectClass: 'ProviderModel' }
-  expect(await inspector.inspect(given, 'team')).toEqual(inspectValue(given))
+  expect(await inspector.inspect(given, turn)).toEqual(inspectValue(given))
   await expect(
-    inspector.inspect({ val: large(100_000), builtinObjectClass: 'ProviderModel' }, 'team'),
+    inspector.inspect({ val: large(100_000), builtinObjectClass: 'ProviderModel' }, turn),
   ).rejects.toMatchObject({
     status: 400,
     message: expect.stringMatching(/^Invalid object/) as string,
@@ -34,7 +35,7 @@ test('a large value is completed by its class, or refused', async () => {
 
 test('a value of more than a million values is too large', async () => {
   const val = `[${'1,'.repeat(1_000_000)}1]`
-  await expect(inspector.inspect({ val }, 'team')).rejects.toMatchObject({ status: 413, message: 'Request too large' })
+  await expect(inspector.inspect({ val }, turn)).rejects.toMatchObject({ status: 413, message: 'Request too large' })
 })
 
 test('nobody waits while a large value is inspected', async () => {
@@ -42,8 +43,8 @@ test('nobody waits while a large value is inspected', async () => {
   const startMs = performance.now()
   inspectValue({ val })
   const inPlaceMs = performance.now() - startMs
-  await inspector.inspect({ val: large(100_000) }, 'team')
-  expect(await measureLongestWait(() => inspector.inspect({ val }, 'team'))).toBeLessThan(inPlaceMs / 3)
+  await inspector.inspect({ val: large(100_000) }, turn)
+  expect(await measureLongestWait(() => inspector.inspect({ val }, turn))).toBeLessThan(inPlaceMs / 3)
 })
 
 async function measureLongestWait(work: () => Promise<unknown>): Promise<number> {

@@ -1,3 +1,4 @@
+import type { Turn } from '../../limits/turn.ts'
 import { tooLarge, TraceRefusal } from '../refusals.ts'
 import { TaskThreads } from '../task-threads.ts'
 import { inspectValue, type GivenValue, type InspectedValue } from './inspect-value.ts'
@@ -20,9 +21,9 @@ export class ValueInspector {
    *
    * @throws {TraceRefusal} 400 when the value does not fit its class, 413 for one that takes too much time or memory
    */
-  async inspect({ val, builtinObjectClass }: GivenValue, entity: string): Promise<InspectedValue> {
+  async inspect({ val, builtinObjectClass }: GivenValue, turn: Turn): Promise<InspectedValue> {
     if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass })
-    const outcome = await this.#threads.ask({ val, builtinObjectClass }, { key: entity })
+    const outcome = await this.#threads.ask({ val, builtinObjectClass }, turn)
     if (!outcome) throw tooLarge()
     if ('inspected' in outcome) return outcome.inspected
     throw new TraceRefusal(outcome.refused.status, outcome.refused.reason)

@@ -1,5 +1,6 @@
 import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { HeldMemory } from '../../limits/request-memory.ts'
+import { turnOf } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import { cleanJson } from '../json/clean.ts'
 import type { Project } from '../projects.ts'
@@ -87,7 +88,7 @@ class Storing {
   async #add(span: Source, project: Project, resource: string): Promise<void> {
     const { caller, wbRunId } = this.#request
     const surroundings = { projectId: project.id, resource, wbUserId: caller.keyId, wbRunId: wbRunId || undefined }
-    const built = await this.#deps.spans.build({ span, surroundings }, caller.entity)
+    const built = await this.#deps.spans.build({ span, surroundings }, turnOf(caller))
     if ('call' in built) await this.#batches.add(project, built.call)
     // One that cannot be taken costs the others nothing.
     else reject(this.#rejections, built.rejected)

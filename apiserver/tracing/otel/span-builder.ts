@@ -1,3 +1,4 @@
+import type { Turn } from '../../limits/turn.ts'
 import { TaskThreads } from '../task-threads.ts'
 import { type BuiltCall, buildCall, type SpanTask } from './build-call.ts'
 import { unpackCall } from './packed-call.ts'
@@ -18,7 +19,7 @@ function withOwnBytes({ span, surroundings }: SpanTask): SpanTask {
   return { span: { ...span, bytes: new Uint8Array(span.bytes) }, surroundings }
 }
 
-/** Builds calls of spans; of large ones in threads, so that nobody else waits meanwhile. */
+/** Builds calls of spans; of large ones in threads, in which entities take turns, so that nobody else waits meanwhile. */
 export class SpanBuilder {
   readonly #threads = new TaskThreads<SpanTask, PackedOutcome>({
     ...plan,
@@ -26,9 +27,9 @@ export class SpanBuilder {
     startTask,
   })
 
-  async build(task: SpanTask, entity: string): Promise<BuiltCall> {
+  async build(task: SpanTask, turn: Turn): Promise<BuiltCall> {
     if (task.span.bytes.length <= inPlaceUpTo) return buildCall(task)
-    const outcome = await this.#threads.ask(withOwnBytes(task), { key: entity })
+    const outcome = await this.#threads.ask(withOwnBytes(task), turn)
     if (!outcome) return { rejected: 'Rejected a span: it takes too much memory or time' }
     return 'call' in outcome ? { call: unpackCall(outcome.call) } : outcome
   }

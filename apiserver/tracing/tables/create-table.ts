@@ -1,4 +1,5 @@
 import { addTable } from '../../../db/tracing/tables.ts'
+import type { Turn } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../json/digests.ts'
 import type { JsonText } from '../json/text.ts'
@@ -14,11 +15,11 @@ type Expected = string | null | undefined
 
 /** Makes a table of rows; its digest and theirs. @throws {Refusal} 409 for another digest, and what digestRows throws */
 export async function createTable(
-  deps: Pick<TraceDeps, 'pool' | 'inspector'>,
+  deps: Pick<TraceDeps, 'pool' | 'inspector'> & { turn: Turn },
   project: Project,
   { rows, expectedDigest }: { rows: JsonText; expectedDigest: Expected },
 ): Promise<{ digest: string; rowDigests: string[] }> {
-  const rowDigests = await digestRows({ ...deps, entity: project.entity }, rows, ['body', 'table', 'rows'])
+  const rowDigests = await digestRows(deps, rows, ['body', 'table', 'rows'])
   const digest = digestAsExpected(rowDigests, expectedDigest)
   const added = { digests: rowDigests, array: rows.toString() }
   await addTable(deps.pool, project.number, { digest, rowDigests, rows: added })

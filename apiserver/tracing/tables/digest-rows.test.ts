@@ -4,7 +4,7 @@ import { JsonText } from '../json/text.ts'
 import { ValueInspector } from '../objects/value-inspector.ts'
 import { digestRows } from './digest-rows.ts'
 
-const deps = { inspector: new ValueInspector(), entity: 'team' }
+const deps = { inspector: new ValueInspector(), turn: { key: 'team', weight: 1 } }
 const rowsOf = (count: number, length: number) => {
   const row = { list: Array.from({ length }, (_, index) => index) }
   return new JsonText(Buffer.from(JSON.stringify(Array.from({ length: count }, () => row))))

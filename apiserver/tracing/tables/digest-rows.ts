@@ -1,4 +1,5 @@
 import { unprocessable } from '../../refusal.ts'
+import type { Turn } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { JsonText } from '../json/text.ts'
 import { tooLarge } from '../refusals.ts'
@@ -8,9 +9,10 @@ import { splitItems } from './split-rows.ts'
 // Clients send 1,000 at once. A body has room for ten million empty ones.
 const mostRows = 200_000
 
-interface RowDeps extends Pick<TraceDeps, 'inspector'> {
-  /** Whose the rows are. */
-  entity: string
+/** What rows are digested with. */
+export interface RowDeps extends Pick<TraceDeps, 'inspector'> {
+  /** Of the entity whose the rows are. */
+  turn: Turn
 }
 
 /**
@@ -31,7 +33,7 @@ export async function digestRows(deps: RowDeps, rows: JsonText, place: string[])
 }
 
 /** @throws {Refusal} 422 when it is no object */
-export async function digestRow({ inspector, entity }: RowDeps, row: string, place: string[]): Promise<string> {
-  if (row.startsWith('{')) return (await inspector.inspect({ val: row }, entity)).digest
+export async function digestRow({ inspector, turn }: RowDeps, row: string, place: string[]): Promise<string> {
+  if (row.startsWith('{')) return (await inspector.inspect({ val: row }, turn)).digest
   throw unprocessable({ loc: place, msg: 'Input should be a valid dictionary', type: 'dict_type' })
 }

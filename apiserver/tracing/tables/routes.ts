@@ -1,4 +1,5 @@
 import { measureTables } from '../../../db/tracing/tables.ts'
+import { turnOf } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import { sendChunks } from '../send-chunks.ts'
 import { writeArray, writeLines } from '../write-list.ts'
@@ -47,7 +48,10 @@ function routeCreate(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ caller, body: { table } }) => {
       const project = await deps.projects.open(caller, table.project_id)
-      const made = await createTable(deps, project, { rows: table.rows, expectedDigest: table.expected_digest })
+      const made = await createTable({ ...deps, turn: turnOf(caller) }, project, {
+        rows: table.rows,
+        expectedDigest: table.expected_digest,
+      })
       return { digest: made.digest, row_digests: made.rowDigests }
     },
   )
@@ -83,7 +87,7 @@ function routeUpdate(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
-      const made = await updateTable(deps, project, body)
+      const made = await updateTable({ ...deps, turn: turnOf(caller) }, project, body)
       return { digest: made.digest, updated_row_digests: made.updatedRowDigests }
     },
   )

@@ -8,7 +8,7 @@ import { badRequest, missing, tooLarge } from '../refusals.ts'
 import { Turns } from '../turns.ts'
 import { mostDigests } from './create-table.ts'
 import { DigestList } from './digest-list.ts'
-import { digestRow } from './digest-rows.ts'
+import { digestRow, type RowDeps } from './digest-rows.ts'
 import type { TableUpdates } from './schema.ts'
 
 // Clients send some thousands. Each looks for its place.
@@ -23,14 +23,14 @@ type Update = TableUpdates['updates'][number]
  * @throws {Refusal} 404 for an unknown table, 400 for places behind its end, 422 for what is no change, 413 for too many
  */
 export async function updateTable(
-  { pool, inspector }: Pick<TraceDeps, 'pool' | 'inspector'>,
+  { pool, ...deps }: Pick<TraceDeps, 'pool'> & RowDeps,
   project: Project,
   { base_digest: base, updates }: TableUpdates,
 ): Promise<{ digest: string; updatedRowDigests: string[] }> {
   if (updates.length > mostUpdates) throw tooLarge()
   const order = await readOrder(pool, project.number, base)
   if (!order) throw missing(`Table ${cut(base)} not found`)
-  const update = new TableUpdate({ inspector, entity: project.entity }, new DigestList(order))
+  const update = new TableUpdate(deps, new DigestList(order))
   const updatedRowDigests: string[] = []
   const turns = new Turns()
   for (const [index, change] of updates.entries()) {
@@ -46,12 +46,12 @@ export async function updateTable(
 }
 
 class TableUpdate {
-  readonly #deps: Pick<TraceDeps, 'inspector'> & { entity: string }
+  readonly #deps: RowDeps
   readonly rows: DigestList
   /** Texts of new rows by their digests. */
   readonly added = new Map<string, string>()
 
-  constructor(deps: Pick<TraceDeps, 'inspector'> & { entity: string }, rows: DigestList) {
+  constructor(deps: RowDeps, rows: DigestList) {
     this.#deps = deps
     this.rows = rows
   }

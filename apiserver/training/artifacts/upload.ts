@@ -77,7 +77,7 @@ function receiveFile(deps: Deps, { ctx, caller, file, check }: UploadRequest): P
       throw new Refusal(400, 'The body ended too early.', { Connection: 'close' })
     }
     try {
-      await checkData(deps, { path, spooled }, { check, turn: turnOf(ctx) })
+      await checkData(deps, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
       return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
     } finally {
       // What the store has taken over is not here any more.
@@ -90,7 +90,7 @@ async function readManifest(deps: Deps, { ctx, caller, check }: UploadRequest): 
   const { files, metadata } = parseManifest(await deps.memory.readJson(ctx, manifestLimitBytes))
   const plain = files.map(({ path, digest, size }) => ({ path, digest, size }))
   const content = { files: plain, metadata: checkMetadata(metadata ?? {}) }
-  await checkStoredData(deps, { entity: caller.entity, files: plain }, { check, turn: turnOf(ctx) })
+  await checkStoredData(deps, { entity: caller.entity, files: plain }, { check, turn: turnOf(ctx.state.caller) })
   return content
 }
 
@@ -98,7 +98,7 @@ function receiveForm(deps: Deps, { ctx, caller, check }: UploadRequest): Promise
   return withUpload(deps, ctx, async (incoming) => {
     const form = await readMultipart(deps, ctx, incoming)
     incoming.end()
-    return keepForm(deps, { entity: caller.entity, form }, { check, turn: turnOf(ctx) })
+    return keepForm(deps, { entity: caller.entity, form }, { check, turn: turnOf(ctx.state.caller) })
   })
 }
 

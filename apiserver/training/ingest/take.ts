@@ -37,7 +37,7 @@ export async function takeTrajectories<T>(
   return withSpooledBody(deps, ctx, { look: lookForModel(deps, request, kind) }, (spooled) =>
     answerOnce(deps, request, spooled.digest, async () => {
       const { file, size } = spooled
-      const checked = await deps.bodies.check({ file, size, kind, turn: turnOf(ctx) })
+      const checked = await deps.bodies.check({ file, size, kind, turn: turnOf(ctx.state.caller) })
       // Others of the entity have come in meanwhile.
       await deps.storage.requireRoom(caller.entity, ctx.state.limits.storedBytes, size)
       const answer = await work({ ...spooled, ...checked })

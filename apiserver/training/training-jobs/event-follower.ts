@@ -1,9 +1,10 @@
 import type { EventRow } from '../../../db/queries/events.ts'
+import type { Turn } from '../../limits/turn.ts'
 
 export interface FollowerOptions {
   jobId: string
-  /** Whose the job is. */
-  entity: string
+  /** Of the entity whose the job is. */
+  turn: Turn
   /** the seq behind which it starts; -1 for all */
   after: number
   /** Waits through an outage of the database; the others are told of it. */

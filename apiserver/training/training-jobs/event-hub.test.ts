@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { EventRow } from '../../../db/queries/events.ts'
+import type { Turn } from '../../limits/turn.ts'
 import { EventHub, readLimit } from './event-hub.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -29,8 +30,8 @@ const stays = new AbortController().signal
 const follow = (
   hub: EventHub,
   jobId: string,
-  options: { after?: number; patient?: boolean; left?: AbortSignal } = {},
-) => hub.follow({ jobId, entity: 'team', after: -1, patient: false, left: stays, ...options })
+  options: { after?: number; patient?: boolean; left?: AbortSignal; turn?: Turn } = {},
+) => hub.follow({ jobId, turn: { key: 'team', weight: 1 }, after: -1, patient: false, left: stays, ...options })
 const seqs = (events: EventRow[]) => events.map(({ seq }) => seq)
 
 describe('a follower', () => {
@@ -128,6 +129,21 @@ describe('the database', () => {
     hub.onConnect()
     await delay(1)
     expect(asked).toEqual(['a -1', 'a -1', 'a -1'])
+    hub.close()
+  })
+
+  test('is asked by turns, of which an entity of more weight has more', async () => {
+    const { hub, asked, fault } = makeHub()
+    fault.lagMs = 1
+    for (const [key, weight] of [
+      ['light', 1],
+      ['heavy', 3],
+    ] as const) {
+      for (let job = 0; job < 24; job++) void follow(hub, `${key} ${job}`, { turn: { key, weight } }).next(1_000)
+    }
+    await vi.waitFor(() => expect(asked).toHaveLength(48))
+    // The first four had nobody to wait for.
+    expect(asked.slice(4, 28).filter((question) => question.startsWith('heavy')).length).toBeGreaterThanOrEqual(16)
     hub.close()
   })
 

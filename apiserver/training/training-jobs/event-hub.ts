@@ -1,6 +1,7 @@
 import type { EventRow } from '../../../db/queries/events.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import type { Turn } from '../../limits/turn.ts'
 import { Follower, type FollowerOptions } from './event-follower.ts'
 
 /** Reads up to `limit` events of a job behind a seq. */
@@ -15,7 +16,7 @@ const pauseMs = 1_000
 
 /** Who follows one job. */
 interface Line {
-  entity: string
+  turn: Turn
   followers: Set<Follower>
   /** Grows whenever there may be new events. */
   version: number
@@ -53,8 +54,8 @@ export class EventHub {
 
   /** Starts to follow a job; the follower leaves with its signal, or by `leave`. */
   follow(options: FollowerOptions): Follower {
-    const { entity } = options
-    const line = this.#lines.get(options.jobId) ?? { entity, followers: new Set(), version: 1, serving: false }
+    const { turn } = options
+    const line = this.#lines.get(options.jobId) ?? { turn, followers: new Set(), version: 1, serving: false }
     this.#lines.set(options.jobId, line)
     const follower = new Follower(options, {
       onWait: () => void this.#serve(options.jobId, line),
@@ -118,7 +119,7 @@ export class EventHub {
       if (behind.length === 0 || this.#pause || this.#closed) break
       for (const [after, followers] of Map.groupBy(behind, (follower) => follower.after)) {
         const read = () => this.#read(jobId, { after, limit: readLimit })
-        await this.#tell(followers, () => this.#turns.run({ key: line.entity }, read), line.version)
+        await this.#tell(followers, () => this.#turns.run(line.turn, read), line.version)
       }
     }
     line.serving = false

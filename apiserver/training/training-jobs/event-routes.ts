@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
+import { turnOf } from '../../limits/turn.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { Type } from 'typebox'
 import { listOf, presentPage } from '../list.ts'
@@ -30,7 +31,7 @@ export function routeJobEvents(api: Api, deps: Deps): void {
       const wantsStream = ctx.accepts('json', eventStream) === eventStream
       const lastEventId = wantsStream ? ctx.get('Last-Event-ID') : ''
       const wanted = { jobId: params['training_job_id']!, after: lastEventId || query.after }
-      const place = await findEvents(deps, caller.entity, wanted)
+      const place = await findEvents(deps, turnOf(caller), wanted)
       if (wantsStream || query.wait) deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.openAnswers.follow(caller.keyId, ctx.res)])
       if (wantsStream) return answerStream(ctx, deps, { place, left })

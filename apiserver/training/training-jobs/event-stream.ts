@@ -16,10 +16,10 @@ const retrySpreadMs = 1_000
  */
 export async function* streamEvents(
   hub: EventHub,
-  { jobId, entity, after, ended }: EventPlace,
+  { jobId, turn, after, ended }: EventPlace,
   left: AbortSignal,
 ): AsyncGenerator<string> {
-  const follower = hub.follow({ jobId, entity, after, patient: true, left })
+  const follower = hub.follow({ jobId, turn, after, patient: true, left })
   try {
     yield hint()
     if (ended) return

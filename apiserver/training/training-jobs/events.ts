@@ -1,6 +1,7 @@
 import { findEventPlace, listEvents, type EventRow } from '../../../db/queries/events.ts'
 import { hasJob } from '../../../db/queries/job-views.ts'
 import type { Deps } from '../../deps.ts'
+import type { Turn } from '../../limits/turn.ts'
 import { notFound } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor } from '../list.ts'
@@ -12,7 +13,7 @@ const beginning = -1
 /** A job's events from some place on. */
 export interface EventPlace {
   jobId: string
-  entity: string
+  turn: Turn
   /** a seq; -1 for the beginning */
   after: number
   /** It is behind the last event: no other will come. */
@@ -31,12 +32,12 @@ export function isTerminal({ type }: Pick<EventRow, 'type'>): boolean {
  */
 export async function findEvents(
   { pool }: Deps,
-  entity: string,
+  turn: Turn,
   { jobId, after }: { jobId: string; after: string | undefined },
 ): Promise<EventPlace> {
-  if (!isUuid(jobId) || !(await hasJob(pool, entity, jobId))) throw notFound('Training job', jobId)
+  if (!isUuid(jobId) || !(await hasJob(pool, turn.key, jobId))) throw notFound('Training job', jobId)
   const place = await resolveCursor(after, (id) => findEventPlace(pool, jobId, id))
-  return { jobId, entity, after: place?.seq ?? beginning, ended: place !== undefined && isTerminal(place) }
+  return { jobId, turn, after: place?.seq ?? beginning, ended: place !== undefined && isTerminal(place) }
 }
 
 /**
@@ -45,12 +46,12 @@ export async function findEvents(
  */
 export async function listJobEvents(
   deps: Deps,
-  { jobId, entity, after, ended }: EventPlace,
+  { jobId, turn, after, ended }: EventPlace,
   { limit, wait = 0, left }: Pick<EventListQuery, 'limit' | 'wait'> & { left: AbortSignal },
 ): Promise<EventRow[]> {
   const read = () => listEvents(deps.pool, jobId, { after, limit: limit + 1 })
   if (wait === 0 || ended) return read()
-  const follower = deps.events.follow({ jobId, entity, after, patient: false, left })
+  const follower = deps.events.follow({ jobId, turn, after, patient: false, left })
   const events = await follower.next(wait * 1000)
   follower.leave()
   // Nobody would have told of an event; this also tells when the database is away.

@@ -20,7 +20,7 @@ export function routeTrajectories(api: Api, deps: Deps): void {
       answer: listOf(trajectoryRowSchema),
     },
     async ({ ctx, params, query }) => {
-      const rows = await listModelTrajectories(deps, turnOf(ctx), params['model_id']!, query)
+      const rows = await listModelTrajectories(deps, turnOf(ctx.state.caller), params['model_id']!, query)
       return presentPage(rows, query.limit, presentTrajectory)
     },
   )

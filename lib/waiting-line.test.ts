@@ -1,0 +1,18 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { WaitingLine } from './waiting-line.ts'
+
+test('a line is as a list from which values are taken out', () => {
+  // A step puts a value in, or takes out the one at a place.
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.nat(20)), { maxLength: 60 }), (steps) => {
+      const line = new WaitingLine<number>()
+      const list: { value: number; leave: () => void }[] = []
+      for (const [value, place] of steps.entries()) {
+        if (place === null || list.length === 0) list.push({ value, leave: line.push(value) })
+        else for (const { leave } of list.splice(place % list.length, 1)) leave()
+        expect(line.first).toBe(list[0]?.value)
+      }
+    }),
+  )
+})
