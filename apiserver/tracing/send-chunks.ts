@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { turnOf } from '../limits/turn.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import type { TraceDeps } from './deps.ts'
+import { cutLong } from './write-list.ts'
 
 // A client that takes nothing of what is there for so long has left, or should have.
 const usualStallMs = 30_000
@@ -46,7 +47,8 @@ export async function pipeChunks(
   { main }: Pick<TraceDeps, 'main'>,
   { type, chunks, stallMs = usualStallMs, deadlineMs = usualDeadlineMs }: Chunks,
 ): Promise<void> {
-  const begun = new Begun(chunks, await chunks.next())
+  const pieces = cutLong(chunks)
+  const begun = new Begun(pieces, await pieces.next())
   if (ctx.res.closed) return void (await begun.return())
   const body = Readable.from(begun, { objectMode: false })
   const end = () => {

@@ -10,7 +10,7 @@ import type { Caller, RequestContext, RequestState, Role } from '../middleware/c
 import { Refusal, unprocessable } from '../refusal.ts'
 import { compileFaults, compileQuery } from '../validation/compile.ts'
 import { cleanJson } from './json/clean.ts'
-import { readJson, type Reserve } from './json/read.ts'
+import { readJsonInTurns, type Reserve } from './json/read.ts'
 import { tooLarge } from './refusals.ts'
 
 /** What clients take for the limit of a request. */
@@ -109,7 +109,7 @@ export class TraceApi {
         const query = parseQuery?.(ctx.query) as Static<Q>
         const given = parseBody && (await this.#readBody(ctx))
         incoming?.add(given?.bytes.length ?? 0)
-        const body = (given && parseBody(given.bytes, given.reserve)) as Static<B>
+        const body = (given && (await parseBody(given.bytes, given.reserve))) as Static<B>
         send(ctx, await handle({ ctx, caller, params: ctx.params, query, body }))
         incoming?.keep()
       } finally {
@@ -137,12 +137,12 @@ function send(ctx: RequestContext, answer: unknown): void {
   if (typeof answer === 'string') ctx.type = 'application/json'
 }
 
-type ParseBody<T> = (bytes: Buffer, reserve: Reserve) => T
+type ParseBody<T> = (bytes: Buffer, reserve: Reserve) => Promise<T>
 
 function compileTraceBody<S extends TSchema>(schema: S, texts: readonly string[] = []): ParseBody<Static<S>> {
   const findFaults = compileFaults(schema)
-  return (bytes, reserve) => {
-    const value = readJsonBody(bytes, texts, reserve)
+  return async (bytes, reserve) => {
+    const value = await readJsonBody(bytes, texts, reserve)
     const faults = findFaults(value, bytes.length)
     if (faults.length > 0) throw unprocessable(...faults)
     return value as Static<S>
@@ -150,9 +150,9 @@ function compileTraceBody<S extends TSchema>(schema: S, texts: readonly string[]
 }
 
 /** The value of a body. @throws {Refusal} 422 when it is no JSON */
-export function readJsonBody(bytes: Buffer, texts: readonly string[], reserve?: Reserve): unknown {
+async function readJsonBody(bytes: Buffer, texts: readonly string[], reserve: Reserve): Promise<unknown> {
   try {
-    return readJson(bytes, texts, reserve)
+    return await readJsonInTurns(bytes, texts, reserve)
   } catch (error) {
     if (error instanceof NotJson) throw jsonInvalid(new JsonError(describeJsonFault(bytes.toString(), 0)))
     throw error instanceof JsonError ? jsonInvalid(error) : error

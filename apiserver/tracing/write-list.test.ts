@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writeArray, writeLines } from './write-list.ts'
+import { cutLong, writeArray, writeLines } from './write-list.ts'
 
 const long = JSON.stringify('x'.repeat(50_000))
 
@@ -24,4 +24,15 @@ test('lines have no breaks in them', async () => {
   const items = ['{\n"a": "\\n",\r\n"b": 1}', '2']
   expect(await gather(writeLines(items))).toEqual(['{ "a": "\\n", "b": 1}\n2\n'])
   expect(await gather(writeLines([]))).toEqual([])
+})
+
+test('long chunks are cut into pieces, and no character is', async () => {
+  const chunks = ['', 'a', `${'a'.repeat(600_000)}${'😀'.repeat(900_000)}`, `b${'😀'.repeat(600_000)}`]
+  async function* give() {
+    yield* chunks
+  }
+  const pieces = await gather(cutLong(give()))
+  expect(pieces.join('')).toBe(chunks.join(''))
+  expect(pieces.length).toBeGreaterThan(8)
+  expect(pieces.every((piece) => piece.isWellFormed() && piece.length <= 524_289)).toBe(true)
 })

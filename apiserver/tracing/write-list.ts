@@ -1,3 +1,5 @@
+import { Turns } from './turns.ts'
+
 // Larger writes are no faster.
 const chunkLength = 64 * 1024
 
@@ -15,7 +17,9 @@ export function writeLines(items: Items): AsyncGenerator<string> {
 
 /** A JSON value as one line. Breaks in it stand between its parts, where a space does as well. */
 export function writeLine(item: string): string {
-  return `${/[\n\r]/.test(item) ? item.replaceAll(/[\n\r]+/g, ' ') : item}\n`
+  // Looked for natively: lines may be long.
+  const hasBreak = item.includes('\n') || item.includes('\r')
+  return `${hasBreak ? item.replaceAll(/[\n\r]+/g, ' ') : item}\n`
 }
 
 async function* separate(before: string, items: Items, behind: string): AsyncGenerator<string> {
@@ -41,4 +45,27 @@ async function* gather(pieces: AsyncIterable<string>): AsyncGenerator<string> {
     text = ''
   }
   if (text !== '') yield text
+}
+
+// Written in about a millisecond.
+const pieceLength = 512 * 1024
+
+/** Chunks in pieces, so that others have their turns while a long one goes out. */
+export async function* cutLong(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  const turns = new Turns()
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length;) {
+      const end = endOfPiece(chunk, at)
+      yield chunk.slice(at, end)
+      at = end
+      if (turns.isOver()) await turns.next()
+    }
+  }
+}
+
+/** Not between the halves of a surrogate pair. */
+function endOfPiece(text: string, start: number): number {
+  const end = start + pieceLength
+  const code = text.charCodeAt(end - 1)
+  return code >= 0xd800 && code < 0xdc00 ? end + 1 : end
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { splitBytes } from '../split-bytes.ts'
 
 /** A source whose bytes are counted and digested while somebody reads them. */
 export interface Counted {
@@ -13,7 +14,9 @@ export function countBytes(source: Readable | Uint8Array): Counted {
   const hash = createHash('sha256')
   let size = 0
   async function* count() {
-    for await (const chunk of source instanceof Uint8Array ? [source] : (source as AsyncIterable<Uint8Array>)) {
+    for await (const chunk of source instanceof Uint8Array
+      ? splitBytes(source)
+      : (source as AsyncIterable<Uint8Array>)) {
       hash.update(chunk)
       size += chunk.byteLength
       yield chunk

@@ -6,8 +6,10 @@ import type { Pool } from '../../../db/pool.ts'
 import { holdKey, releaseAfter } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
 import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import { splitBytes } from '../../../lib/split-bytes.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
+import { Turns } from '../turns.ts'
 
 // Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
 const largestInRow = 256 * 1024
@@ -49,7 +51,13 @@ export class Spill {
     project: Project,
     { id, place, bytes }: { id: string; place: string; bytes: Buffer },
   ): Promise<SpilledPart> {
-    const name = createHash('sha256').update(`${id}\n${place}\n`).update(bytes).digest('hex')
+    const hash = createHash('sha256').update(`${id}\n${place}\n`)
+    const turns = new Turns()
+    for (const part of splitBytes(bytes)) {
+      hash.update(part)
+      if (turns.isOver()) await turns.next()
+    }
+    const name = hash.digest('hex')
     const key = `traces/${project.entity}/${project.number}/calls/${name}`
     this.#holders.push(await holdKey({ pool: this.#pool, schema: 'tracing' }, key))
     await this.#artifacts.put(key, bytes)

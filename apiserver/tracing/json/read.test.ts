@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import { setImmediate as nextEvents } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { JsonError } from '../../json/text.ts'
-import { readJson } from './read.ts'
+import { readJson, readJsonInTurns } from './read.ts'
 import { JsonText } from './text.ts'
 
 const read = (text: string, texts: string[] = []) => showTexts(readJson(Buffer.from(text), texts))
@@ -151,4 +152,40 @@ test('more texts than any request has are refused', () => {
   const rows = (count: number) => Buffer.from(`{"rows":[${'{},'.repeat(count - 1)}{}]}`)
   expect(readJson(rows(1_000_000), ['rows[]'])).toBeDefined()
   expect(() => readJson(rows(1_000_001), ['rows[]'])).toThrow('too many values')
+})
+
+describe('in turns', () => {
+  const rows = (count: number) =>
+    Buffer.from(`{"v":[${'{},'.repeat(count)}{}],"w":[{"v":[[${'"\\"",'.repeat(count)}1]]}]}`)
+
+  test('large texts become what they become at once', async () => {
+    const texts = ['v', 'w[].v']
+    const [one, other] = [rows(400_000), rows(300_001)]
+    const both = await Promise.all([one, other].map((bytes) => readJsonInTurns(bytes, texts)))
+    expect(both).toEqual([one, other].map((bytes) => readJson(bytes, texts)))
+    expect(String((both[0] as { v: JsonText }).v)).toHaveLength(1_200_004)
+  })
+
+  test.each([
+    ['one that ends too early', rows(400_000).subarray(0, -3)],
+    ['one that closes another way', Buffer.from(`{"v":[${'{},'.repeat(400_000)}{}}}`)],
+  ])('%s is refused', async (_, bytes) => {
+    await expect(readJsonInTurns(bytes, ['v'])).rejects.toThrow(JsonError)
+  })
+
+  test('what is nested too deeply becomes null', async () => {
+    const deep = `${'['.repeat(501)}1${']'.repeat(501)}`
+    const bytes = Buffer.from(`{"v":[${`${deep},`.repeat(1_000)}${deep}]}`)
+    expect(await readJsonInTurns(bytes, ['v'])).toEqual(readJson(bytes, ['v']))
+  })
+
+  test('others are served meanwhile', async () => {
+    const bytes = rows(4_000_000)
+    let isDone = false
+    const reading = readJsonInTurns(bytes, ['v', 'w[].v']).finally(() => (isDone = true))
+    let count = 0
+    for (; !isDone; count++) await nextEvents()
+    await reading
+    expect(count).toBeGreaterThan(4)
+  })
 })

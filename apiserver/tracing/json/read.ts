@@ -2,7 +2,7 @@ import { outlineJson } from '../../json/outline.ts'
 import { findTextStart, JsonError, parseText } from '../../json/text.ts'
 import { flattenJson } from './flatten.ts'
 import { planTexts, type Plan } from './plan.ts'
-import { scanPlanned, type TextTree } from './scan.ts'
+import { scanInTurns, scanPlanned, type PlannedTexts, type TextTree } from './scan.ts'
 import { TooDeep } from './skip.ts'
 import { JsonText } from './text.ts'
 
@@ -31,20 +31,39 @@ export type Reserve = (bytes: number) => void
  */
 export function readJson(bytes: Buffer, texts: readonly string[], reserve?: Reserve): unknown {
   const plan = planTexts(texts)
+  const read = (from: Buffer) => build(from, { plan, reserve, found: scanPlanned(from, findTextStart(from), plan) })
   try {
-    return readPlanned(bytes, plan, reserve)
+    return read(bytes)
   } catch (error) {
     if (!(error instanceof TooDeep)) throw error
-    return readPlanned(flattenJson(bytes), plan, reserve)
+    return read(flattenJson(bytes))
   }
 }
 
+/** The same, while others have their turns. */
+export async function readJsonInTurns(bytes: Buffer, texts: readonly string[], reserve?: Reserve): Promise<unknown> {
+  const plan = planTexts(texts)
+  const read = async (from: Buffer) =>
+    build(from, { plan, reserve, found: await scanInTurns(from, findTextStart(from), plan) })
+  try {
+    return await read(bytes)
+  } catch (error) {
+    if (!(error instanceof TooDeep)) throw error
+    return await read(flattenJson(bytes))
+  }
+}
+
+interface Found {
+  plan: Plan
+  found: PlannedTexts
+  reserve: Reserve | undefined
+}
+
 /** The texts are cut out, what is left is parsed natively with null in their places, and they are put there. */
-function readPlanned(bytes: Buffer, plan: Plan, reserve?: Reserve): unknown {
-  const start = findTextStart(bytes)
-  const { texts, tree } = scanPlanned(bytes, start, plan)
-  reserve?.(texts.length * placeBytes)
-  return putTexts(parseRest(cutTexts(bytes, start, texts), reserve), plan, tree)
+function build(bytes: Buffer, { plan, found, reserve }: Found): unknown {
+  reserve?.(found.texts.length * placeBytes)
+  const rest = cutTexts(bytes, findTextStart(bytes), found.texts)
+  return putTexts(parseRest(rest, reserve), plan, found.tree)
 }
 
 function cutTexts(bytes: Buffer, start: number, texts: JsonText[]): string {

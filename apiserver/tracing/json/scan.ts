@@ -1,6 +1,7 @@
 import { JsonError, parseText } from '../../json/text.ts'
+import { Turns } from '../turns.ts'
 import type { Plan } from './plan.ts'
-import { isAt, notJson, skipKey, skipSpace, skipValue } from './skip.ts'
+import { closersOfWhole, createClosers, isAt, notJson, skipKey, skipSpace, walkOn } from './skip.ts'
 import { JsonText } from './text.ts'
 
 const backslash = 0x5c
@@ -18,39 +19,82 @@ const mostTexts = 1_000_000
 const mostObjects = 500_000
 const mostItems = 2_000_000
 
+// Gone over in one or two milliseconds.
+const stretchBytes = 256 * 1024
+
 /** The texts in a value: itself, or those of its items, or those of its members in the order of the plan. */
 export type TextTree = JsonText | TextTree[] | undefined
+
+/** Texts in the order in which they stand, and by their places in the value. */
+export interface PlannedTexts {
+  texts: JsonText[]
+  tree: TextTree
+}
 
 /**
  * Goes over a JSON text and finds the values that a plan takes as texts.
  *
- * @returns them in the order in which they stand, and by their places in the value
  * @throws {JsonError} for what is not JSON, and TooDeep
  */
-export function scanPlanned(bytes: Buffer, start: number, plan: Plan): { texts: JsonText[]; tree: TextTree } {
-  const scan = new PlannedScan(bytes, start)
-  const tree = scan.scanValue(plan, 0)
-  scan.expectEnd()
-  return { texts: scan.texts, tree }
+export function scanPlanned(bytes: Buffer, start: number, plan: Plan): PlannedTexts {
+  const scan = new PlannedScan(bytes, { start, stretchBytes: Infinity, closers: closersOfWhole }).scan(plan)
+  for (;;) {
+    const { done, value } = scan.next()
+    if (done) return value
+  }
+}
+
+/** The same in stretches, between which others have their turn. */
+export async function scanInTurns(bytes: Buffer, start: number, plan: Plan): Promise<PlannedTexts> {
+  if (bytes.length <= stretchBytes) return scanPlanned(bytes, start, plan)
+  const scan = new PlannedScan(bytes, { start, stretchBytes, closers: createClosers() }).scan(plan)
+  const turns = new Turns()
+  for (;;) {
+    const { done, value } = scan.next()
+    if (done) return value
+    if (turns.isOver()) await turns.next()
+  }
+}
+
+/** Yields at the end of each stretch. */
+type Scan<T> = Generator<undefined, T>
+
+interface Stretches {
+  start: number
+  stretchBytes: number
+  closers: Uint8Array
 }
 
 class PlannedScan {
   readonly texts: JsonText[] = []
   readonly #bytes: Buffer
+  readonly #stretchBytes: number
+  readonly #closers: Uint8Array
   #at: number
+  /** Where the stretch ends. */
+  #until: number
   #objects = 0
 
-  constructor(bytes: Buffer, start: number) {
+  constructor(bytes: Buffer, { start, stretchBytes, closers }: Stretches) {
     this.#bytes = bytes
+    this.#closers = closers
     this.#at = start
+    this.#stretchBytes = stretchBytes
+    this.#until = start + stretchBytes
   }
 
-  scanValue(plan: Plan, depth: number): TextTree {
+  *scan(plan: Plan): Scan<PlannedTexts> {
+    const tree = yield* this.#scanValue(plan, 0)
+    if (this.#peek() !== undefined) throw notJson()
+    return { texts: this.texts, tree }
+  }
+
+  *#scanValue(plan: Plan, depth: number): Scan<TextTree> {
     const byte = this.#peek()
-    if (byte === openBrace && plan.members.length > 0) return this.#scanMembers(plan, depth + 1)
-    if (byte === openBracket && plan.item) return this.#scanItems(plan.item, depth + 1)
+    if (byte === openBrace && plan.members.length > 0) return yield* this.#scanMembers(plan, depth + 1)
+    if (byte === openBracket && plan.item) return yield* this.#scanItems(plan.item, depth + 1)
     const start = this.#at
-    this.#at = skipValue(this.#bytes, start, depth)
+    yield* this.#skip(depth)
     if (!plan.isText) return undefined
     const text = new JsonText(this.#bytes, start, this.#at)
     this.texts.push(text)
@@ -58,11 +102,17 @@ class PlannedScan {
     return text
   }
 
-  expectEnd(): void {
-    if (this.#peek() !== undefined) throw notJson()
+  *#skip(depth: number): Scan<void> {
+    const walk = { at: this.#at, depth, open: depth, closers: this.#closers }
+    for (;;) {
+      const end = walkOn(this.#bytes, walk, this.#until)
+      if (end >= 0) return void (this.#at = end)
+      yield
+      this.#until = walk.at + this.#stretchBytes
+    }
   }
 
-  #scanMembers(plan: Plan, depth: number): TextTree[] {
+  *#scanMembers(plan: Plan, depth: number): Scan<TextTree[]> {
     if (++this.#objects > mostObjects) throw new JsonError('too many values')
     const trees = plan.members.map((): TextTree => undefined)
     for (let more = this.#enter(closeBrace); more; more = this.#goOn(closeBrace)) {
@@ -70,17 +120,17 @@ class PlannedScan {
       const start = this.#at
       this.#at = skipKey(this.#bytes, start)
       const index = findMember(plan, this.#bytes, start)
-      if (index < 0) this.#at = skipValue(this.#bytes, this.#at, depth)
-      else trees[index] = this.scanValue(plan.members[index]!.plan, depth)
+      if (index < 0) yield* this.#skip(depth)
+      else trees[index] = yield* this.#scanValue(plan.members[index]!.plan, depth)
     }
     return trees
   }
 
-  #scanItems(item: Plan, depth: number): TextTree[] {
+  *#scanItems(item: Plan, depth: number): Scan<TextTree[]> {
     const trees: TextTree[] = []
     for (let more = this.#enter(closeBracket); more; more = this.#goOn(closeBracket)) {
       if (trees.length === mostItems) throw new JsonError('too many values')
-      trees.push(this.scanValue(item, depth))
+      trees.push(yield* this.#scanValue(item, depth))
     }
     return trees
   }

@@ -22,8 +22,20 @@ const escapable = tableOf('"\\/bfnrt')
 const hexDigits = tableOf('0123456789abcdefABCDEF')
 const words = ['true', 'false', 'null'].map((word) => Buffer.from(word))
 
-/** What closes each open object or array, by its depth. The walk is never interrupted, so one list serves all. */
-const closers = new Uint8Array(maxDepth + 1)
+/** Where a walk over a value stands. */
+export interface Walk {
+  at: number
+  /** How many objects and arrays are around the value. */
+  depth: number
+  /** How many are open where it stands. */
+  open: number
+  /** What closes each of them, by its depth. */
+  closers: Uint8Array
+}
+
+export const createClosers = () => new Uint8Array(maxDepth + 1)
+// Of walks that are not interrupted, of which there is one at a time.
+export const closersOfWhole = createClosers()
 
 /** The text goes deeper than values are kept. */
 export class TooDeep extends Error {
@@ -40,8 +52,23 @@ export class TooDeep extends Error {
  * @throws {JsonError} as the other functions here do, and TooDeep
  */
 export function skipValue(bytes: Buffer, start: number, depth: number): number {
-  let open = depth
-  for (let at = start; ;) {
+  return walkOn(bytes, { at: start, depth, open: depth, closers: closersOfWhole }, Infinity)
+}
+
+/**
+ * Goes on with a walk, as `skipValue` does.
+ *
+ * @returns the position behind the value; -1 when there is more of it behind `until`
+ */
+export function walkOn(bytes: Buffer, walk: Walk, until: number): number {
+  const { depth, closers } = walk
+  let { at, open } = walk
+  for (;;) {
+    if (at >= until) {
+      walk.at = at
+      walk.open = open
+      return -1
+    }
     at = skipSpace(bytes, at)
     const byte = bytes[at]
     if (byte === openBrace || byte === openBracket) {
