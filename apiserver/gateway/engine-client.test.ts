@@ -32,7 +32,7 @@ async function sendOf(key: string): Promise<Record<string, string>> {
   return (await response.body.json()) as Record<string, string>
 }
 
-test('an engine sees whether two requests are of one entity, and not of which', async () => {
+test('an engine sees whether two requests are of one entity and its weight, and not of which', async () => {
   const [one, again, other] = [await sendOf('acme'), await sendOf('acme'), await sendOf('globex')]
   expect(one['x-trainyard-tenant']).toMatch(/^[0-9a-f]{32}$/)
   expect(again['x-trainyard-tenant']).toBe(one['x-trainyard-tenant'])

@@ -16,7 +16,7 @@ interface GivenKey {
 const unknownMs = 1_000
 // Wrong keys that are all different ask for so many connections together; keys that were right before do not wait with them.
 const strangersAtOnce = 4
-// Done in about a second. Half of them may come from one address, which is that of everybody where a proxy stands before.
+// Done in a few seconds. Half of them may come from one address, which is that of everybody where a proxy stands before.
 const mostStrangers = 4_000
 const mostKept = 10_000
 
