@@ -32,7 +32,7 @@ export function routeGateway(api: Api, deps: Deps): void {
       const project = readProject(ctx)
       const memory = deps.memory.open(ctx)
       const chat = await readChat(deps, ctx)
-      const call = { caller, turn: turnOf(ctx), project, memory, signal: watchClient(ctx, deps) }
+      const call = { caller, turn: turnOf(ctx.state.caller), project, memory, signal: watchClient(ctx, deps) }
       const reply = await completeChat(deps, call, chat)
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'

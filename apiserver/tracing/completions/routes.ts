@@ -107,7 +107,7 @@ async function buildCompletion(
   const project = await deps.projects[incoming ? 'open' : 'find'](caller, body.project_id)
   const tracked = incoming && new TrackedCall(deps, { caller, project }, { body, inputs, incoming })
   const charged = readProject(ctx) ?? nameCharged(project)
-  const turn = turnOf(ctx)
+  const turn = turnOf(ctx.state.caller)
   return { caller, turn, project, tracked, charged, memory, signal: watchClient(ctx, deps.main) }
 }
 
