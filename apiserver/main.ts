@@ -88,12 +88,19 @@ const flush = async () => {
   await usage.flush()
   await keyUses.flush()
 }
-const stopFlushing = repeat(flushMs, flush, (error) => log.warn({ error }, 'usage not written yet'))
+const background = new AbortController()
+const inBackground = (work: () => Promise<void>, pauseMs: number, failure: string) =>
+  repeat(work, {
+    pauseMs,
+    pauseFirst: true,
+    signal: background.signal,
+    onError: (error) => log.warn({ error }, failure),
+  })
+const notFlushed = 'usage not written yet'
+const flushing = inBackground(flush, flushMs, notFlushed)
 // Both end with the process: there is nothing to wait for.
-const endRevoked = () => openAnswers.endRevoked()
-repeat(revocationMs, endRevoked, (error) => log.warn({ error }, 'revoked keys not looked for'))
-const sweep = () => artifacts.sweepTemporary(abandonedMs)
-repeat(sweepMs, sweep, (error) => log.warn({ error }, 'temporary files not swept'))
+void inBackground(() => openAnswers.endRevoked(), revocationMs, 'revoked keys not looked for')
+void inBackground(() => artifacts.sweepTemporary(abandonedMs), sweepMs, 'temporary files not swept')
 const listener = listen(
   config.DATABASE_URL,
   ['training_events'],
@@ -113,7 +120,9 @@ onShutdown(log, async () => {
   await listener.close()
   await engines.close()
   await sources.outbound.close()
-  await stopFlushing()
+  background.abort()
+  await flushing
+  await flush().catch((error: unknown) => log.warn({ error }, notFlushed))
   await pool.end()
   await tracing.end()
   await traceWrites.end()

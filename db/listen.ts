@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
+import { repeat } from '../lib/repeat.ts'
 
 // A connection that died without a word is noticed so.
 const probeMs = 15_000
@@ -48,13 +48,8 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
     }
   }
 
-  const run = async () => {
-    while (!stop.signal.aborted) {
-      await runOnce().catch((error: unknown) => log.warn({ error }, 'listening to the database failed'))
-      await delay(reconnectMs, undefined, { signal: stop.signal }).catch(() => {})
-    }
-  }
-  const running = run()
+  const onError = (error: unknown) => log.warn({ error }, 'listening to the database failed')
+  const running = repeat(runOnce, { pauseMs: reconnectMs, signal: stop.signal, onError })
   return {
     async close() {
       stop.abort()

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { conditions } from '../crds/names.ts'
 import { sweepKeyedRequests } from '../db/queries/idempotent-requests.ts'
 import { sweepExpiredLeases } from '../db/queries/job-endings.ts'
@@ -6,6 +5,7 @@ import { listRegisteredBaseModels } from '../db/queries/operator-base-models.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/queries/operator-jobs.ts'
 import { listModelResources } from '../db/queries/operator-models.ts'
 import { sweepOutbox } from '../db/queries/outbox.ts'
+import { repeat } from '../lib/repeat.ts'
 import type { Context } from './context.ts'
 import { sortByAge, type Controllers } from './controllers.ts'
 import { makeMissingResources } from './missing-resources.ts'
@@ -16,13 +16,8 @@ const everyMs = 3_000
 /** Looks, again and again, for work that no event tells of. Gives a function that ends it. */
 export function startResync(context: Context, controllers: Controllers): () => Promise<void> {
   const stop = new AbortController()
-  const run = async () => {
-    while (!stop.signal.aborted) {
-      await resync(context, controllers)
-      await delay(everyMs, undefined, { signal: stop.signal }).catch(() => {})
-    }
-  }
-  const running = run()
+  const onError = (error: unknown) => context.log.warn({ error }, 'resync failed')
+  const running = repeat(() => resync(context, controllers), { pauseMs: everyMs, signal: stop.signal, onError })
   return async () => {
     stop.abort()
     await running

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { sweepDeletions } from '../db/queries/deletions.ts'
 import { forgetOldHolds } from '../db/store/held-keys.ts'
+import { repeat } from '../lib/repeat.ts'
 import type { Context } from './context.ts'
 import { eraseAll } from './erasure/erase.ts'
 import { removeOldOptimizers, removeOldPayloads, removeOldStatistics, removeSpentProgress } from './garbage/expired.ts'
@@ -25,32 +25,27 @@ const unclaimedMs = 10_000
  */
 export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<void> {
   const stop = new AbortController()
-  const repeat = async (run: () => Promise<void>, pause: () => number) => {
-    while (!stop.signal.aborted) {
-      await run()
-      await delay(pause(), undefined, { signal: stop.signal }).catch(() => {})
-    }
-  }
+  const onError = (error: unknown) => context.log.warn({ error }, 'upkeep failed')
+  const loop = (work: () => Promise<void>, pauseMs: number | (() => number)) =>
+    repeat(work, { pauseMs, signal: stop.signal, onError })
   const look = () => runSteps(context, { checkStore: () => guard.check() })
   const sweep = () => runSteps(context, { sweepGarbage: () => guard.sweep() })
   const removing = { ...context, artifacts: guard.artifacts }
   const remove = (steps: Steps) => (guard.isOurs ? runSteps(removing, steps) : Promise.resolve())
-  const often = () => everyMs
-  const rarely = () => rarelyMs
   // It may become ours at any time.
   const unlessUnclaimed = (pauseMs: number) => () => (guard.isOurs ? pauseMs : unclaimedMs)
   const startRemoving = async () => {
     await look()
     await Promise.all([
-      repeat(look, unlessUnclaimed(guardMs)),
-      repeat(sweep, unlessUnclaimed(guardMs)),
-      repeat(() => remove(promptRemoval), often),
-      repeat(() => remove(rareRemoval), unlessUnclaimed(rarelyMs)),
+      loop(look, unlessUnclaimed(guardMs)),
+      loop(sweep, unlessUnclaimed(guardMs)),
+      loop(() => remove(promptRemoval), everyMs),
+      loop(() => remove(rareRemoval), unlessUnclaimed(rarelyMs)),
     ])
   }
   const running = Promise.all([
-    repeat(() => runSteps(context, promptWork), often),
-    repeat(() => runSteps(context, rareWork), rarely),
+    loop(() => runSteps(context, promptWork), everyMs),
+    loop(() => runSteps(context, rareWork), rarelyMs),
     startRemoving(),
   ])
   return async () => {

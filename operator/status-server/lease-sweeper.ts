@@ -1,6 +1,7 @@
 import { sweepExpiredLeases } from '../../db/queries/job-endings.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
+import { repeat } from '../../lib/repeat.ts'
 
 const intervalMs = 1_000
 
@@ -9,29 +10,21 @@ const intervalMs = 1_000
  * once. Returns what stops it, once the sweep under way has ended.
  */
 export function startLeaseSweeper(pool: Pool, log: Logger, afterSweep: () => void): () => Promise<void> {
+  const stop = new AbortController()
   let failing = false
-  let running = Promise.resolve()
   const sweep = async () => {
-    try {
-      for (const job of await sweepExpiredLeases(pool)) log.warn({ job }, 'lease ran out')
-      failing = false
-      afterSweep()
-    } catch (error) {
-      // One line per outage, not one per second.
-      if (!failing) log.warn({ error }, 'sweeping leases failed')
-      failing = true
-    }
+    for (const job of await sweepExpiredLeases(pool)) log.warn({ job }, 'lease ran out')
+    failing = false
+    afterSweep()
   }
-  let timer = setTimeout(next, intervalMs)
-  let stopped = false
-  function next() {
-    running = sweep().finally(() => {
-      if (!stopped) timer = setTimeout(next, intervalMs)
-    })
+  const onError = (error: unknown) => {
+    // One line per outage, not one per second.
+    if (!failing) log.warn({ error }, 'sweeping leases failed')
+    failing = true
   }
+  const running = repeat(sweep, { pauseMs: intervalMs, pauseFirst: true, signal: stop.signal, onError })
   return async () => {
-    stopped = true
-    clearTimeout(timer)
+    stop.abort()
     await running
   }
 }
