@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { artifactSettings } from '../lib/artifact-store/settings.ts'
 import { readConfig } from '../lib/config.ts'
+import { kubeSettings } from '../lib/kube/access.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { limitSettings } from './limits/settings.ts'
 
@@ -16,11 +17,7 @@ const schema = Type.Object({
   ...outboundSettings,
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
-  // A folder with token and ca.crt, together with the address that a cluster injects; else a KUBECONFIG file.
-  TRAINYARD_SERVICE_ACCOUNT_DIR: Type.Optional(Type.String()),
-  KUBERNETES_SERVICE_HOST: Type.Optional(Type.String()),
-  KUBERNETES_SERVICE_PORT: Type.Optional(Type.String()),
-  KUBECONFIG: Type.Optional(Type.String()),
+  ...kubeSettings,
   // 32 groups of 16 rollouts of 2,000 tokens with logprobs are about 100 MB.
   TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),
   ...limitSettings,

@@ -3,7 +3,7 @@ import { storedBytesSetting } from '../inputs/room.ts'
 import { artifactSettings } from '../lib/artifact-store/settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
-import { kubeSettings } from './kube/kube-config.ts'
+import { kubeSettings } from '../lib/kube/access.ts'
 import type { PodArtifacts } from './base-model/pod-artifacts.ts'
 import type { PodSettings } from './base-model/pods.ts'
 

@@ -5,9 +5,9 @@ import type { ArtifactStore } from '../lib/artifact-store/store.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DataSources } from '../lib/outbound/settings.ts'
 import type { PodSettings } from './base-model/pods.ts'
-import type { KubeClient } from './kube/client.ts'
-import type { Deployment, Pod } from './kube/objects.ts'
-import type { Reflector } from './kube/reflector.ts'
+import type { KubeClient } from '../lib/kube/client.ts'
+import type { Deployment, Pod } from '../lib/kube/objects.ts'
+import type { Reflector } from '../lib/kube/reflector.ts'
 
 /** What every reconciler works with. */
 export interface Context {

@@ -4,8 +4,8 @@ import { findJobResource } from '../db/queries/operator-jobs.ts'
 import { findModelResource } from '../db/queries/operator-models.ts'
 import { reconcileBaseModel } from './base-model/reconcile.ts'
 import type { Context } from './context.ts'
-import type { KubeObject } from './kube/apply.ts'
-import { WorkQueue } from './kube/queue.ts'
+import type { KubeObject } from '../lib/kube/apply.ts'
+import { WorkQueue } from '../lib/kube/queue.ts'
 import { reconcileModel } from './model/reconcile.ts'
 import { InputFetcher } from './training-job/input-fetcher.ts'
 import { Publisher } from './training-job/publish.ts'
@@ -18,7 +18,7 @@ export const channels = { models: 'training_models', jobs: 'training_jobs' } as 
 const publishConcurrency = 8
 const ordinaryConcurrency = 4
 // What a server of somebody else's answers comes slowly, or after a while; twelve tries take some seven minutes.
-const inputQueue = { name: 'inputs', concurrency: 4, backoffMs: 1_000, maxBackoffMs: 60_000 }
+const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
 /** The queues of the controllers, and which change is work for which of them. Keys are resource names. */
 export class Controllers {

@@ -1,7 +1,6 @@
 import { labels } from '../crds/names.ts'
-import { isReady } from './base-model/pod-reason.ts'
 import type { Context } from './context.ts'
-import type { Pod } from './kube/objects.ts'
+import { isReady, type Pod } from '../lib/kube/objects.ts'
 
 /** The engine pods of a base model (by its resource name) that are Ready and have an address. */
 export function listReadyEngines({ pods }: Pick<Context, 'pods'>, baseModelCrName: string): Pod[] {

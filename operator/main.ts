@@ -14,9 +14,9 @@ import type { Context } from './context.ts'
 import { Controllers, channels } from './controllers.ts'
 import { createHealthServer } from './health.ts'
 import { StoreGuard } from './garbage/guard.ts'
-import { KubeClient } from './kube/client.ts'
-import { loadKubeConfig } from './kube/kube-config.ts'
-import { LeaderElector } from './kube/leader.ts'
+import { KubeClient } from '../lib/kube/client.ts'
+import { loadKubeAccess } from '../lib/kube/access.ts'
+import { LeaderElector } from '../lib/kube/leader.ts'
 import { startResync } from './resync.ts'
 import { startUpkeep } from './upkeep.ts'
 import { Watches } from './watches.ts'
@@ -31,7 +31,7 @@ const artifacts = openArtifactStore(config)
 const sources = openDataSources(config)
 const log = createLogger('operator', config.LOG_LEVEL)
 const namespace = config.TRAINYARD_NAMESPACE
-const client = new KubeClient(loadKubeConfig(config))
+const client = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-operator' })
 const pool = createPool(config.DATABASE_URL, log)
 const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
 const tracing = createTracePool(tracingUrl, log, tracingConnections)

@@ -3,9 +3,9 @@ import { failJob } from '../db/queries/job-endings.ts'
 import { listUnmadeJobs, noteJobResource, type UnmadeJob } from '../db/queries/operator-jobs.ts'
 import { listUnmadeModels, noteModelResource, type UnmadeModel } from '../db/queries/operator-models.ts'
 import type { Context } from './context.ts'
-import { createObject } from './kube/apply.ts'
-import { KubeError } from './kube/kube-error.ts'
-import { customPath } from './kube/paths.ts'
+import { createObject } from '../lib/kube/apply.ts'
+import { KubeError } from '../lib/kube/error.ts'
+import { customPath } from '../crds/paths.ts'
 
 type Deps = Pick<Context, 'client' | 'pool' | 'log' | 'namespace'>
 

@@ -1,10 +1,11 @@
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import { apiVersion, labels, type Kind } from '../crds/names.ts'
 import type { Context } from './context.ts'
-import type { KubeObject } from './kube/apply.ts'
-import type { Deployment, Pod } from './kube/objects.ts'
-import { customPath, deploymentPath, podPath } from './kube/paths.ts'
-import { Reflector } from './kube/reflector.ts'
+import type { KubeObject } from '../lib/kube/apply.ts'
+import type { Deployment, Pod } from '../lib/kube/objects.ts'
+import { customPath } from '../crds/paths.ts'
+import { deploymentPath, podPath } from '../lib/kube/paths.ts'
+import { Reflector } from '../lib/kube/reflector.ts'
 
 type Deps = Pick<Context, 'client' | 'namespace' | 'log'>
 export type WatchedKind = Kind | 'Pod' | 'Deployment'
@@ -28,7 +29,7 @@ export class Watches {
         path,
         kind,
         apiVersion: inVersion,
-        labelSelector: labels.baseModel,
+        selector: { labelSelector: labels.baseModel },
         log,
         onChange: (object) => onChange(kind, object),
       })

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
+import { engineOrigin } from '../../crds/engine-address.ts'
 import type { Logger } from '../../lib/log.ts'
 import { unavailable, type Refusal } from '../refusal.ts'
 import type { Turn } from '../limits/turn.ts'
 import type { EnginePod, EnginePods } from './engine-pods.ts'
 
-const enginePort = 8000
 // An engine that restarts is waited for as long as an interactive client may wait, then the client decides.
 const patienceMs = 5_000
 const pauseMs = 250
@@ -95,9 +95,8 @@ export class EngineClient {
   }
 
   #send(pod: EnginePod, { turn, path, body, signal }: EngineRequest): Promise<Dispatcher.ResponseData> {
-    const host = pod.ip.includes(':') ? `[${pod.ip}]` : pod.ip
     return this.#agent.request({
-      origin: `http://${host}:${enginePort}`,
+      origin: engineOrigin(pod.ip),
       path,
       method: 'POST',
       headers: {

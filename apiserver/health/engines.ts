@@ -1,12 +1,14 @@
+import { engineOrigin } from '../../crds/engine-address.ts'
 import { labels } from '../../crds/names.ts'
+import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import type { Pod } from '../kube.ts'
 import type { PartReport } from './part.ts'
 
-const enginePort = 8000
+type EngineDeps = Pick<Deps, 'kube' | 'log'> & { config: Pick<Config, 'TRAINYARD_ENGINE_KEY'> }
 
 /** Every engine pod: whether it is ready, and how many adapters it has loaded. Which ones those are is their owners' matter. */
-export async function checkEngines(deps: Deps, signal: AbortSignal): Promise<PartReport> {
+export async function checkEngines(deps: EngineDeps, signal: AbortSignal): Promise<PartReport> {
   const pods = await deps.kube.listPods(`${labels.component}=engine`)
   const asked = await Promise.all(pods.map((pod) => readEngine(deps, pod, signal)))
   const engines = asked.map(({ engine }) => engine)
@@ -16,7 +18,7 @@ export async function checkEngines(deps: Deps, signal: AbortSignal): Promise<Par
   return { ok: working > 0 && working === engines.length, detail, engines, forAdmins: { versions } }
 }
 
-async function readEngine(deps: Deps, pod: Pod, signal: AbortSignal) {
+async function readEngine(deps: EngineDeps, pod: Pod, signal: AbortSignal) {
   const base_model = pod.labels[labels.baseModel] ?? null
   try {
     const [{ version }, { data }] = await Promise.all([
@@ -36,9 +38,9 @@ interface EngineModel {
   parent?: string | null
 }
 
-async function readJson<T>(deps: Deps, pod: Pod, path: string, signal: AbortSignal): Promise<T> {
+async function readJson<T>(deps: EngineDeps, pod: Pod, path: string, signal: AbortSignal): Promise<T> {
   const headers = { authorization: `Bearer ${deps.config.TRAINYARD_ENGINE_KEY}` }
-  const response = await fetch(`http://${pod.ip}:${enginePort}${path}`, { headers, signal })
+  const response = await fetch(engineOrigin(pod.ip ?? '') + path, { headers, signal })
   if (!response.ok) throw new Error(`engine answered ${response.status} to ${path}`)
   return (await response.json()) as T
 }

@@ -1,5 +1,6 @@
 import { labels } from '../../crds/names.ts'
 import { readDatabaseVersion } from '../../db/queries/server.ts'
+import { buildOrigin } from '../../lib/origin.ts'
 import type { Deps } from '../deps.ts'
 import { checkEngines } from './engines.ts'
 import { checkPart, type PartReport } from './part.ts'
@@ -62,7 +63,7 @@ async function checkControlPods(
   const pods = await kube.listPods(`app.kubernetes.io/name=trainyard,app.kubernetes.io/component=${component}`)
   const answers = await Promise.all(
     pods.map(async ({ ip }) => {
-      const response = await fetch(`http://${ip}:${port}/health`, { signal }).catch(() => undefined)
+      const response = await fetch(`${buildOrigin('http', ip ?? '', port)}/health`, { signal }).catch(() => undefined)
       return response?.ok === true
     }),
   )

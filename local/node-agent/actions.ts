@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { Agent, request } from 'undici'
-import type { Container } from './kube.ts'
+import type { Container } from './objects.ts'
 import { rewritePaths, type Mount } from './mounts.ts'
 
 /** What probes and preStop hooks can do. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countCrashes, crashDelayMs, retryDelayMs } from './backoff.ts'
+import { countCrashes, crashDelayMs } from './backoff.ts'
 
 test('the first crash costs no time, then the wait doubles up to a minute', () => {
   const seconds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 30].map((crashes) => crashDelayMs(crashes) / 1000)
@@ -8,8 +8,4 @@ test('the first crash costs no time, then the wait doubles up to a minute', () =
 
 test('a healthy run starts the count again', () => {
   expect([countCrashes(0, 10), countCrashes(4, 119_000), countCrashes(4, 120_000)]).toEqual([1, 5, 1])
-})
-
-test('retries are never far apart', () => {
-  expect([0, 1, 2, 3, 100].map(retryDelayMs)).toEqual([250, 500, 1000, 2000, 2000])
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expand, readPodField, resolveEnv, serviceEnv, type EnvSources } from './env.ts'
-import type { Pod, Service } from './kube.ts'
+import type { Pod, Service } from './objects.ts'
 
 describe('expand', () => {
   test.each([

@@ -1,4 +1,4 @@
-import type { Container, EnvVarSource, Pod, Service } from './kube.ts'
+import type { Container, EnvVarSource, Pod, Service } from './objects.ts'
 
 export type Env = Record<string, string>
 

@@ -1,5 +1,7 @@
+import { createObject, mergePatch } from '../../lib/kube/apply.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import { eventPath } from '../../lib/kube/paths.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { KubeClient } from './kube.ts'
 
 /** The object that an event is about. */
 export interface EventSubject {
@@ -58,21 +60,19 @@ export class Events {
     this.sent.delete(key)
     if (known) {
       const again = { path: known.path, count: known.count + 1 }
-      await this.client.patch(known.path, { count: again.count, lastTimestamp: now })
+      await mergePatch(this.client, known.path, { count: again.count, lastTimestamp: now })
       this.remember(key, again)
       return
     }
-    const base = `/api/v1/namespaces/${subject.namespace}/events`
+    const base = eventPath(subject.namespace)
     const name = `${subject.name}.${Date.now().toString(16)}${Math.random().toString(16).slice(2, 8)}`
-    await this.client.post(base, {
-      ...this.build(type, subject, { name, reason, message }),
-      firstTimestamp: now,
-      lastTimestamp: now,
-    })
+    const words = this.build(type, subject, { name, reason, message })
+    const event = { ...words, firstTimestamp: now, lastTimestamp: now }
+    await createObject(this.client, base, event)
     this.remember(key, { path: `${base}/${name}`, count: 1 })
   }
 
-  private build(type: string, subject: EventSubject, words: { name: string; reason: string; message: string }): object {
+  private build(type: string, subject: EventSubject, words: { name: string; reason: string; message: string }) {
     return {
       apiVersion: 'v1',
       kind: 'Event',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { findUnsupported } from './honoured.ts'
 
 const container = { name: 'a', image: 'i', command: ['x'] }
-const find = (spec: object) => findUnsupported({ spec: { containers: [container], ...spec } })
+const find = (spec: object) => findUnsupported({ metadata: {}, spec: { containers: [container], ...spec } })
 const findIn = (fields: object) => find({ containers: [{ ...container, ...fields }] })
 
 test('what kube-apiserver fills in by default is taken', () => {

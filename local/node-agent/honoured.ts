@@ -1,4 +1,4 @@
-import type { Pod } from './kube.ts'
+import type { Pod } from './objects.ts'
 
 /**
  * Which fields of a pod this node honours. A pod that sets another one does not run: it becomes Failed with reason

@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises'
+import { KubeClient } from '../../lib/kube/client.ts'
+import { readKubeconfig } from '../../lib/kube/kubeconfig.ts'
 import { createLogger } from '../../lib/log.ts'
 import { onShutdown } from '../../lib/shutdown.ts'
 import { Addresses } from './addresses.ts'
 import { readAgentConfig } from './config.ts'
 import { Events } from './events.ts'
-import { KubeClient } from './kube.ts'
 import { KubeletServer } from './kubelet-server.ts'
 import { NodeKeeper } from './node.ts'
 import { Pods } from './pods.ts'
@@ -12,6 +13,8 @@ import { Services } from './services.ts'
 
 // Within the time that the supervisor gives the agent to end (local/stack/programs.ts).
 const stopPodsMs = 12_000
+// A request that takes longer than this is lost: better to come back than to hang a pod's worker.
+const requestTimeoutMs = 15_000
 
 const file = process.argv[2]
 if (!file) throw new Error('usage: node local/node-agent/main.ts CONFIG.json')
@@ -19,7 +22,8 @@ const config = readAgentConfig(file)
 const log = createLogger('node-agent', config.logLevel)
 await mkdir(config.stateDir, { recursive: true, mode: 0o700 })
 
-const client = new KubeClient(config.kubeconfig)
+const options = { userAgent: 'trainyard-node-agent', timeoutMs: requestTimeoutMs }
+const client = new KubeClient(readKubeconfig(config.kubeconfig), options)
 const events = new Events(client, config.nodeName, log)
 const addresses = new Addresses(config.stateDir, config.podNetwork)
 await addresses.load()
@@ -33,10 +37,10 @@ onShutdown(
   log,
   async () => {
     await pods.stop(Date.now() + stopPodsMs)
-    services.stop()
+    await services.stop()
     node.stop()
     server.close()
-    await client.close()
+    client.close()
   },
   stopPodsMs + 2000,
 )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Container } from './kube.ts'
+import type { Container } from './objects.ts'
 import { locateMounts, rewritePaths } from './mounts.ts'
 
 const mounts = [

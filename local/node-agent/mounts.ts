@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Container, VolumeMount } from './kube.ts'
+import type { Container, VolumeMount } from './objects.ts'
 
 /** A path as the container knows it, and the file or folder on this machine that it stands for. */
 export interface Mount {

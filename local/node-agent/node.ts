@@ -1,15 +1,22 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { createObject, mergePatch } from '../../lib/kube/apply.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import { ignoreErrors, isGone } from '../../lib/kube/error.ts'
+import { formatMicroTime } from '../../lib/kube/micro-time.ts'
+import { leasePath } from '../../lib/kube/paths.ts'
 import type { Logger } from '../../lib/log.ts'
+import { repeat } from '../../lib/repeat.ts'
 import type { AgentConfig } from './config.ts'
-import { ignoreStatus, KubeError, type KubeClient, type Node } from './kube.ts'
+import type { Node } from './objects.ts'
 import { readBootId } from '../process-stat.ts'
 import { toSeconds } from './status.ts'
 
 // The rhythm of a kubelet; the cluster calls a node lost after 50 s without one.
 const leaseEveryMs = 10_000
 const leaseSeconds = 40
+const leaseNamespace = 'kube-node-lease'
+const retryMs = 1000
 const statusEveryMs = 60_000
 // The Kubernetes version whose pods are understood here.
 const kubeletVersion = 'v1.36.0'
@@ -34,16 +41,16 @@ export class NodeKeeper {
 
   /** Keeps the node registered and alive until `stop`; trouble is logged and tried again. */
   async run(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      let waitMs = leaseEveryMs
-      try {
-        await this.beat()
-      } catch (error) {
-        this.log.warn({ error }, 'node heartbeat failed')
-        waitMs = 1000
-      }
-      await sleep(waitMs, undefined, { signal: this.stopping.signal }).catch(() => undefined)
+    let waitMs = leaseEveryMs
+    const work = async () => {
+      waitMs = leaseEveryMs
+      await this.beat()
     }
+    const onError = (error: unknown) => {
+      this.log.warn({ error }, 'node heartbeat failed')
+      waitMs = retryMs
+    }
+    await repeat(work, { pauseMs: () => waitMs, signal: this.stopping.signal, onError })
   }
 
   stop(): void {
@@ -54,7 +61,7 @@ export class NodeKeeper {
     if (Date.now() - this.statusAt >= statusEveryMs) {
       const node = await this.register()
       this.uid = node.metadata?.uid ?? ''
-      await this.client.patch(`${this.path}/status`, { status: this.buildStatus(node) })
+      await mergePatch(this.client, `${this.path}/status`, { status: this.buildStatus(node) })
       this.statusAt = Date.now()
     }
     await this.renewLease()
@@ -68,23 +75,22 @@ export class NodeKeeper {
       'kubernetes.io/os': process.platform,
       'kubernetes.io/arch': arch,
     }
-    const known = await this.client.patch<Node>(this.path, { metadata: { labels } }).catch(ignoreStatus(404))
+    const known = await mergePatch<Node>(this.client, this.path, { metadata: { labels } }).catch(ignoreErrors(isGone))
     if (known) return known
-    return this.client.post<Node>('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } })
+    const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } }
+    return this.client.request<Node>({ method: 'POST', path: '/api/v1/nodes', body })
   }
 
   private async renewLease(): Promise<void> {
-    const base = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
     const { nodeName: name } = this.config
-    const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: microTime(new Date()) }
+    const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: formatMicroTime(new Date()) }
     const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.uid }
     const metadata = { name, ownerReferences: [owner] }
-    try {
-      await this.client.patch(`${base}/${name}`, { metadata, spec })
-    } catch (error) {
-      if (!(error instanceof KubeError) || error.status !== 404) throw error
-      await this.client.post(base, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec })
-    }
+    const path = leasePath(leaseNamespace, name)
+    const renewed = await mergePatch(this.client, path, { metadata, spec }).catch(ignoreErrors(isGone))
+    if (renewed) return
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
+    await createObject(this.client, leasePath(leaseNamespace), lease)
   }
 
   private buildStatus(node: Node): object {
@@ -137,8 +143,4 @@ function readOsName(): string {
   } catch {
     return os.type()
   }
-}
-
-function microTime(time: Date): string {
-  return time.toISOString().replace('Z', '000Z')
 }

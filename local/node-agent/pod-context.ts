@@ -1,7 +1,8 @@
+import type { KubeClient } from '../../lib/kube/client.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { AgentConfig } from './config.ts'
 import type { Events, EventSubject } from './events.ts'
-import type { KubeClient, Service } from './kube.ts'
+import type { Service } from './objects.ts'
 import type { PodFolder } from './pod-folder.ts'
 import type { PodVolumes } from './volumes.ts'
 

@@ -1,4 +1,6 @@
-import { ignoreStatus, type ConfigMap, type KubeClient, type Secret } from './kube.ts'
+import { readObject } from '../../lib/kube/apply.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import type { ConfigMap, Secret } from './objects.ts'
 
 export type Data = Record<string, Buffer>
 
@@ -13,13 +15,13 @@ export class PodData {
   }
 
   async readConfigMap(name: string): Promise<Data | undefined> {
-    const found = await this.client.get<ConfigMap>(`${this.base}/configmaps/${name}`).catch(ignoreStatus(404))
+    const found = await readObject<ConfigMap>(this.client, `${this.base}/configmaps/${name}`)
     if (!found) return undefined
     return { ...mapValues(found.data ?? {}, 'utf8'), ...mapValues(found.binaryData ?? {}, 'base64') }
   }
 
   async readSecret(name: string): Promise<Data | undefined> {
-    const found = await this.client.get<Secret>(`${this.base}/secrets/${name}`).catch(ignoreStatus(404))
+    const found = await readObject<Secret>(this.client, `${this.base}/secrets/${name}`)
     return found && mapValues(found.data ?? {}, 'base64')
   }
 }

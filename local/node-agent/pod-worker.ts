@@ -1,8 +1,11 @@
-import { jitter, retryDelayMs } from './backoff.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { deleteObjectNow } from '../../lib/kube/apply.ts'
+import { podPath } from '../../lib/kube/paths.ts'
 import type { Addresses } from './addresses.ts'
+import { retryBackoff } from './backoff.ts'
 import { ContainerKeeper } from './container.ts'
 import { findUnsupported } from './honoured.ts'
-import type { Pod } from './kube.ts'
+import type { Pod } from './objects.ts'
 import type { NodeContext, PodContext } from './pod-context.ts'
 import { PodFolder, type PodIdentity } from './pod-folder.ts'
 import { StatusReporter } from './status-reporter.ts'
@@ -69,7 +72,7 @@ export class PodWorker {
         failures = 0
       } catch (error) {
         failures += 1
-        waitMs = jitter(retryDelayMs(failures))
+        waitMs = backoffMs(failures, retryBackoff)
         this.options.node.log.warn({ pod: this.options.identity, error }, 'pod not brought up to date')
       }
       if (!this.isDone) await this.pause(Math.min(waitMs, resyncMs))
@@ -137,7 +140,7 @@ export class PodWorker {
     const mounted = await this.writeVolumes(pod)
     if (!mounted) {
       await this.report(pod, false)
-      return jitter(retryDelayMs(2))
+      return backoffMs(2, retryBackoff)
     }
     const waitMs = await this.keepContainers(pod)
     await this.report(pod, false)
@@ -177,7 +180,7 @@ export class PodWorker {
     if (this.isRunning) return Math.min(...waits)
     if (this.isDeleted) return Infinity
     const { namespace, name, uid } = this.options.identity
-    await this.options.node.client.delete(`/api/v1/namespaces/${namespace}/pods/${name}`, uid)
+    await deleteObjectNow(this.options.node.client, podPath(namespace, name), uid)
     this.isDeleted = true
     return Infinity
   }

@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises'
+import { uidOf } from '../../lib/kube/objects.ts'
+import { Reflector } from '../../lib/kube/reflector.ts'
 import type { Addresses } from './addresses.ts'
-import type { Pod } from './kube.ts'
+import { retryBackoff } from './backoff.ts'
+import type { Pod } from './objects.ts'
 import type { NodeContext } from './pod-context.ts'
 import { listPodFolders, PodFolder, podsFolder, type PodIdentity } from './pod-folder.ts'
 import { PodWorker } from './pod-worker.ts'
-import { Reflector } from './reflector.ts'
 import { listRuns, type Run } from './run.ts'
 
 /** All pods of this node: one worker for each that is in the cluster or still has something on the machine. */
@@ -23,8 +25,12 @@ export class Pods {
       client: node.client,
       log: node.log,
       path: '/api/v1/pods',
-      query: { fieldSelector: `spec.nodeName=${node.config.nodeName}` },
-      onChange: (uid) => this.wake(uid),
+      kind: 'Pod',
+      apiVersion: 'v1',
+      selector: { fieldSelector: `spec.nodeName=${node.config.nodeName}` },
+      keyOf: uidOf,
+      onChange: (pod) => this.wake(pod),
+      backoff: retryBackoff,
     })
   }
 
@@ -32,7 +38,8 @@ export class Pods {
   async start(): Promise<void> {
     await mkdir(podsFolder(this.node.config.stateDir), { recursive: true, mode: 0o700 })
     const leftOver = await listPodFolders(this.node.config.stateDir)
-    await this.watched.start()
+    this.watched.start()
+    await this.watched.synced
     for (const identity of leftOver) this.work(identity)
   }
 
@@ -41,7 +48,7 @@ export class Pods {
     this.stopBy = deadline
     for (const worker of this.workers.values()) worker.suspend(deadline)
     await Promise.all(this.running)
-    this.watched.stop()
+    await this.watched.stop()
   }
 
   list(): Pod[] {
@@ -55,15 +62,15 @@ export class Pods {
 
   /** The runs of a pod's container, newest first. */
   async listRuns(pod: Pod, container: string): Promise<Run[]> {
-    const folder = new PodFolder(this.node.config.stateDir, pod.metadata?.uid ?? '')
+    const folder = new PodFolder(this.node.config.stateDir, uidOf(pod))
     return listRuns(folder.container(container))
   }
 
-  private wake(uid: string): void {
-    const { namespace = '', name = '' } = this.watched.get(uid)?.metadata ?? {}
+  private wake(pod: Pod): void {
+    const { uid = '', namespace = '', name = '' } = pod.metadata
     const worker = this.workers.get(uid)
     if (worker) worker.wake()
-    else if (name) this.work({ uid, namespace, name })
+    else if (this.watched.get(uid)) this.work({ uid, namespace, name })
   }
 
   private work(identity: PodIdentity): void {

@@ -1,4 +1,4 @@
-import type { Probe } from './kube.ts'
+import type { Probe } from './objects.ts'
 
 export type Verdict = 'unknown' | 'success' | 'failure'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runAction, type ActionTarget } from './actions.ts'
-import type { Probe } from './kube.ts'
+import type { Probe } from './objects.ts'
 import { ProbeTally, type Verdict } from './probe-tally.ts'
 
 interface ProbesOptions {

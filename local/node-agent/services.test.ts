@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Pod, Service } from './kube.ts'
+import type { Pod, Service } from './objects.ts'
 import { findBackends, listListeners } from './services.ts'
 
 const service = (spec: object) =>

@@ -1,9 +1,12 @@
+import type { KubeClient } from '../../lib/kube/client.ts'
+import { isReady, uidOf } from '../../lib/kube/objects.ts'
+import { Reflector } from '../../lib/kube/reflector.ts'
 import type { Logger } from '../../lib/log.ts'
 import { readPort } from './actions.ts'
+import { retryBackoff } from './backoff.ts'
 import type { Events } from './events.ts'
 import { Forwarder, type Backend } from './forwarder.ts'
-import type { KubeClient, Pod, Service } from './kube.ts'
-import { Reflector } from './reflector.ts'
+import type { Pod, Service } from './objects.ts'
 
 interface ServicesOptions {
   client: KubeClient
@@ -35,20 +38,30 @@ export class Services {
   constructor(options: ServicesOptions) {
     this.options = options
     const { client, log } = options
-    this.watched = new Reflector<Service>({ client, log, path: '/api/v1/services', onChange: () => this.wake() })
+    this.watched = new Reflector<Service>({
+      client,
+      log,
+      path: '/api/v1/services',
+      kind: 'Service',
+      apiVersion: 'v1',
+      keyOf: uidOf,
+      onChange: () => this.wake(),
+      backoff: retryBackoff,
+    })
   }
 
   async start(): Promise<void> {
-    await this.watched.start()
+    this.watched.start()
+    await this.watched.synced
     // Addresses that could not be had are tried again.
     this.timer = setInterval(() => this.wake(), retryMs).unref()
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.isStopped = true
     clearInterval(this.timer)
-    this.watched.stop()
     for (const forwarder of this.forwarders.values()) forwarder.destroy()
+    await this.watched.stop()
   }
 
   list(): Service[] {
@@ -90,7 +103,7 @@ export class Services {
 
   /** The ready pods as they are now; the service's selector may have changed since it was first seen. */
   private listBackends({ service, servicePort }: Listener): Backend[] {
-    const now = this.watched.get(service.metadata?.uid ?? '') ?? service
+    const now = this.watched.get(uidOf(service)) ?? service
     const port = now.spec?.ports?.find((candidate) => candidate.port === servicePort.port) ?? servicePort
     return findBackends(now, port, this.options.listPods())
   }
@@ -123,11 +136,6 @@ export function findBackends(service: Service, servicePort: ServicePort, pods: P
     })
 }
 
-function isReady(pod: Pod): boolean {
-  const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready')
-  return ready?.status === 'True' && !pod.metadata?.deletionTimestamp
-}
-
 function findTargetPort(pod: Pod, servicePort: ServicePort): number | undefined {
   const target: unknown = servicePort.targetPort ?? servicePort.port
   if (typeof target === 'number') return target
@@ -137,5 +145,5 @@ function findTargetPort(pod: Pod, servicePort: ServicePort): number | undefined 
 
 /** What tells one listener from another: with another service behind it, it is another one. */
 function describe({ host, port, service, servicePort }: Listener): string {
-  return JSON.stringify([host, port, service.metadata?.uid, servicePort.port])
+  return JSON.stringify([host, port, uidOf(service), servicePort.port])
 }

@@ -1,5 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ignoreStatus, type KubeClient, type Pod, type PodStatus } from './kube.ts'
+import { mergePatch } from '../../lib/kube/apply.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import { ignoreErrors, isConflict, isGone } from '../../lib/kube/error.ts'
+import { podPath } from '../../lib/kube/paths.ts'
+import type { Pod, PodStatus } from './objects.ts'
 
 /** Writes a pod's status, only when it changes something. */
 export class StatusReporter {
@@ -18,14 +22,15 @@ export class StatusReporter {
 
   async report(pod: Pod, status: PodStatus): Promise<void> {
     if (hasStatus(pod, status)) return
-    const { uid, namespace, name } = pod.metadata ?? {}
+    const { uid, namespace = '', name = '' } = pod.metadata
     // The uid makes it fail for another pod that has the name by now.
     const patch = {
       metadata: { uid },
       status: { ...status, reason: status.reason ?? null, message: status.message ?? null },
     }
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`
-    this.written = (await this.client.patch<Pod>(path, patch).catch(ignoreStatus(404, 409))) ?? this.written
+    const path = `${podPath(namespace, name)}/status`
+    const written = await mergePatch<Pod>(this.client, path, patch).catch(ignoreErrors(isGone, isConflict))
+    this.written = written ?? this.written
   }
 }
 

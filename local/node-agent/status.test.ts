@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Pod } from './kube.ts'
+import type { Pod } from './objects.ts'
 import type { Run } from './run.ts'
 import { buildPodStatus, type ContainerView, type PodView } from './status.ts'
 

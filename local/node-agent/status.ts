@@ -1,4 +1,4 @@
-import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from './kube.ts'
+import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from './objects.ts'
 import type { Run, RunExit } from './run.ts'
 
 /** How one container stands, as its keeper sees it. */

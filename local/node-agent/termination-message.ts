@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import path from 'node:path'
-import type { Container } from './kube.ts'
+import type { Container } from './objects.ts'
 import { readTail } from './logs.ts'
 import type { Mount } from './mounts.ts'
 import type { Run } from './run.ts'

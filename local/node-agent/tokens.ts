@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import type { KubeClient, Pod } from './kube.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import type { Pod } from './objects.ts'
 
 interface TokenOptions {
   audience: string | undefined
@@ -16,9 +17,10 @@ const renewAfterSeconds = 24 * 3600
 
 /** Asks for a service account token that is bound to the pod and ends with it. */
 export async function requestToken(client: KubeClient, pod: Pod, options: TokenOptions): Promise<string> {
-  const { namespace, name, uid } = pod.metadata ?? {}
+  const { namespace, name, uid } = pod.metadata
   const account = pod.spec?.serviceAccountName ?? 'default'
-  const reply = await client.post<TokenReview>(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`
+  const body = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     spec: {
@@ -26,7 +28,8 @@ export async function requestToken(client: KubeClient, pod: Pod, options: TokenO
       expirationSeconds: options.expirationSeconds,
       boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
     },
-  })
+  }
+  const reply = await client.request<TokenReview>({ method: 'POST', path, body })
   return reply.status.token
 }
 

@@ -1,5 +1,6 @@
-const firstMs = 250
-const longestMs = 5_000
+import { backoffMs, type Backoff } from '../../lib/backoff.ts'
+
+const backoff: Backoff = { baseMs: 250, maxMs: 5_000, jitter: 0 }
 /** A program that ran for this long is taken to have worked: its next restart is prompt again. */
 const healthyAfterMs = 10_000
 
@@ -7,5 +8,5 @@ const healthyAfterMs = 10_000
 export function restartDelayMs(runsMs: readonly number[]): number {
   const lastHealthy = runsMs.findLastIndex((ms) => ms >= healthyAfterMs)
   const failures = runsMs.length - 1 - lastHealthy
-  return Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1))
+  return backoffMs(Math.max(1, failures), backoff)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { labels } from '../../crds/names.ts'
-import type { Pod } from '../kube/objects.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
 import { planTrainers, type TrainerAction, type TrainerFacts } from './plan.ts'
 
 const now = new Date('2026-01-01T00:10:00Z')

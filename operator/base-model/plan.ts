@@ -1,5 +1,5 @@
 import { labels } from '../../crds/names.ts'
-import type { Pod } from '../kube/objects.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
 
 /** What there is and what is wanted of a base model's trainers. */
 export interface TrainerFacts {

@@ -1,4 +1,4 @@
-import type { ContainerStatus, Pod } from '../kube/objects.ts'
+import type { ContainerStatus, Pod } from '../../lib/kube/objects.ts'
 
 /** Why a pod is not Ready, in a word and a sentence. */
 export interface PodReason {
@@ -7,12 +7,6 @@ export interface PodReason {
 }
 
 const ordinary = new Set(['ContainerCreating', 'PodInitializing'])
-
-/** True when the pod takes work: its Ready condition says so and it is not on its way out. */
-export function isReady(pod: Pod): boolean {
-  const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready')
-  return ready?.status === 'True' && pod.metadata.deletionTimestamp === undefined
-}
 
 /** What keeps a pod from being Ready, as far as its status tells. */
 export function explainPod(pod: Pod): PodReason {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { enginePort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import { apiVersion, labels } from '../../crds/names.ts'
-import type { KubeObject } from '../kube/apply.ts'
+import type { KubeObject } from '../../lib/kube/apply.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
 import { askForGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
@@ -23,8 +24,6 @@ const statusServerPort = 8082
 const tokenAudience = 'trainyard-status'
 const tokenSeconds = 3600
 
-/** Where an engine answers. */
-export const enginePort = 8000
 // What Prometheus reads has no key, and so a port of its own.
 const engineMetricsPort = 8001
 

@@ -1,8 +1,8 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { conditions, labels, reasons } from '../../crds/names.ts'
 import { fact, mergeConditions, type Fact } from '../conditions.ts'
-import type { Deployment, Pod } from '../kube/objects.ts'
-import { explainPod, isReady, type PodReason } from './pod-reason.ts'
+import { isReady, type Deployment, type Pod } from '../../lib/kube/objects.ts'
+import { explainPod, type PodReason } from './pod-reason.ts'
 
 /** What was seen of a base model's workload. */
 export interface WorkloadFacts {

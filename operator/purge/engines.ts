@@ -1,7 +1,7 @@
+import { engineOrigin } from '../../crds/engine-address.ts'
 import { labels } from '../../crds/names.ts'
-import { enginePort } from '../base-model/pods.ts'
 import type { Context } from '../context.ts'
-import type { Pod } from '../kube/objects.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
 
 const requestMs = 5_000
 // An engine that answered nothing for so long has no client either: it will be restarted, and forgets all by that.
@@ -59,9 +59,7 @@ async function listAdapters(pod: Pod, key: string): Promise<string[]> {
 }
 
 function ask({ status }: Pod, key: string, path: string, body?: object): Promise<Response> {
-  const ip = status?.podIP ?? ''
-  const host = ip.includes(':') ? `[${ip}]` : ip
-  return fetch(`http://${host}:${enginePort}${path}`, {
+  return fetch(engineOrigin(status?.podIP ?? '') + path, {
     method: body ? 'POST' : 'GET',
     headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),

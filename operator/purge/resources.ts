@@ -1,8 +1,8 @@
 import { labels } from '../../crds/names.ts'
 import type { DeletedModelRow, JobResourceRow } from '../../db/queries/purge.ts'
 import type { Context } from '../context.ts'
-import { deleteObject, readObject, type KubeObject } from '../kube/apply.ts'
-import { customPath } from '../kube/paths.ts'
+import { deleteObject, readObject, type KubeObject } from '../../lib/kube/apply.ts'
+import { customPath } from '../../crds/paths.ts'
 
 interface Resource extends KubeObject {
   metadata: KubeObject['metadata'] & { labels?: Record<string, string>; creationTimestamp?: string }

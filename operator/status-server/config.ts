@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { readConfig } from '../../lib/config.ts'
-import { kubeSettings } from '../kube/kube-config.ts'
+import { kubeSettings } from '../../lib/kube/access.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import type { KubeClient } from '../kube/client.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
 
 /** Whose tokens are believed: the issuer's name and its public keys. */
 export interface Issuer {

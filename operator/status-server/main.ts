@@ -5,8 +5,8 @@ import { createPool } from '../../db/pool.ts'
 import { claimJob } from '../../db/queries/job-claims.ts'
 import { createLogger } from '../../lib/log.ts'
 import { onShutdown } from '../../lib/shutdown.ts'
-import { KubeClient } from '../kube/client.ts'
-import { loadKubeConfig } from '../kube/kube-config.ts'
+import { KubeClient } from '../../lib/kube/client.ts'
+import { loadKubeAccess } from '../../lib/kube/access.ts'
 import { createApp } from './app.ts'
 import { authenticate } from './auth.ts'
 import { ClaimQueue } from './claim-queue.ts'
@@ -27,7 +27,7 @@ const wake = () => queue.wake()
 const listener = listen(config.DATABASE_URL, ['training_jobs'], { onNotify: wake, onConnect: wake }, log)
 // The wake-up after each sweep makes good for notifications that were lost while the connection was away.
 const stopSweeper = startLeaseSweeper(pool, log, wake)
-const kube = new KubeClient(loadKubeConfig(config))
+const kube = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-status-server' })
 const keys = new IssuerKeys(createIssuerReader(kube))
 // Known before the first trainer comes, so that kube-apiserver may be away by then.
 keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read yet'))

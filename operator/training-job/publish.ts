@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { engineOrigin } from '../../crds/engine-address.ts'
 import { isCheckpointThere } from '../../db/queries/checkpoint-deletion.ts'
 import { finishJob } from '../../db/queries/job-endings.ts'
 import { findPublishingJob } from '../../db/queries/operator-jobs.ts'
-import { enginePort } from '../base-model/pods.ts'
 import type { Context } from '../context.ts'
 import { listReadyEngines } from '../engines.ts'
-import type { Pod } from '../kube/objects.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
 import { measureCheckpoint } from './measure.ts'
 import type { Publication } from './status.ts'
 
@@ -87,8 +87,7 @@ export class Publisher {
 
 /** A completion of one token makes the engine load the adapter. */
 async function askOneToken(podIp: string, checkpointId: string, key: string, signal: AbortSignal): Promise<void> {
-  const host = podIp.includes(':') ? `[${podIp}]` : podIp
-  const response = await fetch(`http://${host}:${enginePort}/v1/completions`, {
+  const response = await fetch(`${engineOrigin(podIp)}/v1/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: checkpointId, prompt: 'a', max_tokens: 1 }),

@@ -1,5 +1,6 @@
 import { labels } from '../../crds/names.ts'
-import { explainPod, isReady } from '../base-model/pod-reason.ts'
+import { isReady } from '../../lib/kube/objects.ts'
+import { explainPod } from '../base-model/pod-reason.ts'
 import type { Context } from '../context.ts'
 import type { JobSurroundings } from './status.ts'
 

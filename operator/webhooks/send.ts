@@ -1,10 +1,12 @@
 import type { AttemptOutcome, ClaimedDelivery } from '../../db/queries/webhook-sending.ts'
 import { AddressRefused, AnswerFault } from '../../lib/outbound/refused.ts'
+import { backoffMs, type Backoff } from '../../lib/backoff.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'
-import { backoffMs } from './backoff.ts'
 import { signBody, writeBody } from './message.ts'
 
 const timeoutMs = 10_000
+// An endpoint that is back waits five minutes at most for what it has missed.
+const backoff: Backoff = { baseMs: 1_000, maxMs: 300_000 }
 
 /** One attempt. Only an answer of 2xx counts; its body is not read. @throws when `signal` breaks it off */
 export async function sendDelivery(
@@ -32,7 +34,13 @@ export async function sendDelivery(
 function toOutcome({ attempts, failures }: ClaimedDelivery, status: number | null): AttemptOutcome {
   const delivered = status !== null && status >= 200 && status < 300
   const error = delivered ? null : `it answered ${status}`
-  return { delivered, status, error, retryInMs: backoffMs(attempts), pauseMs: backoffMs(failures + 1) }
+  return {
+    delivered,
+    status,
+    error,
+    retryInMs: backoffMs(attempts, backoff),
+    pauseMs: backoffMs(failures + 1, backoff),
+  }
 }
 
 /** @throws what is a fault of ours */

@@ -11,8 +11,8 @@ import { createTracePool } from '../../db/pool.ts'
 import { createArtifactStore } from '../../lib/artifact-store/create-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eraseAll } from '../../operator/erasure/erase.ts'
-import { KubeClient } from '../../operator/kube/client.ts'
-import { loadKubeConfig } from '../../operator/kube/kube-config.ts'
+import { KubeClient } from '../../lib/kube/client.ts'
+import { loadKubeAccess } from '../../lib/kube/access.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -142,7 +142,7 @@ test('an erasure clears models while it is away, and ends when it is back', asyn
     `INSERT INTO training.erasures (id, entity, key_id, requested_at) VALUES ($1, $2, $1, now() + interval '1 second')`,
     [randomUUID(), entity],
   )
-  const client = new KubeClient(loadKubeConfig({ KUBECONFIG: stack.kubeconfig }))
+  const client = new KubeClient(loadKubeAccess({ KUBECONFIG: stack.kubeconfig }), { userAgent: 'test' })
   const tracing = createTracePool(wayUrl, log, 1)
   const nothing = { get: () => undefined, list: () => [] }
   const artifacts = createArtifactStore(stack.artifacts, {})

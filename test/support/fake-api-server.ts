@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
+import type { KubeAccess } from '../../lib/kube/access.ts'
 
 interface StoredObject {
   metadata: { name: string; resourceVersion?: string; [field: string]: unknown }
@@ -33,16 +34,10 @@ export class FakeApiServer {
     this.#server = createServer((request, response) => void this.#handle(request, response))
   }
 
-  /** Gives how to reach it, as `KubeConfig.loadFromOptions` takes it. */
-  async start(): Promise<object> {
+  async start(): Promise<KubeAccess> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
     const server = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-    return {
-      clusters: [{ name: 'fake', server, skipTLSVerify: true }],
-      users: [{ name: 'fake' }],
-      contexts: [{ name: 'fake', cluster: 'fake', user: 'fake' }],
-      currentContext: 'fake',
-    }
+    return { server, authenticate: async () => {} }
   }
 
   async stop(): Promise<void> {

@@ -2,8 +2,9 @@ import http from 'node:http'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { IncomingMessage } from 'node:http'
-import type { KubeConfig } from '@kubernetes/client-node'
-import { KubeError } from './kube-error.ts'
+import type { KubeAccess } from './access.ts'
+import type { UnsentOptions } from './credentials.ts'
+import { KubeError } from './error.ts'
 
 export interface KubeRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -22,25 +23,32 @@ export interface WatchEvent<T> {
   object: T
 }
 
-// An API server that does not answer within this time counts as away; the Lease's renewals must fit well into it.
+interface ClientOptions {
+  /** the name that requests carry, and that owns the fields which they set */
+  userAgent: string
+  /** An API server that does not answer within this time counts as away. */
+  timeoutMs?: number
+}
+
+// The Lease's renewals must fit well into it.
 const defaultTimeoutMs = 5_000
 
 /**
  * Requests to the Kubernetes API server, each with a time limit.
  *
- * The client library gives addresses, certificates and tokens; its own calls know no time limit and no server-side apply.
+ * The calls of the client library know no time limit and no server-side apply.
  */
 export class KubeClient {
-  readonly #kubeConfig: KubeConfig
+  readonly userAgent: string
+  readonly #access: KubeAccess
   readonly #server: URL
   readonly #timeoutMs: number
   readonly #agent: http.Agent
 
-  constructor(kubeConfig: KubeConfig, timeoutMs = defaultTimeoutMs) {
-    const server = kubeConfig.getCurrentCluster()?.server
-    if (!server) throw new Error('the kubeconfig names no cluster')
-    this.#kubeConfig = kubeConfig
-    this.#server = new URL(server)
+  constructor(access: KubeAccess, { userAgent, timeoutMs = defaultTimeoutMs }: ClientOptions) {
+    this.userAgent = userAgent
+    this.#access = access
+    this.#server = new URL(access.server)
     this.#timeoutMs = timeoutMs
     this.#agent = this.#isPlain() ? new http.Agent({ keepAlive: true }) : new https.Agent({ keepAlive: true })
   }
@@ -82,7 +90,7 @@ export class KubeClient {
     const url = new URL(this.#server.pathname.replace(/\/$/, '') + path, this.#server)
     url.search = new URLSearchParams(query).toString()
     const payload = body === undefined ? undefined : JSON.stringify(body)
-    const headers: Record<string, string> = { accept, 'user-agent': 'trainyard-operator' }
+    const headers: Record<string, string> = { accept, 'user-agent': this.userAgent }
     if (payload !== undefined) {
       headers['content-type'] = contentType
       // Node sends the body of a DELETE without any length unless told, and the next request on the connection breaks.
@@ -96,10 +104,9 @@ export class KubeClient {
     throw new KubeError(`${method} ${path}`, response.statusCode ?? 500, await text(response))
   }
 
-  async #open(url: URL, options: https.RequestOptions, payload?: string): Promise<IncomingMessage> {
-    await this.#kubeConfig.applyToHTTPSOptions(options)
-    // Theirs opens a connection per request; it is needed only to go through a proxy.
-    if (!this.#kubeConfig.getCurrentCluster()?.proxyUrl) options.agent = this.#agent
+  async #open(url: URL, options: UnsentOptions, payload?: string): Promise<IncomingMessage> {
+    await this.#access.authenticate(options)
+    options.agent ??= this.#agent
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     const outgoing = (this.#isPlain() ? http : https).request(url, options, resolve)
     outgoing.on('error', reject)

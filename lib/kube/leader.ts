@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from '../../lib/log.ts'
+import type { Logger } from '../log.ts'
 import { readObject } from './apply.ts'
 import type { KubeClient } from './client.ts'
-import { isConflict } from './kube-error.ts'
+import { isConflict } from './error.ts'
+import { formatMicroTime } from './micro-time.ts'
 import { leasePath } from './paths.ts'
 
 interface LeaseObject {
@@ -81,7 +82,12 @@ export class LeaderElector {
     const { client } = this.#options
     const lease = await readObject<LeaseObject>(client, this.#path())
     if (lease?.spec.holderIdentity !== this.#options.identity) return
-    await this.#put(lease, { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime() })
+    await this.#put(lease, {
+      ...lease.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: formatMicroTime(new Date()),
+    })
   }
 
   async #renew(): Promise<void> {
@@ -154,7 +160,7 @@ export class LeaderElector {
 
   #record(leaseTransitions: number): LeaseSpec {
     const { identity, times } = this.#options
-    const now = microTime()
+    const now = formatMicroTime(new Date())
     return {
       holderIdentity: identity,
       leaseDurationSeconds: Math.max(1, Math.round(times.durationMs / 1000)),
@@ -167,9 +173,4 @@ export class LeaderElector {
   #path(): string {
     return leasePath(this.#options.namespace, this.#options.name)
   }
-}
-
-/** Kubernetes' MicroTime. */
-function microTime(): string {
-  return new Date().toISOString().replace('Z', '000Z')
 }

@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from './client.ts'
-import { isConflict, isGone } from './kube-error.ts'
-
-/** Ours among the field managers of an object: what we set and then leave out is removed, what others set stays. */
-const fieldOwner = 'trainyard-operator'
+import { ignoreErrors, isConflict, isGone } from './error.ts'
 
 export interface KubeObject {
   apiVersion?: string
@@ -11,12 +8,15 @@ export interface KubeObject {
   metadata: { name?: string; namespace?: string; uid?: string; resourceVersion?: string }
 }
 
-/** Makes the object as given, or changes it to that (server-side apply). */
+/**
+ * Makes the object as given, or changes it to that (server-side apply). Fields that this client set and now leaves out
+ * are removed; fields that others set stay.
+ */
 export function applyObject<T extends KubeObject>(client: KubeClient, path: string, object: T): Promise<T> {
   return client.request<T>({
     method: 'PATCH',
     path,
-    query: { fieldManager: fieldOwner, force: 'true' },
+    query: { fieldManager: client.userAgent, force: 'true' },
     contentType: 'application/apply-patch+yaml',
     body: object,
   })
@@ -24,32 +24,33 @@ export function applyObject<T extends KubeObject>(client: KubeClient, path: stri
 
 /** Creates the object under `path` (of its kind). False when one of that name is there already. */
 export async function createObject(client: KubeClient, path: string, object: KubeObject): Promise<boolean> {
-  try {
-    await client.request({ method: 'POST', path, query: { fieldManager: fieldOwner }, body: object })
-    return true
-  } catch (error) {
-    if (isConflict(error)) return false
-    throw error
-  }
+  const query = { fieldManager: client.userAgent }
+  const created = await client.request({ method: 'POST', path, query, body: object }).catch(ignoreErrors(isConflict))
+  return created !== undefined
+}
+
+/** Changes the given fields of an object (JSON merge patch): lists are replaced whole, null removes. */
+export function mergePatch<T>(client: KubeClient, path: string, patch: object): Promise<T> {
+  return client.request<T>({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: patch })
 }
 
 /** Reads one object; undefined when there is none. */
-export async function readObject<T>(client: KubeClient, path: string): Promise<T | undefined> {
-  try {
-    return await client.request<T>({ path })
-  } catch (error) {
-    if (isGone(error)) return undefined
-    throw error
-  }
+export function readObject<T>(client: KubeClient, path: string): Promise<T | undefined> {
+  return client.request<T>({ path }).catch(ignoreErrors(isGone))
 }
 
 /** Deletes the object with this uid; that it is gone already is as good, and another one of its name stays. */
 export async function deleteObject(client: KubeClient, path: string, uid: string): Promise<void> {
-  try {
-    await client.request({ method: 'DELETE', path, body: { preconditions: { uid } } })
-  } catch (error) {
-    if (!isGone(error) && !isConflict(error)) throw error
-  }
+  await sendDelete(client, path, { preconditions: { uid } })
+}
+
+/** Deletes the object as `deleteObject` does, without a grace period. */
+export async function deleteObjectNow(client: KubeClient, path: string, uid: string): Promise<void> {
+  await sendDelete(client, path, { preconditions: { uid }, gracePeriodSeconds: 0 })
+}
+
+async function sendDelete(client: KubeClient, path: string, options: object): Promise<void> {
+  await client.request({ method: 'DELETE', path, body: options }).catch(ignoreErrors(isGone, isConflict))
 }
 
 /**

@@ -30,6 +30,13 @@ export function isConflict(error: unknown): boolean {
   return error instanceof KubeError && error.status === 409
 }
 
+/** A catch handler: errors that one of the tests accepts become undefined. */
+export function ignoreErrors(...tests: ((error: unknown) => boolean)[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!tests.some((accepts) => accepts(error))) throw error
+  }
+}
+
 function parseStatus(body: string): Status {
   try {
     const parsed: unknown = JSON.parse(body)

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { KubeConfig } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
@@ -17,9 +16,7 @@ let lost: string[]
 
 beforeEach(async () => {
   server = new FakeApiServer()
-  const kubeConfig = new KubeConfig()
-  kubeConfig.loadFromOptions(await server.start())
-  client = new KubeClient(kubeConfig, 200)
+  client = new KubeClient(await server.start(), { userAgent: 'test', timeoutMs: 200 })
   lost = []
 })
 

@@ -11,6 +11,17 @@ export interface Pod extends KubeObject {
   status?: PodStatus
 }
 
+/** No other object ever has this uid. */
+export function uidOf(object: KubeObject): string {
+  return object.metadata.uid ?? ''
+}
+
+/** True when the pod takes work: its Ready condition says so and it is not being ended. */
+export function isReady(pod: Pick<Pod, 'metadata' | 'status'>): boolean {
+  const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready')
+  return ready?.status === 'True' && pod.metadata.deletionTimestamp === undefined
+}
+
 export interface PodStatus {
   phase?: string
   reason?: string

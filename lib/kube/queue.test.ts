@@ -9,7 +9,7 @@ let queue: WorkQueue | undefined
 afterEach(() => queue?.close())
 
 function open(work: (key: string) => Promise<Requeue | void>, concurrency = 1, backoffMs = 5): WorkQueue {
-  queue = new WorkQueue({ name: 'test', log, concurrency, backoffMs, work })
+  queue = new WorkQueue({ name: 'test', log, concurrency, backoff: { baseMs: backoffMs, maxMs: 60_000 }, work })
   return queue
 }
 

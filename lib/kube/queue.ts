@@ -1,4 +1,7 @@
-import type { Logger } from '../../lib/log.ts'
+import { backoffMs, type Backoff } from '../backoff.ts'
+import type { Logger } from '../log.ts'
+
+const defaultBackoff: Backoff = { baseMs: 200, maxMs: 30_000 }
 
 /** What the work on a key may ask for: to be looked at again after a while, whatever happens until then. */
 export interface Requeue {
@@ -11,9 +14,8 @@ interface QueueOptions {
   log: Logger
   /** keys worked on side by side */
   concurrency?: number
-  /** the wait after a key's first failure; doubled with each further one */
-  backoffMs?: number
-  maxBackoffMs?: number
+  /** the wait after failures of a key */
+  backoff?: Backoff
 }
 
 /**
@@ -29,7 +31,7 @@ export class WorkQueue {
   #closed = false
 
   constructor(options: QueueOptions) {
-    this.#options = { concurrency: 1, backoffMs: 200, maxBackoffMs: 30_000, ...options }
+    this.#options = { concurrency: 1, backoff: defaultBackoff, ...options }
   }
 
   /** Keys that wait or are worked on now; delayed ones do not count. */
@@ -98,10 +100,10 @@ export class WorkQueue {
   }
 
   #retryLater(key: string, error: unknown): void {
-    const { name, log, backoffMs, maxBackoffMs } = this.#options
+    const { name, log, backoff } = this.#options
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
-    const delayMs = Math.min(backoffMs * 2 ** (failures - 1), maxBackoffMs) * (0.5 + Math.random() / 2)
+    const delayMs = backoffMs(failures, backoff)
     log.warn({ queue: name, key, failures, retryInMs: Math.round(delayMs), error }, 'work failed, will be repeated')
     this.addAfter(key, delayMs)
   }

@@ -1,4 +1,3 @@
-import { KubeConfig } from '@kubernetes/client-node'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FakeApiServer } from '../../test/support/fake-api-server.ts'
 import { createObject, deleteObject, patchStatus, readObject } from './apply.ts'
@@ -12,9 +11,7 @@ let client: KubeClient
 
 beforeEach(async () => {
   server = new FakeApiServer()
-  const kubeConfig = new KubeConfig()
-  kubeConfig.loadFromOptions(await server.start())
-  client = new KubeClient(kubeConfig, 200)
+  client = new KubeClient(await server.start(), { userAgent: 'test', timeoutMs: 200 })
 })
 
 afterEach(async () => {

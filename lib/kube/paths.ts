@@ -1,12 +1,4 @@
-import { group, plurals, version, type Kind } from '../../crds/names.ts'
-
-const base = `/apis/${group}/${version}`
-
-/** The API path of our own resources: all of a kind in a namespace, or one by name. */
-export function customPath(kind: Kind, namespace: string, name?: string): string {
-  return `${base}/namespaces/${namespace}/${plurals[kind]}${name ? `/${name}` : ''}`
-}
-
+/** API paths of Kubernetes' own kinds: all of a kind in a namespace, or one by name. */
 export function podPath(namespace: string, name?: string): string {
   return `/api/v1/namespaces/${namespace}/pods${name ? `/${name}` : ''}`
 }

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from '../../lib/log.ts'
+import { backoffMs, type Backoff } from '../backoff.ts'
+import type { Logger } from '../log.ts'
 import type { KubeObject } from './apply.ts'
 import type { KubeClient, WatchEvent } from './client.ts'
-import { KubeError } from './kube-error.ts'
+import { KubeError } from './error.ts'
 
 interface ReflectorOptions<T> {
   client: KubeClient
@@ -11,14 +12,17 @@ interface ReflectorOptions<T> {
   /** gives them the kind and apiVersion that the items of a list lack */
   kind: string
   apiVersion: string
-  labelSelector?: string
+  /** which objects of the kind: labelSelector, fieldSelector */
+  selector?: Record<string, string>
+  /** the key that `get` finds an object by; its name, where all are in one namespace */
+  keyOf?: (object: T) => string
   /** called with each object that came, changed or went (as last seen), after the copy has changed */
   onChange: (object: T) => void
   log: Logger
   /** a full list is read anew so often, in case that an event was lost */
   relistMs?: number
-  /** the wait after a first failure, doubled with each further one */
-  backoffMs?: number
+  /** the wait after failures */
+  backoff?: Backoff
 }
 
 interface List<T> {
@@ -27,19 +31,19 @@ interface List<T> {
 }
 
 const pageSize = '500'
-const maxBackoffMs = 5_000
+const defaultBackoff: Backoff = { baseMs: 200, maxMs: 5_000 }
 // Short, so that a connection that died without a word is noticed within this time.
 const watchSeconds = 60
 const watchGraceMs = 5_000
 
 /**
- * A copy of all objects of one kind in one namespace, kept up to date by list and watch.
+ * A copy of all objects of one kind, or of those that a selector names, kept up to date by list and watch.
  *
  * It never stops by itself: after any error it lists again, with a growing delay; a new list also shows what was deleted
  * while no watch ran. Objects are the server's and shared: read them, never change them.
  */
 export class Reflector<T extends KubeObject> {
-  readonly #options: Required<Omit<ReflectorOptions<T>, 'labelSelector'>> & { labelSelector?: string }
+  readonly #options: Required<ReflectorOptions<T>>
   readonly #stop = new AbortController()
   readonly #synced = Promise.withResolvers<void>()
   #objects = new Map<string, T>()
@@ -47,7 +51,7 @@ export class Reflector<T extends KubeObject> {
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: ReflectorOptions<T>) {
-    this.#options = { relistMs: 300_000, backoffMs: 200, ...options }
+    this.#options = { selector: {}, keyOf: nameOf, relistMs: 300_000, backoff: defaultBackoff, ...options }
   }
 
   start(): void {
@@ -69,8 +73,8 @@ export class Reflector<T extends KubeObject> {
     return performance.now() - this.#heardAt
   }
 
-  get(name: string): T | undefined {
-    return this.#objects.get(name)
+  get(key: string): T | undefined {
+    return this.#objects.get(key)
   }
 
   list(): T[] {
@@ -79,17 +83,19 @@ export class Reflector<T extends KubeObject> {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop
-    for (let failures = 0; !signal.aborted; failures++) {
+    const { log, path, backoff } = this.#options
+    let failures = 0
+    while (!signal.aborted) {
       const startedAt = performance.now()
       try {
         await this.#listAndWatch()
-        failures = -1
+        failures = 0
       } catch (error) {
         if (signal.aborted) return
-        if (performance.now() - startedAt > maxBackoffMs) failures = 0
-        this.#options.log.warn({ path: this.#options.path, error }, 'watch interrupted')
-        const backoffMs = Math.min(this.#options.backoffMs * 2 ** failures, maxBackoffMs)
-        await delay(backoffMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {})
+        // What ran for longer than the longest wait had worked.
+        failures = performance.now() - startedAt > backoff.maxMs ? 1 : failures + 1
+        log.warn({ path, error }, 'watch interrupted')
+        await delay(backoffMs(failures, backoff), undefined, { signal }).catch(() => {})
       }
     }
   }
@@ -105,10 +111,10 @@ export class Reflector<T extends KubeObject> {
 
   async #list(): Promise<string> {
     const objects = new Map<string, T>()
-    const query: Record<string, string> = { limit: pageSize, ...this.#selector() }
+    const query: Record<string, string> = { limit: pageSize, ...this.#options.selector }
     for (;;) {
       const list = await this.#readPage(query)
-      for (const item of list.items) objects.set(nameOf(item), this.#complete(item))
+      for (const item of list.items) objects.set(this.#options.keyOf(item), this.#complete(item))
       if (!list.metadata.continue) {
         this.#replace(objects)
         return list.metadata.resourceVersion
@@ -130,43 +136,38 @@ export class Reflector<T extends KubeObject> {
   #replace(objects: Map<string, T>): void {
     const before = this.#objects
     this.#objects = objects
-    for (const [name, object] of objects) {
-      if (before.get(name)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange(object)
+    for (const [key, object] of objects) {
+      if (before.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange(object)
     }
-    for (const [name, object] of before) if (!objects.has(name)) this.#options.onChange(object)
+    for (const [key, object] of before) if (!objects.has(key)) this.#options.onChange(object)
   }
 
   /** Follows one watch until the server ends it, and gives the version it reached. */
   async #watch(from: string): Promise<string> {
-    const { client, path } = this.#options
+    const { client, path, selector } = this.#options
     const query = { resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds: String(watchSeconds) }
     const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(watchSeconds * 1000 + watchGraceMs)])
     let reached = from
-    for await (const event of client.watch<T>(path, { ...query, ...this.#selector() }, limit)) {
+    for await (const event of client.watch<T>(path, { ...query, ...selector }, limit)) {
       this.#heardAt = performance.now()
       if (event.type === 'ERROR') throw toError(path, event.object)
       reached = event.object.metadata.resourceVersion ?? reached
-      this.#take(event)
+      this.#apply(event)
     }
     return reached
   }
 
-  #take(event: WatchEvent<T>): void {
+  #apply(event: WatchEvent<T>): void {
     if (event.type === 'BOOKMARK') return
     const object = this.#complete(event.object)
-    const name = nameOf(object)
-    if (event.type === 'DELETED') this.#objects.delete(name)
-    else this.#objects.set(name, object)
+    const key = this.#options.keyOf(object)
+    if (event.type === 'DELETED') this.#objects.delete(key)
+    else this.#objects.set(key, object)
     this.#options.onChange(object)
   }
 
   #complete(item: T): T {
     return { ...item, kind: this.#options.kind, apiVersion: this.#options.apiVersion }
-  }
-
-  #selector(): Record<string, string> {
-    const { labelSelector } = this.#options
-    return labelSelector === undefined ? {} : { labelSelector }
   }
 }
 

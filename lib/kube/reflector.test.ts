@@ -1,4 +1,3 @@
-import { KubeConfig } from '@kubernetes/client-node'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
@@ -22,9 +21,7 @@ let changes: string[]
 
 beforeEach(async () => {
   server = new FakeApiServer()
-  const kubeConfig = new KubeConfig()
-  kubeConfig.loadFromOptions(await server.start())
-  client = new KubeClient(kubeConfig, 300)
+  client = new KubeClient(await server.start(), { userAgent: 'test', timeoutMs: 300 })
   changes = []
   server.put(path, thing('a'))
   reflector = watchThings()
@@ -37,8 +34,9 @@ afterEach(async () => {
 })
 
 function watchThings(relistMs = 60_000) {
+  const backoff = { baseMs: 10, maxMs: 5_000 }
   const onChange = (object: Thing) => changes.push(object.metadata.name)
-  return new Reflector<Thing>({ client, path, kind: 'Thing', apiVersion: 'v1', onChange, log, relistMs, backoffMs: 10 })
+  return new Reflector<Thing>({ client, path, kind: 'Thing', apiVersion: 'v1', onChange, log, relistMs, backoff })
 }
 
 async function startWatching() {

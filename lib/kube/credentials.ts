@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { RequestOptions } from 'node:https'
+
+/** The options of a request to which headers are still added. */
+export interface UnsentOptions extends RequestOptions {
+  headers: OutgoingHttpHeaders
+}
+
+/** A certificate, a key or a token: its text, or a file that is read for each request, because it rotates. */
+export type Credential = { text: string } | { file: string }
+
+/** Certificates and the key are PEM. */
+export interface Credentials {
+  ca?: Credential
+  cert?: Credential
+  key?: Credential
+  token?: Credential
+  /** accepts any certificate of the server */
+  insecure?: boolean
+}
+
+/** Adds credentials to the options of a request. */
+export async function applyCredentials(credentials: Credentials, options: UnsentOptions): Promise<void> {
+  const [ca, cert, key, token] = await Promise.all([
+    readCredential(credentials.ca),
+    readCredential(credentials.cert),
+    readCredential(credentials.key),
+    readCredential(credentials.token),
+  ])
+  Object.assign(options, ca && { ca }, cert && { cert }, key && { key })
+  if (credentials.insecure) options.rejectUnauthorized = false
+  if (token) options.headers['authorization'] = `Bearer ${token.trim()}`
+}
+
+async function readCredential(credential: Credential | undefined): Promise<string | undefined> {
+  if (!credential) return undefined
+  return 'text' in credential ? credential.text : readFile(credential.file, 'utf8')
+}
