@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FakeApiServer } from '../../test/support/fake-api-server.ts'
-import { createObject, deleteObject, patchStatus, readObject } from './apply.ts'
+import { createObject, deleteObject, mergePatch, patchStatus, readObject } from './apply.ts'
 import { KubeClient } from './client.ts'
 
 const path = '/api/v1/namespaces/test/things'
@@ -55,6 +55,13 @@ test('a status is written only when it differs', async () => {
   expect(server.requests).toEqual([])
   expect(await patchStatus(client, `${path}/a`, seen, { phase: 'Failed' })).toBe(true)
   expect(server.requests).toEqual([`PATCH ${path}/a/status`])
+})
+
+test('a merge patch says who changes what', async () => {
+  server.put(path, thing)
+  await mergePatch(client, `${path}/a`, { size: 2 })
+  expect(server.read(path, 'a')).toMatchObject({ ...thing, size: 2 })
+  expect(server.lastHeaders).toMatchObject({ 'user-agent': 'test', 'content-type': 'application/merge-patch+json' })
 })
 
 test('a missing kind is not a missing object', async () => {

@@ -33,10 +33,20 @@ afterEach(async () => {
   await server.stop()
 })
 
-function watchThings(relistMs = 60_000) {
+function watchThings(relistMs = 60_000, keyOf?: (object: Thing) => string) {
   const backoff = { baseMs: 10, maxMs: 5_000 }
   const onChange = (object: Thing) => changes.push(object.metadata.name)
-  return new Reflector<Thing>({ client, path, kind: 'Thing', apiVersion: 'v1', onChange, log, relistMs, backoff })
+  return new Reflector<Thing>({
+    client,
+    path,
+    kind: 'Thing',
+    apiVersion: 'v1',
+    onChange,
+    log,
+    relistMs,
+    backoff,
+    ...(keyOf && { keyOf }),
+  })
 }
 
 async function startWatching() {
@@ -103,4 +113,13 @@ test('a bookmark is no change, but a sign of life', async () => {
   server.bookmark(path)
   await eventually(() => expect(reflector.ageMs).toBeLessThan(400), 2_000)
   expect(changes).toEqual([])
+})
+
+test('objects are found by another key than their name, where one is given', async () => {
+  reflector = watchThings(60_000, ({ size }) => `of size ${size}`)
+  await startWatching()
+  server.put(path, thing('b', 2))
+  await eventually(() => expect(reflector.get('of size 2')?.metadata.name).toBe('b'), 2_000)
+  server.remove(path, 'b')
+  await eventually(() => expect(names()).toEqual(['a']), 2_000)
 })

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { KubeAccess } from '../../lib/kube/access.ts'
@@ -19,6 +25,7 @@ interface Answer {
  */
 export class FakeApiServer {
   readonly requests: string[] = []
+  lastHeaders: IncomingHttpHeaders = {}
   /** answers these statuses to the next requests, one each */
   readonly failures: number[] = []
   /** takes requests and never answers */
@@ -90,6 +97,7 @@ export class FakeApiServer {
     const url = new URL(request.url ?? '/', 'http://fake')
     const isWatch = url.searchParams.get('watch') === 'true'
     this.requests.push(`${isWatch ? 'WATCH' : request.method} ${url.pathname}`)
+    this.lastHeaders = request.headers
     if (this.hanging) return
     const failure = this.failures.shift()
     if (failure !== undefined) return send(response, refuse(failure, 'switched on'))
