@@ -7,11 +7,11 @@ export class KubeError extends Error {
   readonly objectName: string | undefined
 
   constructor(what: string, status: number, body: string) {
-    const said = parseStatus(body)
-    super(`${what}: ${status} ${said.message ?? body.slice(0, 300)}`)
+    const answer = parseStatus(body)
+    super(`${what}: ${status} ${answer.message ?? body.slice(0, 300)}`)
     this.status = status
-    this.reason = said.reason
-    this.objectName = said.details?.name
+    this.reason = answer.reason
+    this.objectName = answer.details?.name
   }
 }
 

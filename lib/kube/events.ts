@@ -11,19 +11,19 @@ export interface EventSpec {
 }
 
 /**
- * Records a Kubernetes Event about an object, once: its name is made from what it says, so that the same thing said
- * again (after a restart, say) is no second event.
+ * Records a Kubernetes Event about an object, once. Its name is a digest of its contents: the same event again, for
+ * instance after a restart, makes no second one.
  */
 export async function recordEvent(client: KubeClient, about: KubeObject, event: EventSpec): Promise<void> {
   const { apiVersion, kind } = about
   const { name = '', namespace = '', uid = '' } = about.metadata
-  const said = createHash('sha256').update(`${uid}/${event.reason}/${event.message}`).digest('hex').slice(0, 16)
+  const digest = createHash('sha256').update(`${uid}/${event.reason}/${event.message}`).digest('hex').slice(0, 16)
   const now = new Date().toISOString()
   const component = client.userAgent
   await createObject(client, eventPath(namespace), {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: `${name.slice(0, 200)}.${said}`, namespace },
+    metadata: { name: `${name.slice(0, 200)}.${digest}`, namespace },
     involvedObject: { apiVersion, kind, name, namespace, uid },
     ...event,
     message: event.message.slice(0, 1000),

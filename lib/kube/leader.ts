@@ -27,7 +27,7 @@ interface ElectorOptions {
   /** of the Lease */
   name: string
   /**
-   * Who we are: a pod's name. A container that restarts in the same pod takes its Lease back at once, which is safe:
+   * Our pod's name. A container that restarts in the same pod holds its Lease again at once. That is safe, because
    * Kubernetes runs one container of a name in a pod at a time.
    */
   identity: string
@@ -45,10 +45,10 @@ interface LeaseTimes {
   retryMs: number
 }
 
-/** `taken`: by somebody else; `unknown`: the server did not say. */
-type Outcome = 'ours' | 'taken' | 'unknown'
+/** Whether the Lease is ours or held by another process; `unknown`: the server did not answer. */
+type Outcome = 'ours' | 'held' | 'unknown'
 
-const usualTimes: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
+const defaultTimes: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
 
 /**
  * Elects one leader among processes by a Lease.
@@ -64,7 +64,7 @@ export class LeaderElector {
   #renewing: Promise<void> = Promise.resolve()
 
   constructor(options: ElectorOptions) {
-    this.#options = { times: usualTimes, ...options }
+    this.#options = { times: defaultTimes, ...options }
   }
 
   /** Waits until the Lease is ours, then keeps renewing it in the background. Rejects when released before. */
@@ -99,7 +99,7 @@ export class LeaderElector {
       // Races the deadline: a request that hangs must not keep a leader that others have given up.
       const left = Math.max(0, this.#renewedAt + times.renewDeadlineMs - performance.now())
       const outcome = await Promise.race([this.#tryOnce(), delay(left, 'unknown' as const)])
-      if (outcome === 'taken' || performance.now() - this.#renewedAt >= times.renewDeadlineMs) {
+      if (outcome === 'held' || performance.now() - this.#renewedAt >= times.renewDeadlineMs) {
         log.error('the lease is lost')
         onLost()
         return
@@ -107,11 +107,11 @@ export class LeaderElector {
     }
   }
 
-  /** One attempt to take or renew the Lease. */
+  /** One attempt to acquire or renew the Lease. */
   async #tryOnce(): Promise<Outcome> {
     const startedAt = performance.now()
     try {
-      const outcome = await this.#takeOrRenew()
+      const outcome = await this.#acquireOrRenew()
       if (outcome === 'ours') this.#renewedAt = startedAt
       return outcome
     } catch (error) {
@@ -120,14 +120,14 @@ export class LeaderElector {
     }
   }
 
-  async #takeOrRenew(): Promise<Outcome> {
+  async #acquireOrRenew(): Promise<Outcome> {
     const { client, identity } = this.#options
     const lease = await readObject<LeaseObject>(client, this.#path())
     if (!lease) return this.#create()
     this.#observe(lease.spec)
     const { holderIdentity, leaseTransitions, acquireTime } = lease.spec
     if (holderIdentity === identity) return this.#put(lease, { ...this.#record(leaseTransitions), acquireTime })
-    if (holderIdentity && !this.#isExpired(lease.spec)) return 'taken'
+    if (holderIdentity && !this.#isExpired(lease.spec)) return 'held'
     return this.#put(lease, this.#record(leaseTransitions + 1))
   }
 
