@@ -35,8 +35,8 @@ import { routeUsage } from './usage/routes.ts'
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
 
-// Proxies and people give up sooner.
-const stallMs = 60_000
+// Proxies and people give up sooner, and a line that is not slow takes a megabyte in a second.
+const answerTimes = { stallMs: 60_000, leastBytesPerSecond: 1024 * 1024 }
 
 /** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
 export function createApp(deps: Deps): Koa {
@@ -44,7 +44,7 @@ export function createApp(deps: Deps): Koa {
   // A stream that broke off; who left, or what failed, is said where it is noticed.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
   app.use(logRequests(deps.log))
-  app.use(endStalledAnswers(stallMs))
+  app.use(endStalledAnswers(answerTimes))
   app.use(protectAnswers)
   app.use(answerErrors(deps.log))
   app.use(deps.memory.keepWhileWorking)

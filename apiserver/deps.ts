@@ -13,6 +13,7 @@ import type { RequestMemory } from './limits/request-memory.ts'
 import type { RequestLimiter } from './limits/request-limiter.ts'
 import type { Slots } from './limits/slots.ts'
 import type { StorageUse } from './limits/storage.ts'
+import type { ThreadPool } from './threads/thread-pool.ts'
 import type { BodyChecker } from './training/ingest/body-checker.ts'
 import type { EventHub } from './training/training-jobs/event-hub.ts'
 import type { UsageLedger } from './usage/ledger.ts'
@@ -29,6 +30,8 @@ export interface Deps {
   kube: Kube
   artifacts: ArtifactStore
   bodies: BodyChecker
+  /** For all that takes long. */
+  heavyThreads: ThreadPool
   sources: DataSources
   /** which addresses webhooks may have */
   webhooks: Pick<Outbound, 'check'>

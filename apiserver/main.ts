@@ -20,6 +20,7 @@ import { RequestLimiter } from './limits/request-limiter.ts'
 import { createChatSlots, createEventSlots } from './limits/slots.ts'
 import { StorageUse } from './limits/storage.ts'
 import { startServer, stopServer } from './server.ts'
+import { openHeavyThreads } from './threads/heavy-threads.ts'
 import { BodyChecker } from './training/ingest/body-checker.ts'
 import { EventHub } from './training/training-jobs/event-hub.ts'
 import { UsageLedger } from './usage/ledger.ts'
@@ -56,6 +57,7 @@ const knownKeys = new KnownKeys(pool)
 const keyUses = new KeyUses(pool)
 const openAnswers = new OpenAnswers(pool)
 const usage = new UsageLedger(pool)
+const heavyThreads = openHeavyThreads()
 const requestLimiter = new RequestLimiter(pool)
 
 const app = createApp({
@@ -66,7 +68,8 @@ const app = createApp({
   traceWrites,
   kube,
   artifacts,
-  bodies: new BodyChecker(),
+  bodies: new BodyChecker(heavyThreads),
+  heavyThreads,
   sources,
   webhooks: openWebhooks(config),
   engines,

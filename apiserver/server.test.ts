@@ -4,6 +4,6 @@ import { startServer, stopServer } from './server.ts'
 
 test('a server bounds its connections, and how long one may take for what stands before a body', async () => {
   const server = await startServer(new Koa(), '127.0.0.1', 0)
-  expect(server).toMatchObject({ headersTimeout: 20_000, maxConnections: 20_000, requestTimeout: 1_800_000 })
+  expect(server).toMatchObject({ headersTimeout: 20_000, maxConnections: 8_000, requestTimeout: 1_800_000 })
   await stopServer(server, 0)
 })

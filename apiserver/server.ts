@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type Koa from 'koa'
+import { memoryPlan } from './limits/memory-plan.ts'
 
 // Longer than clients keep an idle connection, so that a POST never meets one that is being closed: they don't retry it.
 const keepAliveMs = 90_000
@@ -10,8 +11,6 @@ const requestTimeoutMs = 1_800_000
 // The lines of a request before its body come at once; whoever lets them trickle in only holds a connection.
 const headersTimeoutMs = 20_000
 const checkConnectionsMs = 5_000
-// Each costs some 20 KiB, whether it asks for anything or not: these fit into what a pod may use by default.
-const mostConnections = 20_000
 
 const settings = {
   keepAliveTimeout: keepAliveMs,
@@ -25,7 +24,7 @@ export async function startServer(app: Koa, host: string, port: number): Promise
   const callback = app.callback()
   const handle = (request: IncomingMessage, response: ServerResponse) => void callback(request, response)
   const server = createServer(settings, handle)
-  server.maxConnections = mostConnections
+  server.maxConnections = memoryPlan.connections.most
   // The body's reader says "100 Continue", after the key and the announced length were looked at.
   server.on('checkContinue', handle)
   await new Promise<void>((resolve, reject) => {

@@ -41,7 +41,7 @@ interface Answering {
 export async function completeChat(deps: Deps, call: ChatCall, chat: PreparedChat): Promise<ChatReply> {
   const { target } = chat
   const response = await postChat(deps, call, chat)
-  call.memory.drop(chat.bodyBytes)
+  chat.body.letGo()
   if (response.statusCode !== 200) throw await readEngineError(deps, response, target)
   const meter = new ChatMeter(chat.hidesUsage)
   const charge = () => deps.usage.add(accountOf(call, target), meter.tokens)
@@ -53,10 +53,10 @@ export async function completeChat(deps: Deps, call: ChatCall, chat: PreparedCha
 function postChat(
   deps: Deps,
   { turn, signal }: ChatCall,
-  { target, takeBody }: PreparedChat,
+  { target, body }: PreparedChat,
 ): Promise<Dispatcher.ResponseData> {
   const { baseModelCrName } = target
-  return deps.engines.post({ baseModelCrName, turn, path: '/v1/chat/completions', body: takeBody(), signal })
+  return deps.engines.post({ baseModelCrName, turn, path: '/v1/chat/completions', body, signal })
 }
 
 function accountOf({ caller: { entity, keyId }, project }: ChatCall, { charged }: ChatTarget): UsageAccount {

@@ -1,11 +1,14 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createLogger } from '../../lib/log.ts'
+import { EngineBody } from './engine-body.ts'
 import { EngineClient } from './engine-client.ts'
 
 const address = '127.77.3.1'
 let engine: Server
+let answer: RequestListener
 const client = new EngineClient(
   { listReady: async () => [{ name: 'engine', ip: address }] },
   'the key',
@@ -13,22 +16,28 @@ const client = new EngineClient(
 )
 
 beforeAll(async () => {
-  engine = createServer((request, reply) => reply.end(JSON.stringify(request.headers))).listen(8000, address)
+  engine = createServer((request, reply) => answer(request, reply)).listen(8000, address)
   await once(engine, 'listening')
+})
+beforeEach(() => {
+  answer = (request, reply) => reply.end(JSON.stringify(request.headers))
 })
 afterAll(async () => {
   await client.close()
   engine.close()
 })
 
-async function sendOf(key: string): Promise<Record<string, string>> {
-  const response = await client.post({
+const post = (body: EngineBody, key = 'acme') =>
+  client.post({
     baseModelCrName: 'tiny',
     turn: { key, weight: 2.5 },
     path: '/v1/chat/completions',
-    body: Buffer.from('{}'),
+    body,
     signal: new AbortController().signal,
   })
+
+async function sendOf(key: string): Promise<Record<string, string>> {
+  const response = await post(new EngineBody(Buffer.from('{}'), () => {}), key)
   return (await response.body.json()) as Record<string, string>
 }
 
@@ -39,4 +48,42 @@ test('an engine sees whether two requests are of one entity and its weight, and 
   expect(other['x-trainyard-tenant']).not.toBe(one['x-trainyard-tenant'])
   expect(one['x-trainyard-weight']).toBe('2.5')
   expect(one['authorization']).toBe('Bearer the key')
+})
+
+test('a body is let go when an engine has had it for a while, however long the reply takes', async () => {
+  const released = Promise.withResolvers<void>()
+  const taken = Promise.withResolvers<Buffer>()
+  answer = async (request, reply) => {
+    taken.resolve(await buffer(request))
+    await released.promise
+    reply.end('done')
+  }
+  const letGo = vi.fn()
+  const body = new EngineBody(Buffer.alloc(1_000_000, 'a'), letGo, 100)
+  const reply = post(body)
+  expect((await taken.promise).equals(Buffer.alloc(1_000_000, 'a'))).toBe(true)
+  expect(body.isKept).toBe(true)
+  await vi.waitFor(() => expect(letGo).toHaveBeenCalledOnce(), 5_000)
+  expect(body.isKept).toBe(false)
+  released.resolve()
+  expect(await (await reply).body.text()).toBe('done')
+  body.letGo()
+  expect(letGo).toHaveBeenCalledOnce()
+})
+
+test('an engine that breaks off at once is asked again; one that does so later is told of', async () => {
+  let asked = 0
+  answer = async (request, reply) => {
+    const body = await buffer(request)
+    if (++asked === 1) request.socket.destroy()
+    else reply.end(body)
+  }
+  expect(await (await post(new EngineBody(Buffer.from('{"a":1}'), () => {}))).body.text()).toBe('{"a":1}')
+  const late = new EngineBody(Buffer.from('{}'), () => {}, 0)
+  answer = async (request) => {
+    await buffer(request)
+    await vi.waitFor(() => expect(late.isKept).toBe(false), 5_000)
+    request.socket.destroy()
+  }
+  await expect(post(late)).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '2' } })
 })

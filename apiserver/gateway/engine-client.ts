@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import { engineOrigin } from '../../crds/engine-address.ts'
 import type { Logger } from '../../lib/log.ts'
 import { unavailable, type Refusal } from '../refusal.ts'
 import type { Turn } from '../limits/turn.ts'
+import type { EngineBody } from './engine-body.ts'
 import type { EnginePod, EnginePods } from './engine-pods.ts'
 
 // An engine that restarts is waited for as long as an interactive client may wait, then the client decides.
@@ -20,7 +22,7 @@ export interface EngineRequest {
   /** whose request it is: engines give tenants turns */
   turn: Turn
   path: string
-  body: Buffer
+  body: EngineBody
   /** Aborted when the client has left. */
   signal: AbortSignal
 }
@@ -47,7 +49,7 @@ export class EngineClient {
   /**
    * Sends a request to the least busy Ready engine, and to another, or again, when one does not take it.
    *
-   * @throws {Refusal} 503 when none took it for some seconds
+   * @throws {Refusal} 503 when none took it for some seconds, and when one has taken it and then breaks off
    */
   async post(request: EngineRequest): Promise<Dispatcher.ResponseData> {
     const deadlineMs = performance.now() + patienceMs
@@ -89,6 +91,7 @@ export class EngineClient {
     } catch (error) {
       finish()
       if (request.signal.aborted || !isConnectionFailure(error)) throw error
+      if (!request.body.isKept) throw unavailable('The engine broke off before it answered.', 2)
       this.#log.debug({ error, pod: pod.name }, 'engine did not take a request')
       return undefined
     }
@@ -102,10 +105,11 @@ export class EngineClient {
       headers: {
         authorization: `Bearer ${this.#engineKey}`,
         'content-type': 'application/json',
+        'content-length': String(body.size),
         'x-trainyard-tenant': this.#disguise(turn.key),
         'x-trainyard-weight': String(turn.weight),
       },
-      body,
+      body: Readable.from(body.send(), { objectMode: false }),
       signal,
     })
   }

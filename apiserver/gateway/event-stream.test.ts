@@ -8,7 +8,7 @@ const rewrite = (data: Uint8Array) => {
   return text === 'secret' ? undefined : Buffer.from(text.toUpperCase())
 }
 
-/** Counts what waits for the end of its line. */
+/** Counts what waits for the end of a long line. */
 const createAccount = () => ({
   bytes: 0,
   add(bytes: number) {
@@ -51,29 +51,31 @@ describe('a stream of events', () => {
     expect(await passThrough([Buffer.from('data: secret\ndata: a\n\n\n')])).toBe('data: A\n\n\n')
   })
 
-  test('counts what waits for the end of its line', () => {
+  test('counts what waits for the end of a long line, beyond its first 64 KiB', () => {
     const held = createAccount()
     const stream = openStream(held)
-    stream.write('data: a\ndata: {"mo')
-    expect(held.bytes).toBe('data: {"mo'.length)
+    const begin = Buffer.from(`data: a\ndata: {"mo${'x'.repeat(70_000)}`)
+    stream.write(begin)
+    expect(held.bytes).toBe(begin.length - 'data: a\n'.length - 64 * 1024)
     stream.write('del"}\n')
     expect(held.bytes).toBe(0)
   })
 
-  test('ends when a line never does, and when there is no memory for it', async () => {
+  test('ends when a line never does, and when there is no memory for a long one', async () => {
     const chunks = Array.from({ length: 17 }, () => Buffer.alloc(1024 * 1024, 'a'))
     await expect(passThrough(chunks)).rejects.toThrow('longer than 16777216 bytes')
     const full = new Error('no room')
-    const refusing = new EventStream(rewrite, {
-      ...createAccount(),
-      add: () => {
-        throw full
-      },
-    })
-    await expect(
-      Readable.from([Buffer.from('data: a')])
-        .compose(refusing)
-        .toArray(),
-    ).rejects.toThrow(full)
+    const refuse = () => {
+      throw full
+    }
+    const pass = async (bytes: number) => {
+      const stream = new EventStream(rewrite, { ...createAccount(), add: refuse })
+      const [passed] = await Readable.from([Buffer.alloc(bytes, 'a')])
+        .compose(stream)
+        .toArray()
+      return (passed as Buffer).length
+    }
+    expect(await pass(60_000)).toBe(60_000)
+    await expect(pass(70_000)).rejects.toThrow(full)
   })
 })

@@ -1,4 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream'
+import { ExcessMemory } from '../limits/excess-memory.ts'
+import type { HeldMemory } from '../limits/request-memory.ts'
 
 const newline = 0x0a
 const carriageReturn = 0x0d
@@ -6,12 +8,8 @@ const dataPrefix = Buffer.from('data:')
 
 // An event of a thousand tokens with the likeliest of each is a megabyte or two.
 const maxLineBytes = 16 * 1024 * 1024
-
-/** What is told how much of a stream is held, and may refuse it. */
-interface Accounting {
-  add: (bytes: number) => void
-  drop: (bytes: number) => void
-}
+// The beginning of a usual event is no reason to break off its stream, whatever others have in memory.
+const freeLineBytes = 64 * 1024
 
 /** What becomes of an event's data; undefined leaves the event out. */
 export type RewriteData = (data: Uint8Array) => Uint8Array | undefined
@@ -22,18 +20,18 @@ export type RewriteData = (data: Uint8Array) => Uint8Array | undefined
  */
 export class EventStream extends Transform {
   readonly #rewrite: RewriteData
-  readonly #memory: Accounting
+  readonly #held: ExcessMemory
   /** The beginning of a line whose end has not come yet. */
   #rest: Buffer[] = []
   #restBytes = 0
   /** The data was left out: so is the empty line that ends the event. */
   #leavesOutEnd = false
 
-  /** @param memory is told of what waits for the end of its line */
-  constructor(rewrite: RewriteData, memory: Accounting) {
+  /** @param memory is told of what waits for the end of a long line */
+  constructor(rewrite: RewriteData, memory: Pick<HeldMemory, 'add' | 'drop'>) {
     super()
     this.#rewrite = rewrite
-    this.#memory = memory
+    this.#held = new ExcessMemory(memory, freeLineBytes)
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
@@ -55,7 +53,7 @@ export class EventStream extends Transform {
   #takeRest(end: Buffer): Buffer {
     if (this.#restBytes === 0) return end
     const bytes = Buffer.concat([...this.#rest, end])
-    this.#memory.drop(this.#restBytes)
+    this.#held.resize(0)
     this.#rest = []
     this.#restBytes = 0
     return bytes
@@ -66,7 +64,7 @@ export class EventStream extends Transform {
     if (bytes.length === 0) return
     if (this.#restBytes + bytes.length > maxLineBytes)
       throw new Error(`a line of an engine's events is longer than ${maxLineBytes} bytes`)
-    this.#memory.add(bytes.length)
+    this.#held.resize(this.#restBytes + bytes.length)
     this.#rest.push(bytes)
     this.#restBytes += bytes.length
   }

@@ -5,6 +5,7 @@ import { unprocessable } from '../refusal.ts'
 import { saltCache } from './cache-salt.ts'
 import { asksForUsage } from './chat-meter.ts'
 import { parseChatRequest, type ChatRequest } from './chat-schema.ts'
+import { EngineBody } from './engine-body.ts'
 import { buildEngineRequest } from './engine-request.ts'
 import { findLargeGrammars } from './grammar.ts'
 import { findRefusedMedia } from './media.ts'
@@ -15,9 +16,8 @@ import type { ChatTarget } from './resolve-model.ts'
 /** All that is left of a chat request while an engine answers it. */
 export interface PreparedChat {
   target: ChatTarget
-  /** What the engine gets. It is given away once, so that nobody holds it while the reply comes in. */
-  takeBody: () => Buffer
-  bodyBytes: number
+  /** What the engine gets. It counts among what is in memory until it is let go. */
+  body: EngineBody
   /** Whether the client did not ask for the event that holds the usage alone. */
   hidesUsage: boolean
 }
@@ -39,7 +39,7 @@ export interface CheckedChat {
 }
 
 /**
- * Makes the request to an engine, which counts among what is in memory until an engine has answered.
+ * Makes the request to an engine, which counts among what is in memory until an engine has it.
  *
  * @throws {Refusal} 422 for a reply that could be too large, and when there is no memory for the request
  */
@@ -48,16 +48,9 @@ export function prepareChat({ config }: Pick<Deps, 'config'>, checked: CheckedCh
   const cacheSalt = saltCache(config.TRAINYARD_ENGINE_KEY, entity, chat.cache_salt)
   const body = buildEngineRequest(document, chat, { ...target, cacheSalt })
   refuseLargeReply({ chat, bodyBytes: body.length, trainable: target.trainable })
-  memory.add(body.length)
-  return { target, takeBody: giveOnce(body), bodyBytes: body.length, hidesUsage: asksForUsage(chat) }
-}
-
-function giveOnce(body: Buffer): () => Buffer {
-  let held: Buffer | undefined = body
-  return () => {
-    if (!held) throw new Error('the body of a chat was taken already')
-    const taken = held
-    held = undefined
-    return taken
-  }
+  // What lets go must not hold the body itself.
+  const { length } = body
+  memory.add(length)
+  const letGo = () => memory.drop(length)
+  return { target, body: new EngineBody(body, letGo), hidesUsage: asksForUsage(chat) }
 }

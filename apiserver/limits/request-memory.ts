@@ -5,9 +5,8 @@ import { estimateValueBytes } from '../json/outline.ts'
 import { openBody, parseBody } from '../middleware/body.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import { Refusal, unavailable } from '../refusal.ts'
+import { memoryPlan } from './memory-plan.ts'
 
-// With what is made of bodies; beside that, threads and the program itself fit into the 2 GiB of the chart.
-const defaultMaxBytes = 320 * 1024 * 1024
 const retryAfterSeconds = 1
 
 /**
@@ -20,7 +19,7 @@ export class RequestMemory {
   /** Whose handlers are at work. */
   readonly #working = new WeakSet<RequestContext['res']>()
 
-  constructor(maxBytes = defaultMaxBytes) {
+  constructor(maxBytes: number = memoryPlan.requests.bytes) {
     this.#budget = new MemoryBudget(maxBytes)
   }
 

@@ -9,6 +9,7 @@ import { endStalledAnswers } from './stalled-answers.ts'
 
 const stallMs = 200
 const size = 64 * 1024 * 1024
+const wholeSize = 24 * 1024 * 1024
 
 /** Of the download that is asked for now. */
 let body: Readable | undefined
@@ -16,9 +17,10 @@ let server: Awaited<ReturnType<typeof startServer>>
 beforeAll(async () => {
   const app = new Koa()
   app.on('error', () => {})
-  app.use(endStalledAnswers(stallMs))
+  app.use(endStalledAnswers({ stallMs, leastBytesPerSecond: wholeSize / 2 }))
   app.use(async (ctx) => {
     if (ctx.path === '/later') await delay(3 * stallMs)
+    if (ctx.path === '/whole') return void (ctx.body = Buffer.alloc(wholeSize))
     body = Readable.from(download(), { objectMode: false }).on('error', () => {})
     ctx.body = ctx.path === '/later' ? 'here' : body
   })
@@ -63,4 +65,23 @@ test('one for which nothing is there yet is waited for', async () => {
   const [first] = (await once(socket, 'data')) as [Buffer]
   expect(first.toString()).toContain('200 OK')
   socket.destroy()
+})
+
+test('a whole answer is not waited for without end, though the client takes little by little', async () => {
+  const socket = await ask('/whole')
+  const before = performance.now()
+  let read = 0
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    read += chunk.length
+    await delay(stallMs / 10)
+  }
+  expect(read).toBeLessThan(wholeSize)
+  // Two seconds for its size, and then what a client may take nothing for.
+  expect(performance.now() - before).toBeGreaterThan(1_000)
+})
+
+test('one that is taken in time is whole', async () => {
+  let read = 0
+  for await (const chunk of (await ask('/whole')) as AsyncIterable<Buffer>) read += chunk.length
+  expect(read).toBeGreaterThan(wholeSize)
 })

@@ -1,21 +1,22 @@
+import { partBytes, type ReadMemory } from './read-memory.ts'
+
 /** A stored thing, with its value if that came with it. */
 interface Sized {
   size: number
   val: string | null
 }
 
-/** A list is answered with values of so many bytes in memory at once, or of one that is larger. */
-export const valueBytesAtOnce = 4 * 1024 * 1024
-
-/** Things with their values: what did not come with the list is read in batches, while they are asked for. */
+/** Things with their values: what did not come with the list is read in batches, which `reading` counts, while they are asked for. */
 export async function* fillValues<T extends Sized>(
   listed: readonly T[],
+  reading: ReadMemory,
   read: (batch: T[]) => Promise<(string | undefined)[]>,
 ): AsyncGenerator<T & { val: string }> {
   const known = listed.findIndex(({ val }) => val === null)
   for (const item of known < 0 ? listed : listed.slice(0, known)) yield { ...item, val: item.val! }
   for (let at = known < 0 ? listed.length : known; at < listed.length;) {
     const batch = takeBatch(listed, at)
+    reading.next(sumSizes(batch))
     const values = await read(batch)
     // What was erased meanwhile is not there.
     for (const [index, val] of values.entries()) if (val !== undefined) yield { ...batch[index]!, val }
@@ -27,7 +28,11 @@ function takeBatch<T extends Sized>(listed: readonly T[], from: number): T[] {
   let end = from
   for (let bytes = 0; end < listed.length; end++) {
     bytes += listed[end]!.size
-    if (bytes > valueBytesAtOnce && end > from) break
+    if (bytes > partBytes && end > from) break
   }
   return listed.slice(from, end)
+}
+
+function sumSizes(listed: readonly Sized[]): number {
+  return listed.reduce((sum, { size }) => sum + size, 0)
 }

@@ -99,6 +99,11 @@ function createTraceDeps(main: Deps): TraceDeps {
   const streams = new OpenStreams(pool.options.max)
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
-  const threads = { values: new ValueChecker(), inspector: new ValueInspector(), spans: new SpanBuilder() }
+  const values = new ValueChecker()
+  const threads = {
+    values,
+    inspector: new ValueInspector(main.heavyThreads),
+    spans: new SpanBuilder(main.heavyThreads),
+  }
   return { artifacts, config, log, pool, projects, memory, storage, streams, calls, prices, ...threads, main }
 }

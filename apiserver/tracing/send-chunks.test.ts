@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Koa from 'koa'
 import { afterEach, expect, test, vi } from 'vitest'
 import { OpenAnswers } from '../keys/open-answers.ts'
+import { RequestMemory } from '../limits/request-memory.ts'
 import { OpenStreams } from './open-streams.ts'
 import { sendChunks } from './send-chunks.ts'
 
@@ -14,11 +15,14 @@ afterEach(() => {
 })
 
 /** Answers every request with what `chunks` gives; `ended` resolves when the generator has ended. */
-async function serve(chunks: () => AsyncGenerator<string>, times: { stallMs?: number; deadlineMs?: number }) {
+async function serve(
+  chunks: () => AsyncGenerator<string>,
+  { memoryBytes, ...times }: { stallMs?: number; deadlineMs?: number; memoryBytes?: number },
+) {
   const ended = Promise.withResolvers<void>()
   const openAnswers = new OpenAnswers(undefined as never)
   const follow = vi.spyOn(openAnswers, 'follow')
-  const streams = new OpenStreams(8)
+  const [memory, streams] = [new RequestMemory(memoryBytes), new OpenStreams(8)]
   async function* watched() {
     try {
       yield* chunks()
@@ -31,7 +35,7 @@ async function serve(chunks: () => AsyncGenerator<string>, times: { stallMs?: nu
   app.use(async (ctx) => {
     ctx.state = { caller: { keyId: 'key', entity: 'team', role: 'read', weight: 1 } }
     const answer = { type: 'application/jsonl', chunks: watched(), ...times }
-    await sendChunks(ctx, { main: { openAnswers }, streams } as never, answer)
+    await sendChunks(ctx, { main: { openAnswers }, memory, streams } as never, answer)
   })
   const callback = app.callback()
   server = createServer((request, response) => void callback(request, response))
@@ -108,4 +112,15 @@ test('a client that leaves before the first chunk leaves nothing behind', async 
   left.resolve()
   await ended
   expect(follow).not.toHaveBeenCalled()
+})
+
+test('nothing is read before there is memory for it', async () => {
+  let isRead = false
+  async function* chunks() {
+    isRead = true
+    yield await Promise.resolve('x')
+  }
+  const { url } = await serve(chunks, { memoryBytes: 8 * 1024 * 1024 })
+  expect((await fetch(url)).status).toBe(413)
+  expect(isRead).toBe(false)
 })

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { turnOf } from '../limits/turn.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import type { TraceDeps } from './deps.ts'
+import { streamBytes } from './read-memory.ts'
 import { cutLong } from './write-list.ts'
 
 // A client that takes nothing of what is there for so long has left, or should have.
@@ -21,15 +22,16 @@ interface Chunks {
 
 /**
  * Answers with what a generator reads from the database, as `pipeChunks` does. It has a place among the open streams
- * until it has ended.
+ * until it has ended, and memory for its parts until the answer is out. Nothing is read before it has both.
  *
- * @throws {Refusal} 429 when there is none
+ * @throws {Refusal} 429 or 503 when there is none
  */
 export async function sendChunks(
   ctx: RequestContext,
-  { main, streams }: Pick<TraceDeps, 'main' | 'streams'>,
+  { main, memory, streams }: Pick<TraceDeps, 'main' | 'memory' | 'streams'>,
   answer: Chunks,
 ): Promise<void> {
+  memory.open(ctx).add(streamBytes)
   const giveBack = await streams.take(turnOf(ctx.state.caller))
   await pipeChunks(
     ctx,

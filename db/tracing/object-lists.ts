@@ -106,7 +106,7 @@ export async function readVersions(
   { names, valueBytes }: { names: VersionName[]; valueBytes: number },
 ): Promise<ReadVersion[]> {
   const { rows } = await pool.query<ReadVersion>(
-    `SELECT v.object_id AS "objectId", v.digest, v.deleted_at IS NOT NULL AS "isDeleted",
+    `SELECT v.object_id AS "objectId", v.digest, v.size, v.deleted_at IS NOT NULL AS "isDeleted",
        v.leaf_object_class AS "leafObjectClass",
        CASE WHEN sum(v.size) OVER (ORDER BY n.place) <= $4 THEN v.val END AS val
      FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (object_id, digest, place),
@@ -124,5 +124,7 @@ export async function readVersions(
 export interface ReadVersion extends VersionName {
   isDeleted: boolean
   leafObjectClass: string | null
+  /** Of the value, in bytes. */
+  size: number
   val: string | null
 }

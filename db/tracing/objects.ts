@@ -98,18 +98,21 @@ async function insertVersion(connection: Connection, project: number, version: P
   )
 }
 
-/** A version, deleted or not. An op and an object of one name can both be meant: the live one goes first, then the newest. */
+/**
+ * A version, deleted or not, with its value if that has at most `valueBytes`. An op and an object of one name can both be
+ * meant: the live one goes first, then the newest.
+ */
 export async function findVersion(
   pool: Pool,
   project: number,
-  { objectId, selector, withValue }: { objectId: string; selector: VersionSelector; withValue: boolean },
+  { objectId, selector, valueBytes }: { objectId: string; selector: VersionSelector; valueBytes: number },
 ): Promise<(ObjectVersion & { val: string | null }) | undefined> {
   const [condition, value] = matchVersion(selector)
   const { rows } = await pool.query<ObjectVersion & { val: string | null }>(
-    `SELECT ${versionColumns}, CASE WHEN $3 THEN v.val END AS val FROM ${fromVersions}
+    `SELECT ${versionColumns}, CASE WHEN v.size <= $3 THEN v.val END AS val FROM ${fromVersions}
      WHERE v.project = $1 AND v.object_id = $2 AND ${condition}
      ORDER BY v.deleted_at IS NULL DESC, v.publication DESC, v.created_at DESC LIMIT 1`,
-    value === undefined ? [project, objectId, withValue] : [project, objectId, withValue, value],
+    value === undefined ? [project, objectId, valueBytes] : [project, objectId, valueBytes, value],
   )
   return rows[0]
 }

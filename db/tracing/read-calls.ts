@@ -61,11 +61,17 @@ const textBytes = '(c.start_size + c.end_size + coalesce(octet_length(c.exceptio
 const mostBytes = 16 * 1024
 const mostBytesApart = 4 * 1024 * 1024
 
-/** Calls in chunks, in bounded memory. */
-export function streamCalls(pool: Pool, selection: CallSelection): AsyncGenerator<StoredCall[], void, undefined> {
+/** Calls in chunks, in bounded memory. @param announce is told of each chunk how many bytes are read apart, before they are */
+export function streamCalls(
+  pool: Pool,
+  selection: CallSelection,
+  announce: (bytes: number) => void,
+): AsyncGenerator<StoredCall[], void, undefined> {
   const columns = selection.columns.filter((name) => texts.has(name))
+  const bytesApart = ({ held }: StoredCall) => held?.[2] ?? 0
   return streamRows<StoredCall>(pool, selectCalls(selection), async function* (connection, calls) {
-    for (const part of splitBySize(calls, mostBytesApart, ({ held }) => held?.[2] ?? 0)) {
+    for (const part of splitBySize(calls, mostBytesApart, bytesApart)) {
+      announce(part.reduce((sum, call) => sum + bytesApart(call), 0))
       await readTexts(connection, part, columns)
       yield part
     }

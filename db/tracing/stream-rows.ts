@@ -11,7 +11,7 @@ export interface Statement {
 // The first rows come at once; then as many as are worth a round trip and fit into memory whatever they hold.
 const firstRows = 100
 const mostRows = 1_000
-const mostBytes = 16 * 1024 * 1024
+const mostBytes = 4 * 1024 * 1024
 
 /**
  * The rows of a query in chunks, in bounded memory however many there are, all as of the same moment. The connection is

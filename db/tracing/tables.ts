@@ -138,9 +138,9 @@ export async function readTableRows(
   pool: Pool,
   project: number,
   { table, digests, valueBytes }: { table: string; digests: string[]; valueBytes: number },
-): Promise<Pick<TableRow, 'digest' | 'val'>[]> {
-  const { rows } = await pool.query<Pick<TableRow, 'digest' | 'val'>>(
-    `SELECT r.digest, CASE WHEN sum(r.size) OVER (ORDER BY r.digest) <= $4 THEN r.val END AS val
+): Promise<Omit<TableRow, 'index'>[]> {
+  const { rows } = await pool.query<Omit<TableRow, 'index'>>(
+    `SELECT r.digest, r.size, CASE WHEN sum(r.size) OVER (ORDER BY r.digest) <= $4 THEN r.val END AS val
      FROM (
        SELECT DISTINCT d.digest FROM tracing.table_chunks c, unnest(c.row_digests) AS d (digest)
        WHERE c.project = $1 AND c.table_digest = $2 AND d.digest = ANY($3)

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
@@ -170,5 +171,35 @@ describe('far pages have the same calls as the whole list', () => {
     for (const offset of [1, 2, 3, 4, 5, 17, 29, 30]) {
       expect(await ids({ offset, limit: 6 })).toEqual(all.slice(offset, offset + 6))
     }
+  })
+})
+
+describe('what one key reads at once is bounded', () => {
+  const project_id = 'team/at-once'
+  const text = 'x'.repeat(20 * mb)
+  const bodies: Record<string, object> = {}
+  beforeAll(async () => {
+    const { digest } = await client.call<{ digest: string }>('/obj/create', {
+      obj: { project_id, object_id: 'big', val: text },
+    })
+    const call = callOf(project_id, 0, { inputs: { text } })
+    await store(project_id, [call])
+    bodies['/obj/read'] = { project_id, object_id: 'big', digest }
+    bodies['/refs/read_batch'] = { refs: [`weave:///${project_id}/object/big:${digest}`] }
+    bodies['/call/read'] = { project_id, id: call.id }
+    bodies['/calls/stream_query'] = { project_id }
+  })
+
+  test.each(['/obj/read', '/refs/read_batch', '/call/read', '/calls/stream_query'])('by %s', async (path) => {
+    const ask = () => client.send('POST', path, bodies[path])
+    // Nobody takes the answers, which stay in memory.
+    const answers = await Promise.all([ask(), ask(), ask(), ask()])
+    const statuses = answers.map(({ status }) => status).sort()
+    expect([statuses[0], statuses[3]]).toEqual([200, 429])
+    await Promise.all(answers.map(({ body }) => body?.cancel()))
+    await eventually(async () => {
+      const answer = await ask()
+      expect([answer.status, (await answer.text()).length > 20 * mb]).toEqual([200, true])
+    })
   })
 })

@@ -205,6 +205,7 @@ describe('references', () => {
 })
 
 describe('too much to be read together', () => {
+  const reading = { add: () => {} }
   const large = 'x'.repeat(1_000_000)
   /** References to one item of a list, which differ. */
   const spell = (list: string, count: number) =>
@@ -227,7 +228,7 @@ describe('too much to be read together', () => {
     const small = await create('small', { a: 1 })
     const project = await findProject()
     const uris = [`${small}/attr/a`, ...spell(list, 150)]
-    const texts = await resolveStoredRefs({ pool: traces }, project, uris)
+    const texts = await resolveStoredRefs({ pool: traces, reading }, project, uris)
     expect(texts.get(`${small}/attr/a`)).toBe('1')
     expect(texts.size).toBeGreaterThan(100)
     expect(texts.size).toBeLessThan(150)
@@ -237,7 +238,7 @@ describe('too much to be read together', () => {
     let uri = await create('link', { end: true })
     for (let index = 0; index < 101; index++) uri = await create('link', { next: uri, index })
     const far = `${uri}${'/attr/next'.repeat(101)}/attr/end`
-    const found = await resolveStoredRefs({ pool: traces }, await findProject(), [far, `${uri}/attr/index`])
+    const found = await resolveStoredRefs({ pool: traces, reading }, await findProject(), [far, `${uri}/attr/index`])
     expect([...found]).toEqual([[`${uri}/attr/index`, '100']])
   })
 

@@ -1,5 +1,5 @@
-/** How a request is sent. */
-export type Delivery = 'whole' | 'gzip' | 'slow' | 'cut'
+/** How a request is sent: `left` is whole, and then the client leaves at once. */
+export type Delivery = 'whole' | 'gzip' | 'slow' | 'cut' | 'left'
 
 /** A request of somebody who means harm, or of somebody who is careless. */
 export interface Attack {

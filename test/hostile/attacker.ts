@@ -16,6 +16,8 @@ export interface AttackPlan {
   made: number
   /** How many of all attacks are sent eight times at once, after each was sent alone. */
   eightfold: number
+  /** How many rounds there are of several different attacks at once. */
+  mixed: number
   /** Whether the same number of requests of the same sizes is sent, without harm. */
   harmless: boolean
 }
@@ -34,29 +36,42 @@ export interface AttackReport {
 const atOnce = 8
 const slowMs = 5_000
 
-/** Sends each attack alone, and then some of them eight times at once. */
+/** What is sent at the same time. */
+interface Round {
+  name: string
+  attacks: Attack[]
+}
+
+/** Sends each attack alone, then some of them eight times at once, and then several of different kinds. */
 async function run(plan: AttackPlan): Promise<AttackReport> {
-  const { target, made, eightfold } = plan
+  const { target, made } = plan
   const random = createRandom(plan.seed)
   const attacks = [
     ...listKnownAttacks(target),
     ...spread(await listSchemaAttacks(target, random), random).slice(0, made),
   ]
   const report: AttackReport = { requests: 0, statuses: {}, slowest: [] }
-  const rounds = [
-    ...attacks.map((attack) => ({ attack, times: 1 })),
-    ...spread(attacks, random)
-      .slice(0, eightfold)
-      .map((attack) => ({ attack, times: atOnce })),
-  ]
-  for (const { attack, times } of rounds) {
+  for (const round of listRounds(plan, attacks, random)) {
     const startMs = performance.now()
-    await sendRound(plan, attack, { times, report })
-    tellSlow(`${attack.name}, ${times} at once${plan.harmless ? ', harmless' : ''}`, performance.now() - startMs)
-    if (!isAlive(plan.pid)) return { ...report, fatal: `${attack.name}, ${times} at once` }
+    await sendRound(plan, round, report)
+    tellSlow(`${round.name}${plan.harmless ? ', harmless' : ''}`, performance.now() - startMs)
+    if (!isAlive(plan.pid)) return { ...report, fatal: round.name }
   }
   report.slowest = report.slowest.toSorted((a, b) => b.ms - a.ms).slice(0, 10)
   return report
+}
+
+function listRounds({ eightfold, mixed }: AttackPlan, attacks: Attack[], random: Random): Round[] {
+  const alike = spread(attacks, random).slice(0, eightfold)
+  const kinds = Array.from({ length: mixed }, () => spread(attacks, random).slice(0, atOnce))
+  return [
+    ...attacks.map((attack) => ({ name: attack.name, attacks: [attack] })),
+    ...alike.map((attack) => ({
+      name: `${attack.name}, ${atOnce} at once`,
+      attacks: Array.from({ length: atOnce }, () => attack),
+    })),
+    ...kinds.map((several) => ({ name: several.map(({ name }) => name).join(' beside '), attacks: several })),
+  ]
 }
 
 /** So that somebody who waits sees what takes its time. */
@@ -64,14 +79,14 @@ function tellSlow(what: string, ms: number): void {
   if (ms > slowMs) process.stderr.write(`${Math.round(ms / 1_000)} s: ${what}\n`)
 }
 
-async function sendRound(
-  { target, harmless }: AttackPlan,
-  attack: Attack,
-  { times, report }: { times: number; report: AttackReport },
-): Promise<void> {
+async function sendRound({ target, harmless }: AttackPlan, { attacks }: Round, report: AttackReport): Promise<void> {
+  const bodies = new Map([...new Set(attacks)].map((attack) => [attack, writeBody(attack, harmless)]))
+  await Promise.all(attacks.map((attack) => sendOne(target, attack, { body: bodies.get(attack), harmless, report })))
+}
+
+function writeBody(attack: Attack, harmless: boolean): Buffer | undefined {
   const written = attack.body?.()
-  const body = written && harmless ? attack.harmless(written.length) : written
-  await Promise.all(Array.from({ length: times }, () => sendOne(target, attack, { body, harmless, report })))
+  return written && harmless ? attack.harmless(written.length) : written
 }
 
 function isAlive(pid: number): boolean {
@@ -110,7 +125,7 @@ async function sendOne(target: Target, attack: Attack, { body, harmless, report 
   const status = await deliver(target, sent, body)
   report.requests++
   report.slowest.push({ name: attack.name, ms: Math.round(performance.now() - startMs) })
-  if (status === undefined && attack.delivery === 'cut') return
+  if (status === undefined && (attack.delivery === 'cut' || attack.delivery === 'left')) return
   const name = String(status ?? 'none')
   report.statuses[name] = (report.statuses[name] ?? 0) + 1
 }

@@ -41,6 +41,7 @@ export async function deliver(target: Target, attack: Attack, body: Buffer | und
 }
 
 async function send(asking: ClientRequest, body: Buffer | undefined, delivery: Delivery): Promise<void> {
+  if (delivery === 'left') return void asking.end(body, () => asking.destroy())
   if (!body || delivery === 'whole' || delivery === 'gzip') return void asking.end(body)
   const pieceBytes = Math.ceil(body.length / slowPieces)
   // Half of it, and then nothing any more.

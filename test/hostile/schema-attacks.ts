@@ -15,7 +15,7 @@ interface Operation extends Described {
 }
 
 const sizes = [4 * kib, 256 * kib, 2 * mib, 8 * mib]
-const deliveries: Delivery[] = ['whole', 'whole', 'whole', 'gzip', 'slow', 'cut']
+const deliveries: Delivery[] = ['whole', 'whole', 'whole', 'gzip', 'slow', 'cut', 'left']
 
 /** Attacks on every operation that a running API documents, made from its schemas. */
 export async function listSchemaAttacks(target: Target, random: Random): Promise<Attack[]> {

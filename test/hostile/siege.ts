@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** What is sent, and for how long the server may take to give its memory back. */
-export interface SiegePlan extends Pick<AttackPlan, 'seed' | 'made' | 'eightfold'> {
+export interface SiegePlan extends Pick<AttackPlan, 'seed' | 'made' | 'eightfold' | 'mixed'> {
   calmMs: number
 }
 

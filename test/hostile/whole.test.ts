@@ -7,7 +7,7 @@ import { besiege } from './siege.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-const all = { made: 300, eightfold: 100, calmMs: 60_000 }
+const all = { made: 300, eightfold: 100, mixed: 50, calmMs: 60_000 }
 // A grammar may be compiled for so long; nobody waits longer for those of another entity.
 const grammarMs = 10_000
 

@@ -4,21 +4,24 @@ import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { splitPath } from '../query/field.ts'
 import { resolveStoredRefs } from '../refs/resolve-refs.ts'
+import { partBytes, type ReadMemory } from '../read-memory.ts'
 import { Turns } from '../turns.ts'
 import { ExpandedCall, isPayload } from './expanded-call.ts'
 import { PathTree } from './path-tree.ts'
 import { RefTexts } from './ref-texts.ts'
 
-// Of payloads that are parsed together, and of written calls that wait to be sent together.
+// Of payloads that are parsed together.
 const mostParsed = 1024 * 1024
-const mostWritten = 16 * 1024 * 1024
+
+/** What is read from, and what counts it. */
+type Deps = Pick<TraceDeps, 'pool'> & { reading: ReadMemory }
 
 /**
  * Writes calls with the values of objects in the places of refs at these paths; paths may lead on into what was put
  * there. What is an object gets its ref as `_ref`; refs that lead nowhere stay.
  */
 export async function* expandCalls(
-  deps: Pick<TraceDeps, 'pool'>,
+  deps: Deps,
   project: Project,
   wanted: {
     calls: StoredCall[]
@@ -29,7 +32,9 @@ export async function* expandCalls(
   const paths = new PathTree(wanted.columns.map(splitPath).filter(([root]) => isPayload(root!)))
   const turns = new Turns()
   const calls = wanted.calls.map((call, index) => ({ call, index }))
+  const bytesOfCalls = deps.reading.bytes
   for (const part of splitBySize(calls, mostParsed, ({ call }) => bytesOf(call))) {
+    deps.reading.next(bytesOfCalls)
     const expanded: ExpandedCall[] = []
     for (const { call } of part) {
       if (turns.isOver()) await turns.next()
@@ -40,7 +45,7 @@ export async function* expandCalls(
     for (const [place, call] of expanded.entries()) {
       if (turns.isOver()) await turns.next()
       const text = wanted.present(call.write(values), part[place]!.index)
-      if (written.length > 0 && bytes + text.length > mostWritten) {
+      if (written.length > 0 && bytes + text.length > partBytes) {
         yield written
         ;[written, bytes] = [[], 0]
       }
@@ -52,7 +57,7 @@ export async function* expandCalls(
 }
 
 /** The values of all refs at the paths: those that stand in calls, then those that stand in what these lead to. */
-async function resolveAll(deps: Pick<TraceDeps, 'pool'>, project: Project, calls: ExpandedCall[]): Promise<RefTexts> {
+async function resolveAll(deps: Deps, project: Project, calls: ExpandedCall[]): Promise<RefTexts> {
   const values = new RefTexts()
   for (;;) {
     const missing = new Set(calls.flatMap((call) => call.listRefs(values)))

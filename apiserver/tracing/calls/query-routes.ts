@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { rawText, rawObject } from '../../json/raw.ts'
 import type { TraceDeps } from '../deps.ts'
+import { countRead, countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray, writeLine } from '../write-list.ts'
@@ -14,8 +15,10 @@ export function routeCallQueries(api: TraceApi, deps: TraceDeps): void {
   api.post(
     '/calls/stream_query',
     { tag, summary: 'Find calls', role: 'read', body: callsQuerySchema, otherAnswers: { [lines]: callSchema } },
-    async ({ ctx, caller, body }) =>
-      sendChunks(ctx, deps, { type: lines, chunks: writeChunks(findCalls(deps, caller, body)) }),
+    async ({ ctx, caller, body }) => {
+      const reading = countStream(deps.memory.open(ctx))
+      await sendChunks(ctx, deps, { type: lines, chunks: writeChunks(findCalls(deps, { caller, reading }, body)) })
+    },
   )
 
   api.post(
@@ -28,7 +31,8 @@ export function routeCallQueries(api: TraceApi, deps: TraceDeps): void {
       answer: Type.Object({ calls: Type.Array(callSchema) }),
     },
     async ({ ctx, caller, body }) => {
-      const calls = flatten(findCalls(deps, caller, body))
+      const reading = countStream(deps.memory.open(ctx))
+      const calls = flatten(findCalls(deps, { caller, reading }, body))
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"calls":', calls, '}') })
     },
   )
@@ -48,8 +52,8 @@ export function routeCallQueries(api: TraceApi, deps: TraceDeps): void {
       body: readBodySchema,
       answer: Type.Object({ call: Type.Unsafe<unknown>({ anyOf: [callSchema, { type: 'null' }] }) }),
     },
-    async ({ caller, body }) => {
-      const call = await findCall(deps, caller, body)
+    async ({ ctx, caller, body }) => {
+      const call = await findCall(deps, { caller, reading: countRead(deps.memory.open(ctx)) }, body)
       return rawObject({ call: call === undefined ? null : rawText(call) })
     },
   )

@@ -3,6 +3,7 @@ import { splitBySize } from '../../../lib/split-by-size.ts'
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
+import { partBytes, type ReadMemory } from '../read-memory.ts'
 import { compileCallsOrder, compileCallsWhere } from '../query/calls-query.ts'
 import { SqlParams } from '../query/params.ts'
 import { selectColumns } from './columns.ts'
@@ -13,21 +14,33 @@ import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
 import { Turns } from '../turns.ts'
 import { bytesOfSpilled, fetchSpilled } from './spill.ts'
 
-// Of what is read for calls beside their rows at once.
-const mostBytes = 16 * 1024 * 1024
+/** Whose calls are read, and what counts them. */
+export interface CallReading {
+  caller: Caller
+  reading: ReadMemory
+}
 
-/** The calls that a query finds, as JSON texts in chunks. */
-export async function* findCalls(deps: TraceDeps, caller: Caller, wanted: CallsQuery): AsyncGenerator<string[]> {
+/** The calls that a query finds, as JSON texts in chunks. What they have beside their rows is counted before it is read. */
+export async function* findCalls(
+  deps: TraceDeps,
+  { caller, reading }: CallReading,
+  wanted: CallsQuery,
+): AsyncGenerator<string[]> {
   const project = await deps.projects.find(caller, wanted.project_id)
-  for await (const chunk of streamCalls(deps.pool, selectCalls(project, wanted))) {
+  const next = (bytes: number) => reading.next(bytes)
+  for await (const chunk of streamCalls(deps.pool, selectCalls(project, wanted), next)) {
+    const apart = reading.bytes
     const feedback = await measureFeedback(deps, { project, calls: chunk, wanted })
     const sizeOf = (call: StoredCall) => bytesOfSpilled(call) + (feedback.get(call.id) ?? 0)
-    for (const calls of splitBySize(chunk, mostBytes, sizeOf)) yield* presentCalls(deps, { project, calls, wanted })
+    for (const calls of splitBySize(chunk, partBytes, sizeOf)) {
+      reading.next(calls.reduce((sum, call) => sum + sizeOf(call), apart))
+      yield* presentCalls(deps, { project, calls, wanted, reading })
+    }
   }
 }
 
 /** One call; undefined when it is not there or deleted. */
-export async function findCall(deps: TraceDeps, caller: Caller, wanted: CallRead) {
+export async function findCall(deps: TraceDeps, by: CallReading, wanted: CallRead) {
   // Only what is checked: a body may have more, such as a limit.
   const query = {
     project_id: wanted.project_id,
@@ -37,7 +50,7 @@ export async function findCall(deps: TraceDeps, caller: Caller, wanted: CallRead
     include_storage_size: wanted.include_storage_size ?? null,
     include_total_storage_size: wanted.include_total_storage_size ?? null,
   }
-  for await (const [call] of findCalls(deps, caller, query)) return call
+  for await (const [call] of findCalls(deps, by, query)) return call
   return undefined
 }
 
@@ -70,12 +83,17 @@ function readSelection({ filter, query, expand_columns: expandColumns }: StatsQu
 
 async function* presentCalls(
   deps: TraceDeps,
-  { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
+  {
+    project,
+    calls,
+    wanted,
+    reading,
+  }: { project: Project; calls: StoredCall[]; wanted: CallsQuery; reading: ReadMemory },
 ): AsyncGenerator<string[]> {
   await fetchSpilled(deps, calls)
   const extras = await lookUpExtras(deps, { project, calls, wanted })
   const columns = wanted.return_expanded_column_values === false ? [] : (wanted.expand_columns ?? [])
-  if (columns.length > 0) yield* expandCalls(deps, project, { calls, columns, present })
+  if (columns.length > 0) yield* expandCalls({ pool: deps.pool, reading }, project, { calls, columns, present })
   else yield presentAll()
 
   async function presentAll(): Promise<string[]> {

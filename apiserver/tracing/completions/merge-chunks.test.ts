@@ -68,10 +68,12 @@ describe('chunks become one completion', () => {
   })
 })
 
-test('each chunk tells by how much the completion has grown', () => {
+test('tells how large the completion has grown', () => {
   const merger = new ChunkMerger()
   const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }
-  expect(merger.add(delta(0, { content: 'abc', reasoning: 'de', tool_calls: [call] }))).toBe(8)
-  expect(merger.add({ choices: [], usage: {} })).toBe(0)
-  expect(merger.add('[DONE]')).toBe(0)
+  merger.add(delta(0, { content: 'abc', reasoning: 'de', tool_calls: [call] }))
+  expect(merger.size).toBe(8)
+  merger.add({ choices: [], usage: {} })
+  merger.add('[DONE]')
+  expect(merger.size).toBe(8)
 })

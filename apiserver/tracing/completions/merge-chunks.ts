@@ -21,7 +21,6 @@ const ofWhole = ['id', 'created', 'model', 'system_fingerprint', 'service_tier']
 /** Puts the chunks of a stream together to the completion that it would have been without streaming. */
 export class ChunkMerger {
   #whole: Members = {}
-  /** Characters of the texts that were put together. */
   #size = 0
   readonly #choices = new Map<number, MergedChoice>()
   /** Of the whole chat, as its end says. */
@@ -29,11 +28,13 @@ export class ChunkMerger {
   /** What the engine said went wrong. */
   error: string | undefined
 
-  /** @returns by how many characters the completion has grown */
-  add(chunk: unknown): number {
-    const before = this.#size
+  /** Characters of the texts that were put together. */
+  get size(): number {
+    return this.#size
+  }
+
+  add(chunk: unknown): void {
     if (isObject(chunk)) this.#addChunk(chunk)
-    return this.#size - before
   }
 
   #addChunk(chunk: Members): void {

@@ -1,10 +1,12 @@
 import type { Caller } from '../../middleware/context.ts'
 import { isObject } from '../../json/is-object.ts'
 import type { ChatReader } from '../../gateway/chat-reader.ts'
+import type { HeldMemory } from '../../limits/request-memory.ts'
 import type { TraceDeps } from '../deps.ts'
 import { readObject, type ObjectPlace } from '../objects/read-object.ts'
 import type { Project } from '../projects.ts'
 import { looksLikeRef, parseRef } from '../refs/parse-ref.ts'
+import { countRead } from '../read-memory.ts'
 import { badRequest } from '../refusals.ts'
 
 const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
@@ -17,13 +19,16 @@ const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
  */
 export async function readPrompt(
   deps: Pick<TraceDeps, 'pool' | 'projects'>,
-  { caller, project }: { caller: Caller; project: Project },
+  { caller, project, memory }: { caller: Caller; project: Project; memory: HeldMemory },
   { prompt, reader }: { prompt: string; reader: ChatReader },
 ): Promise<unknown[]> {
   const { projectId, ...place } = looksLikeRef(prompt) ? readRef(prompt) : readName(prompt, project.id)
-  const { val, baseObjectClass } = await readObject(deps, await deps.projects.find(caller, projectId), place)
+  const reading = countRead(memory)
+  const found = await deps.projects.find(caller, projectId)
+  const { val, baseObjectClass } = await readObject({ pool: deps.pool, reading }, found, place)
   if (!promptClasses.has(baseObjectClass)) throw badRequest(`${prompt} is no prompt`)
   const { value } = reader.parse(Buffer.from(val))
+  reading.next(0)
   const messages = (isObject(value) ? value['messages'] : undefined) ?? []
   if (!Array.isArray(messages)) throw badRequest(`the messages of ${prompt} are no list`)
   return messages

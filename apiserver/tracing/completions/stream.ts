@@ -1,10 +1,14 @@
 import { toRefusal } from '../../middleware/errors.ts'
+import { ExcessMemory } from '../../limits/excess-memory.ts'
 import { Refusal } from '../../refusal.ts'
 import type { TraceDeps } from '../deps.ts'
 import { writeJsonText } from '../json/write.ts'
 import { clientLeft, type AskEngine, type Completion } from './chat.ts'
 import { readReply } from './events.ts'
 import { ChunkMerger } from './merge-chunks.ts'
+
+// The text of a usual reply is no reason to break it off, whatever others have in memory.
+const freeReplyBytes = 64 * 1024
 
 /**
  * The lines of a streamed completion: the call's id when it is tracked, the chunks of the reply as they come, and what went
@@ -22,12 +26,14 @@ export async function* streamCompletion(
   }
   await tracked?.begin()
   const merger = new ChunkMerger()
+  const held = new ExcessMemory(memory, freeReplyBytes)
   // A client that leaves ends a generator where it stands.
   let exception: string | undefined = clientLeft
   try {
     if (tracked) yield writeLine({ _meta: { weave_call_id: tracked.id } })
     for await (const data of readReply(await ask())) {
-      memory.add(merger.add(JSON.parse(data)))
+      merger.add(JSON.parse(data))
+      held.resize(merger.size)
       yield `${data}\n`
     }
     exception = merger.error

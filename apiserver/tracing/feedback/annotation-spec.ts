@@ -5,6 +5,9 @@ import { parseUpTo, writeValue, type Value } from '../json/value.ts'
 import { badRequest } from '../refusals.ts'
 import { resolveRefs } from '../refs/resolve-refs.ts'
 
+// Of a specification, whose schema may have far less; so it need not be counted with what requests read.
+const bounds = { mostBytes: 1024 * 1024, reserve: () => {} }
+
 const className = 'AnnotationSpec'
 
 // A request of usual schemas takes some milliseconds; a hostile one may take a second for each of its values.
@@ -42,7 +45,7 @@ export class AnnotationChecks {
   }
 
   async #readSchema(ref: string): Promise<string> {
-    const [text] = await resolveRefs(this.#deps, this.#caller, [ref])
+    const [text] = await resolveRefs(this.#deps, { caller: this.#caller, bounds }, [ref])
     const spec = parseUpTo(text!)
     const schema = spec && readFieldSchema(spec)
     if (!schema) throw badRequest(`annotation_ref must point to an ${className}`)

@@ -21,7 +21,14 @@ const options = {
   code: { regExp: compilePattern },
 } as const
 
-/** Checks a value. What a hostile schema takes is bounded only by the thread that this runs in. */
+/**
+ * Checks a value. What a hostile schema takes is bounded only by the thread that this runs in.
+ *
+ * Ajv compiles schemas to code, and runs no code of theirs: whatever of a schema goes into the code, it writes as a JSON
+ * text (codegen's `safeStringify`), and names of its own making otherwise. Patterns are given to RegExp as values, `$ref`
+ * loads nothing, and of keywords there are only those of JSON Schema. Should that fail, the thread has no environment, no
+ * arguments and no messages but tasks.
+ */
 export function checkValue({ schema, value }: CheckTask): CheckOutcome {
   try {
     const validate = compile(JSON.parse(schema) as Record<string, unknown>)
@@ -31,7 +38,9 @@ export function checkValue({ schema, value }: CheckTask): CheckOutcome {
   }
 }
 
-function compile({ $schema, ...rest }: Record<string, unknown>): (value: unknown) => unknown {
+function compile({ $schema, $async, ...rest }: Record<string, unknown>): (value: unknown) => unknown {
+  // Ajv's own; nobody would wait for the promise, and its rejection would end the thread.
+  if ($async !== undefined) throw new Error('$async is no keyword of JSON Schema')
   return new (dialectOf($schema))(options).compile(rest)
 }
 

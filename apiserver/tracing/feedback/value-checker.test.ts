@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { expect, test } from 'vitest'
-import { TaskThreads } from '../task-threads.ts'
+import { ThreadPool } from '../../threads/thread-pool.ts'
 import { ValueChecker } from './value-checker.ts'
 
 // A machine may be busy: only what never ends is given up soon.
@@ -44,6 +47,7 @@ test.each<[string, unknown, unknown, string]>([
   ['a pattern that is none', { pattern: '(' }, 'x', 'bad schema'],
   ['a schema of somebody else', { $ref: 'https://example.com/schema.json' }, 1, 'bad schema'],
   ['a reference to itself', { $ref: '#' }, 1, 'bad schema'],
+  ['a schema that answers later', { $async: true, type: 'string' }, 1, 'bad schema'],
   ['deep nesting', deep(300), 1, 'valid'],
 ])('checks %s', async (_name, schema, value, expected) => {
   expect(await check(schema, value)).toBe(expected)
@@ -59,16 +63,48 @@ test('patterns that never end, and what takes all memory, end with their thread'
   expect(await Promise.all(both)).toEqual(['bad schema', 'valid'])
 })
 
+const witness = path.join(tmpdir(), `schema-${process.pid}`)
+const code = `);process.getBuiltinModule("fs").writeFileSync("${witness}","");throw 1;//`
+const quotes = [`"`, `'`, '`', '${', '\\', '\n', '\u2028', '*/'].map((quote) => quote + code)
+// Everywhere where a schema may have a name or a text of its own.
+const spell = (text: string) => [
+  { $id: text },
+  { $anchor: text },
+  { $dynamicAnchor: 'a', $dynamicRef: `#${text}` },
+  { $defs: { [text]: { type: 'string' } }, $ref: `#/$defs/${encodeURIComponent(text)}` },
+  { [text]: 1 },
+  { const: text },
+  { enum: [text, { [text]: text }] },
+  { pattern: text },
+  { format: text },
+  { required: [text] },
+  { properties: { [text]: { const: text } } },
+  { patternProperties: { [text]: {} } },
+  { dependentRequired: { [text]: [text] } },
+  { dependentSchemas: { [text]: {} } },
+  { discriminator: { propertyName: text }, oneOf: [{ properties: { [text]: { const: text } }, required: [text] }] },
+  { type: [text] },
+  { minimum: text },
+  { maxLength: text },
+  { title: text, description: text, $comment: text },
+]
+
+test.each(quotes)('nothing of a schema runs as code: %j', async (text) => {
+  for (const schema of spell(text)) await check(schema, { [text]: text })
+  expect(existsSync(witness)).toBe(false)
+})
+
 test('schemas run without the environment of the process', async () => {
   const program =
     'const { parentPort: p } = process.getBuiltinModule("node:worker_threads"); p.on("message", () => p.postMessage(Object.keys(process.env)))'
-  const threads = new TaskThreads<number, string[]>({
+  const threads = new ThreadPool({
     program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+    threads: 1,
+    threadsOfEntity: 1,
     resourceLimits: {},
-    timeoutMs: 30_000,
     startTask: 0,
   })
-  expect(await threads.ask(0, { key: 'team' })).toEqual([])
+  expect(await threads.ask({ task: 0, timeoutMs: 30_000 }, { key: 'team' })).toEqual([])
 })
 
 test('what is too much at once is refused, and room is there again afterwards', async () => {

@@ -1,11 +1,18 @@
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import { memoryPlan, toResourceLimits } from '../../limits/memory-plan.ts'
 import type { Turn } from '../../limits/turn.ts'
 import { Refusal } from '../../refusal.ts'
-import { TaskThreads } from '../task-threads.ts'
+import { ThreadPool } from '../../threads/thread-pool.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
 
 // Schemas are people's own: patterns that never end, references in circles. A thread of its own can be ended.
-const resourceLimits = { maxOldGenerationSizeMb: 128, stackSizeMb: 4 }
+const plan = {
+  program: new URL('value-worker.ts', import.meta.url),
+  threads: memoryPlan.schemaThreads.threads,
+  threadsOfEntity: 1,
+  resourceLimits: { ...toResourceLimits(memoryPlan.schemaThreads), stackSizeMb: 4 },
+  startTask: { schema: '{}', value: 'null' },
+}
 // People's schemas have some hundred characters, and take a millisecond. The rest of the time is for a machine that is busy.
 const usualTimeoutMs = 1_000
 const longestSchema = 64 * 1024
@@ -15,12 +22,12 @@ const mostTasksOfEntity = 60
 
 /** Checks values by schemas that anybody may have written, in threads that are started when they are needed. */
 export class ValueChecker {
-  readonly #threads: TaskThreads<CheckTask, CheckOutcome>
+  readonly #threads = new ThreadPool(plan)
+  readonly #timeoutMs: number
   readonly #places = new FairSemaphore({ permits: mostTasks, permitsPerKey: mostTasksOfEntity })
 
   constructor(timeoutMs = usualTimeoutMs) {
-    const program = new URL('value-worker.ts', import.meta.url)
-    this.#threads = new TaskThreads({ program, resourceLimits, timeoutMs, startTask: { schema: '{}', value: 'null' } })
+    this.#timeoutMs = timeoutMs
   }
 
   /**
@@ -33,7 +40,8 @@ export class ValueChecker {
     const giveBack = this.#places.tryAcquire(turn)
     if (!giveBack) throw tooMany(turn.key)
     try {
-      return (await this.#threads.ask(task, turn)) ?? 'bad schema'
+      const asked = { task, timeoutMs: this.#timeoutMs }
+      return (await this.#threads.ask<CheckTask, CheckOutcome>(asked, turn)) ?? 'bad schema'
     } finally {
       giveBack()
     }

@@ -6,6 +6,8 @@ const minPlainExponent = -4
 
 // What JSON.stringify writes as itself and Python escapes.
 const otherThanAscii = /[\u007f-\uffff]/g
+// Replacing so many units at once takes a megabyte or two; those of the longest text would take half a gigabyte.
+const unitsAtOnce = 64 * 1024
 
 /** The text that Python's `json.dumps(value, sort_keys=True)` writes for what `json.loads` reads: the form of digests. */
 export function toPythonJson(value: Value): string {
@@ -18,10 +20,15 @@ export function toPythonJson(value: Value): string {
 }
 
 function quoteText(text: string): string {
-  return JSON.stringify(text).replace(
-    otherThanAscii,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  const quoted = JSON.stringify(text)
+  if (quoted.length <= unitsAtOnce) return escapeUnits(quoted)
+  let escaped = ''
+  for (let at = 0; at < quoted.length; at += unitsAtOnce) escaped += escapeUnits(quoted.slice(at, at + unitsAtOnce))
+  return escaped
+}
+
+function escapeUnits(quoted: string): string {
+  return quoted.replace(otherThanAscii, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** An integer keeps its digits, however many; what has a point or an exponent is a float. */

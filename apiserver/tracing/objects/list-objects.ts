@@ -8,9 +8,10 @@ import {
   type VersionPage,
 } from '../../../db/tracing/object-lists.ts'
 import type { TraceDeps } from '../deps.ts'
-import { fillValues, valueBytesAtOnce } from '../fill-values.ts'
+import { fillValues } from '../fill-values.ts'
 import type { Project } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
+import { partBytes, type ReadMemory } from '../read-memory.ts'
 import { readPage } from '../read-page.ts'
 import { presentVersion } from './present.ts'
 import type { ObjectsQuery } from './schema.ts'
@@ -18,49 +19,48 @@ import type { ObjectsQuery } from './schema.ts'
 // What is known of so many versions is in memory at once, and some of their values.
 const versionsAtOnce = 10_000
 
+/** What is read from, and what counts it. */
+type Deps = Pick<TraceDeps, 'pool'> & { reading: ReadMemory }
+
 /**
  * The live versions that a query asks for, as JSON texts. They are read while the list is written; what can be wrong with
  * the query is found out before.
  */
-export function listObjects(
-  { pool }: Pick<TraceDeps, 'pool'>,
-  project: Project,
-  query: ObjectsQuery,
-): AsyncGenerator<string> {
+export function listObjects(deps: Deps, project: Project, query: ObjectsQuery): AsyncGenerator<string> {
   const page = { order: readOrder(query.sort_by), ...readPage(query) }
-  return presentPages(pool, { project, query, page, filter: readFilter(query.filter) })
+  return presentPages(deps, { project, query, page, filter: readFilter(query.filter) })
 }
 
 async function* presentPages(
-  pool: TraceDeps['pool'],
+  deps: Deps,
   { project, query, page, filter }: { project: Project; query: ObjectsQuery; page: VersionPage; filter: VersionFilter },
 ): AsyncGenerator<string> {
-  const valueBytes = query.metadata_only === true ? 0 : valueBytesAtOnce
+  const valueBytes = query.metadata_only === true ? 0 : partBytes
   const end = page.limit === null ? Infinity : page.offset + page.limit
   for (let offset = page.offset; offset < end; offset += versionsAtOnce) {
     const part = { ...page, offset, limit: Math.min(versionsAtOnce, end - offset) }
-    const listed = await listVersions(pool, project.number, { filter, page: part, valueBytes })
-    yield* presentListed(pool, { project, query, listed })
+    const listed = await listVersions(deps.pool, project.number, { filter, page: part, valueBytes })
+    yield* presentListed(deps, { project, query, listed })
     if (listed.length < part.limit) return
   }
 }
 
 async function* presentListed(
-  pool: TraceDeps['pool'],
+  deps: Deps,
   { project, query, listed }: { project: Project; query: ObjectsQuery; listed: ListedVersion[] },
 ): AsyncGenerator<string> {
   const withSize = query.include_storage_size === true
-  const found = query.include_tags_and_aliases ? await readLabels(pool, project.number, listed) : []
+  const found = query.include_tags_and_aliases ? await readLabels(deps.pool, project.number, listed) : []
   const labels = new Map(found.map((own, index) => [nameVersion(listed[index]!), own]))
-  const versions = query.metadata_only === true ? listed : fillVersions(pool, project, listed)
+  const versions = query.metadata_only === true ? listed : fillVersions(deps, project, listed)
   for await (const version of versions) {
     const val = query.metadata_only === true ? {} : { val: version.val! }
     yield presentVersion(project, version, { ...val, withSize, labels: labels.get(nameVersion(version)) })
   }
 }
 
-function fillVersions(pool: TraceDeps['pool'], project: Project, listed: ListedVersion[]) {
-  return fillValues(listed, async (names) => {
+function fillVersions({ pool, reading }: Deps, project: Project, listed: ListedVersion[]) {
+  return fillValues(listed, reading, async (names) => {
     const found = await readVersions(pool, project.number, { names, valueBytes: Number.MAX_SAFE_INTEGER })
     const values = new Map(found.map((version) => [nameVersion(version), version.val ?? undefined]))
     return names.map((version) => values.get(nameVersion(version)))

@@ -1,9 +1,13 @@
-import { findVersion, type ObjectVersion, type ObjectValue } from '../../../db/tracing/objects.ts'
+import { findVersion, type ObjectValue, type ObjectVersion, type VersionSelector } from '../../../db/tracing/objects.ts'
 import type { TraceDeps } from '../deps.ts'
 import { cut } from '../cut.ts'
 import type { Project } from '../projects.ts'
+import type { ReadMemory } from '../read-memory.ts'
 import { missing } from '../refusals.ts'
 import { readSelector } from './object-names.ts'
+
+// Read with the version; what is larger counts among what is in memory before it is read.
+const smallBytes = 64 * 1024
 
 /** Names a version: `digest` is its digest, `latest`, `v` and its index, or an alias. */
 export interface ObjectPlace {
@@ -12,17 +16,22 @@ export interface ObjectPlace {
 }
 
 /**
- * A version that is there, with the text of its value.
+ * A version that is there, with the text of its value, which `reading` counts.
  *
  * @throws {TraceRefusal} 404; with `deleted_at` when it was deleted
+ * @throws {Refusal} 413, 429 or 503 when there is no memory for it
  */
 export async function readObject(
-  deps: Pick<TraceDeps, 'pool'>,
+  { pool, reading }: Pick<TraceDeps, 'pool'> & { reading: ReadMemory },
   project: Project,
   place: ObjectPlace,
 ): Promise<ObjectValue> {
-  const { val, ...version } = await find(deps, project, { ...place, withValue: true })
-  return { ...version, val: val ?? 'null' }
+  const { val, ...version } = await find({ pool }, project, { ...place, valueBytes: smallBytes })
+  reading.add(version.size)
+  if (val !== null) return { ...version, val }
+  const { objectId, digest } = version
+  const whole = await findVersion(pool, project.number, { objectId, selector: { digest }, valueBytes: version.size })
+  return { ...version, val: whole?.val ?? 'null' }
 }
 
 /** The same without the value. */
@@ -31,23 +40,21 @@ export async function readVersion(
   project: Project,
   place: ObjectPlace,
 ): Promise<ObjectVersion> {
-  const { val: _, ...version } = await find(deps, project, { ...place, withValue: false })
+  const { val: _, ...version } = await find(deps, project, { ...place, valueBytes: 0 })
   return version
 }
 
 async function find(
   { pool }: Pick<TraceDeps, 'pool'>,
   { number }: Project,
-  { objectId, digest, withValue }: ObjectPlace & { withValue: boolean },
+  { objectId, digest, valueBytes }: ObjectPlace & { valueBytes: number },
 ): Promise<ObjectVersion & { val: string | null }> {
   // What comes from the path of a request may hold it, and Postgres does not take it.
   if (`${objectId}${digest}`.includes('\0')) throw missing('Obj not found')
   const selector = readSelector(digest)
-  const found =
-    (await findVersion(pool, number, { objectId, selector, withValue })) ??
-    (typeof selector === 'object' && 'digest' in selector
-      ? await findVersion(pool, number, { objectId, selector: { alias: digest }, withValue })
-      : undefined)
+  const look = (by: VersionSelector) => findVersion(pool, number, { objectId, selector: by, valueBytes })
+  const mayBeAlias = typeof selector === 'object' && 'digest' in selector
+  const found = (await look(selector)) ?? (mayBeAlias ? await look({ alias: digest }) : undefined)
   if (!found) throw missing(`Obj ${cut(`${objectId}:${digest}`)} not found`)
   if (found.deletedAt === null) return found
   const deleted = `${objectId}:v${found.versionIndex} was deleted at ${found.deletedAt}`

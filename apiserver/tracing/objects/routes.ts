@@ -1,6 +1,7 @@
 import { readLabels } from '../../../db/tracing/object-labels.ts'
 import { turnOf } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
+import { countRead, countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
@@ -65,12 +66,12 @@ function routeRead(api: TraceApi, deps: TraceDeps): void {
   api.post(
     '/obj/read',
     { tag, summary: 'Read a version of an object', role: 'read', body: objectReadSchema, answer: objectReadAnswer },
-    async ({ caller, body }) => {
+    async ({ ctx, caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       const place = { objectId: body.object_id, digest: body.digest }
       const version = body.metadata_only
         ? { ...(await readVersion(deps, project, place)), val: '{}' }
-        : await readObject(deps, project, place)
+        : await readObject({ pool: deps.pool, reading: countRead(deps.memory.open(ctx)) }, project, place)
       const [labels] = body.include_tags_and_aliases ? await readLabels(deps.pool, project.number, [version]) : []
       return `{"obj":${presentVersion(project, version, { val: version.val, labels })}}`
     },
@@ -90,7 +91,7 @@ function routeQuery(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ ctx, caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
-      const versions = listObjects(deps, project, body)
+      const versions = listObjects({ pool: deps.pool, reading: countStream(deps.memory.open(ctx)) }, project, body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"objs":', versions, '}') })
     },
   )

@@ -2,10 +2,11 @@ import { setImmediate as nextEvents } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { digestValue } from '../json/digests.ts'
 import { parseValue } from '../json/value.ts'
+import { openHeavyThreads } from '../../threads/heavy-threads.ts'
 import { inspectValue } from './inspect-value.ts'
 import { ValueInspector } from './value-inspector.ts'
 
-const inspector = new ValueInspector()
+const inspector = new ValueInspector(openHeavyThreads())
 const turn = { key: 'team', weight: 1 }
 const large = (count: number) => JSON.stringify({ _type: 'X', items: Array.from({ length: count }, (_, i) => `é${i}`) })
 

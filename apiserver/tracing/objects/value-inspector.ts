@@ -1,20 +1,22 @@
 import type { Turn } from '../../limits/turn.ts'
+import type { HeavyTask } from '../../threads/heavy-worker.ts'
+import type { ThreadPool } from '../../threads/thread-pool.ts'
 import { tooLarge, TraceRefusal } from '../refusals.ts'
-import { TaskThreads } from '../task-threads.ts'
 import { inspectValue, type GivenValue, type InspectedValue } from './inspect-value.ts'
-import type { InspectOutcome } from './inspect-worker.ts'
+import type { InspectOutcome } from './inspect-task.ts'
 
 // Done in some 20 ms, about what others may be kept waiting for.
 const inPlaceUpTo = 256 * 1024
-// The largest body takes some seconds on a core of its own, and some of this memory.
-const plan = { timeoutMs: 120_000, resourceLimits: { maxOldGenerationSizeMb: 512 }, startTask: { val: 'null' } }
+// The largest body takes some seconds on a core of its own.
+const timeoutMs = 120_000
 
 /** Computes what is kept of values besides their texts; of large ones in threads, so that nobody else waits meanwhile. */
 export class ValueInspector {
-  readonly #threads = new TaskThreads<GivenValue, InspectOutcome>({
-    ...plan,
-    program: new URL('inspect-worker.ts', import.meta.url),
-  })
+  readonly #threads: ThreadPool
+
+  constructor(heavy: ThreadPool) {
+    this.#threads = heavy
+  }
 
   /**
    * Entities take turns.
@@ -23,7 +25,8 @@ export class ValueInspector {
    */
   async inspect({ val, builtinObjectClass }: GivenValue, turn: Turn): Promise<InspectedValue> {
     if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass })
-    const outcome = await this.#threads.ask({ val, builtinObjectClass }, turn)
+    const asked = { task: { inspect: { val, builtinObjectClass } }, timeoutMs }
+    const outcome = await this.#threads.ask<HeavyTask, InspectOutcome>(asked, turn)
     if (!outcome) throw tooLarge()
     if ('inspected' in outcome) return outcome.inspected
     throw new TraceRefusal(outcome.refused.status, outcome.refused.reason)

@@ -1,61 +1,26 @@
-import { JsonError } from '../../json/text.ts'
-import { readJson } from '../json/read.ts'
-import type { JsonText } from '../json/text.ts'
-import { OtelFault } from './fault.ts'
 import type { Source } from './read-span.ts'
 import { resourceMessage } from './span.ts'
+import type { Place, SplitRequest } from './split-json.ts'
 import { readBounded, type SpanGroup } from './wire-spans.ts'
 
-// Each is built by itself, as it is needed.
-const texts = ['resourceSpans[].resource', 'resourceSpans[].scopeSpans[].spans[]']
-
-interface Group {
-  resource?: JsonText
-  scopeSpans?: unknown
-}
-
 /**
- * The groups of a request in OTLP's JSON form, which can be gone through more than once.
+ * The groups of a request in OTLP's JSON form.
  *
- * @throws {OtelFault} when it is not valid, at once or while they are gone through
+ * @throws {OtelFault} while they are gone through, when a resource is not valid
  */
-export function readJsonSpans(bytes: Buffer): () => Iterable<SpanGroup> {
-  const groups = listOf(parse(bytes), 'resourceSpans')
-  return () => eachGroup(groups)
-}
-
-function* eachGroup(groups: unknown[]): Iterable<SpanGroup> {
-  for (const group of groups) {
-    const { resource, scopeSpans } = requireObject(group) as Group
-    const spans = listOf({ scopeSpans }, 'scopeSpans').flatMap((scope) => listOf(scope, 'spans') as JsonText[])
-    yield { resource: readResource(resource), spans: { [Symbol.iterator]: () => eachSpan(spans) } }
+export function* readJsonSpans({ source, groups }: SplitRequest): Iterable<SpanGroup> {
+  for (const { resource, spans } of groups) {
+    yield {
+      resource: resource ? readBounded(readPlace(source, resource)) : resourceMessage.empty(),
+      spans: { [Symbol.iterator]: () => eachSpan(source, spans) },
+    }
   }
 }
 
-function* eachSpan(spans: JsonText[]): Iterator<Source> {
-  for (const { bytes } of spans) yield { format: 'json', bytes }
+function* eachSpan(source: Uint8Array, spans: Place[]): Iterator<Source> {
+  for (const place of spans) yield readPlace(source, place)
 }
 
-function readResource(text: JsonText | undefined) {
-  if (!text || text.first === 'n') return resourceMessage.empty()
-  return readBounded({ format: 'json', bytes: text.bytes })
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return readJson(bytes, texts)
-  } catch (cause) {
-    throw cause instanceof JsonError ? new OtelFault(cause.message, { cause }) : cause
-  }
-}
-
-function listOf(value: unknown, key: string): unknown[] {
-  const list = requireObject(value)[key] ?? []
-  if (Array.isArray(list)) return list
-  throw new OtelFault(`${key} is no list`)
-}
-
-function requireObject(value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw new OtelFault('an object is something else')
+function readPlace(source: Uint8Array, [start, end]: Place): Source {
+  return { format: 'json', bytes: source.subarray(start, end) }
 }

@@ -2,7 +2,6 @@ import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
 import type { HeldMemory } from '../../limits/request-memory.ts'
 import { turnOf } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
-import { cleanJson } from '../json/clean.ts'
 import type { Project } from '../projects.ts'
 import { badRequest } from '../refusals.ts'
 import { reject, type Rejections } from './answer.ts'
@@ -44,7 +43,7 @@ export async function storeSpans(deps: Deps, request: ExportRequest): Promise<Re
 }
 
 async function storeGroups(deps: Deps, request: ExportRequest): Promise<Rejections> {
-  const readGroups = openGroups(request)
+  const readGroups = await openGroups(deps, request)
   const routes = new ProjectRoutes(request, deps.projects)
   await routes.open(readGroups())
   const storing = new Storing(deps, request)
@@ -53,9 +52,11 @@ async function storeGroups(deps: Deps, request: ExportRequest): Promise<Rejectio
 }
 
 /** The groups of a request, to be gone through twice. */
-function openGroups({ format, bytes }: ExportRequest): () => Iterable<SpanGroup> {
+async function openGroups({ spans }: Deps, request: ExportRequest): Promise<() => Iterable<SpanGroup>> {
+  const { format, bytes, caller } = request
   if (format === 'protobuf') return () => readWireSpans(bytes)
-  return readJsonSpans(cleanJson(bytes))
+  const split = await spans.split(bytes, caller.entity)
+  return () => readJsonSpans(split)
 }
 
 /** The spans of one request on their way. */

@@ -1,36 +1,49 @@
 import type { Turn } from '../../limits/turn.ts'
-import { TaskThreads } from '../task-threads.ts'
+import type { HeavyTask } from '../../threads/heavy-worker.ts'
+import type { ThreadPool } from '../../threads/thread-pool.ts'
+import { tooLarge } from '../refusals.ts'
 import { type BuiltCall, buildCall, type SpanTask } from './build-call.ts'
+import { OtelFault } from './fault.ts'
 import { unpackCall } from './packed-call.ts'
-import type { PackedOutcome } from './span-worker.ts'
+import type { PackedOutcome, SplitOutcome } from './span-tasks.ts'
+import { splitJson, type SplitRequest } from './split-json.ts'
 
-// Built in some ten milliseconds, whatever they hold.
+// Built, or gone through, in some ten milliseconds, whatever they hold.
 const inPlaceUpTo = 64 * 1024
-// The largest span takes some seconds on a core of its own, and some of this memory.
-const plan = { timeoutMs: 20_000, resourceLimits: { maxOldGenerationSizeMb: 320 } }
-
-const startTask: SpanTask = {
-  span: { format: 'protobuf', bytes: new Uint8Array() },
-  surroundings: { projectId: '', resource: '', wbUserId: '', wbRunId: undefined },
-}
-
-/** Without the rest of the request: a thread gets all of the memory that bytes are a part of. */
-function withOwnBytes({ span, surroundings }: SpanTask): SpanTask {
-  return { span: { ...span, bytes: new Uint8Array(span.bytes) }, surroundings }
-}
+// The largest take some seconds on a core of its own.
+const timeoutMs = 20_000
 
 /** Builds calls of spans; of large ones in threads, in which entities take turns, so that nobody else waits meanwhile. */
 export class SpanBuilder {
-  readonly #threads = new TaskThreads<SpanTask, PackedOutcome>({
-    ...plan,
-    program: new URL('span-worker.ts', import.meta.url),
-    startTask,
-  })
+  readonly #threads: ThreadPool
+
+  constructor(heavy: ThreadPool) {
+    this.#threads = heavy
+  }
 
   async build(task: SpanTask, turn: Turn): Promise<BuiltCall> {
     if (task.span.bytes.length <= inPlaceUpTo) return buildCall(task)
-    const outcome = await this.#threads.ask(withOwnBytes(task), turn)
+    const { span, surroundings } = task
+    // Without the rest of the request, which is in the same memory; and moved, so that there is no third copy.
+    const bytes = new Uint8Array(span.bytes)
+    const asked = { task: { build: { span: { ...span, bytes }, surroundings } }, timeoutMs, transfer: [bytes.buffer] }
+    const outcome = await this.#threads.ask<HeavyTask, PackedOutcome>(asked, turn)
     if (!outcome) return { rejected: 'Rejected a span: it takes too much memory or time' }
     return 'call' in outcome ? { call: unpackCall(outcome.call) } : outcome
+  }
+
+  /**
+   * Finds the parts of a request in OTLP's JSON form.
+   *
+   * @throws {OtelFault} when it is not valid, and TraceRefusal 413 when it takes too much time or memory
+   */
+  async split(bytes: Buffer, entity: string): Promise<SplitRequest> {
+    if (bytes.length <= inPlaceUpTo) return splitJson(bytes)
+    const own = new Uint8Array(bytes)
+    const asked = { task: { split: own }, timeoutMs, transfer: [own.buffer] }
+    const outcome = await this.#threads.ask<HeavyTask, SplitOutcome>(asked, { key: entity })
+    if (!outcome) throw tooLarge()
+    if ('fault' in outcome) throw new OtelFault(outcome.fault)
+    return outcome.split
   }
 }

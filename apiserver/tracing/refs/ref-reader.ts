@@ -9,8 +9,8 @@ import { Turns } from '../turns.ts'
 import type { ObjectRef } from './parse-ref.ts'
 import { startWalk, StoredValue, walk, type Walk } from './walk.ts'
 
-// Of all values that one request goes through, and of the parts that it takes of them; they are in memory together.
-const mostBytes = 128 * 1024 * 1024
+/** Of all values that one request goes through, and of the parts that it takes of them; they are in memory together. */
+export const mostRefBytes = 128 * 1024 * 1024
 
 // Objects that lead to objects: programs write a handful.
 const mostRounds = 100
@@ -28,6 +28,13 @@ interface Place {
   state: State
 }
 
+/** How much may be read. */
+export interface RefBounds {
+  mostBytes: number
+  /** Told of what is read, before it is, and of parts that are taken of it. */
+  reserve: (bytes: number) => void
+}
+
 /** Follows references through one project: all of them together, a statement for each step and kind. */
 export class RefReader {
   readonly #pool: Pool
@@ -36,11 +43,14 @@ export class RefReader {
   readonly #objects = new Map<string, Stored>()
   readonly #rows = new Map<string, Stored>()
   readonly #turns = new Turns()
-  #bytesLeft = mostBytes
+  readonly #reserve: RefBounds['reserve']
+  #bytesLeft: number
 
-  constructor(pool: Pool, project: Project) {
+  constructor(pool: Pool, project: Project, { mostBytes, reserve }: RefBounds) {
     this.#pool = pool
     this.#project = project
+    this.#bytesLeft = mostBytes
+    this.#reserve = reserve
   }
 
   /** In the order of the references. What is too much to be read together with the others is refused with 413. */
@@ -96,7 +106,9 @@ export class RefReader {
     }
     if (wanted.size === 0) return
     const names = [...wanted.values()]
-    const found = await readVersions(this.#pool, this.#project.number, { names, valueBytes: this.#bytesLeft })
+    const found = await this.#readCounted((valueBytes) =>
+      readVersions(this.#pool, this.#project.number, { names, valueBytes }),
+    )
     for (const { objectId, digest, isDeleted, val } of found) {
       this.#objects.set(nameObject({ name: objectId, digest }), isDeleted ? null : this.#keep(val))
     }
@@ -108,11 +120,20 @@ export class RefReader {
     for (const [table, ofTable] of byTable) {
       // What was read from the path of a reference may hold NUL, which no digest has and Postgres does not take.
       const digests = [...new Set(ofTable.map(({ digest }) => digest))].filter((digest) => !digest.includes('\0'))
-      const wantedRows = { table, digests, valueBytes: this.#bytesLeft }
-      for (const { digest, val } of await readTableRows(this.#pool, this.#project.number, wantedRows)) {
+      const found = await this.#readCounted((valueBytes) =>
+        readTableRows(this.#pool, this.#project.number, { table, digests, valueBytes }),
+      )
+      for (const { digest, val } of found) {
         this.#rows.set(nameRow({ table, digest }), this.#keep(val))
       }
     }
+  }
+
+  /** First the sizes, and then what there is memory for. */
+  async #readCounted<T extends { size: number }>(read: (valueBytes: number) => Promise<T[]>): Promise<T[]> {
+    const bytes = (await read(0)).reduce((sum, { size }) => sum + size, 0)
+    this.#reserve(Math.min(bytes, Math.max(0, this.#bytesLeft)))
+    return read(this.#bytesLeft)
   }
 
   #keep(text: string | null): Stored {
@@ -124,6 +145,7 @@ export class RefReader {
   #take(text: string): void {
     this.#bytesLeft -= text.length
     if (this.#bytesLeft < 0) throw tooLarge()
+    this.#reserve(text.length)
   }
 }
 

@@ -3,20 +3,21 @@ import type { TraceDeps } from '../deps.ts'
 import { cut } from '../cut.ts'
 import type { Project } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
+import type { ReadMemory } from '../read-memory.ts'
 import { badRequest, TraceRefusal } from '../refusals.ts'
 import { parseRef, tryParseRef, type ObjectRef } from './parse-ref.ts'
-import { RefReader } from './ref-reader.ts'
+import { mostRefBytes, RefReader, type RefBounds } from './ref-reader.ts'
 
 /**
  * What references to objects and their parts stand for, as the texts of JSON values in the order of the references. A
  * part that is not there, and all of a deleted object, is null.
  *
  * @throws {TraceRefusal} 400 for what is no such reference, 403 for another entity's, 404 when an object or a row is not
- * there, 413 for values too large to be read together
+ * there, 413 for values too large to be read together; and what `bounds.reserve` throws
  */
 export async function resolveRefs(
   deps: Pick<TraceDeps, 'pool' | 'projects'>,
-  caller: Caller,
+  { caller, bounds }: { caller: Caller; bounds: RefBounds },
   uris: string[],
 ): Promise<string[]> {
   checkNames(uris)
@@ -24,7 +25,7 @@ export async function resolveRefs(
   const texts = new Map<string, string>()
   for (const [projectId, ofProject] of Map.groupBy(refs, ([, ref]) => ref.projectId)) {
     const project = await deps.projects.find(caller, projectId)
-    const resolved = await new RefReader(deps.pool, project).resolve(ofProject.map(([, ref]) => ref))
+    const resolved = await new RefReader(deps.pool, project, bounds).resolve(ofProject.map(([, ref]) => ref))
     for (const [index, text] of resolved.entries()) {
       if (text instanceof TraceRefusal) throw text
       texts.set(ofProject[index]![0], text)
@@ -36,9 +37,11 @@ export async function resolveRefs(
 /**
  * The same for references that stand in the payloads of a project, of which anything may be wrong: what leads to no value
  * in this project, or to too much to be read together, is not in the answer.
+ *
+ * @throws {Refusal} 413, 429 or 503 when there is no memory for it
  */
 export async function resolveStoredRefs(
-  deps: Pick<TraceDeps, 'pool'>,
+  { pool, reading }: Pick<TraceDeps, 'pool'> & { reading: Pick<ReadMemory, 'add'> },
   project: Project,
   uris: Iterable<string>,
 ): Promise<Map<string, string>> {
@@ -46,7 +49,8 @@ export async function resolveStoredRefs(
     const ref = tryParseRef(uri)
     return ref && 'edges' in ref && ref.projectId === project.id ? [{ uri, ref }] : []
   })
-  const resolved = await new RefReader(deps.pool, project).resolve(refs.map(({ ref }) => ref))
+  const reader = new RefReader(pool, project, { mostBytes: mostRefBytes, reserve: reading.add })
+  const resolved = await reader.resolve(refs.map(({ ref }) => ref))
   const texts = new Map<string, string>()
   for (const [index, text] of resolved.entries()) if (typeof text === 'string') texts.set(refs[index]!.uri, text)
   return texts

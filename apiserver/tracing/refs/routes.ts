@@ -1,8 +1,10 @@
 import type { TraceDeps } from '../deps.ts'
 import { badRequest } from '../refusals.ts'
+import { countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
+import { mostRefBytes } from './ref-reader.ts'
 import { resolveRefs } from './resolve-refs.ts'
 import { refsReadSchema, refValuesSchema } from './schema.ts'
 
@@ -24,8 +26,14 @@ export function routeRefs(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ ctx, caller, body }) => {
       if (body.refs.length > mostRefs) throw badRequest(`Too many refs: at most ${mostRefs} are read at once`)
-      const texts = await resolveRefs(deps, caller, body.refs)
+      const bounds = { mostBytes: mostRefBytes, reserve: countStream(deps.memory.open(ctx)).add }
+      const texts = readLater(() => resolveRefs(deps, { caller, bounds }, body.refs))
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"vals":', texts, '}') })
     },
   )
+}
+
+/** When the answer has its place among the open streams, and not before. */
+async function* readLater(read: () => Promise<string[]>): AsyncGenerator<string> {
+  yield* await read()
 }

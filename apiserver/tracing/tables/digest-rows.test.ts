@@ -1,10 +1,11 @@
 import { setImmediate as nextEvents } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { JsonText } from '../json/text.ts'
+import { openHeavyThreads } from '../../threads/heavy-threads.ts'
 import { ValueInspector } from '../objects/value-inspector.ts'
 import { digestRows } from './digest-rows.ts'
 
-const deps = { inspector: new ValueInspector(), turn: { key: 'team', weight: 1 } }
+const deps = { inspector: new ValueInspector(openHeavyThreads()), turn: { key: 'team', weight: 1 } }
 const rowsOf = (count: number, length: number) => {
   const row = { list: Array.from({ length }, (_, index) => index) }
   return new JsonText(Buffer.from(JSON.stringify(Array.from({ length: count }, () => row))))

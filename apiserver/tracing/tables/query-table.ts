@@ -8,12 +8,13 @@ import {
   type TableRow,
 } from '../../../db/tracing/tables.ts'
 import type { TraceDeps } from '../deps.ts'
-import { fillValues, valueBytesAtOnce } from '../fill-values.ts'
+import { fillValues } from '../fill-values.ts'
 import type { Project } from '../projects.ts'
 import { compileSort } from '../query/compile.ts'
 import { splitPath, type Fields } from '../query/field.ts'
 import { checkNames, SqlParams } from '../query/params.ts'
 import type { SortKey } from '../query/schema.ts'
+import { partBytes, type ReadMemory } from '../read-memory.ts'
 import { readPage } from '../read-page.ts'
 import { badRequest } from '../refusals.ts'
 import type { TableQuery } from './schema.ts'
@@ -23,12 +24,15 @@ const rowsAtOnce = 10_000
 // Each part is sorted anew, so parts are few.
 const rowsSortedAtOnce = 100_000
 
+/** What is read from, and what counts it. */
+type Deps = Pick<TraceDeps, 'pool'> & { reading: ReadMemory }
+
 /**
  * Rows of a table, as JSON texts; none of an unknown table. They are read while the list is written.
  *
  * @throws {TraceRefusal} 400 for pages and paths that cannot be
  */
-export function listRows(deps: Pick<TraceDeps, 'pool'>, project: Project, query: TableQuery): AsyncIterable<string> {
+export function listRows(deps: Deps, project: Project, query: TableQuery): AsyncIterable<string> {
   const page = { digest: query.digest, ...readPage(query) }
   const digests = query.filter?.row_digests?.length ? query.filter.row_digests : null
   checkNames(digests)
@@ -40,31 +44,27 @@ export function listRows(deps: Pick<TraceDeps, 'pool'>, project: Project, query:
 type Page = ReturnType<typeof readPage> & { digest: string }
 
 async function* chooseRows(
-  { pool }: Pick<TraceDeps, 'pool'>,
+  deps: Deps,
   project: Project,
   choice: Page & { digests: string[] | null; sort: RowSort | undefined },
 ): AsyncGenerator<TableRow> {
   const end = choice.limit === null ? Infinity : choice.offset + choice.limit
   for (let from = choice.offset; from < end; from += rowsSortedAtOnce) {
-    const part = { offset: from, limit: Math.min(rowsSortedAtOnce, end - from), valueBytes: valueBytesAtOnce }
-    const rows = await queryTable(pool, project.number, { ...choice, ...part })
-    yield* fillRows(pool, project, rows)
+    const part = { offset: from, limit: Math.min(rowsSortedAtOnce, end - from), valueBytes: partBytes }
+    const rows = await queryTable(deps.pool, project.number, { ...choice, ...part })
+    yield* fillRows(deps, project, rows)
     if (rows.length < part.limit) return
   }
 }
 
 /** In the order of the table, part by part. A part is short where rows are not there, and behind the end. */
-async function* pageRows(
-  { pool }: Pick<TraceDeps, 'pool'>,
-  project: Project,
-  { digest, limit, offset }: Page,
-): AsyncGenerator<TableRow> {
+async function* pageRows(deps: Deps, project: Project, { digest, limit, offset }: Page): AsyncGenerator<TableRow> {
   const end = limit === null ? Infinity : offset + limit
   for (let from = offset; from < end; from += rowsAtOnce) {
-    const part = { digest, offset: from, limit: Math.min(rowsAtOnce, end - from), valueBytes: valueBytesAtOnce }
-    const rows = await pageTable(pool, project.number, part)
-    yield* fillRows(pool, project, rows)
-    if (rows.length < part.limit && from + rowsAtOnce >= (await countRows(pool, project, digest))) return
+    const part = { digest, offset: from, limit: Math.min(rowsAtOnce, end - from), valueBytes: partBytes }
+    const rows = await pageTable(deps.pool, project.number, part)
+    yield* fillRows(deps, project, rows)
+    if (rows.length < part.limit && from + rowsAtOnce >= (await countRows(deps.pool, project, digest))) return
   }
 }
 
@@ -73,8 +73,8 @@ async function countRows(pool: TraceDeps['pool'], project: Project, digest: stri
   return table?.rowCount ?? 0
 }
 
-function fillRows(pool: TraceDeps['pool'], project: Project, rows: TableRow[]): AsyncGenerator<TableRow> {
-  return fillValues(rows, async (batch) => {
+function fillRows({ pool, reading }: Deps, project: Project, rows: TableRow[]): AsyncGenerator<TableRow> {
+  return fillValues(rows, reading, async (batch) => {
     const digests = batch.map(({ digest }) => digest)
     const values = await readRows(pool, project.number, digests)
     return digests.map((digest) => values.get(digest))

@@ -1,6 +1,7 @@
 import { measureTables } from '../../../db/tracing/tables.ts'
 import { turnOf } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
+import { countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'
 import { writeArray, writeLines } from '../write-list.ts'
 import type { TraceApi } from '../trace-api.ts'
@@ -99,7 +100,8 @@ function routeQuery(api: TraceApi, deps: TraceDeps): void {
     '/table/query',
     { ...query, summary: 'List rows of a table', answer: tableRowsSchema },
     async ({ ctx, caller, body }) => {
-      const rows = listRows(deps, await deps.projects.find(caller, body.project_id), body)
+      const project = await deps.projects.find(caller, body.project_id)
+      const rows = listRows({ pool: deps.pool, reading: countStream(deps.memory.open(ctx)) }, project, body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"rows":', rows, '}') })
     },
   )
@@ -107,7 +109,8 @@ function routeQuery(api: TraceApi, deps: TraceDeps): void {
     '/table/query_stream',
     { ...query, summary: 'The same, a row in each line', otherAnswers: { 'application/jsonl': tableRowSchema } },
     async ({ ctx, caller, body }) => {
-      const rows = listRows(deps, await deps.projects.find(caller, body.project_id), body)
+      const project = await deps.projects.find(caller, body.project_id)
+      const rows = listRows({ pool: deps.pool, reading: countStream(deps.memory.open(ctx)) }, project, body)
       await sendChunks(ctx, deps, { type: 'application/jsonl', chunks: writeLines(rows) })
     },
   )

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openHeavyThreads } from '../../threads/heavy-threads.ts'
 import { BodyChecker } from './body-checker.ts'
 
 let folder: string
@@ -24,7 +25,7 @@ async function writeBody(megabytes: number): Promise<{ file: string; size: numbe
 }
 
 test('who sends large bodies waits behind himself only, and small bodies do not wait for large ones', async () => {
-  const checker = new BodyChecker()
+  const checker = new BodyChecker(openHeavyThreads())
   const [large, small] = [await writeBody(4.2), await writeBody(0.3)]
   const order: string[] = []
   const check = async (key: string, body: { file: string; size: number }) => {

@@ -1,11 +1,11 @@
-import { parentPort } from 'node:worker_threads'
 import { TraceRefusal } from '../refusals.ts'
 import { inspectValue, type GivenValue, type InspectedValue } from './inspect-value.ts'
 
-/** What the thread answers: what is kept of the value, or why it is refused. */
+/** What a thread answers: what is kept of the value, or why it is refused. */
 export type InspectOutcome = { inspected: InspectedValue } | { refused: { status: number; reason: string } }
 
-function inspect(given: GivenValue): InspectOutcome {
+/** As `inspectValue`, for a thread: refusals are told and not thrown. */
+export function inspectInThread(given: GivenValue): InspectOutcome {
   try {
     return { inspected: inspectValue(given) }
   } catch (error) {
@@ -13,7 +13,3 @@ function inspect(given: GivenValue): InspectOutcome {
     throw error
   }
 }
-
-const noTransfer: [] = []
-const port = parentPort!
-port.on('message', (given: GivenValue) => port.postMessage(inspect(given), noTransfer))

@@ -1,18 +1,17 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { parentPort } from 'node:worker_threads'
 import { Refusal } from '../../refusal.ts'
 import { checkBody, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 import type { BodyKind } from './shapes.ts'
 
-/** What the thread is asked: to check the body in a file, or the data of SFT, whose file has a name for people. */
+/** What a thread is asked: to check the body in a file, or the data of SFT, whose file has a name for people. */
 export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
 
 /** What it answers: what the body says (nothing of data of SFT), or why it is refused. */
 export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<Refusal, 'status' | 'detail'> }
 
-// Nothing else waits in this thread, so it may read in the plainest way.
-function check(task: CheckTask): CheckOutcome {
+/** Reads in the plainest way: it is for threads in which nothing else waits. */
+export function checkFile(task: CheckTask): CheckOutcome {
   const handle = openSync(task.file, 'r')
   const readInto = (into: Uint8Array) => readSync(handle, into, 0, into.length, null)
   try {
@@ -26,7 +25,3 @@ function check(task: CheckTask): CheckOutcome {
     closeSync(handle)
   }
 }
-
-const noTransfer: [] = []
-const port = parentPort!
-port.on('message', (task: CheckTask) => port.postMessage(check(task), noTransfer))

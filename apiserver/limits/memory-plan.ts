@@ -1,0 +1,25 @@
+const mib = 1024 * 1024
+
+/**
+ * What an apiserver may have in memory at once, whatever it is asked. The sum fits into what the chart gives a pod; a test
+ * adds it up. Whoever changes a part finds room for it in the others.
+ */
+export const memoryPlan = {
+  /** Requests, and what is made of them: see request-memory.ts. */
+  requests: { bytes: 320 * mib },
+  /** Threads for what takes long: bodies of jobs, objects, spans. */
+  heavyThreads: { threads: 2, heapMib: 384, youngMib: 24, offHeapMib: 96 },
+  /** The one for small bodies of jobs, which wait behind none of these. */
+  smallThreads: { threads: 1, heapMib: 160, youngMib: 24, offHeapMib: 16 },
+  /** Those in which people's JSON Schemas run. */
+  schemaThreads: { threads: 2, heapMib: 64, youngMib: 8, offHeapMib: 1 },
+  /** Each costs some 20 KiB, whether it asks for anything or not. */
+  connections: { most: 8_000, bytesEach: 20 * 1024 },
+  /** The program without a request, with what lies around until it is collected. */
+  program: { bytes: 220 * mib },
+} as const
+
+/** How a thread is kept within its part of the plan. */
+export function toResourceLimits({ heapMib, youngMib }: { heapMib: number; youngMib: number }) {
+  return { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: youngMib }
+}

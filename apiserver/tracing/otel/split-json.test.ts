@@ -1,0 +1,48 @@
+import { setImmediate as nextEvents } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { openHeavyThreads } from '../../threads/heavy-threads.ts'
+import { readJsonSpans } from './json-spans.ts'
+import { SpanBuilder } from './span-builder.ts'
+
+const builder = new SpanBuilder(openHeavyThreads())
+const write = (count: number) => {
+  const spans = Array.from({ length: count }, (_, index) => ({ name: `é ${index}`, x: 'x'.repeat(100) }))
+  const resource = { attributes: [{ key: 'a', value: { stringValue: 'b' } }] }
+  return { spans, bytes: Buffer.from(JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }, {}] })) }
+}
+
+async function read(bytes: Buffer) {
+  const groups = [...readJsonSpans(await builder.split(bytes, 'team'))]
+  return groups.map(({ resource, spans }) => ({
+    resource: resource.attributes,
+    spans: Array.from(spans, (span) => JSON.parse(Buffer.from(span.bytes).toString()) as unknown),
+  }))
+}
+
+test.each([3, 5_000])('a request of %i spans is divided into them', async (count) => {
+  const { spans, bytes } = write(count)
+  expect(await read(bytes)).toEqual([
+    { resource: [{ key: 'a', value: 'b' }], spans },
+    { resource: [], spans: [] },
+  ])
+})
+
+test.each([10, 100_000])('what is no request is told, however long it is: %i', async (length) => {
+  const bytes = Buffer.from(JSON.stringify({ resourceSpans: 'x'.repeat(length) }))
+  await expect(builder.split(bytes, 'team')).rejects.toThrow('resourceSpans is no list')
+})
+
+test('nobody waits while a large request is divided', async () => {
+  const { bytes } = write(60_000)
+  await builder.split(write(5_000).bytes, 'team')
+  let [longestMs, isDone] = [0, false]
+  const splitting = builder.split(bytes, 'team').finally(() => (isDone = true))
+  const startMs = performance.now()
+  for (let beforeMs = startMs; !isDone;) {
+    await nextEvents()
+    longestMs = Math.max(longestMs, performance.now() - beforeMs)
+    beforeMs = performance.now()
+  }
+  await splitting
+  expect(longestMs).toBeLessThan((performance.now() - startMs) / 2)
+})

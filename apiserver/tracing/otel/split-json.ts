@@ -1,0 +1,63 @@
+import { JsonError } from '../../json/text.ts'
+import { cleanJson } from '../json/clean.ts'
+import { readJson } from '../json/read.ts'
+import type { JsonText } from '../json/text.ts'
+import { OtelFault } from './fault.ts'
+
+// Each is built by itself, as it is needed.
+const texts = ['resourceSpans[].resource', 'resourceSpans[].scopeSpans[].spans[]']
+
+interface Group {
+  resource?: JsonText
+  scopeSpans?: unknown
+}
+
+/** Where the parts of a request in OTLP's JSON form lie, so that each can be read by itself. */
+export interface SplitRequest {
+  /** What the places are in: the request, cleaned of what nobody can store. */
+  source: Uint8Array<ArrayBuffer>
+  groups: { resource: Place | undefined; spans: Place[] }[]
+}
+
+/** From a byte to before another. */
+export type Place = [start: number, end: number]
+
+/** Takes as long as the request is large. @throws {OtelFault} when it is not valid */
+export function splitJson(bytes: Buffer): SplitRequest {
+  const groups = listOf(parse(cleanJson(bytes)), 'resourceSpans').map((given) => {
+    const { resource, scopeSpans } = requireObject(given) as Group
+    const spans = listOf({ scopeSpans }, 'scopeSpans').flatMap((scope) => listOf(scope, 'spans') as JsonText[])
+    return { resource: resource?.first === 'n' ? undefined : resource, spans }
+  })
+  const first = groups.flatMap(({ resource, spans }) => [resource, spans[0]]).find((text) => text !== undefined)
+  return {
+    source: new Uint8Array((first?.bytes.buffer ?? new ArrayBuffer(0)) as ArrayBuffer),
+    groups: groups.map(({ resource, spans }) => ({
+      resource: resource && placeOf(resource),
+      spans: spans.map(placeOf),
+    })),
+  }
+}
+
+function placeOf({ bytes }: JsonText): Place {
+  return [bytes.byteOffset, bytes.byteOffset + bytes.length]
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return readJson(bytes, texts)
+  } catch (cause) {
+    throw cause instanceof JsonError ? new OtelFault(cause.message, { cause }) : cause
+  }
+}
+
+function listOf(value: unknown, key: string): unknown[] {
+  const list = requireObject(value)[key] ?? []
+  if (Array.isArray(list)) return list
+  throw new OtelFault(`${key} is no list`)
+}
+
+function requireObject(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw new OtelFault('an object is something else')
+}
