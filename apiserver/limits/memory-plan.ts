@@ -8,7 +8,7 @@ export const memoryPlan = {
   /** Requests, and what is made of them: see request-memory.ts. */
   requests: { bytes: 320 * mib },
   /** Threads for what takes long: bodies of jobs, objects, spans. */
-  heavyThreads: { threads: 2, heapMib: 384, youngMib: 24, offHeapMib: 96 },
+  heavyThreads: { threads: 2, heapMib: 380, youngMib: 24, offHeapMib: 96 },
   /** The one for small bodies of jobs, which wait behind none of these. */
   smallThreads: { threads: 1, heapMib: 160, youngMib: 24, offHeapMib: 16 },
   /** Those in which people's JSON Schemas run. */
