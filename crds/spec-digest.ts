@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isObject } from '../lib/json/is-object.ts'
 import type { TrainingJob } from './generated.ts'
 
 type TrainedOn = Pick<TrainingJob['spec'], 'modelRef' | 'method' | 'inputRef' | 'config'>
@@ -14,10 +15,6 @@ export function specDigest(spec: TrainedOn): string {
 
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (isObject(part) ? sortKeys(part) : part))
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function sortKeys(object: Record<string, unknown>): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { storedBytesSetting } from '../inputs/room.ts'
 import { artifactSettings } from '../lib/artifact-store/settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
+import { isObject } from '../lib/json/is-object.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import type { PodArtifacts } from './base-model/pod-artifacts.ts'
@@ -61,7 +62,7 @@ function readPodArtifacts(config: Config): PodArtifacts {
 function parseVolume(text: string): Record<string, unknown> {
   try {
     const volume: unknown = JSON.parse(text)
-    if (typeof volume === 'object' && volume !== null && !Array.isArray(volume)) return { ...volume }
+    if (isObject(volume)) return { ...volume }
   } catch {
     // said below, without the value
   }

@@ -1,6 +1,6 @@
 import type { JsonDocument } from '../json/document.ts'
 import { asksForUsage, withUsage } from './chat-meter.ts'
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '../../lib/json/is-object.ts'
 import { argumentFields, chatFields, isPassed } from './chat-fields.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import type { ChatTarget } from './resolve-model.ts'

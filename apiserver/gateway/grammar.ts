@@ -1,5 +1,5 @@
 import type { JsonMembers } from '../json/members.ts'
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '../../lib/json/is-object.ts'
 import type { Fault } from '../refusal.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'

@@ -1,20 +1,21 @@
+import { maxParsedDepth } from './depth.ts'
 import { JsonMembers } from './members.ts'
 import { outlineJson, type JsonOutline } from './outline.ts'
-import { decodeText, findTextStart, JsonError, maxDepth, parseText } from './text.ts'
+import { decodeText, findTextStart, JsonError, parseText } from './text.ts'
 
-// In a body of 256 MiB of sampled tokens with their logprobs, a value takes 12 bytes and an object or array 28. Far more
-// of them in the same space would take gigabytes as values.
+// A dense text of 256 MiB, such as a list of tokens with their log-probabilities, has 12 bytes for each value and 28 for
+// each object or array. Many more of them would become gigabytes of values.
 const maxContainers = 12_000_000
 const maxCommas = 32_000_000
 
-/** A JSON text: its bytes, the value that it stands for, and the bytes of its members if it is an object. */
+/** A JSON text: its bytes, its value, and the bytes of its members if it is an object. */
 export interface JsonDocument {
   bytes: Uint8Array
   value: unknown
   members: JsonMembers
 }
 
-/** Throws when no values are to be made of so much; called before any are made. */
+/** Called before values are built; it throws when a text of this size is not to be built. */
 export type AcceptOutline = (outline: JsonOutline) => void
 
 /**
@@ -23,7 +24,7 @@ export type AcceptOutline = (outline: JsonOutline) => void
  */
 export function parseJson(bytes: Uint8Array, accept: AcceptOutline = () => {}): JsonDocument {
   const outline = outlineJson(bytes)
-  if (outline.depth > maxDepth) throw new JsonError(`nested more than ${maxDepth} deep`)
+  if (outline.depth > maxParsedDepth) throw new JsonError(`nested more than ${maxParsedDepth} deep`)
   if (outline.containers > maxContainers || outline.commas > maxCommas) throw new JsonError('too many values')
   accept(outline)
   const value = parseText(decodeText(bytes.subarray(findTextStart(bytes))))

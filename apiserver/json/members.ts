@@ -6,13 +6,13 @@ export class JsonMembers {
   readonly #ranges: Map<string, ByteRange>
 
   /**
-   * Of a text that is no object there are none; of one that does not parse there may be.
+   * A text that is not an object has no members; one that does not parse may have some.
    *
    * @throws {SyntaxError} when a key is no JSON text
    */
   constructor(bytes: Uint8Array, outline: JsonOutline = outlineJson(bytes)) {
     this.#bytes = bytes
-    // Of a key given twice the last one counts, as in JSON.parse.
+    // The last of a key's values counts, as in JSON.parse.
     this.#ranges = new Map(outline.members.map(({ key, value }) => [parseKey(bytes, key), value]))
   }
 

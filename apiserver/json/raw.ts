@@ -1,4 +1,4 @@
-/** A text that is JSON already. */
+/** A text that is JSON. */
 export class RawJson {
   readonly text: string
 
@@ -7,7 +7,7 @@ export class RawJson {
   }
 }
 
-/** Marks JSON that goes into an answer as it is. */
+/** Marks JSON that `rawObject` writes as it is. */
 export function rawText(text: string): RawJson {
   return new RawJson(text)
 }
@@ -27,4 +27,15 @@ export function rawObject(members: Record<string, unknown>): string {
 /** The JSON text of a list of JSON texts. */
 export function rawList(texts: readonly string[]): string {
   return `[${texts.join(',')}]`
+}
+
+/** The JSON text of an object with one member more at its end, where it counts. The rest of the text stays as it is. */
+export function addMember(object: string, name: string, value: string): string {
+  return `${startMember(object, name)}${value}}`
+}
+
+/** The same up to the member's value, which the caller writes and ends with a brace. */
+export function startMember(object: string, name: string): string {
+  const open = object.slice(0, object.lastIndexOf('}'))
+  return `${open}${open.trimEnd().endsWith('{') ? '' : ','}${JSON.stringify(name)}:`
 }

@@ -1,17 +1,14 @@
 import { describeJsonFault } from './find-fault.ts'
 
-// Python's and V8's parsers take more; recursive code behind them does not always.
-export const maxDepth = 128
-
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A JSON text that cannot be taken; the message says why. */
+/** A JSON text that is refused; the message says why. */
 export class JsonError extends Error {
   override name = 'JsonError'
 }
 
-/** A text that is no JSON; where, is still to be found. */
+/** A text that is not JSON; `describeJsonFault` finds where. */
 export class NotJson extends JsonError {
   override name = 'NotJson'
 
@@ -20,7 +17,7 @@ export class NotJson extends JsonError {
   }
 }
 
-/** Where a text begins: behind a byte order mark, which nobody needs and some programs write. */
+/** Where a text begins: after a byte order mark, which some programs write and nobody needs. */
 export function findTextStart(bytes: Uint8Array): number {
   return byteOrderMark.every((byte, index) => bytes[index] === byte) ? byteOrderMark.length : 0
 }
@@ -34,7 +31,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** @throws {JsonError} for a text that is not JSON, with the place of its fault; `startByte` is where the text begins */
+/** @throws {JsonError} for a text that is not JSON, with the position of its fault; `startByte` is where the text begins */
 export function parseText(text: string, startByte = 0): unknown {
   try {
     return JSON.parse(text)

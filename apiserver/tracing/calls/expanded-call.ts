@@ -1,4 +1,5 @@
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import { addMember } from '../../json/raw.ts'
 import { parseUpTo, writeValue, type Value } from '../json/value.ts'
 import type { PathTree } from './path-tree.ts'
 import type { RefTexts } from './ref-texts.ts'
@@ -71,9 +72,7 @@ function write(value: Value, paths: PathTree, values: RefTexts): string {
 
 /** The text of an object with its ref; any other text as it is. */
 function addRef(text: string, ref: string): string {
-  if (!text.trimStart().startsWith('{')) return text
-  const open = text.slice(0, text.lastIndexOf('}')).trimEnd()
-  return `${open}${open.endsWith('{') ? '' : ','}"_ref":${JSON.stringify(ref)}}`
+  return text.trimStart().startsWith('{') ? addMember(text, '_ref', JSON.stringify(ref)) : text
 }
 
 function writeBelow(value: Value, paths: PathTree, values: RefTexts): string {

@@ -1,5 +1,5 @@
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
-import { rawObject, rawText } from '../../json/raw.ts'
+import { addMember, rawObject, rawText } from '../../json/raw.ts'
 import { findMember } from '../json/find-member.ts'
 import type { JsonText } from '../json/text.ts'
 import { parseValue, writeValue, type Value } from '../json/value.ts'
@@ -26,7 +26,7 @@ export function presentCall(projectId: string, call: StoredCall, extras: CallExt
     held: undefined,
     descendant_errors: undefined,
     project_id: projectId,
-    attributes: rawText(withMember(attributes ?? '{}', 'otel_span', dump)),
+    attributes: rawText(dump ? addMember(attributes ?? '{}', 'otel_span', dump) : (attributes ?? '{}')),
     inputs: rawText(inputs ?? '{}'),
     output: output === undefined ? undefined : rawText(output ?? 'null'),
     summary: wantsSummary ? rawText(presentSummary(call, extras)) : undefined,
@@ -39,7 +39,7 @@ function presentSummary(call: StoredCall, extras: CallExtras): string {
   // Only a summary that has such a key, or looks so, needs to be gone through.
   const bytes = stored.includes('"weave"') ? Buffer.from(stored) : undefined
   const own = bytes && findMember(bytes, 'weave')
-  if (!own) return withMember(stored, 'weave', rawObject(computed))
+  if (!own) return addMember(stored, 'weave', rawObject(computed))
   const merged = rawObject({ ...readOwn(own, computed), ...computed })
   return bytes.toString('utf8', 0, own.start) + merged + bytes.toString('utf8', own.end)
 }
@@ -50,11 +50,4 @@ function readOwn(own: JsonText, computed: object): Record<string, unknown> {
   const members = parseValue(own.toString()) as Map<string, Value>
   const kept = [...members].filter(([name]) => !Object.hasOwn(computed, name))
   return Object.fromEntries(kept.map(([name, value]) => [name, rawText(writeValue(value))]))
-}
-
-/** The text of an object with one member more at its end, where it counts. */
-function withMember(object: string, name: string, value: string | null | undefined): string {
-  if (!value) return object
-  const open = object.slice(0, object.lastIndexOf('}'))
-  return `${open}${/^\s*\{\s*$/.test(open) ? '' : ','}${JSON.stringify(name)}:${value}}`
 }

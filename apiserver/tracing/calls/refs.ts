@@ -1,7 +1,9 @@
+import { jsonBytes } from '../../json/bytes.ts'
+import { findTextEnd } from '../../json/scan.ts'
+
 const scheme = Buffer.from('"weave:///')
-const quote = 0x22
-const backslash = 0x5c
-const colon = 0x3a
+
+const { space, backslash, colon } = jsonBytes
 
 /** The references in a payload, at any depth, as texts of their own; none is undefined. */
 export function findRefs(payload: Buffer): string[] | undefined {
@@ -9,7 +11,7 @@ export function findRefs(payload: Buffer): string[] | undefined {
   for (let at = payload.indexOf(scheme); at !== -1;) {
     // A quote behind a backslash begins nothing: it stands in a text, which may hold many like it.
     const inText = payload[at - 1] === backslash
-    const end = inText ? at + scheme.length : findTextEnd(payload, at)
+    const end = inText ? at + scheme.length : findTextEnd(payload, at + 1) + 1
     // A key is no value.
     if (!inText && !isKey(payload, end)) refs.add(readText(payload, at, end))
     at = payload.indexOf(scheme, end)
@@ -17,14 +19,8 @@ export function findRefs(payload: Buffer): string[] | undefined {
   return refs.size > 0 ? [...refs] : undefined
 }
 
-function findTextEnd(payload: Buffer, start: number): number {
-  let at = start + 1
-  while (payload[at] !== quote && at < payload.length) at += payload[at] === backslash ? 2 : 1
-  return at + 1
-}
-
 function isKey(payload: Buffer, end: number): boolean {
-  while (payload[end]! <= 0x20) end++
+  while (payload[end]! <= space) end++
   return payload[end] === colon
 }
 

@@ -1,6 +1,6 @@
 import { chatLimitBytes, type ChatReader } from '../../gateway/chat-reader.ts'
 import type { JsonDocument } from '../../json/document.ts'
-import { isObject } from '../../json/is-object.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
 import { unprocessable } from '../../refusal.ts'
 import type { JsonText } from '../json/text.ts'
 import { fillMessages } from './template.ts'

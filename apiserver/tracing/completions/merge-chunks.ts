@@ -1,4 +1,4 @@
-import { isObject } from '../../json/is-object.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
 
 interface ToolCall {
   id: string | null

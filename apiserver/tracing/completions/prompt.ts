@@ -1,5 +1,5 @@
 import type { Caller } from '../../middleware/context.ts'
-import { isObject } from '../../json/is-object.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
 import type { ChatReader } from '../../gateway/chat-reader.ts'
 import type { HeldMemory } from '../../limits/request-memory.ts'
 import type { TraceDeps } from '../deps.ts'

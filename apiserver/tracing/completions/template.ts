@@ -1,4 +1,4 @@
-import { isObject } from '../../json/is-object.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
 import { badRequest } from '../refusals.ts'
 
 /** What stands in place of `{name}` in the texts of messages. */

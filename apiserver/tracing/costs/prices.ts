@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../../lib/config.ts'
-import { isObject } from '../../json/is-object.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
 import { parseInstant } from '../instants.ts'
 
 /** What tokens of a model cost from a date on, for all projects that have no cost of their own for it. */

@@ -1,4 +1,5 @@
 import { deleteCosts, insertCosts, listCostsOf, type CostRow } from '../../../db/tracing/costs.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
 import type { TraceDeps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { parseInstant } from '../instants.ts'
@@ -67,7 +68,7 @@ export async function costsOfCalls(
 }
 
 function listModels(usage: unknown): string[] {
-  return typeof usage === 'object' && usage !== null && !Array.isArray(usage) ? Object.keys(usage) : []
+  return isObject(usage) ? Object.keys(usage) : []
 }
 
 async function findPrices(

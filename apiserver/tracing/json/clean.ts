@@ -1,16 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import { isAt } from './skip.ts'
+import { isAt, jsonBytes } from '../../json/bytes.ts'
+import { findTextEnd } from '../../json/scan.ts'
 
-const quote = 0x22
-const backslash = 0x5c
-const upperI = 0x49
-const upperN = 0x4e
-const minus = 0x2d
-const lowerU = 0x75
-const space = 0x20
+const { space, quote, comma, minus, colon, upperI, upperN, openBracket, backslash, lowerU } = jsonBytes
 
-/** What may stand before a value: `:`, `,` and `[`. */
-const beforeValues = new Set([0x3a, 0x2c, 0x5b])
+/** What may come before a value. */
+const beforeValues = new Set<number>([colon, comma, openBracket])
 
 const escapes = [String.raw`\u0000`, String.raw`\ud`, String.raw`\uD`].map((text) => Buffer.from(text))
 const words = ['NaN', 'Infinity'].map((text) => Buffer.from(text))
@@ -18,10 +13,10 @@ const nothing = Buffer.from('null')
 const replacement = Buffer.from(String.raw`\ufffd`)
 
 /**
- * Makes a body harmless before anything else sees it: `\u0000` and halves of surrogate pairs, which Postgres cannot store,
- * become U+FFFD, and so do bytes that are no UTF-8; NaN and infinities outside of texts, which Python writes, become null.
- * All other bytes stay, numbers of any size too. Without any of these it is the same buffer, and that is found out
- * natively. (Values nested too deeply are dealt with where the text is gone through anyway, by `readJson`.)
+ * Replaces what Postgres cannot store: `\u0000`, halves of surrogate pairs and bytes that are not UTF-8 become U+FFFD; NaN
+ * and infinities outside of texts, which Python writes, become null. All other bytes stay, and so do numbers of any size.
+ * A text with nothing to replace is given back as the same buffer; native searches find that out. (`readJson` replaces
+ * values that are nested too deeply, because it goes through the text anyway.)
  */
 export function cleanJson(bytes: Buffer): Buffer {
   // Decoding puts U+FFFD where bytes are no UTF-8.
@@ -31,7 +26,7 @@ export function cleanJson(bytes: Buffer): Buffer {
     : text
 }
 
-/** Texts often hold texts with escapes of their own, and whole pairs: neither is hostile. */
+/** Texts often hold whole pairs, and JSON texts with escaped escapes: neither is hostile. */
 function hasEscape(bytes: Buffer, escape: Buffer): boolean {
   for (let at = bytes.indexOf(escape); at >= 0;) {
     const length = isEscaped(bytes, at) ? 1 : measureEscape(bytes, at)
@@ -48,7 +43,7 @@ function isEscaped(bytes: Buffer, at: number): boolean {
   return (at - first) % 2 === 1
 }
 
-/** Outside of texts a word stands where a value may; in them it hardly does. */
+/** Outside of texts a word comes where a value may; in texts it hardly does. */
 function mayHaveWord(bytes: Buffer, word: Buffer): boolean {
   for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + 1)) {
     let before = at - 1
@@ -59,23 +54,52 @@ function mayHaveWord(bytes: Buffer, word: Buffer): boolean {
 }
 
 function rewrite(bytes: Buffer): Buffer {
-  // `null` for `NaN` is all that can make it longer.
-  const target = Buffer.allocUnsafe(Math.ceil((bytes.length * nothing.length) / 3))
-  let size = 0
-  let kept = 0
-  let inText = false
-  for (let at = 0, length = 1; at < bytes.length; at += length) {
-    const byte = bytes[at]!
-    if (byte === quote) inText = !inText
-    const change = byte === backslash ? replacement : nothing
-    length = byte === backslash ? measureEscape(bytes, at) : inText ? 1 : measureWord(bytes, at)
-    if (length === 1 || (change === replacement && !isHostile(bytes, at, length))) continue
-    size += bytes.copy(target, size, kept, at)
-    size += change.copy(target, size)
-    kept = at + length
+  const rewritten = new Rewritten(bytes)
+  for (let at = 0; at < bytes.length;) {
+    if (bytes[at] === quote) at = rewriteText(rewritten, bytes, at)
+    else {
+      const length = measureWord(bytes, at)
+      if (length > 1) rewritten.replace(at, length, nothing)
+      at += length
+    }
   }
-  size += bytes.copy(target, size, kept)
-  return target.subarray(0, size)
+  return rewritten.end()
+}
+
+/** @returns the position after the text's closing quote */
+function rewriteText(rewritten: Rewritten, bytes: Buffer, start: number): number {
+  const end = findTextEnd(bytes, start + 1)
+  for (let at = start + 1; at < end;) {
+    const length = bytes[at] === backslash ? measureEscape(bytes, at) : 1
+    if (isHostile(bytes, at, length)) rewritten.replace(at, length, replacement)
+    at += length
+  }
+  return end + 1
+}
+
+/** A copy of a text some parts of which are replaced, from its beginning to its end. */
+class Rewritten {
+  readonly #source: Buffer
+  readonly #target: Buffer
+  #size = 0
+  #copied = 0
+
+  constructor(source: Buffer) {
+    this.#source = source
+    // Only `null` for `NaN` makes a text longer.
+    this.#target = Buffer.allocUnsafe(Math.ceil((source.length * nothing.length) / 3))
+  }
+
+  replace(at: number, length: number, by: Buffer): void {
+    this.#size += this.#source.copy(this.#target, this.#size, this.#copied, at)
+    this.#size += by.copy(this.#target, this.#size)
+    this.#copied = at + length
+  }
+
+  end(): Buffer {
+    this.#size += this.#source.copy(this.#target, this.#size, this.#copied)
+    return this.#target.subarray(0, this.#size)
+  }
 }
 
 /** How many bytes an escape has; a whole surrogate pair counts as one. */
@@ -86,7 +110,7 @@ function measureEscape(bytes: Buffer, at: number): number {
   return Math.min(isPair ? 12 : 6, bytes.length - at)
 }
 
-/** Whether an escape of such a length stands for what cannot be stored. */
+/** Whether an escape of such a length cannot be stored. */
 function isHostile(bytes: Buffer, at: number, length: number): boolean {
   if (length !== 6) return false
   const unit = readUnit(bytes, at)
@@ -104,7 +128,7 @@ function readUnit(bytes: Buffer, at: number): number {
   return /^[0-9a-fA-F]{4}$/.test(digits) ? parseInt(digits, 16) : -1
 }
 
-/** How long a word is that JSON does not know, with its sign; 1 when none is here. */
+/** The length of a word that JSON does not know, with its sign; 1 when there is none at this position. */
 function measureWord(bytes: Buffer, at: number): number {
   const byte = bytes[at]
   if (byte !== upperN && byte !== upperI && byte !== minus) return 1

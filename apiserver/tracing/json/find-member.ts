@@ -5,8 +5,8 @@ import { JsonText } from './text.ts'
 const plans = new Map<string, Plan>()
 
 /**
- * The text of a member of an object, as it stands in the object's: nothing is built of what is around it. Of a key given
- * twice the last counts; undefined where there is none, or no object. The text must be valid.
+ * Finds the text of an object's member and builds nothing around it. The last of a key's values counts; undefined where
+ * there is none, and for a value that is not an object. The text must be valid.
  */
 export function findMember(object: Buffer, name: string): JsonText | undefined {
   const { tree } = scanPlanned(object, 0, planOf(name))
@@ -14,7 +14,7 @@ export function findMember(object: Buffer, name: string): JsonText | undefined {
   return member instanceof JsonText ? member : undefined
 }
 
-/** Names are ours, and few. */
+/** Callers look for few names, and for none that clients choose. */
 function planOf(name: string): Plan {
   const known = plans.get(name) ?? planTexts([name])
   plans.set(name, known)

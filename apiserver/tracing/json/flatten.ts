@@ -1,35 +1,23 @@
-import { maxDepth } from './depth.ts'
+import { jsonBytes } from '../../json/bytes.ts'
+import { maxKeptDepth } from '../../json/depth.ts'
+import { findMark, startScan } from '../../json/scan.ts'
 
-const quote = 0x22
-const backslash = 0x5c
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d
+const { openBracket, closeBracket, openBrace, closeBrace } = jsonBytes
 
 const nothing = Buffer.from('null')
 
-/** A JSON text with null in place of every object and array nested too deeply. What it leaves is as valid as it was. */
+/** A JSON text with null in place of each object and array that is nested too deeply. Its other bytes stay, valid or not. */
 export function flattenJson(bytes: Buffer): Buffer {
+  const scan = startScan()
+  const level = maxKeptDepth + 1
   const parts: Buffer[] = []
-  let depth = 0
   let kept = 0
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = findMark(scan, bytes, level); at >= 0; at = findMark(scan, bytes, level)) {
     const byte = bytes[at]
-    if (byte === quote) at = findTextEnd(bytes, at)
-    else if (byte === openBrace || byte === openBracket) {
-      if (++depth === maxDepth + 1) parts.push(bytes.subarray(kept, at), nothing)
-    } else if (byte === closeBrace || byte === closeBracket) {
-      if (depth-- === maxDepth + 1) kept = at + 1
-    }
+    if (byte === openBrace || byte === openBracket) parts.push(bytes.subarray(kept, at), nothing)
+    if (byte === closeBrace || byte === closeBracket) kept = at + 1
   }
-  // Of a value that never ends nothing is kept: the objects and arrays around it do not end either.
-  if (depth <= maxDepth) parts.push(bytes.subarray(kept))
+  // Nothing is kept of a value without an end: the objects and arrays around it have no end either.
+  if (scan.depth <= maxKeptDepth) parts.push(bytes.subarray(kept))
   return Buffer.concat(parts)
-}
-
-function findTextEnd(bytes: Buffer, start: number): number {
-  let at = start + 1
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
-  return at
 }

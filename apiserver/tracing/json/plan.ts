@@ -1,18 +1,20 @@
-const backslash = 0x5c
+import { jsonBytes } from '../../json/bytes.ts'
 
-/** Where in a document values stay texts. */
+const { backslash } = jsonBytes
+
+/** Which values of a document are kept as their texts. */
 export interface Plan {
-  /** The value here stays a text. */
+  /** This value is kept as its text. */
   isText: boolean
   members: { name: string; key: Buffer; plan: Plan }[]
   item: Plan | undefined
-  /** By byte: whether a member's key can begin with it. Most keys of a document are none of a plan. */
+  /** By byte: whether a member's key can begin with it. Most keys of a document are not in the plan. */
   firstBytes: Uint8Array
 }
 
 const plans = new WeakMap<readonly string[], Plan>()
 
-/** Reads paths such as `batch[].inputs` and `rows[]`; a list is read once. */
+/** Parses paths such as `batch[].inputs` and `rows[]`; each list is parsed once. */
 export function planTexts(texts: readonly string[]): Plan {
   const known = plans.get(texts)
   if (known) return known

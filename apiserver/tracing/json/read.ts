@@ -6,28 +6,28 @@ import { scanInTurns, scanPlanned, type PlannedTexts, type TextTree } from './sc
 import { TooDeep } from './skip.ts'
 import { JsonText } from './text.ts'
 
-// Payloads are not built as values. What is besides them is small in any request: a body of 32 MiB with the smallest calls
-// that there are has fewer objects and members than this, and a table of a million digests has fewer items.
+// Texts are not built as values. The rest is small in any request: a body of 32 MiB with the smallest calls that clients
+// send has fewer objects and members than this, and a table of a million digests has fewer items.
 const maxContainers = 500_000
 const maxCommas = 2_000_000
 
-// What V8 takes for each of them as values, and we for a text. A body with less than this is not worth counting.
+// The memory of each as a value in V8, and of a JsonText. A body below the last is not worth counting.
 const [containerBytes, commaBytes, placeBytes] = [100, 30, 150]
 const smallBytes = 64 * 1024
 
 const nothing = Buffer.from('null')
 
-/** Told how many bytes the values of a text will take, before they are built. */
+/** Called with the bytes that a text's values will take, before they are built. */
 export type Reserve = (bytes: number) => void
 
 /**
- * Reads a JSON text, such as a whole body of `cleanJson`, into plain values; those at the paths `texts` (`obj.val`,
- * `batch[].inputs`, `rows[]`) become JsonText and are not built. Of a key given twice the last counts, `__proto__` is a
- * key like others, and what is nested deeper than 500 is null.
+ * Parses a JSON text, such as a body from `cleanJson`, into plain values. Values at the paths `texts` (`obj.val`,
+ * `batch[].inputs`, `rows[]`) become JsonText and are not built. The last of a key's values counts, `__proto__` is a key
+ * like others, and values nested deeper than 500 become null.
  *
- * A large batch can be walked in steps: read `batch[]` as texts, then each text's bytes.
+ * A large batch can be parsed in steps: first `batch[]` as texts, then each text's bytes.
  *
- * @throws {JsonError} for what is not JSON, or has too many values, and what `reserve` throws
+ * @throws {JsonError} for a text that is not JSON or has too many values, and what `reserve` throws
  */
 export function readJson(bytes: Buffer, texts: readonly string[], reserve?: Reserve): unknown {
   const plan = planTexts(texts)
@@ -59,7 +59,7 @@ interface Found {
   reserve: Reserve | undefined
 }
 
-/** The texts are cut out, what is left is parsed natively with null in their places, and they are put there. */
+/** Cuts the texts out, parses the rest natively with null in their places, and puts the texts there. */
 function build(bytes: Buffer, { plan, found, reserve }: Found): unknown {
   reserve?.(found.texts.length * placeBytes)
   const rest = cutTexts(bytes, findTextStart(bytes), found.texts)

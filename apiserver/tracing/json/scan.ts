@@ -1,23 +1,19 @@
-import { JsonError, parseText } from '../../json/text.ts'
+import { isAt, jsonBytes } from '../../json/bytes.ts'
+import { findTextEnd } from '../../json/scan.ts'
+import { JsonError, NotJson, parseText } from '../../json/text.ts'
 import { Turns } from '../turns.ts'
 import type { Plan } from './plan.ts'
-import { closersOfWhole, createClosers, isAt, notJson, skipKey, skipSpace, walkOn } from './skip.ts'
+import { closersOfWhole, createClosers, skipKey, skipSpace, walkOn } from './skip.ts'
 import { JsonText } from './text.ts'
 
-const backslash = 0x5c
-const comma = 0x2c
-const quote = 0x22
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d
+const { comma, openBracket, backslash, closeBracket, openBrace, closeBrace } = jsonBytes
 
-// A body of 32 MiB with the smallest calls that there are has fewer; of nothing but `{}` it would have ten million.
-const mostTexts = 1_000_000
+// A body of 32 MiB with the smallest calls that clients send has fewer; one with nothing but `{}` would have ten million.
+const maxTexts = 1_000_000
 
-// The places of what is in each, and of each item, are remembered until the texts are in theirs.
-const mostObjects = 500_000
-const mostItems = 2_000_000
+// The tree of texts has a list for each object, and a place for each item.
+const maxObjects = 500_000
+const maxItems = 2_000_000
 
 // Gone over in one or two milliseconds.
 const usualStretchBytes = 256 * 1024
@@ -32,9 +28,9 @@ export interface PlannedTexts {
 }
 
 /**
- * Goes over a JSON text and finds the values that a plan takes as texts.
+ * Checks a JSON text and finds the values that a plan keeps as texts.
  *
- * @throws {JsonError} for what is not JSON, and TooDeep
+ * @throws {JsonError} for a text that is not JSON or has too many of them, and TooDeep
  */
 export function scanPlanned(bytes: Buffer, start: number, plan: Plan): PlannedTexts {
   const scan = new PlannedScan(bytes, { start, stretchBytes: Infinity, closers: closersOfWhole }).scan(plan)
@@ -85,7 +81,7 @@ class PlannedScan {
 
   *scan(plan: Plan): Scan<PlannedTexts> {
     const tree = yield* this.#scanValue(plan, 0)
-    if (this.#peek() !== undefined) throw notJson()
+    if (this.#peek() !== undefined) throw new NotJson()
     return { texts: this.texts, tree }
   }
 
@@ -98,7 +94,7 @@ class PlannedScan {
     if (!plan.isText) return undefined
     const text = new JsonText(this.#bytes, start, this.#at)
     this.texts.push(text)
-    if (this.texts.length > mostTexts) throw new JsonError('too many values')
+    if (this.texts.length > maxTexts) throw new JsonError('too many values')
     return text
   }
 
@@ -113,7 +109,7 @@ class PlannedScan {
   }
 
   *#scanMembers(plan: Plan, depth: number): Scan<TextTree[]> {
-    if (++this.#objects > mostObjects) throw new JsonError('too many values')
+    if (++this.#objects > maxObjects) throw new JsonError('too many values')
     const trees = plan.members.map((): TextTree => undefined)
     for (let more = this.#enter(closeBrace); more; more = this.#goOn(closeBrace)) {
       this.#peek()
@@ -129,23 +125,23 @@ class PlannedScan {
   *#scanItems(item: Plan, depth: number): Scan<TextTree[]> {
     const trees: TextTree[] = []
     for (let more = this.#enter(closeBracket); more; more = this.#goOn(closeBracket)) {
-      if (trees.length === mostItems) throw new JsonError('too many values')
+      if (trees.length === maxItems) throw new JsonError('too many values')
       trees.push(yield* this.#scanValue(item, depth))
     }
     return trees
   }
 
-  /** Goes into an object or array; false when it is empty, and then behind it. */
+  /** Goes into an object or array; when it is empty goes past it, and says false. */
   #enter(closer: number): boolean {
     this.#at++
     return this.#peek() === closer ? this.#leave() : true
   }
 
-  /** Goes to the next item; false when there is none, and then behind the object or array. */
+  /** Goes to the next item; when there is none goes past the object or array, and says false. */
   #goOn(closer: number): boolean {
     const byte = this.#peek()
     if (byte === closer) return this.#leave()
-    if (byte !== comma) throw notJson()
+    if (byte !== comma) throw new NotJson()
     this.#at++
     return true
   }
@@ -161,7 +157,7 @@ class PlannedScan {
   }
 }
 
-/** Which of a plan's members has its key at `start`; -1 for none. */
+/** The index of the plan's member whose key is at `start`; -1 for none. */
 function findMember({ members, firstBytes }: Plan, bytes: Buffer, start: number): number {
   if (firstBytes[bytes[start + 1]!] === 0) return -1
   for (let index = 0; index < members.length; index++) if (isAt(bytes, start, members[index]!.key)) return index
@@ -170,13 +166,13 @@ function findMember({ members, firstBytes }: Plan, bytes: Buffer, start: number)
 
 /** A key can be written with escapes. */
 function findEscaped(members: Plan['members'], bytes: Buffer, start: number): number {
-  let isEscaped = false
-  let end = start + 1
-  for (; bytes[end] !== quote; end++)
-    if (bytes[end] === backslash) {
-      isEscaped = true
-      end++
-    }
-  const name = isEscaped && parseText(bytes.toString('utf8', start, end + 1))
+  const end = findTextEnd(bytes, start + 1)
+  if (!hasBackslash(bytes, start, end)) return -1
+  const name = parseText(bytes.toString('utf8', start, end + 1))
   return members.findIndex((member) => member.name === name)
+}
+
+function hasBackslash(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === backslash) return true
+  return false
 }

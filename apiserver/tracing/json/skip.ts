@@ -1,22 +1,9 @@
+import { isAt, isSpace, jsonBytes } from '../../json/bytes.ts'
+import { maxKeptDepth } from '../../json/depth.ts'
 import { NotJson } from '../../json/text.ts'
-import { maxDepth } from './depth.ts'
 
-const quote = 0x22
-const comma = 0x2c
-const minus = 0x2d
-const plus = 0x2b
-const dot = 0x2e
-const zero = 0x30
-const nine = 0x39
-const colon = 0x3a
-const lowerE = 0x65
-const upperE = 0x45
-const lowerU = 0x75
-const backslash = 0x5c
-const openBracket = 0x5b
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const space = 0x20
+const { space, quote, plus, comma, minus, dot, zero, nine, colon, backslash, upperE, lowerE, lowerU } = jsonBytes
+const { openBracket, openBrace, closeBrace } = jsonBytes
 
 const escapable = tableOf('"\\/bfnrt')
 const hexDigits = tableOf('0123456789abcdefABCDEF')
@@ -33,23 +20,24 @@ export interface Walk {
   closers: Uint8Array
 }
 
-export const createClosers = () => new Uint8Array(maxDepth + 1)
+export const createClosers = () => new Uint8Array(maxKeptDepth + 1)
 // Of walks that are not interrupted, of which there is one at a time.
 export const closersOfWhole = createClosers()
 
-/** The text goes deeper than values are kept. */
+/** The text is nested more deeply than is kept. */
 export class TooDeep extends Error {
   override name = 'TooDeep'
 }
 
 /**
- * Goes over a JSON value in UTF-8, with white space before it, and builds nothing; what is accepted is what JSON.parse accepts.
- * Every payload byte passes here: in one function with local variables this takes a third of what it takes with methods
- * and fields.
+ * Checks a JSON value in UTF-8, with white space before it, and builds nothing; it accepts what JSON.parse accepts. The
+ * whole value must be there; `scanValue` finds the end of one that comes in parts, and does not check.
+ *
+ * Each byte of a payload passes here. One function with local variables takes a third of the time of methods and fields.
  *
  * @param depth how many objects and arrays are around it
- * @returns the position behind it
- * @throws {JsonError} as the other functions here do, and TooDeep
+ * @returns the position after it
+ * @throws {NotJson} as the other functions here do, and TooDeep
  */
 export function skipValue(bytes: Buffer, start: number, depth: number): number {
   return walkOn(bytes, { at: start, depth, open: depth, closers: closersOfWhole }, Infinity)
@@ -72,8 +60,8 @@ export function walkOn(bytes: Buffer, walk: Walk, until: number): number {
     at = skipSpace(bytes, at)
     const byte = bytes[at]
     if (byte === openBrace || byte === openBracket) {
-      if (++open > maxDepth) throw new TooDeep()
-      // In ASCII each of the two closes two behind where it opens.
+      if (++open > maxKeptDepth) throw new TooDeep()
+      // In ASCII each closing byte is its opening byte + 2.
       const closer = byte + 2
       closers[open] = closer
       at = skipSpace(bytes, at + 1)
@@ -86,17 +74,17 @@ export function walkOn(bytes: Buffer, walk: Walk, until: number): number {
       at++
     }
     if (open === depth) return at
-    if (bytes[at] !== comma) throw notJson()
+    if (bytes[at] !== comma) throw new NotJson()
     at = closers[open] === closeBrace ? skipKey(bytes, at + 1) : at + 1
   }
 }
 
-/** Over a key, with white space before it, and its colon. */
+/** Checks a key, with white space before it, and its colon. */
 export function skipKey(bytes: Buffer, start: number): number {
   const at = skipSpace(bytes, start)
-  if (bytes[at] !== quote) throw notJson()
+  if (bytes[at] !== quote) throw new NotJson()
   const end = skipSpace(bytes, skipText(bytes, at + 1))
-  if (bytes[end] !== colon) throw notJson()
+  if (bytes[end] !== colon) throw new NotJson()
   return end + 1
 }
 
@@ -107,28 +95,26 @@ export function skipSpace(bytes: Buffer, start: number): number {
   return at
 }
 
-function isSpace(byte: number): boolean {
-  return byte === space || byte === 0x0a || byte === 0x0d || byte === 0x09
-}
-
 /**
- * @param start behind the opening quote
- * @returns the position behind the closing quote
+ * Checks a text's escapes and characters too, which `findTextEnd` does not.
+ *
+ * @param start the position after the opening quote
+ * @returns the position after the closing quote
  */
 function skipText(bytes: Buffer, start: number): number {
   for (let at = start; ;) {
     let byte = bytes[at]!
     while (byte !== quote && byte !== backslash && byte >= space) byte = bytes[++at]!
     if (byte === quote) return at + 1
-    if (byte !== backslash) throw notJson()
+    if (byte !== backslash) throw new NotJson()
     at = skipEscape(bytes, at + 1)
   }
 }
 
 function skipEscape(bytes: Buffer, at: number): number {
   if (escapable[bytes[at]!] === 1) return at + 1
-  if (bytes[at] !== lowerU) throw notJson()
-  for (let digit = at + 1; digit <= at + 4; digit++) if (hexDigits[bytes[digit]!] !== 1) throw notJson()
+  if (bytes[at] !== lowerU) throw new NotJson()
+  for (let digit = at + 1; digit <= at + 4; digit++) if (hexDigits[bytes[digit]!] !== 1) throw new NotJson()
   return at + 5
 }
 
@@ -150,7 +136,7 @@ function skipNumber(bytes: Buffer, start: number): number {
 function skipDigits(bytes: Buffer, start: number): number {
   let at = start
   while (isDigit(bytes[at]!)) at++
-  if (at === start) throw notJson()
+  if (at === start) throw new NotJson()
   return at
 }
 
@@ -158,25 +144,14 @@ function isDigit(byte: number): boolean {
   return byte >= zero && byte <= nine
 }
 
-/** Over `true`, `false` or `null`. */
 function skipWord(bytes: Buffer, at: number): number {
   const word = words.find((candidate) => isAt(bytes, at, candidate))
-  if (!word) throw notJson()
+  if (!word) throw new NotJson()
   return at + word.length
-}
-
-/** Whether bytes stand at a place. */
-export function isAt(bytes: Buffer, at: number, expected: Buffer): boolean {
-  for (let index = 0; index < expected.length; index++) if (bytes[at + index] !== expected[index]) return false
-  return true
 }
 
 function tableOf(characters: string): Uint8Array {
   const table = new Uint8Array(256)
   for (const byte of Buffer.from(characters)) table[byte] = 1
   return table
-}
-
-export function notJson(): NotJson {
-  return new NotJson()
 }

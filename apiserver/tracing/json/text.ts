@@ -1,4 +1,6 @@
-/** A JSON value as its text: exactly the bytes that a client wrote, without white space around them. A `null` is one too. */
+import { cleanJson } from './clean.ts'
+
+/** A JSON value as its text: exactly the bytes that a client wrote, without white space around them. `null` is a value too. */
 export class JsonText {
   readonly #source: Buffer
   readonly start: number
@@ -20,7 +22,7 @@ export class JsonText {
     return this.end - this.start
   }
 
-  /** The first character, which tells what it is: `{`, `[`, `"`, `t`, `f`, `n`, `-` or a digit. */
+  /** The first character, which says what kind of value it is: `{`, `[`, `"`, `t`, `f`, `n`, `-` or a digit. */
   get first(): string {
     return String.fromCharCode(this.#source[this.start]!)
   }
@@ -28,4 +30,9 @@ export class JsonText {
   toString(): string {
     return this.#source.toString('utf8', this.start, this.end)
   }
+}
+
+/** The text of a value, cleaned of what Postgres cannot store. */
+export function writeJsonText(value: unknown): JsonText {
+  return new JsonText(cleanJson(Buffer.from(JSON.stringify(value))))
 }

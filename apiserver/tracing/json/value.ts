@@ -1,31 +1,30 @@
+import { jsonBytes } from '../../json/bytes.ts'
+import { maxKeptDepth } from '../../json/depth.ts'
 import { JsonError, NotJson, parseText } from '../../json/text.ts'
-import { maxDepth } from './depth.ts'
 
-const quote = 0x22
-const backslash = 0x5c
-const firstPlain = 0x20
+const { space, quote, backslash } = jsonBytes
 
 const plainValue = /[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true)|(false)|(null))/y
-const space = /[ \t\r\n]*/y
+const whiteSpace = /[ \t\r\n]*/y
 
-/** As many values take some hundred MB; no program writes so many into one payload. */
-const mostValues = 1_000_000
+/** So many values take some hundred MB; no program writes so many into one payload. */
+const maxValues = 1_000_000
 
-/** A text has more values than are built at once. */
+/** A text has more values than may be built at once. */
 export class TooManyValues extends JsonError {
   override name = 'TooManyValues'
 }
 
-/** How many values may still be built; texts that are in memory together share one. */
+/** How many values may still be built; texts whose values are in memory together share one budget. */
 export class ValueBudget {
   left: number
 
-  constructor(most = mostValues) {
-    this.left = most
+  constructor(max = maxValues) {
+    this.left = max
   }
 
-  /** For one more. @throws {TooManyValues} */
-  take(): void {
+  /** Counts one value more. @throws {TooManyValues} */
+  spend(): void {
     if (--this.left < 0) throw new TooManyValues('too many values')
   }
 }
@@ -43,24 +42,27 @@ export class JsonNumber {
 export type Value = null | boolean | string | JsonNumber | Value[] | Map<string, Value>
 
 /**
- * Of a key given twice the last value counts, in the first one's place.
+ * Parses a text and loses nothing. The last of a key's values counts, in the first one's place.
  *
- * @throws {JsonError} for what is not JSON, or is nested more than 500 deep, or has more values than the budget
+ * JSON.parse with a reviver gives numbers as they were written too, but moves keys that look like numbers to the front,
+ * overflows the stack on deep nesting, has no bound of values, and takes three times as long.
+ *
+ * @throws {JsonError} for a text that is not JSON, is nested more than 500 deep, or has more values than the budget
  */
 export function parseValue(text: string, budget?: ValueBudget): Value {
   const reader = new ValueReader(text, budget)
   const value = reader.readValue()
-  if (!reader.isAtEnd()) throw notJson()
+  if (!reader.isAtEnd()) throw new NotJson()
   return value
 }
 
-// Of a payload that is gone into: they take some ten MB, and a tenth of a second.
-const mostOfPayload = 200_000
+// So many values of a payload take some ten MB, and a tenth of a second.
+const maxPayloadValues = 200_000
 
-/** The same; undefined for what has too many values to be built while others wait. */
-export function parseUpTo(text: string, most = mostOfPayload): Value | undefined {
+/** The same; undefined for a text with too many values to be built while other requests wait. */
+export function parseUpTo(text: string, max = maxPayloadValues): Value | undefined {
   try {
-    return parseValue(text, new ValueBudget(most))
+    return parseValue(text, new ValueBudget(max))
   } catch (error) {
     if (error instanceof TooManyValues) return undefined
     throw error
@@ -76,7 +78,7 @@ export function writeValue(value: Value): string {
   return `{${members.join(',')}}`
 }
 
-/** Reads JSON values from a text one after the other. */
+/** Parses the JSON values of a text one after the other. */
 class ValueReader {
   readonly #text: string
   readonly #budget: ValueBudget | undefined
@@ -93,11 +95,11 @@ class ValueReader {
   }
 
   readValue(): Value {
-    this.#budget?.take()
+    this.#budget?.spend()
     const first = this.#peek()
     if (first === '"') return this.#readText()
     if (first !== '{' && first !== '[') return this.#readPlain()
-    if (++this.#depth > maxDepth) throw new JsonError(`nested more than ${maxDepth} deep`)
+    if (++this.#depth > maxKeptDepth) throw new JsonError(`nested more than ${maxKeptDepth} deep`)
     const value = first === '{' ? this.#readObject() : this.#readArray()
     this.#depth--
     return value
@@ -106,7 +108,7 @@ class ValueReader {
   #readObject(): Map<string, Value> {
     const members = new Map<string, Value>()
     this.#readItems('}', () => {
-      if (this.#peek() !== '"') throw notJson()
+      if (this.#peek() !== '"') throw new NotJson()
       const key = this.#readText()
       this.#expect(':')
       members.set(key, this.readValue())
@@ -144,36 +146,32 @@ class ValueReader {
         return isPlain ? this.#text.slice(start + 1, at) : String(parseText(this.#text.slice(start, at + 1)))
       }
       if (unit === backslash) at++
-      if (unit === backslash || unit < firstPlain) isPlain = false
+      if (unit === backslash || unit < space) isPlain = false
     }
-    throw notJson()
+    throw new NotJson()
   }
 
   #readPlain(): Value {
     plainValue.lastIndex = this.#at
     const found = plainValue.exec(this.#text)
-    if (!found) throw notJson()
+    if (!found) throw new NotJson()
     this.#at = plainValue.lastIndex
     if (found[1] !== undefined) return new JsonNumber(found[1])
     return found[4] === undefined ? found[2] !== undefined : null
   }
 
   #expect(character: string): void {
-    if (this.#peek() !== character) throw notJson()
+    if (this.#peek() !== character) throw new NotJson()
     this.#at++
   }
 
   /** The next character that is no white space; empty at the end. */
   #peek(): string {
-    if (this.#text.charCodeAt(this.#at) <= firstPlain) {
-      space.lastIndex = this.#at
-      space.exec(this.#text)
-      this.#at = space.lastIndex
+    if (this.#text.charCodeAt(this.#at) <= space) {
+      whiteSpace.lastIndex = this.#at
+      whiteSpace.exec(this.#text)
+      this.#at = whiteSpace.lastIndex
     }
     return this.#text.charAt(this.#at)
   }
-}
-
-function notJson(): NotJson {
-  return new NotJson()
 }

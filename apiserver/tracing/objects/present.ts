@@ -1,5 +1,6 @@
 import type { VersionLabels } from '../../../db/tracing/object-labels.ts'
 import type { ObjectVersion } from '../../../db/tracing/objects.ts'
+import { addMember } from '../../json/raw.ts'
 import type { Project } from '../projects.ts'
 
 /** What is shown of a version beside its value. */
@@ -31,7 +32,7 @@ export function presentVersion(
     size_bytes: withSize ? version.size : null,
     ...(labels && presentLabels(version, labels)),
   })
-  return `${members.slice(0, -1)},"val":${val}}`
+  return addMember(members, 'val', val)
 }
 
 /** The latest version has that for an alias too. */

@@ -27,7 +27,7 @@ const wireKinds: Record<number, WireKind | undefined> = {
 
 /** The value of an attribute in protobuf; null when it has none, or is nested too deeply. */
 function readWireValue(reader: WireReader, depth: number): Value {
-  reader.budget.take()
+  reader.budget.spend()
   if (depth > maxDepth) return null
   let value: Value = null
   while (reader.pos < reader.len) {
@@ -41,7 +41,7 @@ function readWireValue(reader: WireReader, depth: number): Value {
 
 /** The message KeyValue. */
 export function readWireAttribute(reader: WireReader, depth = 0): Attribute {
-  reader.budget.take()
+  reader.budget.spend()
   const attribute: Attribute = { key: '', value: null }
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag()

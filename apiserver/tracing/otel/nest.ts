@@ -60,7 +60,7 @@ function place({ root, budget }: { root: Members; budget: ValueBudget }, parts: 
 
 /** @throws {TooManyValues} */
 function createMembers(budget: ValueBudget): Members {
-  budget.take()
+  budget.spend()
   return new Map()
 }
 

@@ -1,3 +1,4 @@
+import { addMember } from '../../json/raw.ts'
 import { JsonNumber, type Value, type ValueBudget, writeValue } from '../json/value.ts'
 import { type Members, nestAttributes, nestIfPossible } from './nest.ts'
 import { createSpanBudget, type Resource, type Span, type SpanEvent, type SpanLink } from './span.ts'
@@ -49,7 +50,7 @@ export function dumpSpan(span: Span, { attributes, resource, budget }: Parts): s
     ['events', span.events.map((event) => dumpEvent(event, budget))],
     ['links', span.links.map((link) => dumpLink(link, budget))],
   ])
-  return `${writeValue(dump).slice(0, -1)},"resource":${resource}}`
+  return addMember(writeValue(dump), 'resource', resource)
 }
 
 function dumpEvent(event: SpanEvent, budget: ValueBudget): Value {

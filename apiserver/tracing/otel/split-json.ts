@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json/is-object.ts'
 import { JsonError } from '../../json/text.ts'
 import { cleanJson } from '../json/clean.ts'
 import { readJson } from '../json/read.ts'
@@ -58,6 +59,6 @@ function listOf(value: unknown, key: string): unknown[] {
 }
 
 function requireObject(value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  if (isObject(value)) return value
   throw new OtelFault('an object is something else')
 }

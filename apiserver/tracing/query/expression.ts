@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json/is-object.ts'
 import { unprocessable } from '../../refusal.ts'
 import { badRequest } from '../refusals.ts'
 
@@ -125,9 +126,8 @@ function readLiteral(content: unknown, at: Location): Literal {
 }
 
 function readMembers(written: unknown, at: Location): Record<string, unknown> {
-  const isObject = typeof written === 'object' && written !== null && !Array.isArray(written)
-  if (!isObject) throw fault(at, 'Input should be a valid dictionary', 'dict_type')
-  return written as Record<string, unknown>
+  if (!isObject(written)) throw fault(at, 'Input should be a valid dictionary', 'dict_type')
+  return written
 }
 
 function readList(written: unknown, at: Location, length?: number): unknown[] {

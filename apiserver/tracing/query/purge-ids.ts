@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json/is-object.ts'
 import { badRequest } from '../refusals.ts'
 import { checkNames } from './params.ts'
 
@@ -53,7 +54,7 @@ function readMember(value: unknown, name: string): unknown {
 }
 
 function readOnlyMember(value: unknown): [name: string, content: unknown] {
-  const members = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+  const members = isObject(value) ? Object.entries(value) : []
   if (members.length !== 1) throw badRequest(onlyIds)
   return members[0]!
 }

@@ -1,7 +1,7 @@
+import { jsonBytes } from '../../json/bytes.ts'
 import { skipSpace, skipValue } from '../json/skip.ts'
 
-const comma = 0x2c
-const closeBracket = 0x5d
+const { comma, closeBracket } = jsonBytes
 
 /** The texts of the items of a JSON array, which must be valid: one after the other, so that never all are in memory. */
 export function* splitItems(bytes: Buffer): Generator<string> {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { isObject } from '../../../lib/json/is-object.ts'
 import { nullable } from '../../validation/nullable.ts'
 import { orderedPageQuery } from '../list.ts'
 
@@ -57,6 +58,5 @@ export function isFilePath(path: string): boolean {
 
 /** Whether a version may carry this as its metadata. */
 export function isMetadata(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return JSON.stringify(value).length <= largestMetadata
+  return isObject(value) && JSON.stringify(value).length <= largestMetadata
 }

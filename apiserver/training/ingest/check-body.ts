@@ -1,5 +1,6 @@
 import { JsonReader, type ReadInto } from '../../json/reader.ts'
 import { describeRewards, fillAdvantages, type RewardFigures } from './advantages.ts'
+import { bodyLimits } from './body-size.ts'
 import { readTrajectoryBody, type BodyContent } from './read-body.ts'
 import type { BodyKind } from './shapes.ts'
 
@@ -16,7 +17,7 @@ export interface CheckedBody extends Omit<BodyContent, 'rows'> {
 
 /** Reads and checks a body; see `readTrajectoryBody`. */
 export function checkBody(readInto: ReadInto, kind: BodyKind, windowBytes?: number): CheckedBody {
-  const { rows, ...content } = readTrajectoryBody(new JsonReader(readInto, windowBytes), kind)
+  const { rows, ...content } = readTrajectoryBody(new JsonReader(readInto, bodyLimits, windowBytes), kind)
   const config = content.members['experimental_config'] as { scale_rewards?: boolean | null } | null | undefined
   fillAdvantages(rows, config?.scale_rewards ?? true)
   const starts = Array.from({ length: Math.ceil(rows.length / rowsPerBatch) }, (_, index) => index * rowsPerBatch)

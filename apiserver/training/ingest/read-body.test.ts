@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../json/document.ts'
 import { findLoneSurrogate } from '../../json/lone-surrogate.ts'
-import { JsonReader, PieceTooLarge, type ReadInto } from '../../json/reader.ts'
+import { JsonReader, type ReadInto } from '../../json/reader.ts'
 import { JsonError } from '../../json/text.ts'
 import { Refusal, type Fault } from '../../refusal.ts'
 import { compileFaults, maxFaults } from '../../validation/compile.ts'
+import { bodyLimits } from './body-size.ts'
 import { checkBody, readBytes } from './check-body.ts'
 import { readTrajectoryBody, type BodyContent } from './read-body.ts'
 import { bodySchemas } from './shapes.ts'
@@ -148,7 +149,7 @@ function trickle(bytes: Buffer, random: Random): ReadInto {
 
 function judge(bytes: Buffer, random: Random): { said: Fault[] | string; content?: BodyContent } {
   try {
-    return { said: [], content: readTrajectoryBody(new JsonReader(trickle(bytes, random), 16), 'job') }
+    return { said: [], content: readTrajectoryBody(new JsonReader(trickle(bytes, random), bodyLimits, 16), 'job') }
   } catch (error) {
     if (!(error instanceof Refusal) || typeof error.detail === 'string') throw error
     const [{ type } = { type: '' }] = error.detail
@@ -236,7 +237,7 @@ describe('a body is', () => {
 
   test('refused when all its parts together have too many objects and lists, wherever they are', () => {
     const read = (text: string, most: number) =>
-      readTrajectoryBody(new JsonReader(readBytes(Buffer.from(text)), undefined, most), 'job')
+      readTrajectoryBody(new JsonReader(readBytes(Buffer.from(text)), { ...bodyLimits, totalContainers: most }), 'job')
     const groups = `[{"trajectories":[${trajectory},${trajectory}],"logs":[[]]}]`
     // The body, its list of groups, a group and its list, each trajectory and its list, and two in the logs.
     expect(read(bodyOf(groups), 10)).toMatchObject({ groups: 1 })
@@ -256,23 +257,6 @@ describe('a body is', () => {
       expect.objectContaining({ detail: [expect.objectContaining({ type: 'dict_type' })] }),
     )
   })
-})
-
-test('what a reader is left with is told apart', () => {
-  const reader = new JsonReader(readBytes(Buffer.from(' [ {"a" : "b"}, 7 ] ')))
-  const seen: unknown[] = [reader.next()]
-  reader.readArray((index) => seen.push(index, reader.next(), reader.readPiece()))
-  reader.readEnd()
-  expect(seen).toEqual([
-    'array',
-    0,
-    'object',
-    { value: { a: 'b' }, start: 3, size: 11, hasSurrogates: false },
-    1,
-    'other',
-    { value: 7, start: 16, size: 1, hasSurrogates: false },
-  ])
-  expect(new PieceTooLarge().name).toBe('PieceTooLarge')
 })
 
 describe('the index rows of a body', () => {

@@ -1,10 +1,11 @@
 import type { Static } from 'typebox'
 import { searchLoneSurrogate } from '../../json/lone-surrogate.ts'
-import { PieceTooLarge, type JsonPiece, type JsonReader } from '../../json/reader.ts'
+import { TooLarge, type JsonPiece, type JsonReader } from '../../json/reader.ts'
 import { JsonError } from '../../json/text.ts'
 import { jsonInvalid, stringUnicode } from '../../middleware/body.ts'
-import { Refusal, unprocessable, type Fault } from '../../refusal.ts'
+import { type Refusal, unprocessable, type Fault } from '../../refusal.ts'
 import { maxFaults } from '../../validation/compile.ts'
+import { bodyTooLarge } from './body-size.ts'
 import type { trajectorySchema } from './group-schema.ts'
 import { indexTrajectory, readScenario, type TrajectoryIndexRow } from './index-row.ts'
 import { findFaults, knownGroupMembers, knownMembers, type BodyKind } from './shapes.ts'
@@ -42,7 +43,7 @@ export function readTrajectoryBody(reader: JsonReader, kind: BodyKind): BodyCont
     return new BodyWalk(reader).readBody(kind)
   } catch (error) {
     if (error instanceof JsonError) throw jsonInvalid(error)
-    if (error instanceof PieceTooLarge) throw new Refusal(413, `The body cannot be taken in: ${error.message}.`)
+    if (error instanceof TooLarge) throw bodyTooLarge(error)
     throw error
   }
 }

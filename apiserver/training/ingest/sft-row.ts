@@ -1,4 +1,4 @@
-import { isObject } from '../../json/is-object.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
 
 /**
  * What is wrong with a line of SFT data; undefined when a trainer takes it. The rules are the trainer's

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
+import { startMember } from '../../json/raw.ts'
 import { turnOf } from '../../limits/turn.ts'
 import { listOf, presentPage } from '../list.ts'
 import { presentTrajectory } from './present.ts'
@@ -31,7 +32,7 @@ export function routeTrajectories(api: Api, deps: Deps): void {
     async ({ ctx, caller, params }) => {
       const row = await getTrajectory(deps, caller.entity, params['model_id']!, params['trajectory_id']!)
       const payload = await openTrajectory(deps, row)
-      const start = Buffer.from(`${JSON.stringify(presentTrajectory(row)).slice(0, -1)},"trajectory":`)
+      const start = Buffer.from(startMember(JSON.stringify(presentTrajectory(row)), 'trajectory'))
       ctx.type = 'application/json'
       ctx.length = start.length + row.payloadLength + 1
       ctx.body = Readable.from(embed(start, payload), { objectMode: false })

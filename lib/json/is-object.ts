@@ -1,4 +1,4 @@
-/** Whether a JSON value is an object: neither a list nor null. */
+/** Whether a JSON value is an object: neither an array nor null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

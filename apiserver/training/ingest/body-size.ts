@@ -1,0 +1,29 @@
+import type { ReaderLimits, TooLarge } from '../../json/reader.ts'
+import { Refusal } from '../../refusal.ts'
+
+/**
+ * A piece is a trajectory, or a member beside the groups. What is parsed at once is in memory as values: of so many bytes,
+ * objects and commas some hundreds of MB. A trajectory of 32 thousand tokens with the 20 likeliest of each still fits.
+ *
+ * The total bounds what later readers build. 32 groups of 16 rollouts of 2,000 tokens have 3 million objects and lists,
+ * and 256 MiB of nothing but likeliest tokens 8 million: each such token has two, and some 65 bytes.
+ */
+export const bodyLimits: ReaderLimits = {
+  pieceBytes: 64 * 1024 * 1024,
+  pieceContainers: 3_000_000,
+  pieceCommas: 8_000_000,
+  totalContainers: 20_000_000,
+}
+
+/** The refusal of a body that is beyond its limits. */
+export function bodyTooLarge({ what }: TooLarge): Refusal {
+  return new Refusal(413, `The body cannot be taken in: ${what === 'piece' ? pieceLimits : totalLimit}.`)
+}
+
+const pieceLimits =
+  `one trajectory, or one member beside the groups, may have ${bodyLimits.pieceBytes / 1024 / 1024} MiB, ` +
+  `${bodyLimits.pieceContainers} objects and lists, and ${bodyLimits.pieceCommas} commas`
+
+const totalLimit =
+  `a body may have ${bodyLimits.totalContainers} objects and lists in all, which is more than 256 MiB of sampled tokens ` +
+  'have; send fewer trajectories in one body'
