@@ -1,10 +1,10 @@
 const excerptLength = 20
-// Looked through in some ten milliseconds; other requests wait meanwhile.
+// So much is searched in some ten milliseconds; other requests wait meanwhile.
 const maxDescribedLength = 1024 * 1024
 
-/** Where a text is no JSON. */
+/** Where a text stops being JSON. */
 export interface JsonFault {
-  /** Of the first character that no JSON text has there; the text's length when its end is missing. */
+  /** Index of the first character that JSON does not allow there; the text's length when its end is missing. */
   index: number
   reason: string
 }
@@ -28,7 +28,7 @@ const foreignWords: Record<string, string> = {
 }
 
 /**
- * Finds the first fault of a text that JSON.parse refuses, whose own messages have no place for many of them; undefined
+ * Finds the first fault of a text that JSON.parse refuses, because many messages of JSON.parse have no position; undefined
  * for JSON.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
@@ -59,13 +59,14 @@ class FaultFinder {
     return this.#expected === 'comma' && this.#open.length === 0
   }
 
-  /** Goes on by one token; says what is wrong when there is none that may stand here. */
+  /** Goes on by one token; gives the reason when JSON does not allow it here. */
   #step(): string | undefined {
     if (this.#at >= this.#text.length) return 'the text ends too early'
     if (this.#isOver()) return 'the text goes on behind its end'
     const character = this.#text[this.#at]!
     if (this.#expected === 'comma') return this.#readSeparator(character)
-    if (this.#expected === 'colon') return this.#take(character === ':', 'value', 'a colon is missing behind the name')
+    if (this.#expected === 'colon')
+      return this.#accept(character === ':', 'value', 'a colon is missing behind the name')
     const isClosed = character === this.#open.at(-1) && this.#expected.endsWith(character)
     if (isClosed) return this.#close()
     return this.#expected.startsWith('key') ? this.#readKey(character) : this.#readValue(character)
@@ -74,7 +75,7 @@ class FaultFinder {
   #readSeparator(character: string): string | undefined {
     if (character === this.#open.at(-1)) return this.#close()
     const next = this.#open.at(-1) === '}' ? 'key' : 'value'
-    return this.#take(character === ',', next, `a comma or ${this.#open.at(-1)} is missing`)
+    return this.#accept(character === ',', next, `a comma or ${this.#open.at(-1)} is missing`)
   }
 
   #readKey(character: string): string | undefined {
@@ -106,7 +107,7 @@ class FaultFinder {
     this.#expected = 'comma'
   }
 
-  #take(isThere: boolean, expected: Expected, fault: string): string | undefined {
+  #accept(isThere: boolean, expected: Expected, fault: string): string | undefined {
     if (!isThere) return fault
     this.#at++
     this.#expected = expected
@@ -117,7 +118,7 @@ class FaultFinder {
     this.#at++
     for (; this.#at < this.#text.length; this.#at++) {
       const character = this.#text[this.#at]!
-      if (character === '"') return this.#take(true, expected, '')
+      if (character === '"') return this.#accept(true, expected, '')
       if (character < ' ') return 'a text has a control character that is not escaped'
       if (character !== '\\') continue
       this.#at++
@@ -135,7 +136,7 @@ class FaultFinder {
   }
 }
 
-/** Says where and why a text is no JSON, unless it is very long. `startByte` is where it stands in what was sent. */
+/** Says where and why a text is not JSON, unless it is very long. `startByte` is its position in the body. */
 export function describeJsonFault(text: string, startByte: number): string {
   const fault = text.length <= maxDescribedLength ? findJsonFault(text) : undefined
   if (!fault) return 'not valid JSON'

@@ -1,6 +1,6 @@
 import { outlineJson, type ByteRange, type JsonOutline } from './outline.ts'
 
-/** The members of a JSON object as bytes, so that some can be changed and all others passed on exactly as they came. */
+/** The members of a JSON object as bytes: some can be changed while all others keep their exact bytes. */
 export class JsonMembers {
   readonly #bytes: Uint8Array
   readonly #ranges: Map<string, ByteRange>

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { rawList, rawObject, rawText } from './raw.ts'
+import { describe, expect, test } from 'vitest'
+import { addMember, rawList, rawObject, rawText, startMember } from './raw.ts'
 
 test('JSON texts go into an object as they are', () => {
   const text = rawObject({ 'a "b"': 1, val: rawText('{"n": 1.0}'), none: undefined, nothing: null, list: [true] })
@@ -9,4 +9,20 @@ test('JSON texts go into an object as they are', () => {
 test('and into a list', () => {
   expect(rawList(['1.0', '"x"'])).toBe('[1.0,"x"]')
   expect(rawList([])).toBe('[]')
+})
+
+describe('a member more', () => {
+  test.each([
+    ['in an empty object', '{}', '{"b":[2]}'],
+    ['in an empty object with white space', ' { } ', ' { "b":[2]}'],
+    ['after others, whose text stays', '{"a": 1.0, "c":{}\n}', '{"a": 1.0, "c":{}\n,"b":[2]}'],
+    ['after a text with braces', '{"a":"{}"}', '{"a":"{}","b":[2]}'],
+    ['where it counts, of a key given twice', '{"b":1}', '{"b":1,"b":[2]}'],
+  ])('%s', (_, object, expected) => {
+    expect(addMember(object, 'b', '[2]')).toBe(expected)
+  })
+
+  test('whose value the caller writes', () => {
+    expect(`${startMember('{"a":1}', 'a "b"')}2}`).toBe('{"a":1,"a \\"b\\"":2}')
+  })
 })

@@ -9,7 +9,7 @@ const otherThanAscii = /[\u007f-\uffff]/g
 // Replacing so many units at once takes a megabyte or two; those of the longest text would take half a gigabyte.
 const unitsAtOnce = 64 * 1024
 
-/** The text that Python's `json.dumps(value, sort_keys=True)` writes for what `json.loads` reads: the form of digests. */
+/** The text that Python's `json.dumps(json.loads(text), sort_keys=True)` writes: digests are taken of this form. */
 export function toPythonJson(value: Value): string {
   if (typeof value === 'string') return quoteText(value)
   if (value instanceof JsonNumber) return writeNumber(value.text)
@@ -31,7 +31,7 @@ function escapeUnits(quoted: string): string {
   return quoted.replace(otherThanAscii, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** An integer keeps its digits, however many; what has a point or an exponent is a float. */
+/** An integer keeps all its digits; a number with a point or an exponent is a float. */
 function writeNumber(text: string): string {
   if (!/[.eE]/.test(text)) return text === '-0' ? '0' : text
   const number = Number(text)
@@ -64,7 +64,7 @@ export function compareByCodePoints(left: string, right: string): number {
   return left.length - right.length
 }
 
-/** Halves of surrogate pairs behind all other units. */
+/** Halves of surrogate pairs come after all other units. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
