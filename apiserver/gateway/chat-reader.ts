@@ -1,5 +1,5 @@
-import type { JsonDocument } from '../json/document.ts'
-import { estimateValueBytes, type JsonOutline } from '../json/outline.ts'
+import type { JsonDocument } from '../../lib/json/document.ts'
+import { estimateValueBytes, type JsonOutline } from '../../lib/json/outline.ts'
 import type { HeldMemory } from '../limits/request-memory.ts'
 import { parseBody } from '../middleware/body.ts'
 import { Refusal, unprocessable } from '../refusal.ts'

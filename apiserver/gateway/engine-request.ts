@@ -1,4 +1,4 @@
-import type { JsonDocument } from '../json/document.ts'
+import type { JsonDocument } from '../../lib/json/document.ts'
 import { asksForUsage, withUsage } from './chat-meter.ts'
 import { isObject } from '../../lib/json/is-object.ts'
 import { argumentFields, chatFields, isPassed } from './chat-fields.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseJson } from '../json/document.ts'
+import { parseJson } from '../../lib/json/document.ts'
 import { parseChatRequest } from './chat-schema.ts'
 import { findLargeGrammars } from './grammar.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonMembers } from '../json/members.ts'
+import type { JsonMembers } from '../../lib/json/members.ts'
 import { isObject } from '../../lib/json/is-object.ts'
 import type { Fault } from '../refusal.ts'
 import type { ChatRequest } from './chat-schema.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import type { JsonDocument } from '../json/document.ts'
+import type { JsonDocument } from '../../lib/json/document.ts'
 import type { HeldMemory } from '../limits/request-memory.ts'
 import { unprocessable } from '../refusal.ts'
 import { saltCache } from './cache-salt.ts'

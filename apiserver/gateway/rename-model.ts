@@ -1,4 +1,4 @@
-import { JsonMembers } from '../json/members.ts'
+import { JsonMembers } from '../../lib/json/members.ts'
 
 /** Names in a reply: what the engine wrote, and what the client is to read. */
 export interface ModelNames {

@@ -1,6 +1,6 @@
-import { parseJson, type AcceptOutline, type JsonDocument } from '../json/document.ts'
-import { findLoneSurrogate } from '../json/lone-surrogate.ts'
-import { JsonError } from '../json/text.ts'
+import { parseJson, type AcceptOutline, type JsonDocument } from '../../lib/json/document.ts'
+import { findLoneSurrogate } from '../../lib/json/lone-surrogate.ts'
+import { JsonError } from '../../lib/json/parse.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 import type { RequestContext } from './context.ts'
 

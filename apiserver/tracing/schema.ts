@@ -1,6 +1,6 @@
 import { Type, type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox'
 import { nullable } from '../validation/nullable.ts'
-import type { JsonText } from './json/text.ts'
+import type { JsonText } from '../../lib/json/json-text.ts'
 
 /** An answer that says no more than that it is done. */
 export const emptySchema = Type.Object({})

@@ -1,4 +1,4 @@
-import { Turns } from './turns.ts'
+import { Turns } from '../../lib/turns.ts'
 
 // Larger writes are no faster.
 const chunkLength = 64 * 1024

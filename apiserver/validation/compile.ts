@@ -1,6 +1,6 @@
 import { Ajv, type Options } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import type { JsonDocument } from '../json/document.ts'
+import type { JsonDocument } from '../../lib/json/document.ts'
 import { unprocessable, type Fault } from '../refusal.ts'
 import { presentFault } from './faults.ts'
 import { parseTime } from './time.ts'

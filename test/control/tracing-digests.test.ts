@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { digestValue } from '../../apiserver/tracing/json/digests.ts'
-import { toPythonJson } from '../../apiserver/tracing/json/python.ts'
-import { parseValue } from '../../apiserver/tracing/json/value.ts'
+import { digestValue } from '../../apiserver/tracing/digests.ts'
+import { toPythonJson } from '../../lib/json/python.ts'
+import { parseValue } from '../../lib/json/value.ts'
 import { findPython } from '../../local/install/python.ts'
 
 const dump = `

@@ -1,6 +1,6 @@
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
-import { addMember } from '../../json/raw.ts'
-import { parseUpTo, writeValue, type Value } from '../json/value.ts'
+import { addMember } from '../../../lib/json/raw.ts'
+import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
 import type { PathTree } from './path-tree.ts'
 import type { RefTexts } from './ref-texts.ts'
 

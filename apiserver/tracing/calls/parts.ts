@@ -1,4 +1,4 @@
-import type { JsonText } from '../json/text.ts'
+import type { JsonText } from '../../../lib/json/json-text.ts'
 
 /** What is known of a call when it starts. Times are in the form of instants.ts. */
 export interface CallStart {

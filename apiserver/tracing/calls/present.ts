@@ -1,8 +1,8 @@
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
-import { addMember, rawObject, rawText } from '../../json/raw.ts'
-import { findMember } from '../json/find-member.ts'
-import type { JsonText } from '../json/text.ts'
-import { parseValue, writeValue, type Value } from '../json/value.ts'
+import { addMember, rawObject, rawText } from '../../../lib/json/raw.ts'
+import { findMember } from '../../../lib/json/find-member.ts'
+import type { JsonText } from '../../../lib/json/json-text.ts'
+import { parseValue, writeValue, type Value } from '../../../lib/json/value.ts'
 import { deriveSummary } from './derive.ts'
 
 // Nobody but servers writes there; what it takes to build it is bounded with it.

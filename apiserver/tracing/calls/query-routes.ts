@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { rawText, rawObject } from '../../json/raw.ts'
+import { rawText, rawObject } from '../../../lib/json/raw.ts'
 import type { TraceDeps } from '../deps.ts'
 import { countRead, countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'

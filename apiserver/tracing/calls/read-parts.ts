@@ -1,7 +1,7 @@
 import { unprocessable } from '../../refusal.ts'
 import { newId } from '../ids.ts'
 import { parseInstant } from '../instants.ts'
-import type { JsonText } from '../json/text.ts'
+import type { JsonText } from '../../../lib/json/json-text.ts'
 import type { CallEnd, CallStart } from './parts.ts'
 import type { WireEnd, WireStart } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import { parseUpTo, type Value } from '../json/value.ts'
+import { parseUpTo, type Value } from '../../../lib/json/value.ts'
 
 // Parsed values take some fifty times as much as their texts.
 const mostParsed = 2 * 1024 * 1024

@@ -1,5 +1,5 @@
-import { jsonBytes } from '../../json/bytes.ts'
-import { findTextEnd } from '../../json/scan.ts'
+import { jsonBytes } from '../../../lib/json/bytes.ts'
+import { findTextEnd } from '../../../lib/json/scan.ts'
 
 const scheme = Buffer.from('"weave:///')
 

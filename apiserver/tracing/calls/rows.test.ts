@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { JsonText } from '../json/text.ts'
+import { JsonText } from '../../../lib/json/json-text.ts'
 import { buildRow } from './rows.ts'
 
 const project = { number: 7, entity: 'e', name: 'p', id: 'e/p' }

@@ -1,6 +1,6 @@
 import type { CallRow } from '../../../db/tracing/call-rows.ts'
 import type { Project } from '../projects.ts'
-import { findMember } from '../json/find-member.ts'
+import { findMember } from '../../../lib/json/find-member.ts'
 import type { CallPart } from './parts.ts'
 import { findRefs } from './refs.ts'
 import { weekOf } from './week.ts'

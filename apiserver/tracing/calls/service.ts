@@ -11,7 +11,7 @@ import { expandCalls } from './expand.ts'
 import { lookUpExtras, measureFeedback } from './extras.ts'
 import { presentCall } from './present.ts'
 import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
-import { Turns } from '../turns.ts'
+import { Turns } from '../../../lib/turns.ts'
 import { bytesOfSpilled, fetchSpilled } from './spill.ts'
 
 /** Whose calls are read, and what counts them. */

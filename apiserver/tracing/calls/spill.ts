@@ -9,7 +9,7 @@ import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
 import { splitBytes } from '../../../lib/split-bytes.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
-import { Turns } from '../turns.ts'
+import { Turns } from '../../../lib/turns.ts'
 
 // Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
 const largestInRow = 256 * 1024

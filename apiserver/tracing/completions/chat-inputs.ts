@@ -1,8 +1,8 @@
 import { chatLimitBytes, type ChatReader } from '../../gateway/chat-reader.ts'
-import type { JsonDocument } from '../../json/document.ts'
+import type { JsonDocument } from '../../../lib/json/document.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import { unprocessable } from '../../refusal.ts'
-import type { JsonText } from '../json/text.ts'
+import type { JsonText } from '../../../lib/json/json-text.ts'
 import { fillMessages } from './template.ts'
 
 // With this before it, clients name a model of a hosted service; here every model is our own.

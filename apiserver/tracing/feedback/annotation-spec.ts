@@ -1,7 +1,7 @@
 import { turnOf } from '../../limits/turn.ts'
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
-import { parseUpTo, writeValue, type Value } from '../json/value.ts'
+import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
 import { badRequest } from '../refusals.ts'
 import { resolveRefs } from '../refs/resolve-refs.ts'
 

@@ -1,5 +1,5 @@
 import type { FeedbackRow, StoredFeedback } from '../../../db/tracing/feedback.ts'
-import { rawObject, rawText } from '../../json/raw.ts'
+import { rawObject, rawText } from '../../../lib/json/raw.ts'
 
 /** JSON text of what a client is told of feedback that was stored. */
 export function presentStored({ id, createdAt, wbUserId, payload }: StoredFeedback): string {

@@ -1,4 +1,4 @@
-import { rawList, rawObject, rawText } from '../../json/raw.ts'
+import { rawList, rawObject, rawText } from '../../../lib/json/raw.ts'
 import type { TraceDeps } from '../deps.ts'
 import { readPurgeIds } from '../query/purge-ids.ts'
 import { purgeSchema, rowsQuerySchema } from '../query/schema.ts'

@@ -7,7 +7,7 @@ import {
   type StoredFeedback,
 } from '../../../db/tracing/feedback.ts'
 import { withTransaction } from '../../../db/pool.ts'
-import { rawList, rawText, type RawJson } from '../../json/raw.ts'
+import { rawList, rawText, type RawJson } from '../../../lib/json/raw.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { unprocessable, type Fault } from '../../refusal.ts'
 import type { TraceDeps } from '../deps.ts'

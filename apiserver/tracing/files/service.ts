@@ -3,7 +3,7 @@ import { addFile, findFile, hasFile, type FilePlace } from '../../../db/tracing/
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
 import type { TraceDeps } from '../deps.ts'
-import { presentDigest } from '../json/digests.ts'
+import { presentDigest } from '../digests.ts'
 import type { Project } from '../projects.ts'
 import { digestMismatch, missing } from '../refusals.ts'
 import type { FileContent } from './content.ts'

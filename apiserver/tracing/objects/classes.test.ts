@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseValue } from '../json/value.ts'
+import { parseValue } from '../../../lib/json/value.ts'
 import { classify } from './classes.ts'
 
 const none = { baseObjectClass: null, leafObjectClass: null }

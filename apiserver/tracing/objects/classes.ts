@@ -1,4 +1,4 @@
-import type { Value } from '../json/value.ts'
+import type { Value } from '../../../lib/json/value.ts'
 
 /** What a value is, as its members say. */
 export interface ValueClass {

@@ -1,5 +1,5 @@
-import { digestValue } from '../json/digests.ts'
-import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../json/value.ts'
+import { digestValue } from '../digests.ts'
+import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../../../lib/json/value.ts'
 import { badRequest, tooLarge } from '../refusals.ts'
 import { buildBuiltin } from './builtin/classes.ts'
 import { Misfit } from './builtin/fields.ts'

@@ -1,6 +1,6 @@
 import type { VersionLabels } from '../../../db/tracing/object-labels.ts'
 import type { ObjectVersion } from '../../../db/tracing/objects.ts'
-import { addMember } from '../../json/raw.ts'
+import { addMember } from '../../../lib/json/raw.ts'
 import type { Project } from '../projects.ts'
 
 /** What is shown of a version beside its value. */

@@ -1,6 +1,6 @@
 import type { CallPart } from '../calls/parts.ts'
 import { cut } from '../cut.ts'
-import { TooManyValues } from '../json/value.ts'
+import { TooManyValues } from '../../../lib/json/value.ts'
 import { OtelFault } from './fault.ts'
 import { measurePart } from '../calls/parts.ts'
 import { readSpan, type Source } from './read-span.ts'

@@ -1,5 +1,5 @@
 import { WireType } from '@bufbuild/protobuf/wire'
-import { JsonNumber, type Value } from '../json/value.ts'
+import { JsonNumber, type Value } from '../../../lib/json/value.ts'
 import { type Attribute, readJsonAttribute, readWireAttribute } from './any-value.ts'
 import { OtelFault } from './fault.ts'
 import type { WireReader } from './wire-text.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { encodeSpan, type OtlpSpan } from '../../../test/support/otlp.ts'
-import { JsonNumber, parseValue } from '../json/value.ts'
+import { JsonNumber, parseValue } from '../../../lib/json/value.ts'
 import { spanMessage, type Span } from './span.ts'
 import { WireReader } from './wire-text.ts'
 

@@ -1,5 +1,5 @@
 import { WireType } from '@bufbuild/protobuf/wire'
-import { TooManyValues, type Value } from '../json/value.ts'
+import { TooManyValues, type Value } from '../../../lib/json/value.ts'
 import { OtelFault } from './fault.ts'
 import { append, type Kind, requireList } from './kinds.ts'
 import type { WireReader } from './wire-text.ts'

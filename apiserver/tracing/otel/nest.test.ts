@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { JsonNumber, type Value, writeValue, TooManyValues, ValueBudget } from '../json/value.ts'
+import { JsonNumber, type Value, writeValue, TooManyValues, ValueBudget } from '../../../lib/json/value.ts'
 import { nestAttributes, nestIfPossible } from './nest.ts'
 
 const one = new JsonNumber('1')

@@ -1,5 +1,5 @@
-import { addMember } from '../../json/raw.ts'
-import { JsonNumber, type Value, type ValueBudget, writeValue } from '../json/value.ts'
+import { addMember } from '../../../lib/json/raw.ts'
+import { JsonNumber, type Value, type ValueBudget, writeValue } from '../../../lib/json/value.ts'
 import { type Members, nestAttributes, nestIfPossible } from './nest.ts'
 import { createSpanBudget, type Resource, type Span, type SpanEvent, type SpanLink } from './span.ts'
 import { toInstant } from './time.ts'

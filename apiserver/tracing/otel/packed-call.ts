@@ -1,5 +1,5 @@
 import type { CallEnd, CallPart, CallStart } from '../calls/parts.ts'
-import { JsonText } from '../json/text.ts'
+import { JsonText } from '../../../lib/json/json-text.ts'
 
 type Packed<T> = { [K in keyof T]: JsonText extends T[K] ? Uint8Array | Exclude<T[K], JsonText> : T[K] }
 

@@ -1,5 +1,5 @@
-import { JsonError } from '../../json/text.ts'
-import { parseValue, type Value } from '../json/value.ts'
+import { JsonError } from '../../../lib/json/parse.ts'
+import { parseValue, type Value } from '../../../lib/json/value.ts'
 import type { OtlpFormat } from './body.ts'
 import { OtelFault } from './fault.ts'
 import { createSpanBudget, type Resource, resourceMessage, type Span, spanMessage } from './span.ts'

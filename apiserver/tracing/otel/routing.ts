@@ -3,7 +3,7 @@ import type { Project, Projects } from '../projects.ts'
 import { badRequest, tooLarge } from '../refusals.ts'
 import { writeResource } from './otel-dump.ts'
 import type { Resource } from './span.ts'
-import { Turns } from '../turns.ts'
+import { Turns } from '../../../lib/turns.ts'
 import { mostSpans, type SpanGroup } from './wire-spans.ts'
 
 // A collector may send for several; each is looked up.

@@ -11,7 +11,7 @@ import { readJsonSpans } from './json-spans.ts'
 import { writeResource } from './otel-dump.ts'
 import { ProjectRoutes, type Routing } from './routing.ts'
 import { SpanBatches } from './span-batches.ts'
-import { Turns } from '../turns.ts'
+import { Turns } from '../../../lib/turns.ts'
 import type { Source } from './read-span.ts'
 import { readWireSpans, type SpanGroup } from './wire-spans.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { toAttributes } from '../../../test/support/otlp.ts'
-import type { JsonText } from '../json/text.ts'
+import type { JsonText } from '../../../lib/json/json-text.ts'
 import { readJsonAttribute } from './any-value.ts'
-import { parseValue } from '../json/value.ts'
+import { parseValue } from '../../../lib/json/value.ts'
 import { createCall } from './span-call.ts'
 import { spanMessage, type Span } from './span.ts'
 

@@ -1,6 +1,6 @@
 import type { CallEnd, CallPart, CallStart } from '../calls/parts.ts'
-import { JsonText } from '../json/text.ts'
-import { type Value, writeValue } from '../json/value.ts'
+import { JsonText } from '../../../lib/json/json-text.ts'
+import { type Value, writeValue } from '../../../lib/json/value.ts'
 import { attributeKeys, callKeys, inputKeys, outputKeys, timeKeys } from './conventions.ts'
 import { OtelFault } from './fault.ts'
 import { findFirst, findInteger, findText } from './find.ts'

@@ -1,5 +1,5 @@
 import type { Attribute } from './any-value.ts'
-import { ValueBudget } from '../json/value.ts'
+import { ValueBudget } from '../../../lib/json/value.ts'
 import { attributes, count, flags, id, name, nanos, shortText, text } from './kinds.ts'
 import { many, Message, one } from './message.ts'
 

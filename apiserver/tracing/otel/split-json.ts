@@ -1,8 +1,8 @@
 import { isObject } from '../../../lib/json/is-object.ts'
-import { JsonError } from '../../json/text.ts'
-import { cleanJson } from '../json/clean.ts'
-import { readJson } from '../json/read.ts'
-import type { JsonText } from '../json/text.ts'
+import { JsonError } from '../../../lib/json/parse.ts'
+import { cleanJson } from '../../../lib/json/clean.ts'
+import { readJson } from '../../../lib/json/read-json.ts'
+import type { JsonText } from '../../../lib/json/json-text.ts'
 import { OtelFault } from './fault.ts'
 
 // Each is built by itself, as it is needed.

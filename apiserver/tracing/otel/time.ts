@@ -1,4 +1,4 @@
-import { JsonNumber } from '../json/value.ts'
+import { JsonNumber } from '../../../lib/json/value.ts'
 import { parseInstant } from '../instants.ts'
 import type { Keys } from './conventions.ts'
 import { findFirst } from './find.ts'

@@ -1,4 +1,4 @@
-import { JsonNumber, type Value } from '../json/value.ts'
+import { JsonNumber, type Value } from '../../../lib/json/value.ts'
 import { usageKeys } from './conventions.ts'
 import { findFirst, findInteger } from './find.ts'
 import type { Members } from './nest.ts'

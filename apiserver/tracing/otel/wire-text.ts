@@ -1,5 +1,5 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
-import { ValueBudget } from '../json/value.ts'
+import { ValueBudget } from '../../../lib/json/value.ts'
 
 /** A reader of protobuf's wire format, whose texts Postgres can hold: bytes that are no UTF-8, and NUL, become U+FFFD. */
 export class WireReader extends BinaryReader {

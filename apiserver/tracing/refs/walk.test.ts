@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { TooManyValues } from '../json/value.ts'
+import { TooManyValues } from '../../../lib/json/value.ts'
 import { StoredValue, walk } from './walk.ts'
 
 const edges = [{ kind: 'index' as const, value: '0' }]

@@ -1,5 +1,5 @@
 import { cut } from '../cut.ts'
-import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../json/value.ts'
+import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../../../lib/json/value.ts'
 import { badRequest } from '../refusals.ts'
 import { looksLikeRef, tryParseRef, type ObjectRef, type RefEdge } from './parse-ref.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextEvents } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { JsonText } from '../json/text.ts'
+import { JsonText } from '../../../lib/json/json-text.ts'
 import { openHeavyThreads } from '../../threads/heavy-threads.ts'
 import { ValueInspector } from '../objects/value-inspector.ts'
 import { digestRows } from './digest-rows.ts'

@@ -1,9 +1,9 @@
 import { unprocessable } from '../../refusal.ts'
 import type { Turn } from '../../limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
-import type { JsonText } from '../json/text.ts'
+import type { JsonText } from '../../../lib/json/json-text.ts'
 import { tooLarge } from '../refusals.ts'
-import { Turns } from '../turns.ts'
+import { Turns } from '../../../lib/turns.ts'
 import { splitItems } from './split-rows.ts'
 
 // Clients send 1,000 at once. A body has room for ten million empty ones.

@@ -1,5 +1,5 @@
-import { jsonBytes } from '../../json/bytes.ts'
-import { skipSpace, skipValue } from '../json/skip.ts'
+import { jsonBytes } from '../../../lib/json/bytes.ts'
+import { skipSpace, skipValue } from '../../../lib/json/skip.ts'
 
 const { comma, closeBracket } = jsonBytes
 

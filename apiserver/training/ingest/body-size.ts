@@ -1,4 +1,4 @@
-import type { ReaderLimits, TooLarge } from '../../json/reader.ts'
+import type { ReaderLimits, TooLarge } from '../../../lib/json/reader.ts'
 import { Refusal } from '../../refusal.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { JsonReader, type ReadInto } from '../../json/reader.ts'
+import { JsonReader, type ReadInto } from '../../../lib/json/reader.ts'
 import { describeRewards, fillAdvantages, type RewardFigures } from './advantages.ts'
 import { bodyLimits } from './body-size.ts'
 import { readTrajectoryBody, type BodyContent } from './read-body.ts'

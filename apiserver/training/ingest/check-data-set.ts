@@ -1,5 +1,5 @@
-import { decodeText, findTextStart, JsonError, parseText } from '../../json/text.ts'
-import type { ReadInto } from '../../json/reader.ts'
+import { decodeText, findTextStart, JsonError, parseText } from '../../../lib/json/parse.ts'
+import type { ReadInto } from '../../../lib/json/reader.ts'
 import { unprocessable, type Fault } from '../../refusal.ts'
 import { findRowFault, hasAnswer } from './sft-row.ts'
 

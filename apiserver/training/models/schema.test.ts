@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseJson } from '../../json/document.ts'
+import { parseJson } from '../../../lib/json/document.ts'
 import { Refusal } from '../../refusal.ts'
 import { compileBody } from '../../validation/compile.ts'
 import { modelCreateSchema } from './schema.ts'

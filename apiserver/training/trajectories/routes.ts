@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
-import { startMember } from '../../json/raw.ts'
+import { startMember } from '../../../lib/json/raw.ts'
 import { turnOf } from '../../limits/turn.ts'
 import { listOf, presentPage } from '../list.ts'
 import { presentTrajectory } from './present.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseValue, writeValue } from '../../json/value.ts'
+import { parseValue, writeValue } from '../../../../lib/json/value.ts'
 import { buildBuiltin } from './classes.ts'
 
 const build = (className: string, value: unknown) =>

@@ -1,4 +1,4 @@
-import { JsonNumber, type Value } from '../../json/value.ts'
+import { JsonNumber, type Value } from '../../../../lib/json/value.ts'
 
 /** A value does not fit its class; the message says where and why. */
 export class Misfit extends Error {

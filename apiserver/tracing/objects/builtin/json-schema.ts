@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { writeValue } from '../../json/value.ts'
+import { writeValue } from '../../../../lib/json/value.ts'
 import { Misfit, type Field } from './fields.ts'
 
 // As long as a schema may be by which values are checked; people's have some hundred characters.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { JsonError } from '../../json/text.ts'
+import { JsonError } from './parse.ts'
 import { JsonNumber, parseValue, TooManyValues, ValueBudget, writeValue } from './value.ts'
 
 describe('a value loses nothing', () => {

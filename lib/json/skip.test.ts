@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { NotJson } from '../../json/text.ts'
+import { NotJson } from './parse.ts'
 import { skipKey, skipSpace, skipValue, TooDeep } from './skip.ts'
 
 test('any JSON value is passed over to its end, whatever comes after it', () => {

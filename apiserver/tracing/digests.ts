@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
-import { toPythonJson } from './python.ts'
-import type { Value } from './value.ts'
+import { toPythonJson } from '../../lib/json/python.ts'
+import type { Value } from '../../lib/json/value.ts'
 
 /** Digest of a file: its SHA-256 in 43 letters and digits. */
 export function digestBytes(bytes: Uint8Array | string): string {

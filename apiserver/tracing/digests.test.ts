@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { digestBytes, digestTable, digestValue, presentDigest } from './digests.ts'
-import { parseValue } from './value.ts'
+import { parseValue } from '../../lib/json/value.ts'
 
 // Computed with Python's hashlib.
 test.each([

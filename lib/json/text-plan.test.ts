@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planTexts, type Plan } from './plan.ts'
+import { planTexts, type Plan } from './text-plan.ts'
 
 test('paths become a tree', () => {
   expect(show(planTexts(['a.b', 'a.c[]', 'rows[]', 'a.c[].d']))).toEqual({

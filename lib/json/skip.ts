@@ -1,6 +1,6 @@
-import { isAt, isSpace, jsonBytes } from '../../json/bytes.ts'
-import { maxKeptDepth } from '../../json/depth.ts'
-import { NotJson } from '../../json/text.ts'
+import { isAt, isSpace, jsonBytes } from './bytes.ts'
+import { maxKeptDepth } from './depth.ts'
+import { NotJson } from './parse.ts'
 
 const { space, quote, plus, comma, minus, dot, zero, nine, colon, backslash, upperE, lowerE, lowerU } = jsonBytes
 const { openBracket, openBrace, closeBrace } = jsonBytes

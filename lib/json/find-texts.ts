@@ -1,10 +1,10 @@
-import { isAt, jsonBytes } from '../../json/bytes.ts'
-import { findTextEnd } from '../../json/scan.ts'
-import { JsonError, NotJson, parseText } from '../../json/text.ts'
+import { isAt, jsonBytes } from './bytes.ts'
+import { findTextEnd } from './scan.ts'
+import { JsonError, NotJson, parseText } from './parse.ts'
 import { Turns } from '../turns.ts'
-import type { Plan } from './plan.ts'
+import type { Plan } from './text-plan.ts'
 import { closersOfWhole, createClosers, skipKey, skipSpace, walkOn } from './skip.ts'
-import { JsonText } from './text.ts'
+import { JsonText } from './json-text.ts'
 
 const { comma, openBracket, backslash, closeBracket, openBrace, closeBrace } = jsonBytes
 

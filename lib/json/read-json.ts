@@ -1,10 +1,10 @@
-import { outlineJson } from '../../json/outline.ts'
-import { findTextStart, JsonError, parseText } from '../../json/text.ts'
+import { outlineJson } from './outline.ts'
+import { findTextStart, JsonError, parseText } from './parse.ts'
 import { flattenJson } from './flatten.ts'
-import { planTexts, type Plan } from './plan.ts'
-import { scanInTurns, scanPlanned, type PlannedTexts, type TextTree } from './scan.ts'
+import { planTexts, type Plan } from './text-plan.ts'
+import { scanInTurns, scanPlanned, type PlannedTexts, type TextTree } from './find-texts.ts'
 import { TooDeep } from './skip.ts'
-import { JsonText } from './text.ts'
+import { JsonText } from './json-text.ts'
 
 // Texts are not built as values. The rest is small in any request: a body of 32 MiB with the smallest calls that clients
 // send has fewer objects and members than this, and a table of a million digests has fewer items.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeText, findTextStart, JsonError, NotJson, parseText } from './text.ts'
+import { decodeText, findTextStart, JsonError, NotJson, parseText } from './parse.ts'
 
 test('a text begins after a byte order mark', () => {
   expect([findTextStart(Buffer.from('\uFEFF1')), findTextStart(Buffer.from('1')), findTextStart(Buffer.of())]).toEqual([

@@ -1,6 +1,6 @@
-import { jsonBytes } from '../../json/bytes.ts'
-import { maxKeptDepth } from '../../json/depth.ts'
-import { JsonError, NotJson, parseText } from '../../json/text.ts'
+import { jsonBytes } from './bytes.ts'
+import { maxKeptDepth } from './depth.ts'
+import { JsonError, NotJson, parseText } from './parse.ts'
 
 const { space, quote, backslash } = jsonBytes
 

@@ -1,7 +1,7 @@
 import { maxParsedDepth } from './depth.ts'
 import { JsonMembers } from './members.ts'
 import { outlineJson, type JsonOutline } from './outline.ts'
-import { decodeText, findTextStart, JsonError, parseText } from './text.ts'
+import { decodeText, findTextStart, JsonError, parseText } from './parse.ts'
 
 // A dense text of 256 MiB, such as a list of tokens with their log-probabilities, has 12 bytes for each value and 28 for
 // each object or array. Many more of them would become gigabytes of values.

@@ -1,6 +1,6 @@
-import { jsonBytes } from '../../json/bytes.ts'
-import { maxKeptDepth } from '../../json/depth.ts'
-import { findMark, startScan } from '../../json/scan.ts'
+import { jsonBytes } from './bytes.ts'
+import { maxKeptDepth } from './depth.ts'
+import { findMark, startScan } from './scan.ts'
 
 const { openBracket, closeBracket, openBrace, closeBrace } = jsonBytes
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseJson } from './document.ts'
 import { findLoneSurrogate } from './lone-surrogate.ts'
-import { JsonError } from './text.ts'
+import { JsonError } from './parse.ts'
 
 const parse = (text: string) => parseJson(Buffer.from(text))
 const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString()

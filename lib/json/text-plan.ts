@@ -1,4 +1,4 @@
-import { jsonBytes } from '../../json/bytes.ts'
+import { jsonBytes } from './bytes.ts'
 
 const { backslash } = jsonBytes
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { JsonReader, TooLarge, type JsonPiece, type ReaderLimits, type ReadInto } from './reader.ts'
-import { JsonError } from './text.ts'
+import { JsonError } from './parse.ts'
 
 const limits: ReaderLimits = { pieceBytes: 1_000, pieceContainers: 10, pieceCommas: 20, totalContainers: 30 }
 

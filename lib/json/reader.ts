@@ -1,7 +1,7 @@
 import { isSpace, jsonBytes } from './bytes.ts'
 import { maxParsedDepth } from './depth.ts'
 import { scanValue, startScan } from './scan.ts'
-import { decodeText, findTextStart, JsonError, parseText } from './text.ts'
+import { decodeText, findTextStart, JsonError, parseText } from './parse.ts'
 
 const { space, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { setImmediate as nextEvents } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { JsonError } from '../../json/text.ts'
-import { readJson, readJsonInTurns } from './read.ts'
-import { JsonText } from './text.ts'
+import { JsonError } from './parse.ts'
+import { readJson, readJsonInTurns } from './read-json.ts'
+import { JsonText } from './json-text.ts'
 
 const read = (text: string, texts: string[] = []) => showTexts(readJson(Buffer.from(text), texts))
 

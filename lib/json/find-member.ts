@@ -1,6 +1,6 @@
-import { planTexts, type Plan } from './plan.ts'
-import { scanPlanned } from './scan.ts'
-import { JsonText } from './text.ts'
+import { planTexts, type Plan } from './text-plan.ts'
+import { scanPlanned } from './find-texts.ts'
+import { JsonText } from './json-text.ts'
 
 const plans = new Map<string, Plan>()
 

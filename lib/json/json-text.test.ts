@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { JsonText, writeJsonText } from './text.ts'
+import { JsonText, writeJsonText } from './json-text.ts'
 
 test('a text is a part of its source', () => {
   const source = Buffer.from('{"a":[1.0]}')

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { isAt, jsonBytes } from '../../json/bytes.ts'
-import { findTextEnd } from '../../json/scan.ts'
+import { isAt, jsonBytes } from './bytes.ts'
+import { findTextEnd } from './scan.ts'
 
 const { space, quote, comma, minus, colon, upperI, upperN, openBracket, backslash, lowerU } = jsonBytes
 
