@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
@@ -8,7 +8,7 @@ import { EngineClient } from './engine-client.ts'
 
 const address = '127.77.3.1'
 let engine: Server
-let answer: RequestListener
+let answer: (request: IncomingMessage, reply: ServerResponse) => unknown
 const client = new EngineClient(
   { listReady: async () => [{ name: 'engine', ip: address }] },
   'the key',
@@ -16,7 +16,7 @@ const client = new EngineClient(
 )
 
 beforeAll(async () => {
-  engine = createServer((request, reply) => answer(request, reply)).listen(8000, address)
+  engine = createServer((request, reply) => void answer(request, reply)).listen(8000, address)
   await once(engine, 'listening')
 })
 beforeEach(() => {

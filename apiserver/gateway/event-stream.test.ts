@@ -70,10 +70,10 @@ describe('a stream of events', () => {
     }
     const pass = async (bytes: number) => {
       const stream = new EventStream(rewrite, { ...createAccount(), add: refuse })
-      const [passed] = await Readable.from([Buffer.alloc(bytes, 'a')])
+      const [chunk] = await Readable.from([Buffer.alloc(bytes, 'a')])
         .compose(stream)
         .toArray()
-      return (passed as Buffer).length
+      return (chunk as Buffer).length
     }
     expect(await pass(60_000)).toBe(60_000)
     await expect(pass(70_000)).rejects.toThrow(full)

@@ -20,9 +20,8 @@ beforeAll(async () => {
   app.use(endStalledAnswers({ stallMs, leastBytesPerSecond: wholeSize / 2 }))
   app.use(async (ctx) => {
     if (ctx.path === '/later') await delay(3 * stallMs)
-    if (ctx.path === '/whole') return void (ctx.body = Buffer.alloc(wholeSize))
-    body = Readable.from(download(), { objectMode: false }).on('error', () => {})
-    ctx.body = ctx.path === '/later' ? 'here' : body
+    body = ctx.path === '/file' ? Readable.from(download(), { objectMode: false }).on('error', () => {}) : undefined
+    ctx.body = body ?? (ctx.path === '/whole' ? Buffer.alloc(wholeSize) : 'here')
   })
   server = await startServer(app, '127.0.0.1', 0)
 })

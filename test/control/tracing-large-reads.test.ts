@@ -190,12 +190,12 @@ describe('what one key reads at once is bounded', () => {
     bodies['/calls/stream_query'] = { project_id }
   })
 
-  test.each(['/obj/read', '/refs/read_batch', '/call/read', '/calls/stream_query'])('by %s', async (path) => {
-    const ask = () => client.send('POST', path, bodies[path])
+  test.each(['/obj/read', '/refs/read_batch', '/call/read', '/calls/stream_query'])('by %s', async (route) => {
+    const ask = () => client.send('POST', route, bodies[route])
     // Nobody takes the answers, which stay in memory.
     const answers = [await ask(), await ask(), await ask(), await ask()]
     expect([answers[0]!.status, answers[3]!.status]).toEqual([200, 429])
-    await Promise.all(answers.map(({ body }) => body?.cancel()))
+    for (const { body } of answers) await body?.cancel()
     await eventually(async () => {
       const answer = await ask()
       expect([answer.status, (await answer.text()).length > 20 * mb]).toEqual([200, true])
