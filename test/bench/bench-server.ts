@@ -3,11 +3,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { migrate } from '../../db/migrate.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { findFreePort } from '../support/free-port.ts'
 import type { StackHandle } from '../support/global-setup.ts'
+import { nameDatabase, runOnServer, templateDatabase } from '../support/template-database.ts'
 
 const run = promisify(execFile)
 const log = createLogger('bench', 'silent')
@@ -27,7 +27,8 @@ export interface BenchServer {
 /** Runs `work` with one on a running stack. */
 export async function withBenchServer<T>(stack: StackHandle, work: (server: BenchServer) => Promise<T>): Promise<T> {
   const name = `bench${randomUUID().replaceAll('-', '').slice(0, 12)}`
-  const databaseUrl = await createDatabase(stack.databaseUrl, name)
+  await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)
+  const databaseUrl = nameDatabase(stack.databaseUrl, name)
   const kubectl = async (...args: string[]) => {
     await run(stack.kubectlPath, args, { env: { ...process.env, KUBECONFIG: stack.kubeconfig } })
   }
@@ -45,17 +46,6 @@ export async function withBenchServer<T>(stack: StackHandle, work: (server: Benc
     child.kill('SIGKILL')
     await pool.end()
   }
-}
-
-async function createDatabase(serverUrl: string, name: string): Promise<string> {
-  const pool = createPool(serverUrl, log, 1)
-  await pool.query(`CREATE DATABASE ${name}`)
-  await pool.end()
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  await migrate(url.href, log)
-  await migrate(url.href, log, 'tracing')
-  return url.href
 }
 
 async function startServer(stack: StackHandle, databaseUrl: string, namespace: string) {

@@ -9,6 +9,7 @@ import { databaseUrl } from '../../local/stack/postgres.ts'
 import { readSettings } from '../../local/stack/settings.ts'
 import { stopMachinery } from '../../local/stack/stop.ts'
 import { Board } from '../../local/terminal/board.ts'
+import { createTemplateDatabase } from './template-database.ts'
 
 /** Where the tests' own stack is, and what it runs with. */
 export interface StackHandle {
@@ -66,6 +67,7 @@ export async function bringUpStack(withPods: boolean): Promise<{ handle: StackHa
       kubectlPath: installation.controlPlane.kubectl,
       helmPath: installation.controlPlane.helm,
     }
+    await createTemplateDatabase(handle.databaseUrl)
     return { handle, tearDown }
   } catch (error) {
     await tearDown()
