@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
-// Control tests share a running stack that has no engine and no trainer. Integration and client tests share one running stack (test/support/global-setup.ts), so their files run one at a time.
+// Control tests share a running stack that has no engine and no trainer. They use only what they make there, so that two
+// files run at a time. Integration and client tests share one running stack (test/support/global-setup.ts), of which they
+// end parts, so their files run one at a time.
 export default defineConfig({
   test: {
     projects: [
@@ -25,7 +27,7 @@ export default defineConfig({
           name: 'control',
           include: ['test/control/*.test.ts', 'test/clients/tracing/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],
-          fileParallelism: false,
+          maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

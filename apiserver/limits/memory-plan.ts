@@ -7,10 +7,13 @@ const mib = 1024 * 1024
 export const memoryPlan = {
   /** Requests, and what is made of them: see request-memory.ts. */
   requests: { bytes: 320 * mib },
-  /** Threads for what takes long: bodies of jobs, objects, spans. */
-  heavyThreads: { threads: 2, heapMib: 380, youngMib: 24, offHeapMib: 96 },
+  /**
+   * Threads for what takes long: bodies of jobs, objects, spans. The largest of them fit into 320 MiB of heap; a thread whose
+   * heap is full may end the whole process.
+   */
+  heavyThreads: { threads: 2, heapMib: 352, youngMib: 24, offHeapMib: 96 },
   /** The one for small bodies of jobs, which wait behind none of these. */
-  smallThreads: { threads: 1, heapMib: 160, youngMib: 24, offHeapMib: 16 },
+  smallThreads: { threads: 1, heapMib: 216, youngMib: 24, offHeapMib: 16 },
   /** Those in which people's JSON Schemas run. */
   schemaThreads: { threads: 2, heapMib: 64, youngMib: 8, offHeapMib: 1 },
   /** Each costs some 20 KiB, whether it asks for anything or not. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { insertApiKey } from '../../db/queries/api-keys.ts'
 import { createLogger } from '../../lib/log.ts'
-import { eventually } from '../support/eventually.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -37,13 +36,6 @@ async function sendRaw(route: string, body: string | Uint8Array<ArrayBuffer>) {
   return { status: response.status, text: await response.text() }
 }
 
-const spool = path.join(stack.artifacts, '.spool')
-// What programs left that other tests killed stays for hours.
-let older: string[] = []
-beforeAll(async () => {
-  older = await readdir(spool).catch(() => [])
-})
-const listSpool = async () => (await readdir(spool).catch(() => [])).filter((name) => !older.includes(name))
 // Tables are written before there is a model.
 const jobBody = (groups: string, more = '') => `{"model_id":"MODEL","trajectory_groups":${groups}${more}}`
 const trajectory = (reward: number, more: object = {}) => ({ messages_and_choices: [], reward, ...more })
@@ -148,10 +140,6 @@ describe('a body that is wrong', () => {
     const answer = await sendRaw(jobsPath, new Uint8Array(bytes))
     expect(answer).toMatchObject({ status: 422, text: expect.stringContaining('not valid UTF-8') as string })
   })
-
-  test('leaves no file behind', async () => {
-    await eventually(async () => expect(await listSpool()).toEqual([]))
-  })
 })
 
 describe('a body that is too large', () => {
@@ -167,35 +155,6 @@ describe('a body that is too large', () => {
     })
     expect(status).toBe(413)
   })
-
-  test('is cut off where it grows too large, and leaves no file behind', async () => {
-    const chunk = Buffer.alloc(4 * 1024 * 1024, ' ')
-    const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-      const sent = httpRequest(stack.url + jobsPath, { method: 'POST', headers }, (response) => {
-        response.setEncoding('utf8').once('data', (text: string) => {
-          resolve({ status: response.statusCode, text })
-          sent.destroy()
-        })
-      })
-      sent.once('error', reject)
-      const write = () => {
-        while (!sent.destroyed && sent.write(chunk));
-        if (!sent.destroyed) sent.once('drain', write)
-      }
-      write()
-    })
-    expect(answer).toEqual({ status: 413, text: `{"detail":"The body is larger than ${limitBytes} bytes."}` })
-    await eventually(async () => expect(await listSpool()).toEqual([]))
-  })
-})
-
-test('a client that leaves leaves no file behind', async () => {
-  const sent = httpRequest(stack.url + jobsPath, { method: 'POST', headers })
-  sent.once('error', () => {})
-  sent.write(Buffer.alloc(1024 * 1024, ' '))
-  await eventually(async () => expect(await listSpool()).toHaveLength(1))
-  sent.destroy()
-  await eventually(async () => expect(await listSpool()).toEqual([]))
 })
 
 interface Row {
