@@ -86,14 +86,14 @@ export function resourceName(slugSource: string, id: string): string {
 /** What an alias of a step may be called, as the text of an expression. */
 export const aliasPattern = '^[A-Za-z][A-Za-z0-9._-]*$'
 /** The longest that it may be. */
-export const longestAlias = 63
+export const maxAliasLength = 63
 
 // Addresses have these for steps and versions: `:latest`, `:step12`, `:v3`.
 const reservedAlias = /^(latest|step[.-]?\d*|v\d+)$/i
 
 /** Whether a text can be an alias of a model's step. */
 export function isAlias(text: string): boolean {
-  return text.length <= longestAlias && new RegExp(aliasPattern).test(text) && !reservedAlias.test(text)
+  return text.length <= maxAliasLength && new RegExp(aliasPattern).test(text) && !reservedAlias.test(text)
 }
 
 // The web console's pages have these in the place of a project.

@@ -36,7 +36,7 @@ export function createPool(connectionString: string, log: Logger, max = 10, more
   return pool
 }
 
-const usualParser: (oid: number) => (text: string) => unknown = pg.types.getTypeParser
+const defaultParser: (oid: number) => (text: string) => unknown = pg.types.getTypeParser
 const textTypes = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.JSON, (text) => text],
   [pg.types.builtins.TIMESTAMPTZ, presentInstant],
@@ -48,7 +48,7 @@ const textTypes = new Map<number, (text: string) => unknown>([
  */
 export function createTracePool(connectionString: string, log: Logger, max: number): Pool {
   const types: pg.CustomTypesConfig = {
-    getTypeParser: (oid: number) => textTypes.get(oid) ?? usualParser(oid),
+    getTypeParser: (oid: number) => textTypes.get(oid) ?? defaultParser(oid),
   }
   const options = '-c timezone=UTC -c datestyle=ISO'
   return createPool(connectionString, log, max, { types, options, idle_in_transaction_session_timeout: idleStreamMs })

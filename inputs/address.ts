@@ -16,7 +16,7 @@ export class InputRefused extends Error {
   }
 }
 
-const longestAddress = 4096
+const maxAddressLength = 4096
 const namePattern = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'
 const artifactPattern = new RegExp(
   `^wandb-artifact:///(${namePattern})/(${namePattern})/(${namePattern})(?::([^:/]+))?$`,
@@ -31,7 +31,7 @@ const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([^\u0000-\u0020\
  * @throws {InputRefused}
  */
 export function readInputAddress(address: string): InputAddress {
-  if (address.length > longestAddress) throw refuse(`it is longer than ${longestAddress} characters`)
+  if (address.length > maxAddressLength) throw refuse(`it is longer than ${maxAddressLength} characters`)
   const scheme = /^[a-z0-9+.-]+(?=:)/i.exec(address)?.[0].toLowerCase()
   if (scheme === 'wandb-artifact') return readArtifact(address)
   if (scheme === 'artifact') return { kind: 'stored', uri: address }

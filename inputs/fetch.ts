@@ -49,7 +49,7 @@ async function fetchInput(
   const fetched = await deps.room.open(entity)
   try {
     const open = () => openRemote(deps, remote, signal)
-    return await keepFetched(deps, entity, await tellDefinite(() => spoolWhole(deps, open, fetched)))
+    return await keepFetched(deps, entity, await rethrowDefinite(() => spoolWhole(deps, open, fetched)))
   } finally {
     fetched.close()
   }
@@ -104,7 +104,7 @@ async function requireUsable({ file, broken }: Spooled, fetched: FetchedBytes): 
 }
 
 /** Faults that another try would meet again become refusals. */
-async function tellDefinite<T>(work: () => Promise<T>): Promise<T> {
+async function rethrowDefinite<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

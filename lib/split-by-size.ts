@@ -1,14 +1,14 @@
 /** Parts of a list, in its order, each of at most so many bytes or of one item. */
 export function* splitBySize<Item>(
   items: readonly Item[],
-  mostBytes: number,
+  maxBytes: number,
   sizeOf: (item: Item) => number,
 ): Generator<Item[]> {
   let part: Item[] = []
   let bytes = 0
   for (const item of items) {
     const own = sizeOf(item)
-    if (part.length > 0 && bytes + own > mostBytes) {
+    if (part.length > 0 && bytes + own > maxBytes) {
       yield part
       part = []
       bytes = 0

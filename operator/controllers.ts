@@ -16,7 +16,7 @@ export const channels = { models: 'training_models', jobs: 'training_jobs' } as 
 
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
-const ordinaryConcurrency = 4
+const defaultConcurrency = 4
 // What a server of somebody else's answers comes slowly, or after a while; twelve tries take some seven minutes.
 const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
@@ -40,15 +40,15 @@ export class Controllers {
     const queue = (name: string, concurrency: number, work: ConstructorParameters<typeof WorkQueue>[0]['work']) =>
       new WorkQueue({ name, concurrency, log, work })
     this.#context = context
-    this.baseModels = queue('base-models', ordinaryConcurrency, (name) => reconcileBaseModel(context, name))
-    this.models = queue('models', ordinaryConcurrency, (name) => reconcileModel(context, name))
+    this.baseModels = queue('base-models', defaultConcurrency, (name) => reconcileBaseModel(context, name))
+    this.models = queue('models', defaultConcurrency, (name) => reconcileModel(context, name))
     // One at a time: jobs get their place in the order in which they are looked at.
     const workers = { publisher, fetchInput: (id: string) => this.#inputs.addRoutinely(id) }
     this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob(context, workers, name))
     this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id))
     this.#fetcher = new InputFetcher(context)
     this.#inputs = new WorkQueue({ ...inputQueue, log, work: (id) => this.#fetcher.fetch(id) })
-    this.#rows = queue('rows', ordinaryConcurrency, (key) => this.#lookUp(key))
+    this.#rows = queue('rows', defaultConcurrency, (key) => this.#lookUp(key))
   }
 
   /** Takes a change that a watch has seen. */

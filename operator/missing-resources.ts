@@ -1,7 +1,7 @@
 import { buildModel, buildTrainingJob } from '../crds/manifests.ts'
 import { failJob } from '../db/queries/job-endings.ts'
-import { listUnmadeJobs, noteJobResource, type UnmadeJob } from '../db/queries/operator-jobs.ts'
-import { listUnmadeModels, noteModelResource, type UnmadeModel } from '../db/queries/operator-models.ts'
+import { listUnmadeJobs, markJobResource, type UnmadeJob } from '../db/queries/operator-jobs.ts'
+import { listUnmadeModels, markModelResource, type UnmadeModel } from '../db/queries/operator-models.ts'
 import type { Context } from './context.ts'
 import { createObject } from '../lib/kube/apply.ts'
 import { KubeError } from '../lib/kube/error.ts'
@@ -33,13 +33,13 @@ async function tryToMake({ log }: Deps, fields: object, make: () => Promise<void
 
 async function makeModel({ client, pool, namespace }: Deps, model: UnmadeModel): Promise<void> {
   await createObject(client, customPath('Model', namespace), buildModel(model))
-  await noteModelResource(pool, model.id)
+  await markModelResource(pool, model.id)
 }
 
 async function makeJob({ client, pool, namespace }: Deps, job: UnmadeJob): Promise<void> {
   try {
     await createObject(client, customPath('TrainingJob', namespace), buildTrainingJob(job))
-    await noteJobResource(pool, job.id)
+    await markJobResource(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
     // It will be refused for ever, and somebody waits for the job's end.

@@ -55,18 +55,18 @@ function describe({ prefix, bytes, unseen, notedAt, keptAt }: NotedGarbage): Rec
 }
 
 async function keep(pool: Pool, prefixes: Prefixes): Promise<Printed> {
-  return tellCount(await keepGarbage(pool, prefixes), prefixes, 'kept from now on')
+  return printCount(await keepGarbage(pool, prefixes), prefixes, 'kept from now on')
 }
 
 async function release(pool: Pool, prefixes: Prefixes): Promise<Printed> {
-  return tellCount(
+  return printCount(
     await releaseGarbage(pool, prefixes),
     prefixes,
     'garbage, and removed after seven days in quarantine',
   )
 }
 
-function tellCount(count: number, prefixes: Prefixes, what: string): Printed {
+function printCount(count: number, prefixes: Prefixes, what: string): Printed {
   const wanted = prefixes === 'all' ? '' : ` of ${prefixes.length}`
   return { output: '', note: `${count}${wanted} are ${what}; "list" shows all.\n` }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { listApiKeys, type ApiKeyRow, type KeyRole } from '../../db/queries/api-keys.ts'
 import { commandActor as by } from '../../db/queries/audit-log.ts'
 import type { Pool } from '../../db/pool.ts'
-import { createKey, revokeKey, rotateKey, usualOverlapSeconds, type MadeKey } from '../keys/service.ts'
+import { createKey, revokeKey, rotateKey, defaultOverlapSeconds, type MadeKey } from '../keys/service.ts'
 import {
   CommandError,
   parseDuration,
@@ -20,9 +20,9 @@ export const keyUsage = `usage: npm run key -- ENTITY [--role admin|member|read]
 
 const roles = ['admin', 'member', 'read'] as const
 // More than anybody reads.
-const mostListed = 10_000
-const longestLifeSeconds = 100 * 366 * 86_400
-const longestOverlapSeconds = 30 * 86_400
+const maxListed = 10_000
+const maxLifeSeconds = 100 * 366 * 86_400
+const maxOverlapSeconds = 30 * 86_400
 
 const options = {
   role: { type: 'string', default: 'admin' },
@@ -50,7 +50,7 @@ export function prepareKeyCommand(args: string[]): PreparedCommand {
 
 function prepareKey(entity: string, { role, name, 'expires-in': expiresIn }: Values): PreparedCommand {
   if (!isRole(role)) throw new CommandError(`--role takes ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
-  const seconds = readLimited(expiresIn, '--expires-in', longestLifeSeconds)
+  const seconds = readLimited(expiresIn, '--expires-in', maxLifeSeconds)
   const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * 1_000)
   return async (pool) =>
     showKey(
@@ -60,7 +60,7 @@ function prepareKey(entity: string, { role, name, 'expires-in': expiresIn }: Val
 }
 
 function prepareRotation(entity: string, id: string, { overlap }: Values): PreparedCommand {
-  const overlapSeconds = readLimited(overlap, '--overlap', longestOverlapSeconds) ?? usualOverlapSeconds
+  const overlapSeconds = readLimited(overlap, '--overlap', maxOverlapSeconds) ?? defaultOverlapSeconds
   return async (pool) =>
     showKey(
       await rotateKey(pool, { entity, id, overlapSeconds, by }, randomUUID()),
@@ -80,7 +80,7 @@ function showKey({ row, key }: MadeKey, sentence: string): Printed {
 }
 
 async function showKeys(pool: Pool, entity: string): Promise<Printed> {
-  const rows = await listApiKeys(pool, entity, { limit: mostListed })
+  const rows = await listApiKeys(pool, entity, { limit: maxListed })
   return rows.length > 0
     ? { output: formatTable(rows.map(describeKey)) }
     : { output: '', note: `${entity} has no key.\n` }
@@ -103,11 +103,11 @@ function describeState({ revokedAt, expiresAt }: ApiKeyRow): string {
   return `${expiresAt.getTime() > Date.now() ? 'valid until' : 'expired'} ${expiresAt.toISOString()}`
 }
 
-function readLimited(text: string | undefined, option: string, mostSeconds: number): number | undefined {
+function readLimited(text: string | undefined, option: string, maxSeconds: number): number | undefined {
   if (text === undefined) return undefined
   const seconds = parseDuration(text, option)
-  if (seconds <= mostSeconds) return seconds
-  throw new CommandError(`${option} takes at most ${mostSeconds / 86_400}d.`)
+  if (seconds <= maxSeconds) return seconds
+  throw new CommandError(`${option} takes at most ${maxSeconds / 86_400}d.`)
 }
 
 function isRole(text: string): text is KeyRole {

@@ -3,7 +3,7 @@ import type { Pool } from '../../db/pool.ts'
 import type { TokenStatisticsSetting } from '../../db/queries/token-statistics.ts'
 import { applyDefaults } from '../limits/limits.ts'
 import { noLimit } from '../../lib/limit-setting.ts'
-import { largestInteger } from '../limits/settings.ts'
+import { maxInteger } from '../limits/settings.ts'
 import { CommandError, readArguments, requireEntity, type PreparedCommand, type Printed } from './command.ts'
 import { loadLimitDefaults } from './config.ts'
 import { formatTable } from './table.ts'
@@ -79,7 +79,7 @@ function parseWeight(text: string): number {
 function parseLimit(name: Option, text: string): number | null {
   // Payloads are kept for good where nothing else is said.
   if (text === noLimit) return name === 'payload-days' ? null : Infinity
-  const most = name === 'stored-bytes' ? Number.MAX_SAFE_INTEGER : largestInteger
+  const most = name === 'stored-bytes' ? Number.MAX_SAFE_INTEGER : maxInteger
   const limit = /^\d+$/.test(text) ? Number(text) : undefined
   if (limit !== undefined && limit <= most) return limit
   throw new CommandError(`--${name} takes a whole number up to ${most}, "${noLimit}" or "default", not "${text}".`)

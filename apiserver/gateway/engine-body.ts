@@ -1,5 +1,5 @@
 // An engine that closes a connection just when it is used again is noticed sooner. Whoever fails later is told so.
-const usualKeepMs = 2_000
+const defaultKeepMs = 2_000
 
 /**
  * The body of a request to an engine. It is let go soon after an engine has it, because a reply may take many minutes: from
@@ -12,7 +12,7 @@ export class EngineBody {
   #timer: NodeJS.Timeout | undefined
 
   /** @param letGo is called once, when the bytes are not held any more */
-  constructor(bytes: Buffer, letGo: () => void, keepMs = usualKeepMs) {
+  constructor(bytes: Buffer, letGo: () => void, keepMs = defaultKeepMs) {
     this.size = bytes.length
     this.#kept = { bytes, letGo }
     this.#keepMs = keepMs

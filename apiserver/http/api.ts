@@ -11,7 +11,7 @@ import { answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { RequestIds } from './request-ids.ts'
 
 // Names, settings and short lists. What takes more says so.
-const usualBodyLimitBytes = 64 * 1024
+const defaultBodyLimitBytes = 64 * 1024
 
 /** One operation of the interface: what its requests are checked against, and what the OpenAPI document says of it. */
 export interface Operation<Query extends TSchema = TSchema, Body extends TSchema = TSchema> {
@@ -142,7 +142,7 @@ function compileRequest<Q extends TSchema, B extends TSchema>(
   const parseBody = operation.body && compileBody(operation.body)
   return async (ctx: RequestContext): Promise<{ query: Static<Q>; body: Static<B>; digest: Buffer }> => {
     const reads = parseBody !== undefined && (!operation.bodyOptional || hasBody(ctx))
-    const document = reads ? await memory.readJson(ctx, operation.bodyLimitBytes ?? usualBodyLimitBytes) : undefined
+    const document = reads ? await memory.readJson(ctx, operation.bodyLimitBytes ?? defaultBodyLimitBytes) : undefined
     const faults: Fault[] = []
     if (operation.creates) collectFaults(faults, () => readIdempotencyKey(ctx))
     const query = collectFaults(faults, () => parseQuery?.(ctx.query))

@@ -18,7 +18,7 @@ import type { RequestIds } from './request-ids.ts'
 
 // Longer than the lock of a process that died, so that one repetition is enough to go on in its place.
 const waitMs = 30_000
-const longestPauseMs = 500
+const maxPauseMs = 500
 // Three of them fit into the time of a lock.
 const extendEveryMs = 3_000
 
@@ -117,7 +117,7 @@ async function answerFirst(
   work: (seed: string) => Promise<unknown>,
 ): Promise<Outcome> {
   const deadlineMs = performance.now() + waitMs
-  for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     const claim = await claimRequest(deps.pool, request, randomUUID())
     if (claim) return { answer: await workOn(deps, claim, work), replayed: false }
     const known = await findKeyedRequest(deps.pool, request)

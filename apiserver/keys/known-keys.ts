@@ -17,8 +17,8 @@ const unknownMs = 1_000
 // Wrong keys that are all different ask for so many connections together; keys that were right before do not wait with them.
 const strangersAtOnce = 4
 // Done in a few seconds. Half of them may come from one address, which is that of everybody where a proxy stands before.
-const mostStrangers = 4_000
-const mostKept = 10_000
+const maxStrangers = 4_000
+const maxKept = 10_000
 
 /**
  * Looks keys up for requests. Requests with the same key that come in while it is being looked up share the next look: one
@@ -34,7 +34,7 @@ export class KnownKeys {
   readonly #unknown = new Map<string, number>()
   /** Addresses take turns. */
   readonly #strangers = new FairSemaphore({ permits: strangersAtOnce })
-  readonly #places = new FairSemaphore({ permits: mostStrangers, permitsPerKey: mostStrangers / 2 })
+  readonly #places = new FairSemaphore({ permits: maxStrangers, permitsPerKey: maxStrangers / 2 })
 
   constructor(pool: Pool) {
     this.#pool = pool
@@ -72,8 +72,8 @@ export class KnownKeys {
   async #ask({ name, digest, address }: GivenKey): Answer {
     const ask = () => findKey(this.#pool, digest)
     const known = await (this.#right.has(name) ? ask() : this.#askForStranger(address, ask))
-    if (known) this.#noteRight(name)
-    else this.#noteUnknown(name)
+    if (known) this.#markKnown(name)
+    else this.#markUnknown(name)
     return known
   }
 
@@ -87,19 +87,19 @@ export class KnownKeys {
     }
   }
 
-  #noteRight(name: string): void {
+  #markKnown(name: string): void {
     this.#unknown.delete(name)
     if (this.#right.has(name)) return
-    if (this.#right.size >= mostKept) this.#right.clear()
+    if (this.#right.size >= maxKept) this.#right.clear()
     this.#right.add(name)
   }
 
   /** The oldest go first: what was put in again is not the oldest any more. */
-  #noteUnknown(name: string): void {
+  #markUnknown(name: string): void {
     this.#right.delete(name)
     this.#unknown.delete(name)
     this.#unknown.set(name, performance.now() + unknownMs)
     const [oldest] = this.#unknown.keys()
-    if (this.#unknown.size > mostKept && oldest !== undefined) this.#unknown.delete(oldest)
+    if (this.#unknown.size > maxKept && oldest !== undefined) this.#unknown.delete(oldest)
   }
 }

@@ -14,7 +14,7 @@ import {
   readExpiry,
   revokeKey,
   rotateKey,
-  usualOverlapSeconds,
+  defaultOverlapSeconds,
   type MadeKey,
 } from './service.ts'
 
@@ -58,7 +58,7 @@ export function routeKeys(api: Api, { pool }: Deps): void {
     '/v1/preview/keys/{key_id}/rotate',
     { ...making, summary: 'Put a new key in the place of one', body: keyRotateSchema, bodyOptional: true },
     async ({ ctx, caller, params, body, newId }) => {
-      const overlapSeconds = body?.overlap_seconds ?? usualOverlapSeconds
+      const overlapSeconds = body?.overlap_seconds ?? defaultOverlapSeconds
       const { entity, keyId: by } = caller
       const replaced = { entity, id: params['key_id']!, overlapSeconds, by }
       return sealKey(ctx, await rotateKey(pool, replaced, newId()))

@@ -5,8 +5,8 @@ const role = Type.Enum(['admin', 'member', 'read'])
 const time = Type.String({ format: 'date-time' })
 const uuid = Type.String({ format: 'uuid' })
 // A century, so that every date fits.
-const longestLifeSeconds = 100 * 366 * 86_400
-const longestOverlapSeconds = 30 * 86_400
+const maxLifeSeconds = 100 * 366 * 86_400
+const maxOverlapSeconds = 30 * 86_400
 
 /** POST /v1/preview/keys. */
 export const keyCreateSchema = Type.Object({
@@ -14,12 +14,12 @@ export const keyCreateSchema = Type.Object({
   name: Type.Optional(nullable(Type.String({ maxLength: 128, pattern: '^[^\\u0000]*$' }))),
   role: Type.Optional(nullable(role)),
   expires_at: Type.Optional(nullable(time)),
-  expires_in_seconds: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: longestLifeSeconds }))),
+  expires_in_seconds: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: maxLifeSeconds }))),
 })
 
 /** POST /v1/preview/keys/{key_id}/rotate. */
 export const keyRotateSchema = Type.Object({
-  overlap_seconds: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: longestOverlapSeconds }))),
+  overlap_seconds: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: maxOverlapSeconds }))),
 })
 
 /** A key as its entity's admins see it. */

@@ -15,7 +15,7 @@ import { resolveCursor, type PageQuery } from '../training/list.ts'
 import { digestKey, generateKey, prefixOf } from './secret.ts'
 
 /** How long a key that was replaced goes on, where nothing else is asked for. */
-export const usualOverlapSeconds = 3_600
+export const defaultOverlapSeconds = 3_600
 
 /** A key with its characters, which nobody can read again. */
 export interface MadeKey {

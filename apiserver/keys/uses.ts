@@ -1,4 +1,4 @@
-import { noteKeyUses } from '../../db/queries/api-keys.ts'
+import { recordKeyUses } from '../../db/queries/api-keys.ts'
 import type { Pool } from '../../db/pool.ts'
 
 // The database keeps one use a minute; a process does not ask it more often.
@@ -8,25 +8,25 @@ const quietMs = 60_000
 export class KeyUses {
   readonly #pool: Pool
   /** When a key's use was noted last, and those that are still to be noted; a key without a use for a minute has no entry. */
-  readonly #notedAtMs = new Map<string, number>()
+  readonly #recordedAtMs = new Map<string, number>()
   readonly #used = new Set<string>()
 
   constructor(pool: Pool) {
     this.#pool = pool
   }
 
-  note(keyId: string): void {
-    if (!this.#notedAtMs.has(keyId)) this.#used.add(keyId)
+  record(keyId: string): void {
+    if (!this.#recordedAtMs.has(keyId)) this.#used.add(keyId)
   }
 
   /** Writes down what was used since the last time. */
   async flush(): Promise<void> {
     const now = performance.now()
-    for (const [keyId, atMs] of this.#notedAtMs) if (now - atMs > quietMs) this.#notedAtMs.delete(keyId)
+    for (const [keyId, atMs] of this.#recordedAtMs) if (now - atMs > quietMs) this.#recordedAtMs.delete(keyId)
     if (this.#used.size === 0) return
     const keyIds = [...this.#used]
     this.#used.clear()
-    for (const keyId of keyIds) this.#notedAtMs.set(keyId, now)
-    await noteKeyUses(this.#pool, keyIds)
+    for (const keyId of keyIds) this.#recordedAtMs.set(keyId, now)
+    await recordKeyUses(this.#pool, keyIds)
   }
 }

@@ -7,7 +7,7 @@ import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 const keptMs = 5_000
 // From this part of its limit on, what an entity has stored is asked for each time.
 const near = 0.9
-const mostKept = 10_000
+const maxKept = 10_000
 
 /** What a process knows of what an entity has stored. */
 export class KnownUse {
@@ -59,7 +59,7 @@ export class StorageMeter {
   }
 
   /** Notes what this process has stored. */
-  note(entity: string, bytes: number): void {
+  record(entity: string, bytes: number): void {
     const known = this.#known.get(entity)
     if (known) known.added += bytes
   }
@@ -89,7 +89,7 @@ export class StorageMeter {
   #find(entity: string): KnownUse {
     const known = this.#known.get(entity)
     if (known) return known
-    if (this.#known.size >= mostKept) this.#forgetIdle()
+    if (this.#known.size >= maxKept) this.#forgetIdle()
     const use = new KnownUse()
     this.#known.set(entity, use)
     return use

@@ -11,7 +11,7 @@ import { turnOf, type Turn } from './turn.ts'
 // Large bodies that are written to the disk at once; the rest waits before its first byte is read, and small ones do not.
 const receiving = { permits: 64, permitsPerKey: 16 }
 const smallUpToBytes = 4 * 1024 * 1024
-const longestWaitMs = 60_000
+const maxWaitMs = 60_000
 
 /** What entities have stored, and what of theirs is coming in. */
 export class StorageUse {
@@ -80,13 +80,13 @@ export class StorageUse {
   }
 
   /** Notes what this process has stored of an entity. */
-  note(entity: string, bytes: number): void {
-    this.#meter.note(entity, bytes)
+  record(entity: string, bytes: number): void {
+    this.#meter.record(entity, bytes)
   }
 
   async #takeTurn(turn: Turn): Promise<() => void> {
     try {
-      return await this.#turns.acquire({ ...turn, timeoutMs: longestWaitMs })
+      return await this.#turns.acquire({ ...turn, timeoutMs: maxWaitMs })
     } catch (error) {
       if (!(error instanceof PermitTimeout)) throw error
       const detail = `Too many uploads of ${turn.key} are under way, or of all entities; send this one when another has ended.`

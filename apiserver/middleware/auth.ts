@@ -26,7 +26,7 @@ export function requireKey(
     const { weight, ...limits } = applyDefaults(set, config)
     ctx.state.caller = { keyId, entity, role, weight }
     ctx.state.limits = limits
-    keyUses.note(keyId)
+    keyUses.record(keyId)
     await next()
   }
 }

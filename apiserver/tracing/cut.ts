@@ -1,6 +1,6 @@
-const mostCharacters = 200
+const maxCharacters = 200
 
 /** A client's text for a message: the beginning of a long one. */
 export function cut(text: string): string {
-  return text.length > mostCharacters ? `${text.slice(0, mostCharacters).toWellFormed()}…` : text
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters).toWellFormed()}…` : text
 }

@@ -14,9 +14,9 @@ export interface Project {
 
 // An erased project's number must not live on for long; the eraser waits until it surely is forgotten.
 const keptMs = 5_000
-const mostKept = 10_000
+const maxKept = 10_000
 
-const longestName = 256
+const maxNameLength = 256
 
 /** Finds the projects that requests name. */
 export class Projects {
@@ -49,7 +49,7 @@ export class Projects {
   }
 
   #keep(project: Project): void {
-    if (this.#known.size >= mostKept) this.#known.clear()
+    if (this.#known.size >= maxKept) this.#known.clear()
     this.#known.set(project.id, { project, untilMs: performance.now() + keptMs })
   }
 }
@@ -63,5 +63,5 @@ export function splitProjectId(projectId: string): { entity: string; name: strin
 
 /** Whether a project can have this name. */
 export function isTracedName(name: string): boolean {
-  return name !== '' && name.length <= longestName && !name.includes('\0') && name.isWellFormed()
+  return name !== '' && name.length <= maxNameLength && !name.includes('\0') && name.isWellFormed()
 }

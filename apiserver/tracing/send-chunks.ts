@@ -6,11 +6,11 @@ import { streamBytes } from './read-memory.ts'
 import { cutLong } from './write-list.ts'
 
 // A client that takes nothing of what is there for so long has left, or should have.
-const usualStallMs = 30_000
+const defaultStallMs = 30_000
 // A client that takes a little now and then is not waited for without end either.
-const usualDeadlineMs = 60 * 60_000
+const defaultDeadlineMs = 60 * 60_000
 // While rows are read as of one moment, the database keeps all that was replaced since. A million calls take some minutes.
-const longestReadMs = 15 * 60_000
+const maxReadMs = 15 * 60_000
 
 /** An answer that is made while it is sent. */
 interface Chunks {
@@ -33,11 +33,7 @@ export async function sendChunks(
 ): Promise<void> {
   memory.open(ctx).add(streamBytes)
   const giveBack = await streams.take(turnOf(ctx.state.caller))
-  await pipeChunks(
-    ctx,
-    { main },
-    { deadlineMs: longestReadMs, ...answer, chunks: giveBackAfter(answer.chunks, giveBack) },
-  )
+  await pipeChunks(ctx, { main }, { deadlineMs: maxReadMs, ...answer, chunks: giveBackAfter(answer.chunks, giveBack) })
 }
 
 /**
@@ -47,7 +43,7 @@ export async function sendChunks(
 export async function pipeChunks(
   ctx: RequestContext,
   { main }: Pick<TraceDeps, 'main'>,
-  { type, chunks, stallMs = usualStallMs, deadlineMs = usualDeadlineMs }: Chunks,
+  { type, chunks, stallMs = defaultStallMs, deadlineMs = defaultDeadlineMs }: Chunks,
 ): Promise<void> {
   const pieces = cutLong(chunks)
   const begun = new Begun(pieces, await pieces.next())

@@ -6,7 +6,7 @@ import { decodeGroup } from './group-cursor.ts'
 import type { UsageRequest } from './schema.ts'
 
 // Long enough for a month's bill, short enough to be read at once.
-const usualSpanMs = 30 * 86_400_000
+const defaultSpanMs = 30 * 86_400_000
 
 /** The dimensions that were asked for, each once. */
 export function readGroupBy({ group_by: groupBy }: UsageRequest): UsageDimension[] {
@@ -17,7 +17,7 @@ export function readGroupBy({ group_by: groupBy }: UsageRequest): UsageDimension
 export async function reportUsage(pool: Pool, entity: string, request: UsageRequest): Promise<UsageRow[]> {
   const groupBy = readGroupBy(request)
   const to = request.to === undefined ? new Date() : parseTime(request.to)!
-  const from = request.from === undefined ? new Date(to.getTime() - usualSpanMs) : parseTime(request.from)!
+  const from = request.from === undefined ? new Date(to.getTime() - defaultSpanMs) : parseTime(request.from)!
   return sumUsage(pool, entity, {
     from,
     to,

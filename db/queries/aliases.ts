@@ -42,7 +42,7 @@ export async function setAliasIn(
      RETURNING ${columns}`,
     [modelId, alias, step],
   )
-  await tellModel(connection, modelId)
+  await notifyModel(connection, modelId)
   return rows[0]
 }
 
@@ -52,7 +52,7 @@ export async function deleteAlias(connection: Connection, modelId: string, alias
     modelId,
     alias,
   ])
-  if (rowCount) await tellModel(connection, modelId)
+  if (rowCount) await notifyModel(connection, modelId)
   return rowCount === 1
 }
 
@@ -70,6 +70,6 @@ async function holdStep(connection: Connection, modelId: string, step: number): 
 }
 
 /** Its resource's status shows the aliases. */
-async function tellModel(connection: Connection, modelId: string): Promise<void> {
+async function notifyModel(connection: Connection, modelId: string): Promise<void> {
   await connection.query("SELECT pg_notify('training_models', $1::text)", [modelId])
 }

@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { noteAct } from './audit-log.ts'
+import { recordAct } from './audit-log.ts'
 import { selectLimits, type SetLimits } from './entities.ts'
 
 export type KeyRole = 'read' | 'member' | 'admin'
@@ -72,7 +72,7 @@ export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiK
       subject: id,
       details: { role, expires_at: expiresAt },
     } as const
-    if (isNew) await noteAct(connection, act)
+    if (isNew) await recordAct(connection, act)
     return row
   })
 }
@@ -125,7 +125,7 @@ export async function revokeApiKey(
     if (keepAdmin && admins.length === 1 && admins[0] === id) return 'last admin'
     if (key.revokedAt) return 'revoked'
     await connection.query('UPDATE auth.api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id])
-    await noteAct(connection, { entity, actor: by, action: 'key.revoked', subject: key.id })
+    await recordAct(connection, { entity, actor: by, action: 'key.revoked', subject: key.id })
     return 'revoked'
   })
 }
@@ -148,7 +148,7 @@ export async function rotateApiKey(
     if (repeated) return { outcome: 'rotated', key: made }
     await endReplaced(connection, { id, successorId: successor.id, overlapSeconds })
     const details = { replaced_by: made.id, overlap_seconds: overlapSeconds }
-    await noteAct(connection, { entity, actor: by, action: 'key.rotated', subject: key.id, details })
+    await recordAct(connection, { entity, actor: by, action: 'key.rotated', subject: key.id, details })
     return { outcome: 'rotated', key: made }
   })
 }
@@ -176,7 +176,7 @@ async function endReplaced(
 }
 
 /** Notes that keys were used, at most once a minute for each. */
-export async function noteKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
+export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
   await pool.query(
     `UPDATE auth.api_keys SET last_used_at = clock_timestamp()
      WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')`,

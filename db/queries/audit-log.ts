@@ -51,7 +51,7 @@ export interface AuditQuery {
  * Writes an act into the log; to be called last in the transaction that does it, and before what another database does. Acts of an entity are committed in the
  * order of their positions, so that whoever reads on behind the newest misses none.
  */
-export async function noteAct(connection: Connection, act: Act): Promise<void> {
+export async function recordAct(connection: Connection, act: Act): Promise<void> {
   await connection.query("SELECT pg_advisory_xact_lock(hashtext('trainyard audit log'), hashtext($1))", [act.entity])
   await connection.query(
     'INSERT INTO auth.audit_log (entity, actor, action, subject, details) VALUES ($1, $2, $3, $4, $5)',

@@ -10,7 +10,7 @@ export async function listBusyPods(pool: Pool): Promise<Set<string>> {
 }
 
 /** Notes which trainer pods of a base model (by its resource) get no more jobs; the others of it do. */
-export async function noteDraining(
+export async function markDraining(
   pool: Pool,
   baseModel: { namespace: string; name: string },
   pods: string[],

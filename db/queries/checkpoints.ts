@@ -68,6 +68,6 @@ export async function findCheckpoint(
 }
 
 /** Notes how many bytes a checkpoint takes in the store. */
-export async function noteCheckpointBytes(pool: Pool, id: string, bytes: number): Promise<void> {
+export async function recordCheckpointBytes(pool: Pool, id: string, bytes: number): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET bytes = $2 WHERE id = $1', [id, bytes])
 }

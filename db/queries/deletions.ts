@@ -4,7 +4,7 @@ import type { Connection, Pool } from '../pool.ts'
 const rememberedMinutes = 10
 
 /** Writes down what a client is told of a deletion; `target` says what was deleted. */
-export async function noteDeletion(
+export async function recordDeletion(
   connection: Connection,
   entity: string,
   target: string,

@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { commandActor, noteAct } from './audit-log.ts'
+import { commandActor, recordAct } from './audit-log.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
 
 /** What an entity may use; Infinity is no limit. */
@@ -70,7 +70,7 @@ export function changeEntityLimits(pool: Pool, entity: string, changes: Partial<
     const details = Object.fromEntries(
       Object.entries(changes).map(([name, value]) => [name, value === Infinity ? 'none' : value]),
     )
-    await noteAct(connection, { entity, actor: commandActor, action: 'limits.set', subject: null, details })
+    await recordAct(connection, { entity, actor: commandActor, action: 'limits.set', subject: null, details })
     return findEntityLimits(connection, entity)
   })
 }
@@ -101,6 +101,6 @@ export async function saveTokenStatistics(
       [entity, setting],
     )
     const details = { token_statistics: setting }
-    await noteAct(connection, { entity, actor: by, action: 'token_statistics.set', subject: null, details })
+    await recordAct(connection, { entity, actor: by, action: 'token_statistics.set', subject: null, details })
   })
 }

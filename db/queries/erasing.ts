@@ -78,7 +78,7 @@ export async function listRunningErasures(pool: Pool): Promise<RunningErasure[]>
 }
 
 /** Writes how much lay in the store, before any of it is removed; once. */
-export async function noteMeasured(
+export async function recordMeasured(
   pool: Pool,
   id: string,
   measured: { objects: number; bytes: number },

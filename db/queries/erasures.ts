@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { noteAct } from './audit-log.ts'
+import { recordAct } from './audit-log.ts'
 import { cancelModelJobs } from './job-endings.ts'
 
 /** How many of each kind are gone, and `bytes` of the store. */
@@ -52,7 +52,13 @@ export async function requestErasure(
       [id, entity, project, keyId],
     )
     if (rowCount !== 1) return
-    await noteAct(connection, { entity, actor: keyId, action: 'erasure.requested', subject: id, details: { project } })
+    await recordAct(connection, {
+      entity,
+      actor: keyId,
+      action: 'erasure.requested',
+      subject: id,
+      details: { project },
+    })
   })
 }
 

@@ -22,7 +22,7 @@ export interface NotedGarbage extends GarbageUnit {
 const columns = 'prefix, bytes, unseen, noted_at AS "notedAt", kept_at AS "keptAt"'
 
 /** Notes what nothing points at; tells what is in quarantine since this moment. */
-export async function noteGarbage(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
+export async function recordGarbage(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `INSERT INTO training.garbage (prefix, bytes, unseen)
      SELECT prefix, bytes, unseen FROM jsonb_to_recordset($1) AS found (prefix text, bytes bigint, unseen boolean)
@@ -176,6 +176,6 @@ export async function listOldOptimizers(pool: Pool): Promise<string[]> {
 }
 
 /** Notes that the optimizer state of a checkpoint is gone. */
-export async function noteOptimizerGone(pool: Pool, id: string): Promise<void> {
+export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET optimizer_gone_at = now() WHERE id = $1', [id])
 }

@@ -22,10 +22,10 @@ export interface LogLine {
 export type LinePlace = Pick<LogLine, 'attempt' | 'seq'>
 
 /** What is kept of one attempt. */
-const mostLines = 1_000
-const mostBytes = 256 * 1024
+const maxLines = 1_000
+const maxBytes = 256 * 1024
 /** The highest number that a trainer may give a line: what is said about its attempt comes behind. */
-export const largestSeq = 1_999_999_999
+export const maxSeq = 1_999_999_999
 const leftOutSeq = 2_000_000_000
 const lostSeq = 2_000_000_001
 
@@ -55,7 +55,7 @@ export async function recordLog(pool: Pool, attempt: Attempt, lines: ReportedLin
         attempt.jobId,
         attempt.attempt,
         Math.max(kept.seq, ...news.map(({ seq }) => seq)),
-        isFull ? mostLines : kept.lines + fitting.length,
+        isFull ? maxLines : kept.lines + fitting.length,
         countBytes(fitting),
       ],
     )
@@ -129,7 +129,7 @@ async function lockLog(connection: Connection, attempt: Attempt): Promise<KeptLo
 /** Nothing comes behind a line that does not fit: a log has no holes. */
 function takeFitting(lines: ReportedLine[], kept: KeptLog): ReportedLine[] {
   let { lines: count, bytes } = kept
-  const end = lines.findIndex((line) => ++count > mostLines || (bytes += countBytes([line])) > mostBytes)
+  const end = lines.findIndex((line) => ++count > maxLines || (bytes += countBytes([line])) > maxBytes)
   return end === -1 ? lines : lines.slice(0, end)
 }
 
@@ -148,7 +148,7 @@ async function insertLines(connection: Connection, attempt: Attempt, lines: Repo
 }
 
 function sayLeftOut(connection: Connection, attempt: Attempt): Promise<void> {
-  const text = `The rest of this attempt's log was left out: ${mostLines} lines or ${mostBytes / 1024} KiB are kept`
+  const text = `The rest of this attempt's log was left out: ${maxLines} lines or ${maxBytes / 1024} KiB are kept`
   return addOwnLine(connection, attempt, { seq: leftOutSeq, level: 'warn', text })
 }
 

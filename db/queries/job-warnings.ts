@@ -7,7 +7,7 @@ export interface JobWarning {
 }
 
 /** How many a job keeps. */
-const mostWarnings = 20
+const maxWarnings = 20
 
 /** For SQL: all warnings of a job `j`, in order. */
 export const warningsOfJob = 'j.creation_warnings || j.training_warnings'
@@ -15,7 +15,7 @@ export const warningsOfJob = 'j.creation_warnings || j.training_warnings'
 /** What `known` has not, in order, as far as there is room for more. */
 export function pickNewWarnings(known: JobWarning[], told: JobWarning[]): JobWarning[] {
   const all = new Map([...known, ...told].map((warning) => [`${warning.code} ${warning.message}`, warning]))
-  return [...all.values()].slice(known.length, mostWarnings)
+  return [...all.values()].slice(known.length, maxWarnings)
 }
 
 /** The warnings of a job that its `training_started` did not tell. */

@@ -65,6 +65,6 @@ export async function insertJob(connection: Connection, job: NewJob): Promise<bo
 }
 
 /** Notes that a job's resource was made. */
-export async function noteJobResourceMade(pool: Pool, id: string): Promise<void> {
+export async function markJobResourceMade(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.jobs SET cr_made_at = now() WHERE id = $1 AND cr_made_at IS NULL', [id])
 }

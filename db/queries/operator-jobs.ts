@@ -212,6 +212,6 @@ export async function listUnmadeJobs(pool: Pool, namespace: string): Promise<Unm
 }
 
 /** Notes that the resource of a job was made. */
-export async function noteJobResource(pool: Pool, id: string): Promise<void> {
+export async function markJobResource(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.jobs SET cr_made_at = now() WHERE id = $1 AND cr_made_at IS NULL', [id])
 }

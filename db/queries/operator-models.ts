@@ -65,7 +65,7 @@ export async function tieModel(pool: Pool, id: string, namespace: string, crName
 }
 
 /** Remembers what the deletion of a model's resource will mean: then nobody can ask the resource any more. */
-export async function noteDeletionPolicy(pool: Pool, id: string, policy: DeletionPolicy): Promise<void> {
+export async function recordDeletionPolicy(pool: Pool, id: string, policy: DeletionPolicy): Promise<void> {
   await pool.query('UPDATE training.models SET deletion_policy = $2 WHERE id = $1', [id, policy])
 }
 
@@ -126,6 +126,6 @@ export async function listUnmadeModels(pool: Pool, namespace: string): Promise<U
 }
 
 /** Notes that the resource of a model was made. */
-export async function noteModelResource(pool: Pool, id: string): Promise<void> {
+export async function markModelResource(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.models SET cr_made_at = now() WHERE id = $1 AND cr_made_at IS NULL', [id])
 }

@@ -120,7 +120,7 @@ export async function listOwnPayloads(connection: Connection, modelId: string, o
 }
 
 /** Notes that a payload was removed from the store. */
-export async function noteInputGone(connection: Connection, uri: string): Promise<void> {
+export async function markInputRemoved(connection: Connection, uri: string): Promise<void> {
   await connection.query(
     'UPDATE training.jobs SET input_gone_at = now() WHERE input_uri = $1 AND input_gone_at IS NULL',
     [uri],
@@ -128,7 +128,7 @@ export async function noteInputGone(connection: Connection, uri: string): Promis
 }
 
 /** Notes that a model's resources, adapters and files are gone. */
-export async function noteCleared(pool: Pool, modelId: string): Promise<void> {
+export async function markCleared(pool: Pool, modelId: string): Promise<void> {
   await withTransaction(pool, async (connection) => {
     await connection.query('UPDATE training.checkpoints SET purged_at = now() WHERE model_id = $1', [modelId])
     await connection.query('UPDATE training.models SET cleared_at = now() WHERE id = $1 AND cleared_at IS NULL', [
@@ -138,7 +138,7 @@ export async function noteCleared(pool: Pool, modelId: string): Promise<void> {
 }
 
 /** Notes that nothing of a model is left but tombstones: its own row, and those of its checkpoints and jobs. */
-export async function notePurged(pool: Pool, modelId: string): Promise<void> {
+export async function markPurged(pool: Pool, modelId: string): Promise<void> {
   await pool.query('UPDATE training.models SET purged_at = now() WHERE id = $1', [modelId])
 }
 
@@ -163,6 +163,6 @@ export async function listCheckpointsToPurge(pool: Pool): Promise<DeletedCheckpo
 }
 
 /** Notes that the files and adapters of deleted checkpoints are gone. */
-export async function noteCheckpointsPurged(pool: Pool, ids: string[]): Promise<void> {
+export async function markCheckpointsPurged(pool: Pool, ids: string[]): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET purged_at = now() WHERE id = ANY ($1)', [ids])
 }

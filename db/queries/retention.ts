@@ -53,7 +53,7 @@ export async function listRetainedCheckpoints(pool: Pool, modelId: string): Prom
 }
 
 /** Notes that a model's retention was applied at a time that the database tells. */
-export async function noteRetentionApplied(pool: Pool, modelId: string, retention: Retention): Promise<void> {
+export async function markRetentionApplied(pool: Pool, modelId: string, retention: Retention): Promise<void> {
   await pool.query('UPDATE training.models SET retention_applied_at = now() WHERE id = $1 AND retention = $2::jsonb', [
     modelId,
     JSON.stringify(retention),

@@ -75,7 +75,7 @@ export async function listOldStatistics(pool: Pool): Promise<string[]> {
 }
 
 /** Notes that the file of a checkpoint's statistics is gone; the pushes stay. */
-export async function noteStatisticsGone(pool: Pool, id: string): Promise<void> {
+export async function markStatisticsRemoved(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL, statistics_bytes = NULL WHERE id = $1', [
     id,
   ])

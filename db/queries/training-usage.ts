@@ -1,7 +1,7 @@
 import type { Connection } from '../pool.ts'
 
 // A trainer's report is not worth more than this in one step.
-const mostTokensOfAStep = 1e12
+const maxTokensPerStep = 1e12
 
 /**
  * Charges an attempt that ends now, before its row changes; the caller has locked the row, and does the rest in the same
@@ -21,7 +21,7 @@ export async function chargeAttempt(connection: Connection, jobId: string, endsJ
        CASE WHEN $2 THEN steps.tokens ELSE 0 END, $3, $4::float8 * j.gpus
      FROM training.jobs j JOIN training.models m ON m.id = j.model_id,
        LATERAL (
-         SELECT coalesce(sum(least(greatest((e.data->>'num_trainable_tokens')::float8, 0), ${mostTokensOfAStep})), 0)
+         SELECT coalesce(sum(least(greatest((e.data->>'num_trainable_tokens')::float8, 0), ${maxTokensPerStep})), 0)
            ::bigint AS tokens
          FROM training.events e
          WHERE e.job_id = j.id AND e.type = 'gradient_step'

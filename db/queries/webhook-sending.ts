@@ -83,7 +83,7 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
 }
 
 /** Notes how an attempt ended, unless the delivery was given to somebody else or is to be replayed. */
-export async function noteAttempt(pool: Pool, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<void> {
+export async function recordAttempt(pool: Pool, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<void> {
   const { delivered, status, error, retryInMs, pauseMs } = outcome
   await pool.query(
     `WITH noted AS (

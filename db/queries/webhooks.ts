@@ -1,5 +1,5 @@
 import { withTransaction, type Pool } from '../pool.ts'
-import { noteAct } from './audit-log.ts'
+import { recordAct } from './audit-log.ts'
 
 export interface WebhookRow {
   id: string
@@ -39,7 +39,7 @@ export async function insertWebhook(pool: Pool, webhook: NewWebhook, most: numbe
       [id, entity, project, url, events, description, secret, keyId, most],
     )
     if (rowCount !== 1) return
-    await noteAct(connection, { entity, actor: keyId, action: 'webhook.made', subject: id, details: { project } })
+    await recordAct(connection, { entity, actor: keyId, action: 'webhook.made', subject: id, details: { project } })
   })
   return findWebhook(pool, entity, id)
 }
@@ -90,7 +90,7 @@ export async function rotateWebhookSecret(
       [id, entity, secret],
     )
     if (rowCount !== 1) return
-    await noteAct(connection, { entity, actor: by, action: 'webhook.secret_rotated', subject: id.toLowerCase() })
+    await recordAct(connection, { entity, actor: by, action: 'webhook.secret_rotated', subject: id.toLowerCase() })
   })
   return findWebhook(pool, entity, id)
 }
@@ -104,7 +104,7 @@ export async function deleteWebhook(pool: Pool, { entity, id, by }: WebhookChang
       [id, entity],
     )
     if (rowCount !== 1) return false
-    await noteAct(connection, { entity, actor: by, action: 'webhook.deleted', subject: id.toLowerCase() })
+    await recordAct(connection, { entity, actor: by, action: 'webhook.deleted', subject: id.toLowerCase() })
     return true
   })
   if (!isDeleted) return false

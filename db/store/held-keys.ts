@@ -9,7 +9,7 @@ export interface KeyHolds {
 }
 
 // Longer than any request takes. What a crash leaves ends by itself.
-const longestHold = "interval '6 hours'"
+const maxHold = "interval '6 hours'"
 
 /**
  * Holds a key while `write` stores an object under it and commits the row that points at it: until then nobody removes what
@@ -52,7 +52,7 @@ async function releaseKeys({ pool, schema }: KeyHolds, holders: string[]): Promi
 
 /** Forgets the holds that their holders did not release. */
 export async function forgetOldHolds({ pool, schema }: KeyHolds): Promise<void> {
-  await pool.query(`DELETE FROM ${schema}.held_keys WHERE held_at < now() - ${longestHold}`)
+  await pool.query(`DELETE FROM ${schema}.held_keys WHERE held_at < now() - ${maxHold}`)
 }
 
 /**
@@ -87,7 +87,7 @@ export async function whileUnheld(
 
 async function isHeld(connection: Connection, schema: KeyHolds['schema'], key: string): Promise<boolean> {
   const { rowCount } = await connection.query(
-    `SELECT FROM ${schema}.held_keys WHERE key = $1 AND held_at >= now() - ${longestHold} LIMIT 1`,
+    `SELECT FROM ${schema}.held_keys WHERE key = $1 AND held_at >= now() - ${maxHold} LIMIT 1`,
     [key],
   )
   return rowCount !== 0

@@ -22,12 +22,12 @@ export async function wantClaim(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.installation SET claim_wanted = true')
 }
 
-export async function noteClaimed(pool: Pool): Promise<void> {
+export async function markClaimed(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.installation SET claim_wanted = false')
 }
 
 /** Notes why nothing is removed from the store; null when things are. */
-export async function noteTrouble(pool: Pool, trouble: string | null): Promise<void> {
+export async function recordTrouble(pool: Pool, trouble: string | null): Promise<void> {
   await pool.query('UPDATE training.installation SET trouble = $1 WHERE trouble IS DISTINCT FROM $1', [trouble])
 }
 

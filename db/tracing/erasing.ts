@@ -74,7 +74,7 @@ export async function eraseSomeRows(pool: Pool, number: number, limit: number): 
 }
 
 /** Notes that nothing is left of a project; of its name neither. */
-export async function noteErased(pool: Pool, number: number): Promise<void> {
+export async function markErased(pool: Pool, number: number): Promise<void> {
   await pool.query("UPDATE tracing.projects SET erased_at = now(), name = '' WHERE number = $1", [number])
 }
 

@@ -94,7 +94,7 @@ export async function deleteFeedback(connection: Connection, project: number, id
 }
 
 // Of one call in a list; it is in memory as a whole.
-const mostBytes = 16 * 1024 * 1024
+const maxBytes = 16 * 1024 * 1024
 const bytes = 'octet_length(f::text)'
 
 /** Bytes of what is said of calls, as far as it is listed with them. */
@@ -104,7 +104,7 @@ export async function measureFeedbackOfCalls(
   callIds: string[],
 ): Promise<Map<string, number>> {
   const { rows } = await pool.query<{ id: string; bytes: number }>(
-    `SELECT f.call_id AS id, least(sum(${bytes}), ${mostBytes})::int AS bytes
+    `SELECT f.call_id AS id, least(sum(${bytes}), ${maxBytes})::int AS bytes
      FROM tracing.feedback f WHERE f.project = $1 AND f.call_id = ANY ($2) GROUP BY f.call_id`,
     [project, callIds],
   )
@@ -120,7 +120,7 @@ export async function listFeedbackOfCalls(pool: Pool, project: number, callIds: 
      FROM (
        SELECT f.*, sum(${bytes}) OVER (PARTITION BY f.call_id ORDER BY f.created_at, f.id) AS so_far
        FROM tracing.feedback f WHERE f.project = $1 AND f.call_id = ANY ($2)
-     ) f WHERE f.so_far <= ${mostBytes} ORDER BY f.created_at, f.id`,
+     ) f WHERE f.so_far <= ${maxBytes} ORDER BY f.created_at, f.id`,
     [project, callIds],
   )
   return rows

@@ -1,7 +1,7 @@
 import type { Pool } from '../pool.ts'
 
 // Somebody else may open it before us, and an erasure close that before we look again; but hardly twice.
-const mostTries = 10
+const maxTries = 10
 
 /** The number of a project; 0, which no project has, when it is not there. */
 export async function findTraceProject(pool: Pool, entity: string, name: string): Promise<number> {
@@ -14,7 +14,7 @@ export async function findTraceProject(pool: Pool, entity: string, name: string)
 
 /** The number of a project, which begins with this when it is not there. */
 export async function openTraceProject(pool: Pool, entity: string, name: string): Promise<number> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const found = await findTraceProject(pool, entity, name)
     if (found !== 0) return found
     const { rows } = await pool.query<{ number: number }>(

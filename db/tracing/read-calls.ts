@@ -54,12 +54,12 @@ const computed: Record<string, string> = {
   )::bigint END`,
 }
 
-// Columns of any size. Calls in which they have more than `mostBytes` are listed without them: these are then read by
+// Columns of any size. Calls in which they have more than `maxBytes` are listed without them: these are then read by
 // their keys, so that no chunk of a list is large, whatever the calls are.
 const texts: ReadonlySet<string> = new Set(['attributes', 'inputs', 'output', 'summary', 'otel_dump', 'exception'])
 const textBytes = '(c.start_size + c.end_size + coalesce(octet_length(c.exception), 0))'
-const mostBytes = 16 * 1024
-const mostBytesApart = 4 * 1024 * 1024
+const maxBytes = 16 * 1024
+const maxBytesApart = 4 * 1024 * 1024
 
 /** Calls in chunks, in bounded memory. @param announce is told of each chunk how many bytes are read apart, before they are */
 export function streamCalls(
@@ -70,7 +70,7 @@ export function streamCalls(
   const columns = selection.columns.filter((name) => texts.has(name))
   const bytesApart = ({ held }: StoredCall) => held?.[2] ?? 0
   return streamRows<StoredCall>(pool, selectCalls(selection), async function* (connection, calls) {
-    for (const part of splitBySize(calls, mostBytesApart, bytesApart)) {
+    for (const part of splitBySize(calls, maxBytesApart, bytesApart)) {
       announce(part.reduce((sum, call) => sum + bytesApart(call), 0))
       await readTexts(connection, part, columns)
       yield part
@@ -120,7 +120,7 @@ const fromPage: Record<string, string> = {
 function selectCalls({ columns, where, orderBy, limit, offset, values }: CallSelection): Statement {
   const found = `FROM tracing.calls c WHERE ${where}`
   const calls = `SELECT ${selectColumns(columns)} ${found}`
-  const rest = { values, largestRow: mostBytes }
+  const rest = { values, maxRowBytes: maxBytes }
   if (!offset) return { text: `${calls} ${orderBy} ${limitOf(limit)}`, ...rest }
   const from = `OFFSET ${BigInt(offset)}`
   const begin = fromPage[orderBy]
@@ -131,10 +131,10 @@ function selectCalls({ columns, where, orderBy, limit, offset, values }: CallSel
 
 function selectColumns(names: readonly string[]): string {
   const columns = names.map((name) => {
-    if (texts.has(name)) return `CASE WHEN ${textBytes} <= ${mostBytes} THEN c.${name} END AS ${name}`
+    if (texts.has(name)) return `CASE WHEN ${textBytes} <= ${maxBytes} THEN c.${name} END AS ${name}`
     return computed[name] ? `${computed[name]} AS ${name}` : `c.${name}`
   })
-  const held = `CASE WHEN ${textBytes} > ${mostBytes} THEN ARRAY[c.project, c.week, ${textBytes}] END AS held`
+  const held = `CASE WHEN ${textBytes} > ${maxBytes} THEN ARRAY[c.project, c.week, ${textBytes}] END AS held`
   return [...columns, ...(names.some((name) => texts.has(name)) ? [held] : [])].join(', ')
 }
 

@@ -22,7 +22,7 @@ export function projectIdOf(alias: string): string {
 export type SelectedRow = Record<string, string | number | null>
 
 // Feedback has a payload of up to a MiB.
-const largestRows = { 'tracing.feedback f': 1024 * 1024, 'tracing.costs f': 16 * 1024 }
+const maxRowBytes = { 'tracing.feedback f': 1024 * 1024, 'tracing.costs f': 16 * 1024 }
 
 /** The rows in chunks, in bounded memory. */
 export function selectRows(pool: Pool, selection: RowSelection): AsyncGenerator<SelectedRow[], void, undefined> {
@@ -31,5 +31,5 @@ export function selectRows(pool: Pool, selection: RowSelection): AsyncGenerator<
   const order = orderBy === '' ? '' : `ORDER BY ${orderBy}`
   const bounds = `LIMIT $${values.length + 1}::bigint OFFSET $${values.length + 2}::bigint`
   const text = `SELECT ${named.join(', ')} FROM ${from} WHERE ${where} ${order} ${bounds}`
-  return streamRows<SelectedRow>(pool, { text, values: [...values, limit, offset], largestRow: largestRows[from] })
+  return streamRows<SelectedRow>(pool, { text, values: [...values, limit, offset], maxRowBytes: maxRowBytes[from] })
 }

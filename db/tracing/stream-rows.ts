@@ -5,13 +5,13 @@ export interface Statement {
   text: string
   values: unknown[]
   /** About how many bytes a row of it may have, if the largest texts were stored that are taken. */
-  largestRow: number
+  maxRowBytes: number
 }
 
 // The first rows come at once; then as many as are worth a round trip and fit into memory whatever they hold.
 const firstRows = 100
-const mostRows = 1_000
-const mostBytes = 4 * 1024 * 1024
+const maxRows = 1_000
+const maxBytes = 4 * 1024 * 1024
 
 /**
  * The rows of a query in chunks, in bounded memory however many there are, all as of the same moment. The connection is
@@ -21,7 +21,7 @@ const mostBytes = 4 * 1024 * 1024
  */
 export async function* streamRows<Row>(
   pool: Pool,
-  { text, values, largestRow }: Statement,
+  { text, values, maxRowBytes }: Statement,
   complete?: (connection: Connection, rows: Row[]) => AsyncIterable<Row[]>,
 ): AsyncGenerator<Row[], void, undefined> {
   const client = await pool.connect()
@@ -30,7 +30,7 @@ export async function* streamRows<Row>(
     // A plan that gives its first rows soon is better than one that gives the last ones soon.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL cursor_tuple_fraction = 0.001')
     await client.query(`DECLARE found NO SCROLL CURSOR FOR ${text}`, values)
-    const most = Math.max(1, Math.min(mostRows, Math.floor(mostBytes / largestRow)))
+    const most = Math.max(1, Math.min(maxRows, Math.floor(maxBytes / maxRowBytes)))
     for (let wanted = Math.min(firstRows, most), more = true; more; wanted = most) {
       const { rows } = await client.query(`FETCH ${wanted} FROM found`)
       more = rows.length === wanted

@@ -60,5 +60,5 @@ export function streamThreads(
     GROUP BY thread_id HAVING max(ended_at) IS NOT NULL
     ORDER BY ${[...order, 'thread_id'].join(', ')} LIMIT $5::bigint OFFSET $6::bigint`
   const values = [project, page.after, page.before, page.threadIds, page.limit, page.offset]
-  return streamRows<ThreadRow>(pool, { text, values, largestRow: 2_000 })
+  return streamRows<ThreadRow>(pool, { text, values, maxRowBytes: 2_000 })
 }

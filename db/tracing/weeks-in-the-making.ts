@@ -13,7 +13,7 @@ const checkViolation = '23514'
 // Somebody holds the table, or there is too much to move.
 const cannotNow = new Set(['55P03', '57014', checkViolation])
 const pauseMs = 500
-const mostPauses = 20
+const maxPauses = 20
 
 /** Makes the partitions of this week and the coming ones; answers the weeks that could not get one this time. */
 export async function addWeeks(pool: Pool, weeksAhead: number): Promise<number[]> {
@@ -41,7 +41,7 @@ export async function whenWeekIsMade<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write()
     } catch (error) {
-      if ((error as { code?: string }).code !== checkViolation || pauses === mostPauses) throw error
+      if ((error as { code?: string }).code !== checkViolation || pauses === maxPauses) throw error
       await delay(pauseMs)
     }
   }

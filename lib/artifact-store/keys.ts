@@ -2,8 +2,8 @@ const scheme = 'artifact:///'
 const segment = '[a-zA-Z0-9][a-zA-Z0-9._-]*'
 const keyPattern = new RegExp(`^[a-z0-9][a-zA-Z0-9._-]*(/${segment})*$`)
 // Below what S3 takes (1,024 bytes, of which a store's own prefix needs some) and what file systems take for a name.
-const longestKey = 800
-const longestSegment = 200
+const maxKeyLength = 800
+const maxSegmentLength = 200
 
 /** The key of an `artifact:///KEY` address, or undefined when it is no such address. */
 export function artifactKey(uri: string): string | undefined {
@@ -19,8 +19,8 @@ export function artifactUri(key: string): string {
 
 /** True for a name that every store can hold and that leads nowhere else. */
 export function isKey(key: string): boolean {
-  if (key.length > longestKey || !keyPattern.test(key) || key.includes('..')) return false
-  return key.split('/').every((part) => part.length <= longestSegment)
+  if (key.length > maxKeyLength || !keyPattern.test(key) || key.includes('..')) return false
+  return key.split('/').every((part) => part.length <= maxSegmentLength)
 }
 
 /** The same key. @throws {Error} when it is none: a fault of the caller, who must have checked what people give */

@@ -41,7 +41,7 @@ export async function spoolSource(
   let size = 0
   try {
     let broken: Error | undefined
-    for await (const chunk of tellBreak(source, (error) => (broken = error))) {
+    for await (const chunk of describeBreak(source, (error) => (broken = error))) {
       size += chunk.length
       if (size > maxBytes) throw new SourceTooLarge(`more than ${maxBytes} bytes`)
       count?.(chunk.length)
@@ -59,7 +59,7 @@ export async function spoolSource(
 }
 
 /** Ends where the source breaks. */
-async function* tellBreak(source: Readable, tell: (error: Error) => void): AsyncGenerator<Uint8Array> {
+async function* describeBreak(source: Readable, tell: (error: Error) => void): AsyncGenerator<Uint8Array> {
   try {
     yield* source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
   } catch (error) {

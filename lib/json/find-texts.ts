@@ -16,7 +16,7 @@ const maxObjects = 500_000
 const maxItems = 2_000_000
 
 // Gone over in one or two milliseconds.
-const usualStretchBytes = 256 * 1024
+const defaultStretchBytes = 256 * 1024
 
 /** The texts in a value: itself, or those of its items, or those of its members in the order of the plan. */
 export type TextTree = JsonText | TextTree[] | undefined
@@ -42,8 +42,8 @@ export function scanPlanned(bytes: Buffer, start: number, plan: Plan): PlannedTe
 
 /** The same in stretches, between which others have their turn. */
 export async function scanInTurns(bytes: Buffer, start: number, plan: Plan): Promise<PlannedTexts> {
-  if (bytes.length <= usualStretchBytes) return scanPlanned(bytes, start, plan)
-  const scan = new PlannedScan(bytes, { start, stretchBytes: usualStretchBytes, closers: createClosers() }).scan(plan)
+  if (bytes.length <= defaultStretchBytes) return scanPlanned(bytes, start, plan)
+  const scan = new PlannedScan(bytes, { start, stretchBytes: defaultStretchBytes, closers: createClosers() }).scan(plan)
   const turns = new Turns()
   for (;;) {
     const { done, value } = scan.next()

@@ -10,7 +10,7 @@ export interface UrlRules {
 }
 
 // Signed addresses of clouds have about 2,000.
-const longestAddress = 4096
+const maxAddressLength = 4096
 
 const shape = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(?:\?[^#]*)?(?:#.*)?$/i
 
@@ -45,7 +45,7 @@ function split(address: string) {
   if (!/^[\x21-\x7e]*$/.test(address) || /[\\<>"{}|^`]/.test(address)) {
     refuse('syntax', 'it has characters that an address cannot have; encode them')
   }
-  if (address.length > longestAddress) refuse('syntax', `it is longer than ${longestAddress} characters`)
+  if (address.length > maxAddressLength) refuse('syntax', `it is longer than ${maxAddressLength} characters`)
   const [, scheme = '', authority = '', path = ''] = shape.exec(address) ?? []
   if (scheme === '') refuse('syntax', 'this is not a valid address')
   return { scheme: scheme.toLowerCase(), authority, path }

@@ -19,7 +19,7 @@ interface SentEvent {
 // Bounds of what is remembered and of what waits while kube-apiserver is away.
 const rememberedEvents = 500
 const queuedEvents = 200
-const longestMessage = 1000
+const maxMessageLength = 1000
 
 /** Writes Kubernetes events; the same words about the same object again only raise a count. Never throws. */
 export class Events {
@@ -48,7 +48,7 @@ export class Events {
     if (this.queued >= queuedEvents) return
     this.queued += 1
     this.tail = this.tail
-      .then(() => this.write(type, subject, reason, message.slice(0, longestMessage)))
+      .then(() => this.write(type, subject, reason, message.slice(0, maxMessageLength)))
       .catch((error: unknown) => this.log.debug({ error, reason }, 'event not written'))
       .finally(() => (this.queued -= 1))
   }

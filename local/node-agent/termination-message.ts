@@ -6,8 +6,8 @@ import type { Mount } from './mounts.ts'
 import type { Run } from './run.ts'
 
 // The bounds that Kubernetes sets.
-const longestMessageBytes = 4096
-const longestLogBytes = 2048
+const maxMessageBytes = 4096
+const maxLogBytes = 2048
 const logLines = 80
 
 /** The container's terminationMessagePath, so that a program that is told it by variable or argument writes here. */
@@ -22,14 +22,14 @@ export function locateTerminationMessage(container: Container, runFolder: string
 export async function readTerminationMessage(container: Container, run: Run): Promise<string> {
   const written = await readStart(path.join(run.folder, 'termination-log'))
   const wantsLog = container.terminationMessagePolicy === 'FallbackToLogsOnError' && run.exit?.code !== 0
-  return written || !wantsLog ? written : (await readTail(run.folder, logLines)).slice(-longestLogBytes)
+  return written || !wantsLog ? written : (await readTail(run.folder, logLines)).slice(-maxLogBytes)
 }
 
 async function readStart(file: string): Promise<string> {
   const handle = await open(file, 'r').catch(() => undefined)
   if (!handle) return ''
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(longestMessageBytes), 0, longestMessageBytes, 0)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxMessageBytes), 0, maxMessageBytes, 0)
     return buffer.toString('utf8', 0, bytesRead)
   } finally {
     await handle.close()

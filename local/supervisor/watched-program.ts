@@ -76,7 +76,7 @@ export class WatchedProgram {
       const child = this.#spawn()
       const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
       const identity = child.pid === undefined ? undefined : identifyProcess(child.pid)
-      this.#note({ ...(identity ? { process: identity } : {}), ready: false, starts: this.record.starts + 1 })
+      this.#record({ ...(identity ? { process: identity } : {}), ready: false, starts: this.record.starts + 1 })
       log.info({ program: name, pid: child.pid }, 'program started')
       if (identity) void this.#watchReadiness(identity)
       const [code, signal] = await ended
@@ -85,7 +85,7 @@ export class WatchedProgram {
       log.error({ program: name, error }, 'program does not start')
     }
     delete this.record.process
-    this.#note({ ready: false })
+    this.#record({ ready: false })
   }
 
   #spawn(): ChildProcess {
@@ -104,12 +104,12 @@ export class WatchedProgram {
   async #watchReadiness(identity: ProcessIdentity): Promise<void> {
     const isCurrent = () => this.record.process === identity && !this.#stopped
     while (isCurrent() && !this.record.ready) {
-      if ((await isReady(this.spec.ready)) && isCurrent()) this.#note({ ready: true })
+      if ((await isReady(this.spec.ready)) && isCurrent()) this.#record({ ready: true })
       else await this.#pause(pollMs)
     }
   }
 
-  #note(change: Partial<ProgramRecord>): void {
+  #record(change: Partial<ProgramRecord>): void {
     Object.assign(this.record, change)
     this.#surroundings.onChange()
   }

@@ -36,7 +36,7 @@ export function planTrainers(facts: TrainerFacts): TrainerPlan {
   const present = facts.pods.filter((pod) => !isTerminating(pod))
   const kept = pickKept(present, facts)
   const doomed = present.filter((pod) => !kept.includes(pod) && (isDead(pod) || !isBusy(pod, facts)))
-  const removals = doomed.map((pod) => ({ do: 'delete' as const, ...identify(pod), reason: tellFault(pod, facts) }))
+  const removals = doomed.map((pod) => ({ do: 'delete' as const, ...identify(pod), reason: describeFault(pod, facts) }))
   const leaving = facts.pods.filter((pod) => !kept.includes(pod))
   return { actions: [...removals, ...planCreations(facts)], draining: leaving.map((pod) => identify(pod).uid) }
 }
@@ -50,7 +50,7 @@ function pickKept(present: Pod[], facts: TrainerFacts): Pod[] {
     .slice(0, facts.wanted)
 }
 
-function tellFault(pod: Pod, facts: TrainerFacts): string {
+function describeFault(pod: Pod, facts: TrainerFacts): string {
   if (isDead(pod)) return `the pod is ${pod.status?.phase}`
   return isCurrent(pod, facts) ? 'there are more trainers than wanted' : 'its specification is not the current one'
 }

@@ -1,6 +1,6 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels, reasons } from '../../crds/names.ts'
-import { listBusyPods, noteDraining } from '../../db/queries/busy-trainers.ts'
+import { listBusyPods, markDraining } from '../../db/queries/busy-trainers.ts'
 import { registerBaseModel, unregisterBaseModel } from '../../db/queries/operator-base-models.ts'
 import type { Context } from '../context.ts'
 import { applyObject, createObject, deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
@@ -44,7 +44,7 @@ async function makeChildren(context: Context, baseModel: BaseModel): Promise<Err
 
 async function forgetBaseModel({ client, pool, namespace, log }: Context, name: string): Promise<void> {
   if (await readObject(client, customPath('BaseModel', namespace, name))) return
-  await noteDraining(pool, { namespace, name }, [])
+  await markDraining(pool, { namespace, name }, [])
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model forgotten')
 }
 
@@ -74,7 +74,7 @@ async function keepTrainers(context: Context, baseModel: BaseModel): Promise<voi
     hash: trainerHash(baseModel, context.podSettings),
     now: new Date(),
   })
-  await noteDraining(context.pool, { namespace: context.namespace, name }, draining)
+  await markDraining(context.pool, { namespace: context.namespace, name }, draining)
   for (const action of actions) await executeAction(context, baseModel, action)
 }
 

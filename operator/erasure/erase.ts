@@ -2,7 +2,7 @@ import {
   eraseRows,
   finishErasure,
   listRunningErasures,
-  noteMeasured,
+  recordMeasured,
   removeLastKeys,
   type RunningErasure,
 } from '../../db/queries/erasing.ts'
@@ -40,7 +40,7 @@ export async function eraseAll(context: Context, afterSeconds = settledSeconds):
 async function erase(context: Context, erasure: RunningErasure, afterSeconds: number): Promise<void> {
   const { pool, log } = context
   const models = await listModelsToErase(pool, erasure)
-  if (erasure.measuredAt === null) await noteMeasured(pool, erasure.id, await measure(context, models))
+  if (erasure.measuredAt === null) await recordMeasured(pool, erasure.id, await measure(context, models))
   let payloadsLeft = 0
   for (const model of models) payloadsLeft += (await clearModel(context, model)).payloadsLeft
   // Their database may be away: nothing else waits for it.

@@ -1,5 +1,5 @@
-import { listOldOptimizers, listOldPayloads, noteOptimizerGone } from '../../db/queries/garbage.ts'
-import { listOldStatistics, noteStatisticsGone } from '../../db/queries/token-statistics.ts'
+import { listOldOptimizers, listOldPayloads, markOptimizerRemoved } from '../../db/queries/garbage.ts'
+import { listOldStatistics, markStatisticsRemoved } from '../../db/queries/token-statistics.ts'
 import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
 import { forgetProgress, listSpentProgress } from '../../db/queries/job-progress.ts'
 import type { Context } from '../context.ts'
@@ -11,7 +11,7 @@ type Deps = Pick<Context, 'pool' | 'artifacts'>
 export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<void> {
   for (const id of await listOldOptimizers(pool)) {
     await artifacts.remove(`checkpoints/${id}/optimizer.safetensors`)
-    await noteOptimizerGone(pool, id)
+    await markOptimizerRemoved(pool, id)
   }
 }
 
@@ -20,7 +20,7 @@ export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<vo
   for (let old = await listOldStatistics(pool); old.length > 0; old = await listOldStatistics(pool)) {
     for (const id of old) {
       await artifacts.remove(tokenStatisticsKey(id))
-      await noteStatisticsGone(pool, id)
+      await markStatisticsRemoved(pool, id)
     }
   }
 }

@@ -5,7 +5,7 @@ import { surveyStore, type SurveyedUnit } from './survey.ts'
 type Deps = Pick<Context, 'pool' | 'tracing' | 'artifacts'>
 
 // Of either kind; what more there is waits for the next time.
-const mostGarbage = 100_000
+const maxGarbage = 100_000
 // The clocks of the store and of the databases differ.
 const skewMs = 10 * 60_000
 
@@ -44,7 +44,7 @@ export async function findGarbage(deps: Deps, youngest: number): Promise<FoundGa
   return {
     known: known.units,
     unseen: unseen.units,
-    unreferenced: loose.count > mostGarbage ? undefined : loose.prefixes,
+    unreferenced: loose.count > maxGarbage ? undefined : loose.prefixes,
     usedAgain: used.prefixes,
     counts: { units: count, unseen: unseen.count },
   }
@@ -56,7 +56,7 @@ class SomeUnits {
   count = 0
 
   add(unit: SurveyedUnit): void {
-    if (this.count++ < mostGarbage) this.units.push(unit)
+    if (this.count++ < maxGarbage) this.units.push(unit)
   }
 
   get prefixes(): string[] {

@@ -1,4 +1,4 @@
-import { noteTrouble } from '../../db/store/installation.ts'
+import { recordTrouble } from '../../db/store/installation.ts'
 import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
 import type { Context } from '../context.ts'
 import { GuardedStore, StoreNotOurs } from './guarded-store.ts'
@@ -51,7 +51,7 @@ export class StoreGuard {
       this.#garbageTrouble = undefined
       this.#sweptMs = -Infinity
     }
-    await this.#note(trouble)
+    await this.#record(trouble)
   }
 
   /** Now and then looks for garbage in a store that is ours. */
@@ -59,27 +59,27 @@ export class StoreGuard {
     if (!this.#isOurs || performance.now() - this.#sweptMs < betweenSweepsMs) return
     this.#sweptMs = performance.now()
     this.#garbageTrouble = (await sweepGarbage({ ...this.#deps, artifacts: this.artifacts })).trouble
-    await this.#tell()
+    await this.#report()
   }
 
   /** @throws {StoreNotOurs} */
   async #requireOurs(): Promise<void> {
-    if (performance.now() - this.#lookedMs > freshMs) await this.#note(await this.#ownership.look())
+    if (performance.now() - this.#lookedMs > freshMs) await this.#record(await this.#ownership.look())
     if (!this.#isOurs) throw new StoreNotOurs(this.#foreign)
   }
 
-  async #note(foreign: string | undefined): Promise<void> {
+  async #record(foreign: string | undefined): Promise<void> {
     this.#lookedMs = performance.now()
     this.#foreign = foreign
     this.#isOurs = foreign === undefined
-    await this.#tell()
+    await this.#report()
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     const { pool, log } = this.#deps
     const trouble = this.#foreign ?? this.#garbageTrouble
     if (trouble !== undefined && trouble !== this.#trouble) log.error({ trouble }, 'the artifact store is left alone')
     this.#trouble = trouble
-    await noteTrouble(pool, trouble ?? null)
+    await recordTrouble(pool, trouble ?? null)
   }
 }

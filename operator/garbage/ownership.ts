@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { keepUnits } from '../../db/queries/garbage.ts'
 import type { KeyHolds } from '../../db/store/held-keys.ts'
-import { addMark, forgetOldMarks, isMarkKnown, noteClaimed, readInstallation } from '../../db/store/installation.ts'
+import { addMark, forgetOldMarks, isMarkKnown, markClaimed, readInstallation } from '../../db/store/installation.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import type { Context } from '../context.ts'
 import { StoreSigns, type StoreSign } from './signs.ts'
@@ -88,7 +88,7 @@ export class StoreOwnership {
     await keepUnits(pool, unseen)
     await signs.removeOthers()
     await this.#renewMark(signs)
-    await noteClaimed(pool)
+    await markClaimed(pool)
     log.warn({ kept: unseen.length }, 'the artifact store is claimed for this installation')
     return { trouble: undefined, isNew: true }
   }

@@ -10,7 +10,7 @@ export interface StoreSign {
 
 const folder = 'installations'
 // Of what else may stand there one day; ours is much shorter.
-const mostBytes = 65_536
+const maxBytes = 65_536
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The signs of an artifact store: each installation that uses it has one, and so has a copy of one. */
@@ -38,7 +38,7 @@ export class StoreSigns {
   /** Our own; undefined where there is none. One that nobody can read is nobody's. */
   async read(): Promise<StoreSign | undefined> {
     try {
-      return parseSign((await buffer(await this.#artifacts.open(this.#own, { start: 0, end: mostBytes }))).toString())
+      return parseSign((await buffer(await this.#artifacts.open(this.#own, { start: 0, end: maxBytes }))).toString())
     } catch (error) {
       if (error instanceof ArtifactMissing) return undefined
       throw error

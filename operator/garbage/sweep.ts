@@ -5,7 +5,7 @@ import {
   forgetOtherGarbage,
   isQuarantined,
   listOldGarbage,
-  noteGarbage,
+  recordGarbage,
   restartQuarantine,
 } from '../../db/queries/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
@@ -55,7 +55,7 @@ export async function sweepGarbage(deps: Deps): Promise<Sweep> {
 
 async function quarantine({ pool, log }: Deps, garbage: SurveyedUnit[]): Promise<void> {
   const noted = garbage.map(({ prefix, bytes, unseen }) => ({ prefix, bytes, unseen }))
-  const added = await noteGarbage(pool, noted)
+  const added = await recordGarbage(pool, noted)
   if (added.length === 0) return
   const bytes = added.reduce((sum, unit) => sum + unit.bytes, 0)
   const some = added.slice(0, 20).map(({ prefix }) => prefix)

@@ -8,7 +8,7 @@ import {
   hideModel,
   insertResourceModel,
   listModelsOfResource,
-  noteDeletionPolicy,
+  recordDeletionPolicy,
   tieModel,
   type OperatorModel,
 } from '../../db/queries/operator-models.ts'
@@ -35,7 +35,7 @@ export async function reconcileModel(context: Context, name: string): Promise<vo
   const plan = await settleModel(context, resource)
   if (plan.do === 'delete') return deleteResource(context, resource)
   const status = await describe(context, resource, plan)
-  await tellStory(context, resource, status)
+  await emitEvents(context, resource, status)
   await patchStatus(context.client, customPath('Model', context.namespace, name), resource, status)
 }
 
@@ -89,7 +89,7 @@ async function execute(
 ): Promise<void> {
   const crName = metadata.name ?? ''
   if (plan.do === 'tie') return tieModel(pool, plan.id, namespace, crName)
-  if (plan.do === 'note') return noteDeletionPolicy(pool, plan.id, plan.deletionPolicy)
+  if (plan.do === 'note') return recordDeletionPolicy(pool, plan.id, plan.deletionPolicy)
   const { entity, project, name } = spec
   await insertResourceModel(pool, { entity, project, name, baseModel: plan.baseModel, namespace, crName })
 }
@@ -120,7 +120,7 @@ async function applyAliases({ pool }: Context, { spec }: Model, row: OperatorMod
 /** An order of arrival that settles by itself is no story. */
 const untold: ReadonlySet<string> = new Set([reasons.baseModelNotAccepted])
 
-async function tellStory({ client }: Context, resource: Model, status: ModelStatus): Promise<void> {
+async function emitEvents({ client }: Context, resource: Model, status: ModelStatus): Promise<void> {
   const find = (of: ModelStatus | undefined) => of?.conditions?.find(({ type }) => type === conditions.accepted)
   const [before, after] = [find(resource.status), find(status)]
   if (!after || untold.has(after.reason) || (before?.status === after.status && before.reason === after.reason)) return

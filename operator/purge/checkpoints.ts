@@ -1,4 +1,4 @@
-import { listCheckpointsToPurge, noteCheckpointsPurged, type DeletedCheckpointRow } from '../../db/queries/purge.ts'
+import { listCheckpointsToPurge, markCheckpointsPurged, type DeletedCheckpointRow } from '../../db/queries/purge.ts'
 import type { Context } from '../context.ts'
 import { unloadAdapters } from './engines.ts'
 import { removeCheckpointFiles } from './files.ts'
@@ -18,6 +18,6 @@ async function purgeGroup(context: Context, baseModel: string, group: DeletedChe
   for (const id of ids) await removeCheckpointFiles(context, id)
   const oldest = Math.max(...group.map(({ ageSeconds }) => ageSeconds))
   await unloadAdapters(context, baseModel, ids, oldest)
-  await noteCheckpointsPurged(context.pool, ids)
+  await markCheckpointsPurged(context.pool, ids)
   context.log.info({ checkpoints: ids.length }, 'files and adapters of deleted checkpoints are gone')
 }

@@ -1,4 +1,4 @@
-import { noteInputGone, listCheckpointFolders, listOwnPayloads } from '../../db/queries/purge.ts'
+import { markInputRemoved, listCheckpointFolders, listOwnPayloads } from '../../db/queries/purge.ts'
 import { listSavingJobs } from '../../db/queries/job-progress.ts'
 import type { Connection } from '../../db/pool.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
@@ -52,7 +52,7 @@ export async function removePayload(
   return whileUnheld({ pool, schema: 'training' }, key, async (connection) => {
     if (!(await findAgain(connection)).includes(uri)) return true
     await artifacts.remove(key)
-    await noteInputGone(connection, uri)
+    await markInputRemoved(connection, uri)
     return true
   })
 }

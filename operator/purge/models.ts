@@ -3,8 +3,8 @@ import {
   listCheckpointIds,
   listModelJobResources,
   listModelsToPurge,
-  noteCleared,
-  notePurged,
+  markCleared,
+  markPurged,
   type DeletedModelRow,
 } from '../../db/queries/purge.ts'
 import { deleteModelRows } from '../../db/queries/model-rows.ts'
@@ -32,7 +32,7 @@ async function purgeModel(context: Context, model: DeletedModelRow): Promise<voi
   if (isFirst) context.log.info({ model: model.id }, 'resources, adapters and files of a deleted model are gone')
   if (isFirst || payloadsLeft > 0) return
   await deleteModelRows(context.pool, model.id)
-  await notePurged(context.pool, model.id)
+  await markPurged(context.pool, model.id)
 }
 
 /**
@@ -48,6 +48,6 @@ export async function clearModel(context: Context, model: DeletedModelRow): Prom
   await removeProgress(context, model.id)
   const { left } = await removePayloads(context, model.id)
   await unloadAdapters(context, model.baseModel, await listCheckpointIds(pool, model.id), model.ageSeconds)
-  await noteCleared(pool, model.id)
+  await markCleared(pool, model.id)
   return { payloadsLeft: left }
 }

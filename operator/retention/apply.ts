@@ -2,7 +2,7 @@ import { deleteSpareCheckpoints } from '../../db/queries/checkpoint-deletion.ts'
 import {
   listRetainedCheckpoints,
   listRetentionDue,
-  noteRetentionApplied,
+  markRetentionApplied,
   type RetainedModel,
 } from '../../db/queries/retention.ts'
 import type { Context } from '../context.ts'
@@ -20,6 +20,6 @@ async function applyTo({ pool, log }: Pick<Context, 'pool' | 'log'>, { id, reten
   const steps = planRetention(retention, await listRetainedCheckpoints(pool, id))
   // What an alias or a job needs by now stays.
   const deleted = steps.length > 0 ? await deleteSpareCheckpoints(pool, id, steps) : []
-  await noteRetentionApplied(pool, id, retention)
+  await markRetentionApplied(pool, id, retention)
   if (deleted.length > 0) log.info({ model: id, steps: deleted }, 'checkpoints deleted by retention')
 }

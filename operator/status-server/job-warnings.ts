@@ -2,9 +2,9 @@ import type { JobWarning } from '../../db/queries/job-warnings.ts'
 import { cutText } from './scrub.ts'
 
 /** What a message may hold in the row, the event and the resource's status. */
-const longestMessage = 500
+const maxMessageLength = 500
 
 /** Warnings as they are kept: short, and without secrets. */
 export function prepareWarnings(warnings: JobWarning[] | undefined): JobWarning[] | undefined {
-  return warnings?.map(({ code, message }) => ({ code, message: cutText(message, longestMessage) }))
+  return warnings?.map(({ code, message }) => ({ code, message: cutText(message, maxMessageLength) }))
 }

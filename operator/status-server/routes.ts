@@ -46,11 +46,11 @@ interface TrainerState {
 }
 
 /** What an error's message may hold in the row, the event and the resource's status. */
-const longestMessage = 2_000
+const maxMessageLength = 2_000
 /** What one line of a log may hold: a traceback and more. */
-const longestLine = 8_000
+const maxLineLength = 8_000
 /** A number for each of the hundred thousand trajectories that a job may have. */
-const largestStatisticsBytes = 8 * 1024 * 1024
+const maxStatisticsBytes = 8 * 1024 * 1024
 const attemptPath = '/v1/jobs/:id/attempts/:attempt'
 
 /** The routes of trainers: all of them need a trainer pod's token. */
@@ -106,7 +106,7 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   router.post(`${attemptPath}/failure`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
     const { category, reason, message, retryable } = parseFailure(await readJson(context.req))
-    const failure = { category, reason, message: cutText(message, longestMessage), retryable }
+    const failure = { category, reason, message: cutText(message, maxMessageLength), retryable }
     answer(context, await recordFailure(pool, attempt, failure))
     log.warn({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name, failure }, 'attempt failed')
   })
@@ -119,7 +119,7 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
 
   router.post(`${attemptPath}/token-statistics`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    const statistics = readStatistics(parseStatistics(await readJson(context.req, largestStatisticsBytes)))
+    const statistics = readStatistics(parseStatistics(await readJson(context.req, maxStatisticsBytes)))
     answer(context, await recordTokenStatistics(pool, attempt, statistics))
   })
 
@@ -147,7 +147,7 @@ function prepareEvent(event: ReturnType<typeof parseEvents>['events'][number]): 
 }
 
 function prepareLine({ seq, time, level, text }: ReportedLine): ReportedLine {
-  return { seq, time: new Date(time).toISOString(), level, text: cutText(text, longestLine) }
+  return { seq, time: new Date(time).toISOString(), level, text: cutText(text, maxLineLength) }
 }
 
 function readAttempt(params: unknown, pod: TrainerPod): Attempt {

@@ -1,13 +1,13 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Type, type Static, type TObject } from 'typebox'
-import { largestSeq } from '../../db/queries/job-logs.ts'
+import { maxSeq } from '../../db/queries/job-logs.ts'
 import { Problem } from './problem.ts'
 
 // Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 // As Postgres writes it, so that a folder has one name only.
 const lowerUuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
-const largestInteger = 2_147_483_646 // Postgres integer; the terminal event takes one more
+const maxInteger = 2_147_483_646 // Postgres integer; the terminal event takes one more
 const name = '^[A-Za-z0-9_./:@-]{1,100}$'
 const numbers = Type.Record(Type.String({ pattern: name }), Type.Number(), {
   maxProperties: 200,
@@ -39,14 +39,14 @@ const startedEvent = Type.Object({
   seq: Type.Literal(0),
   type: Type.Literal('training_started'),
   data: Type.Intersect([
-    Type.Object({ num_sequences: Type.Integer({ minimum: 0, maximum: largestInteger }) }),
+    Type.Object({ num_sequences: Type.Integer({ minimum: 0, maximum: maxInteger }) }),
     Type.Object({}, { maxProperties: 200 }),
   ]),
   warnings,
 })
 
 const stepEvent = Type.Object({
-  seq: Type.Integer({ minimum: 1, maximum: largestInteger }),
+  seq: Type.Integer({ minimum: 1, maximum: maxInteger }),
   type: Type.Literal('gradient_step'),
   // Clients pass each value to float().
   data: numbers,
@@ -71,7 +71,7 @@ const checkpointBody = Type.Object({
 const progressBody = Type.Object({
   uri: Type.String({ pattern: `^artifact:///progress/${lowerUuid}/${lowerUuid}$` }),
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  step: Type.Integer({ minimum: 0, maximum: largestInteger }),
+  step: Type.Integer({ minimum: 0, maximum: maxInteger }),
 })
 
 const failureBody = Type.Object({
@@ -85,7 +85,7 @@ const failureBody = Type.Object({
 const logBody = Type.Object({
   lines: Type.Array(
     Type.Object({
-      seq: Type.Integer({ minimum: 0, maximum: largestSeq }),
+      seq: Type.Integer({ minimum: 0, maximum: maxSeq }),
       time: Type.String({ format: 'date-time' }),
       level: Type.Enum(['info', 'warn', 'error']),
       text: Type.String(),
@@ -95,7 +95,7 @@ const logBody = Type.Object({
 })
 
 /** A body has at most one payload's trajectories, of which the apiserver takes 100,000. */
-const mostPushes = 100_000
+const maxPushes = 100_000
 
 const statisticsBody = Type.Object({
   uri: Type.Union([
@@ -105,7 +105,7 @@ const statisticsBody = Type.Object({
   digest: Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()]),
   bytes: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
   pushes: Type.Record(Type.String({ pattern: '^[0-9]{1,6}/[0-9]{1,6}$' }), Type.Number(), {
-    maxProperties: mostPushes,
+    maxProperties: maxPushes,
     additionalProperties: false,
   }),
 })

@@ -21,10 +21,10 @@ const secrets: [RegExp, string | ((match: string, ...groups: (string | undefined
 ]
 
 // Of the part in front of the first dot: `eyJ` and five more.
-const shortestHeader = 8
+const minHeaderLength = 8
 
 function isToken(match: string, rest: string | undefined): boolean {
-  return rest !== undefined && match.length - rest.length >= shortestHeader
+  return rest !== undefined && match.length - rest.length >= minHeaderLength
 }
 
 /** A line of a log without passwords, keys, tokens and signatures; it takes time in proportion to its length. */

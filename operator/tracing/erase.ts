@@ -5,7 +5,7 @@ import {
   forgetProject,
   listClosedProjects,
   listErasedProjects,
-  noteErased,
+  markErased,
 } from '../../db/tracing/erasing.ts'
 import { purgeProjectCalls } from '../../db/tracing/retention.ts'
 import type { Context } from '../context.ts'
@@ -34,7 +34,7 @@ export async function eraseTraces(deps: Deps, { entity, project, requestedAt }: 
   await closeProjects(deps.tracing, { entity, project, before: requestedAt })
   for (const number of await listClosedProjects(deps.tracing, entity, forgottenSeconds)) {
     await eraseProject(deps, entity, number)
-    await noteErased(deps.tracing, number)
+    await markErased(deps.tracing, number)
   }
   return (await countClosedProjects(deps.tracing, entity)) === 0
 }

@@ -1,7 +1,7 @@
 import { reasons } from '../../crds/names.ts'
 import { failJob } from '../../db/queries/job-endings.ts'
 import type { JobFailure } from '../../db/queries/job-attempts.ts'
-import { countInputTry, findOpenInput, noteInputFault, settleInput } from '../../db/queries/job-inputs.ts'
+import { countInputTry, findOpenInput, recordInputFault, settleInput } from '../../db/queries/job-inputs.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { InputRefused } from '../../inputs/address.ts'
 import { obtainInput } from '../../inputs/fetch.ts'
@@ -49,7 +49,7 @@ export class InputFetcher {
     if (this.#stopping.signal.aborted || isDatabaseUnavailable(error)) throw error
     const failure = describeFault(error)
     if (failure.retryable && tries < maxTries) {
-      await noteInputFault(pool, jobId, failure.message)
+      await recordInputFault(pool, jobId, failure.message)
       throw error
     }
     log.info({ job: jobId, tries, error }, 'a job has no input')

@@ -1,4 +1,4 @@
-import { noteCheckpointBytes } from '../../db/queries/checkpoints.ts'
+import { recordCheckpointBytes } from '../../db/queries/checkpoints.ts'
 import type { Context } from '../context.ts'
 
 /** Notes how large a checkpoint is, for its entity's limit. Without the store the size stays unknown, and counts as none. */
@@ -9,7 +9,7 @@ export async function measureCheckpoint(
   try {
     let bytes = 0
     for await (const { size } of artifacts.list(`checkpoints/${checkpointId}`)) bytes += size
-    await noteCheckpointBytes(pool, checkpointId, bytes)
+    await recordCheckpointBytes(pool, checkpointId, bytes)
   } catch (error) {
     log.warn({ error, checkpoint: checkpointId }, 'checkpoint not measured')
   }

@@ -21,7 +21,7 @@ import type { Requeue } from '../../lib/kube/queue.ts'
 import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
 import type { Publisher } from './publish.ts'
 import { describeJob, describeWaiting, type JobStatus } from './status.ts'
-import { tellJobStory } from './story.ts'
+import { diffJobEvents } from './story.ts'
 import { measureTrainers, nameHolder } from './trainers.ts'
 
 /** Who does what takes long, beside the reconcile. */
@@ -51,13 +51,13 @@ export async function reconcileTrainingJob(
   if (plan.fetchInputOf !== undefined) fetchInput(plan.fetchInputOf)
   const alreadyRan = await isReapplied(context, resource, first.job)
   const status = describe(context, publisher, facts, plan, alreadyRan)
-  for (const event of tellJobStory(resource.status, status)) await recordEvent(context.client, resource, event)
+  for (const event of diffJobEvents(resource.status, status)) await recordEvent(context.client, resource, event)
   await patchStatus(context.client, customPath('TrainingJob', context.namespace, name), resource, status)
-  if (plan.lookAgainMs !== undefined) return { afterMs: Math.min(plan.lookAgainMs, longestWaitMs) }
+  if (plan.lookAgainMs !== undefined) return { afterMs: Math.min(plan.lookAgainMs, maxWaitMs) }
 }
 
 // Node's timers take no more than 2^31 ms.
-const longestWaitMs = 24 * 3600_000
+const maxWaitMs = 24 * 3600_000
 
 /** Asks the server itself first: our copy may be older than the row. */
 async function cancelDeleted({ client, pool, namespace, log }: Context, name: string): Promise<void> {

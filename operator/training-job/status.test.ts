@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { OperatorJob } from '../../db/queries/operator-jobs.ts'
 import { describeJob, describeWaiting, type JobStatus, type JobSurroundings } from './status.ts'
-import { tellJobStory } from './story.ts'
+import { diffJobEvents } from './story.ts'
 import { makeJob, makeResource } from '../../test/support/job-objects.ts'
 
 const now = new Date('2026-01-01T00:00:30Z')
@@ -181,7 +181,7 @@ test('a condition keeps the time of its last change', () => {
 test('the story: what passed too fast to be seen is told too', () => {
   const queued = describe({})
   const succeeded = describe({ state: 'Succeeded', attempt: 1, checkpoint }, { publication: { asked: 2, loaded: 2 } })
-  const reasons = (from: JobStatus | undefined, to: JobStatus) => tellJobStory(from, to).map(({ reason }) => reason)
+  const reasons = (from: JobStatus | undefined, to: JobStatus) => diffJobEvents(from, to).map(({ reason }) => reason)
   expect(reasons(undefined, queued)).toEqual(['Accepted'])
   expect(reasons(queued, succeeded)).toEqual(['Started', 'Published', 'Succeeded'])
   expect(reasons(succeeded, succeeded)).toEqual([])
@@ -190,7 +190,7 @@ test('the story: what passed too fast to be seen is told too', () => {
 test('the story: an attempt that failed is a warning', () => {
   const running = describe({ state: 'Running', attempt: 1 })
   const queued = describe({ state: 'Queued', attempt: 1, failure: lost })
-  expect(tellJobStory(running, queued)).toEqual([
+  expect(diffJobEvents(running, queued)).toEqual([
     { type: 'Warning', reason: 'Retrying', message: 'Attempt 1 failed: TrainerLost: gone' },
   ])
 })
@@ -198,7 +198,7 @@ test('the story: an attempt that failed is a warning', () => {
 test('the story: an attempt that a stopped trainer gave back is none', () => {
   const running = describe({ state: 'Running', attempt: 1 })
   const queued = describe({ state: 'Queued', attempt: 1, failure: stopped })
-  expect(tellJobStory(running, queued)).toEqual([
+  expect(diffJobEvents(running, queued)).toEqual([
     { type: 'Normal', reason: 'GivenBack', message: 'Attempt 1 was given back: TrainerStopped: stopped' },
   ])
 })
@@ -221,7 +221,7 @@ test('the story: each code of a warning is told once', () => {
   const queued = describe({ warnings: ignored })
   const running = describe({ state: 'Running', attempt: 1, warnings: [...ignored, headline, missing] })
   const warnings = (from: JobStatus | undefined, to: JobStatus) =>
-    tellJobStory(from, to).filter(({ type }) => type === 'Warning')
+    diffJobEvents(from, to).filter(({ type }) => type === 'Warning')
   expect(warnings(undefined, queued)).toEqual([
     { type: 'Warning', reason: 'SettingIgnored', message: 'epochs was ignored. ppo was ignored.' },
   ])
@@ -235,6 +235,6 @@ test('the story: each code of a warning is told once', () => {
 test('the story: a job that waits for its model says so once', () => {
   const wait = { reason: 'ModelNotFound', message: 'There is no Model email yet.' }
   const status = describeWaiting(makeResource(), wait, now)
-  expect(tellJobStory(undefined, status)).toEqual([{ type: 'Normal', ...wait }])
-  expect(tellJobStory(status, status)).toEqual([])
+  expect(diffJobEvents(undefined, status)).toEqual([{ type: 'Normal', ...wait }])
+  expect(diffJobEvents(status, status)).toEqual([])
 })

@@ -67,19 +67,19 @@ export function describeJob(resource: TrainingJob, job: OperatorJob, around: Job
 }
 
 function tell(job: OperatorJob, around: JobSurroundings): Telling {
-  const told = tellOf(job, around)
+  const told = explain(job, around)
   return around.alreadyRan ? { reason: reasons.alreadyRan, message: `This job ran before: ${told.message}` } : told
 }
 
-function tellOf(job: OperatorJob, around: JobSurroundings): Telling {
+function explain(job: OperatorJob, around: JobSurroundings): Telling {
   const trainer = around.holderName ?? 'a trainer'
   const tellings: Record<JobState, () => Telling> = {
     Pending: () => around.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is taking it in.' },
-    Queued: () => tellQueued(job, around),
+    Queued: () => explainQueued(job, around),
     Starting: () => ({ reason: reasons.claimed, message: `Claimed by ${trainer}, nothing reported yet.` }),
     Running: () => ({ reason: reasons.stepReported, message: `Trains in ${trainer}.` }),
     Publishing: () => ({ reason: reasons.loadingCheckpoint, message: 'Trained; the engines load its checkpoint.' }),
-    Succeeded: () => ({ reason: reasons.succeeded, message: tellSuccess(job) }),
+    Succeeded: () => ({ reason: reasons.succeeded, message: explainSuccess(job) }),
     Failed: () => job.failure ?? { reason: 'Failed', message: 'It failed.' },
     Cancelled: () => ({
       reason: reasons.cancelled,
@@ -91,20 +91,20 @@ function tellOf(job: OperatorJob, around: JobSurroundings): Telling {
 }
 
 /** What one warning says in the words of another is not said again. */
-function tellSuccess({ checkpoint, warnings }: OperatorJob): string {
+function explainSuccess({ checkpoint, warnings }: OperatorJob): string {
   const messages = warnings.map(({ message }) => message)
   const telling = messages.filter((message, place) => !messages.slice(0, place).some((said) => said.includes(message)))
   return [`Made step ${checkpoint?.step} of its model.`, ...telling].join(' ')
 }
 
 /** How the last attempt of a job that waits again ended. A stopped trainer is no failure. */
-export function tellAttemptEnd(attempt: number, { reason = '', message = '' }: Partial<Telling>): string {
+export function explainAttemptEnd(attempt: number, { reason = '', message = '' }: Partial<Telling>): string {
   const ended = reason === reasons.trainerStopped ? 'was given back' : 'failed'
   return `Attempt ${attempt} ${ended}: ${reason}: ${message}`
 }
 
-function tellQueued(job: OperatorJob, { trainers }: JobSurroundings): Telling {
-  const retried = job.failure ? ` ${tellAttemptEnd(job.attempt, job.failure)}` : ''
+function explainQueued(job: OperatorJob, { trainers }: JobSurroundings): Telling {
+  const retried = job.failure ? ` ${explainAttemptEnd(job.attempt, job.failure)}` : ''
   if (job.ahead > 0) {
     const message = `Waits for job ${job.firstAhead} of its model, place ${job.ahead + 1}.${retried}`
     return { reason: reasons.waitingForModel, message }

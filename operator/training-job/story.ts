@@ -1,35 +1,35 @@
 import { pascalCase } from '../../crds/case.ts'
 import { conditions, reasons } from '../../crds/names.ts'
 import type { EventSpec } from '../../lib/kube/events.ts'
-import { tellAttemptEnd, type JobStatus } from './status.ts'
+import { explainAttemptEnd, type JobStatus } from './status.ts'
 
 /** What happened to a job between two of its statuses, in order; also what passed too fast to be a status of its own. */
-export function tellJobStory(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
+export function diffJobEvents(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   if (after.reason === reasons.alreadyRan) {
     return before?.reason === after.reason ? [] : [say(reasons.alreadyRan, after.message)]
   }
   return [
-    ...tellAccepted(before, after),
-    ...tellAttempts(before, after),
-    ...tellWarnings(before, after),
-    ...tellPublished(before, after),
-    ...tellEnd(before, after),
+    ...diffAccepted(before, after),
+    ...diffAttempts(before, after),
+    ...diffWarnings(before, after),
+    ...diffPublished(before, after),
+    ...diffEnd(before, after),
   ]
 }
 
-function tellAccepted(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
+function diffAccepted(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   const [earlier, now] = [before, after].map((status) => find(status, conditions.accepted))
   if (!now || (earlier?.status === now.status && earlier.reason === now.reason)) return []
   if (now.status === 'True') return [say(reasons.accepted, `${now.message} Its id is ${after.id}.`)]
   return after.phase === 'Pending' && now.reason === reasons.modelNotFound ? [say(now.reason, now.message)] : []
 }
 
-function tellAttempts(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
+function diffAttempts(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   const events: EventSpec[] = []
   const attempt = after.attempt ?? 0
   if (attempt > (before?.attempt ?? 0)) events.push(say('Started', `A trainer has claimed it, attempt ${attempt}.`))
   if (after.phase === 'Queued' && attempt > 0 && after.failure && before?.phase !== 'Queued') {
-    const ended = tellAttemptEnd(attempt, after.failure)
+    const ended = explainAttemptEnd(attempt, after.failure)
     const isStopped = after.failure.reason === reasons.trainerStopped
     events.push(isStopped ? say('GivenBack', ended) : say('Retrying', ended, 'Warning'))
   }
@@ -37,20 +37,20 @@ function tellAttempts(before: JobStatus | undefined, after: JobStatus): EventSpe
 }
 
 /** One event per code. */
-function tellWarnings(before: JobStatus | undefined, { warnings = [] }: JobStatus): EventSpec[] {
+function diffWarnings(before: JobStatus | undefined, { warnings = [] }: JobStatus): EventSpec[] {
   const known = new Set(before?.warnings?.map(({ code }) => code))
   return [...Map.groupBy(warnings, ({ code }) => code)]
     .filter(([code]) => !known.has(code))
     .map(([code, found]) => say(pascalCase(code), found.map(({ message }) => message).join(' '), 'Warning'))
 }
 
-function tellPublished(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
+function diffPublished(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   const now = find(after, conditions.published)
   if (now?.status !== 'True' || find(before, conditions.published)?.status === 'True') return []
   return [say(now.reason, now.message)]
 }
 
-function tellEnd(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
+function diffEnd(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   if (before?.phase === after.phase) return []
   if (after.phase === 'Succeeded') return [say('Succeeded', after.message)]
   if (after.phase === 'Cancelled') return [say('Cancelled', after.message)]

@@ -3,7 +3,7 @@ import type { Pool } from '../../db/pool.ts'
 import { numberOutbox } from '../../db/queries/outbox.ts'
 import {
   claimDeliveries,
-  noteAttempt,
+  recordAttempt,
   unclaimDelivery,
   type ClaimedDelivery,
 } from '../../db/queries/webhook-sending.ts'
@@ -91,7 +91,7 @@ export class WebhookDeliverer {
     const { pool, outbound } = this.#deps
     const { signal } = this.#stop
     try {
-      await noteAttempt(pool, delivery, await sendDelivery(outbound, delivery, signal))
+      await recordAttempt(pool, delivery, await sendDelivery(outbound, delivery, signal))
     } catch (error) {
       if (!signal.aborted) throw error
       await unclaimDelivery(pool, delivery)

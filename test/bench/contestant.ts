@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 const trainer = path.join(import.meta.dirname, '..', '..', 'trainer')
 
 // Characters of what a contestant last said, for whoever wonders why it ended.
-const longestLog = 2_000
+const maxLogLength = 2_000
 
 /** As trainer/bench/contestant.py tells it; tokens are those of the examples, not those that are computed. */
 export interface Round {
@@ -64,7 +64,7 @@ export async function measureLatency(python: string): Promise<Record<string, num
 function keepLog(child: ChildProcess): () => string {
   let log = ''
   child.stderr!.on('data', (chunk: Buffer) => {
-    log = `${log}${chunk.toString()}`.slice(-longestLog)
+    log = `${log}${chunk.toString()}`.slice(-maxLogLength)
   })
   return () => log
 }

@@ -4,7 +4,7 @@ import { median, round, type BenchResult } from './result.ts'
 
 const rounds = 5
 // Of a loss: sums of float32 in another order differ by less.
-const largestDifference = 1e-4
+const maxDifference = 1e-4
 
 /** By the names of trainer/bench/__main__.py: who is to be faster, and beside whom. */
 const comparisons: Record<string, [string, string]> = {
@@ -69,7 +69,7 @@ function describe(name: string, found: Round[], idleBytes: number): Record<strin
 
 function requireSameLosses(name: string, ours: Round, other: Round): void {
   const pairs = ours.losses.map((loss, index) => [loss, other.losses[index] ?? NaN] as const)
-  const same = pairs.every(([one, two]) => Math.abs(one - two) <= largestDifference * Math.max(1, Math.abs(two)))
+  const same = pairs.every(([one, two]) => Math.abs(one - two) <= maxDifference * Math.max(1, Math.abs(two)))
   if (!same || ours.losses.length !== other.losses.length || ours.tokens !== other.tokens) {
     throw new Error(`${name} compares different computations: losses ${JSON.stringify(pairs)}`)
   }

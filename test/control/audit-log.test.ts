@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { beforeEach, expect, test } from 'vitest'
-import { noteAct } from '../../db/queries/audit-log.ts'
+import { recordAct } from '../../db/queries/audit-log.ts'
 import { withTransaction } from '../../db/pool.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { createRest, type Rest } from '../support/rest.ts'
@@ -134,12 +134,12 @@ test('an act that is undone leaves nothing, and what is written is never changed
   const { pool } = own.database
   const act = { entity, actor, action: 'key.made', subject: randomUUID() } as const
   const undone = withTransaction(pool, async (connection) => {
-    await noteAct(connection, act)
+    await recordAct(connection, act)
     throw new Error('undone')
   })
   await expect(undone).rejects.toThrow('undone')
   expect(await listActs()).toEqual([])
-  await withTransaction(pool, (connection) => noteAct(connection, act))
+  await withTransaction(pool, (connection) => recordAct(connection, act))
   for (const statement of [
     'DELETE FROM auth.audit_log',
     "UPDATE auth.audit_log SET actor = 'x'",

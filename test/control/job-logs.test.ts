@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Attempt } from '../../db/queries/job-attempts.ts'
 import { cancelJob, failJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
-import { largestSeq, listJobLog, recordLog, type ReportedLine } from '../../db/queries/job-logs.ts'
+import { maxSeq, listJobLog, recordLog, type ReportedLine } from '../../db/queries/job-logs.ts'
 import { recordEvents, recordRelease } from '../../db/queries/job-reports.ts'
 import { deleteModelRows } from '../../db/queries/model-rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -94,13 +94,13 @@ describe('a log', () => {
     await rows.expireLease(id)
     await sweepExpiredLeases(database.pool)
     const second = (await rows.claim()).attempt
-    expect(await record(attempt, [line(largestSeq)])).toBe('recorded')
+    expect(await record(attempt, [line(maxSeq)])).toBe('recorded')
     expect(await record(second, [line(0)])).toBe('recorded')
     expect(await record({ ...second, podUid: attempt.podUid }, [line(1)])).toBe('fenced')
     expect(await record({ ...attempt, attempt: 3 }, [line(1)])).toBe('fenced')
     expect(await record({ ...attempt, jobId: randomUUID() }, [line(1)])).toBe('fenced')
     expect((await list(id)).map((each) => [each.attempt, each.seq, each.level])).toEqual([
-      [1, largestSeq, 'info'],
+      [1, maxSeq, 'info'],
       [1, 2_000_000_001, 'error'],
       [2, 0, 'info'],
     ])

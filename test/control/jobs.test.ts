@@ -136,12 +136,12 @@ describe('a job', () => {
       reason: 'WaitingForTrainer',
       message: `Place ${position} in the line for a trainer.`,
     })
-    const tellAll = async () => (await api.call<Page>('GET', path)).data.map(({ queue }) => queue)
+    const listPlaces = async () => (await api.call<Page>('GET', path)).data.map(({ queue }) => queue)
     const told = [place(1), behind('1 job', 2), place(2), behind('2 jobs', 3), place(1)]
-    expect(await tellAll()).toEqual(told)
+    expect(await listPlaces()).toEqual(told)
     expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
     await rows.claim()
-    expect(await tellAll()).toEqual([null, behind('1 job', 2), place(1), behind('2 jobs', 3), place(1)])
+    expect(await listPlaces()).toEqual([null, behind('1 job', 2), place(1), behind('2 jobs', 3), place(1)])
   })
 
   test.each<[string, (id: string) => Promise<unknown>, object]>([

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listBusyPods, noteDraining } from '../../db/queries/busy-trainers.ts'
+import { listBusyPods, markDraining } from '../../db/queries/busy-trainers.ts'
 import { claimJob, renewLease, type Claimant } from '../../db/queries/job-claims.ts'
 import { finishJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
 import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
@@ -152,15 +152,15 @@ test('a trainer that is to be replaced keeps its jobs and gets no more', async (
   const [first, second] = await addJobs(2)
   const baseModel = { namespace: 'trainyard', name: randomUUID() }
   await claim(trainer, [])
-  await noteDraining(database.pool, baseModel, [trainer.podUid])
-  await noteDraining(database.pool, baseModel, [trainer.podUid, other.podUid])
+  await markDraining(database.pool, baseModel, [trainer.podUid])
+  await markDraining(database.pool, baseModel, [trainer.podUid, other.podUid])
   expect(await claim(trainer, [first!])).toBeUndefined()
   expect(await claim(trainer, [])).toMatchObject({ id: first, attempt: 1 })
   expect(await claim(other, [])).toBeUndefined()
   expect(await renewLease(database.pool, { jobId: first!, attempt: 1, podUid: trainer.podUid })).toBe(true)
-  await noteDraining(database.pool, { ...baseModel, name: 'another' }, [])
+  await markDraining(database.pool, { ...baseModel, name: 'another' }, [])
   expect(await claim(other, [])).toBeUndefined()
-  await noteDraining(database.pool, baseModel, [])
+  await markDraining(database.pool, baseModel, [])
   expect((await claim(other, []))?.id).toBe(second)
 })
 

@@ -276,13 +276,13 @@ test('what is stored while its entity is measured counts until the next time', a
   const query = async (...args: [string, unknown[]]) => {
     const result = await pool.query(...args)
     // Committed behind what was read.
-    meter.note('team', 50)
+    meter.record('team', 50)
     return result
   }
   const slow = new Proxy(pool, { get: (original, name) => (name === 'query' ? query : Reflect.get(original, name)) })
   const meter = new StorageMeter({ pool: slow, tracing })
   expect((await meter.estimate('team', 1_000)).stored).toBe(50)
-  meter.note('team', 7)
+  meter.record('team', 7)
   expect((await meter.estimate('team', 1_000)).stored).toBe(57)
   await meter.measure('team')
   expect((await meter.estimate('team', 1_000)).stored).toBe(50)

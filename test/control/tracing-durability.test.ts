@@ -14,8 +14,8 @@ const stack = useStack()
 const writers = 4
 const victims = ['apiserver', 'postgres', 'apiserver', 'postgres', 'postgres', 'apiserver'] as const
 // Somewhere within what a few rounds of writes take.
-const longestWaitMs = 400
-const longestOutageMs = 60_000
+const maxWaitMs = 400
+const maxOutageMs = 60_000
 
 let postgres: OwnPostgres
 let server: RunningApiServer
@@ -62,7 +62,7 @@ async function killAll(log: Log): Promise<void> {
 async function killWithin(victim: (typeof victims)[number], log: Log): Promise<void> {
   const before = log.writes.length
   await eventually(() => expect(log.writes.length).toBeGreaterThan(before + 10), 60_000, 20)
-  await delay(Math.random() * longestWaitMs)
+  await delay(Math.random() * maxWaitMs)
   if (victim === 'postgres') {
     await postgres.kill()
     await postgres.start()
@@ -84,7 +84,7 @@ async function writeOn(name: string, log: Log, signal: AbortSignal): Promise<voi
 }
 
 async function send(write: TraceWrite, log: Log): Promise<unknown> {
-  const deadlineMs = performance.now() + longestOutageMs
+  const deadlineMs = performance.now() + maxOutageMs
   for (;;) {
     const answer = await trySend(write)
     if (answer?.status === 200) return answer.body

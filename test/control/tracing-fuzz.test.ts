@@ -15,7 +15,7 @@ const project = 'team/project'
 const seed = 20_261_121
 const requests = 3_500
 const lanes = 4
-const longestMs = 5_000
+const maxMs = 5_000
 
 let key: string
 let things: Traces
@@ -40,7 +40,7 @@ async function findFault(operation: TraceOperation, hostile: Hostile): Promise<s
   const tookMs = performance.now() - startedAt
   const { status } = response
   statuses.set(status, 1 + (statuses.get(status) ?? 0))
-  if (tookMs > longestMs) return `it took ${Math.round(tookMs)} ms`
+  if (tookMs > maxMs) return `it took ${Math.round(tookMs)} ms`
   // A spoilt path may be of nothing, or of another operation. The database is there all the time.
   const isElsewhere = status === 404 || status === 405
   const isDocumented = operation.statuses.includes(status) && status !== 503 && status !== 504

@@ -54,7 +54,7 @@ async function run(plan: AttackPlan): Promise<AttackReport> {
   for (const round of listRounds(plan, attacks, random)) {
     const startMs = performance.now()
     await sendRound(plan, round, report)
-    tellSlow(`${round.name}${plan.harmless ? ', harmless' : ''}`, performance.now() - startMs)
+    printSlow(`${round.name}${plan.harmless ? ', harmless' : ''}`, performance.now() - startMs)
     if (!isAlive(plan.pid)) return { ...report, fatal: round.name }
   }
   report.slowest = report.slowest.toSorted((a, b) => b.ms - a.ms).slice(0, 10)
@@ -75,7 +75,7 @@ function listRounds({ eightfold, mixed }: AttackPlan, attacks: Attack[], random:
 }
 
 /** So that somebody who waits sees what takes its time. */
-function tellSlow(what: string, ms: number): void {
+function printSlow(what: string, ms: number): void {
   if (ms > slowMs) process.stderr.write(`${Math.round(ms / 1_000)} s: ${what}\n`)
 }
 

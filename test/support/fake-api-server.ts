@@ -65,18 +65,18 @@ export class FakeApiServer {
     const isNew = !this.#of(collection).has(object.metadata.name)
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#version) } }
     this.#of(collection).set(object.metadata.name, stored)
-    this.#tell(collection, isNew ? 'ADDED' : 'MODIFIED', stored)
+    this.#send(collection, isNew ? 'ADDED' : 'MODIFIED', stored)
     return stored
   }
 
   remove(collection: string, name: string): void {
     const object = this.#of(collection).get(name)
     this.#of(collection).delete(name)
-    if (object) this.#tell(collection, 'DELETED', object)
+    if (object) this.#send(collection, 'DELETED', object)
   }
 
   bookmark(collection: string): void {
-    this.#tell(collection, 'BOOKMARK', { metadata: { name: '', resourceVersion: String(++this.#version) } })
+    this.#send(collection, 'BOOKMARK', { metadata: { name: '', resourceVersion: String(++this.#version) } })
   }
 
   /** Breaks the connections of all watches. */
@@ -156,7 +156,7 @@ export class FakeApiServer {
     return objects
   }
 
-  #tell(collection: string, type: string, object: object): void {
+  #send(collection: string, type: string, object: object): void {
     for (const watch of this.#watches) {
       if (watch.collection === collection) watch.response.write(`${JSON.stringify({ type, object })}\n`)
     }

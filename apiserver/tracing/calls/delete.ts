@@ -5,9 +5,9 @@ import { checkNames } from '../query/params.ts'
 import { tooLarge } from '../refusals.ts'
 import { weeksOf } from './week.ts'
 
-const mostIds = 1_000
+const maxIds = 1_000
 // Of a larger trace some calls at the end are not found below their parents.
-const mostOfTrace = 10_000
+const maxPerTrace = 10_000
 
 /** Deletes calls and all that stand below them; answers how many. @throws {TraceRefusal} 413 for more than 1,000 ids */
 export async function deleteWithDescendants(
@@ -15,14 +15,14 @@ export async function deleteWithDescendants(
   caller: Caller,
   { projectId, callIds }: { projectId: string; callIds: string[] },
 ): Promise<number> {
-  if (callIds.length > mostIds) throw tooLarge()
+  if (callIds.length > maxIds) throw tooLarge()
   checkNames(callIds)
   const { number: project } = await projects.find(caller, projectId)
   const found = await listTraces(pool, { weeks: weeksOf(callIds), project, ids: callIds })
   if (found.length === 0) return 0
   let deleted = 0
   for (const [traceId, calls] of Map.groupBy(found, (call) => call.traceId)) {
-    const parents = await listParents(pool, { project, traceId, limit: mostOfTrace })
+    const parents = await listParents(pool, { project, traceId, limit: maxPerTrace })
     const ids = withDescendants(
       calls.map(({ id }) => id),
       parents,

@@ -11,7 +11,7 @@ import { PathTree } from './path-tree.ts'
 import { RefTexts } from './ref-texts.ts'
 
 // Of payloads that are parsed together.
-const mostParsed = 1024 * 1024
+const maxParsed = 1024 * 1024
 
 /** What is read from, and what counts it. */
 type Deps = Pick<TraceDeps, 'pool'> & { reading: ReadMemory }
@@ -33,7 +33,7 @@ export async function* expandCalls(
   const turns = new Turns()
   const calls = wanted.calls.map((call, index) => ({ call, index }))
   const bytesOfCalls = deps.reading.bytes
-  for (const part of splitBySize(calls, mostParsed, ({ call }) => bytesOf(call))) {
+  for (const part of splitBySize(calls, maxParsed, ({ call }) => bytesOf(call))) {
     deps.reading.next(bytesOfCalls)
     const expanded: ExpandedCall[] = []
     for (const { call } of part) {

@@ -9,7 +9,7 @@ import type { CallExtras } from './present.ts'
 import type { CallsQuery } from './query-schema.ts'
 
 // A model takes some hundred bytes; a call uses a handful.
-const largestUsage = 64 * 1024
+const maxUsageBytes = 64 * 1024
 
 /** By calls, the bytes of the feedback that will be told of them. */
 export async function measureFeedback(
@@ -40,6 +40,6 @@ export async function lookUpExtras(
 
 function readUsage({ started_at: startedAt, summary }: StoredCall) {
   const usage = summary?.includes('"usage"') ? findMember(Buffer.from(summary), 'usage') : undefined
-  if (!usage || usage.size > largestUsage) return { startedAt, usage: undefined }
+  if (!usage || usage.size > maxUsageBytes) return { startedAt, usage: undefined }
   return { startedAt, usage: JSON.parse(usage.toString()) as unknown }
 }

@@ -6,7 +6,7 @@ import { parseValue, writeValue, type Value } from '../../../lib/json/value.ts'
 import { deriveSummary } from './derive.ts'
 
 // Nobody but servers writes there; what it takes to build it is bounded with it.
-const largestOwn = 64 * 1024
+const maxOwnBytes = 64 * 1024
 
 /** What was looked up for a call, beside its row. */
 export interface CallExtras {
@@ -46,7 +46,7 @@ function presentSummary(call: StoredCall, extras: CallExtras): string {
 
 /** What the client has stored under the key and is not computed; nothing when that is no object of some size. */
 function readOwn(own: JsonText, computed: object): Record<string, unknown> {
-  if (own.first !== '{' || own.size > largestOwn) return {}
+  if (own.first !== '{' || own.size > maxOwnBytes) return {}
   const members = parseValue(own.toString()) as Map<string, Value>
   const kept = [...members].filter(([name]) => !Object.hasOwn(computed, name))
   return Object.fromEntries(kept.map(([name, value]) => [name, rawText(writeValue(value))]))

@@ -5,7 +5,7 @@ import type { JsonText } from '../../../lib/json/json-text.ts'
 import type { CallEnd, CallStart } from './parts.ts'
 import type { WireEnd, WireStart } from './schema.ts'
 
-const longestName = 1_024
+const maxNameLength = 1_024
 
 /** A start as clients send it, whose ids are made here when it has none. @throws {Refusal} 422 */
 export function readStart(wire: WireStart, wbUserId: string, place: string[]): { id: string; start: CallStart } {
@@ -42,7 +42,7 @@ export function readEnd(wire: WireEnd, place: string[]): CallEnd {
 
 /** What of a display name is kept. */
 export function cutName(name: string): string {
-  return name.slice(0, longestName)
+  return name.slice(0, maxNameLength)
 }
 
 function isNothing(text: JsonText | undefined): text is undefined {

@@ -1,7 +1,7 @@
 import { parseUpTo, type Value } from '../../../lib/json/value.ts'
 
 // Parsed values take some fifty times as much as their texts.
-const mostParsed = 2 * 1024 * 1024
+const maxParsed = 2 * 1024 * 1024
 
 /** What refs stand for: texts, of which those that are gone into are parsed. */
 export class RefTexts {
@@ -35,7 +35,7 @@ export class RefTexts {
 
   #keep(ref: string, value: Value, bytes: number): void {
     this.#parsedBytes += bytes
-    if (this.#parsedBytes > mostParsed) {
+    if (this.#parsedBytes > maxParsed) {
       this.#parsed.clear()
       this.#parsedBytes = bytes
     }

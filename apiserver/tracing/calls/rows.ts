@@ -38,16 +38,16 @@ export function buildRow(project: Project, { id, start, end }: CallPart): CallRo
 }
 
 // Exceptions lie in the rows, whose size has a bound.
-const longestException = 256 * 1024
+const maxExceptionLength = 256 * 1024
 
 /** The beginning of a text that is too long, with a mark. */
 function cutException(text: string): string {
-  if (text.length <= longestException) return text
-  return `${text.slice(0, longestException).toWellFormed()}… (${text.length - longestException} characters more)`
+  if (text.length <= maxExceptionLength) return text
+  return `${text.slice(0, maxExceptionLength).toWellFormed()}… (${text.length - maxExceptionLength} characters more)`
 }
 
 // They are two numbers.
-const largestCounts = 4 * 1024
+const maxCountsBytes = 4 * 1024
 // Nearly all summaries count no errors: only others are gone through.
 const mayCountErrors = /"error"\s*:(?!\s*0\s*[,}])/
 
@@ -55,7 +55,7 @@ const mayCountErrors = /"error"\s*:(?!\s*0\s*[,}])/
 function hasErrors(summary: Buffer): boolean {
   if (!mayCountErrors.test(summary.toString())) return false
   const counts = findMember(summary, 'status_counts')
-  if (!counts || counts.size > largestCounts) return false
+  if (!counts || counts.size > maxCountsBytes) return false
   const told = JSON.parse(counts.toString()) as { error?: unknown } | null
   return Number(told?.error) > 0
 }

@@ -12,11 +12,11 @@ import type { Project } from '../projects.ts'
 import { Turns } from '../../../lib/turns.ts'
 
 // Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
-const largestInRow = 256 * 1024
+const maxInRowBytes = 256 * 1024
 
 /** Whether a row may have payloads that are not to lie in it. */
 export function isLarge({ startSize, endSize }: CallRow): boolean {
-  return startSize > largestInRow || endSize > largestInRow
+  return startSize > maxInRowBytes || endSize > maxInRowBytes
 }
 
 /** Where the payloads of a request go that are too large for their rows. */
@@ -34,7 +34,7 @@ export class Spill {
   async take(project: Project, row: CallRow): Promise<CallRow> {
     const payloads = Object.entries(row.payloads) as [Payload, Buffer | undefined][]
     for (const [place, bytes] of payloads) {
-      if (bytes === undefined || bytes.length <= largestInRow) continue
+      if (bytes === undefined || bytes.length <= maxInRowBytes) continue
       row.spilled = { ...row.spilled, [place]: await this.#put(project, { id: row.id, place, bytes }) }
       row.payloads[place] = undefined
     }

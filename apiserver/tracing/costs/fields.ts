@@ -25,7 +25,7 @@ const asked = new Map<string, PlainField>([
   ['pricing_level_id', { kind: 'text', sql: projectIdOf('f'), neverNull: true }],
 ])
 
-export const toldFields = [...told.keys()]
+export const presentedFields = [...told.keys()]
 
 /** The fields of a project's costs, `tracing.costs f`. */
 export const costFields: Fields = {

@@ -6,7 +6,7 @@ import { answerRows } from '../query/answer-rows.ts'
 import { compileCondition, compileSort } from '../query/compile.ts'
 import { SqlParams } from '../query/params.ts'
 import type { rowsQuerySchema } from '../query/schema.ts'
-import { costFields, toldFields } from './fields.ts'
+import { costFields, presentedFields } from './fields.ts'
 
 /** JSON texts of a project's own costs, oldest first, unless another order is asked for. */
 export function queryCosts(
@@ -31,9 +31,9 @@ export function queryCosts(
 
 /** Costs always have the same members: those that were not asked for are null. */
 function planMembers(names: string[] | null | undefined, params: SqlParams): AnswerColumn[] {
-  if (!names?.length) return planColumns(toldFields, costFields, params)
+  if (!names?.length) return planColumns(presentedFields, costFields, params)
   for (const name of names) costFields.resolve(name)
-  return toldFields.map((name) => {
+  return presentedFields.map((name) => {
     if (!names.includes(name)) return { name, sql: 'NULL', isJson: false }
     return planColumns([name], costFields, params)[0]!
   })

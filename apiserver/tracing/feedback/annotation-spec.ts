@@ -6,12 +6,12 @@ import { badRequest } from '../refusals.ts'
 import { resolveRefs } from '../refs/resolve-refs.ts'
 
 // Of a specification, whose schema may have far less; so it need not be counted with what requests read.
-const bounds = { mostBytes: 1024 * 1024, reserve: () => {} }
+const bounds = { maxBytes: 1024 * 1024, reserve: () => {} }
 
 const className = 'AnnotationSpec'
 
 // A request of usual schemas takes some milliseconds; a hostile one may take a second for each of its values.
-const usualBudgetMs = 10_000
+const defaultBudgetMs = 10_000
 
 /** The annotations of one request: each specification is read once, and all of them have some time together. */
 export class AnnotationChecks {
@@ -21,7 +21,7 @@ export class AnnotationChecks {
   readonly #schemas = new Map<string, string>()
   #leftMs: number
 
-  constructor(deps: TraceDeps, caller: Caller, budgetMs = usualBudgetMs) {
+  constructor(deps: TraceDeps, caller: Caller, budgetMs = defaultBudgetMs) {
     this.#deps = deps
     this.#caller = caller
     this.#leftMs = budgetMs

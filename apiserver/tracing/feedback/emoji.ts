@@ -17,17 +17,17 @@ const joiner = '\u200D'
 const variationSelectors = /[\uFE0E\uFE0F]/gu
 const skinTone = /_(?:light|medium-light|medium|medium-dark|dark)_skin_tone/g
 // What people react with has a few characters; looking for emoji in novels is not worth the time.
-const longestText = 1_000
+const maxTextLength = 1_000
 
 // Names as the Python package `emoji` 2.16.0 writes them; made by generate-emoji.ts, licence in emoji-license.txt.
 const table = readFileSync(path.join(import.meta.dirname, 'emoji.txt'), 'utf8')
 const emojis = new Map(table.split('\n').map((line) => [line.slice(line.indexOf(' ') + 1), line.split(' ')[0]!]))
 const names = new Map([...emojis].map(([name, emoji]) => [emoji.replaceAll(variationSelectors, ''), name]))
-const longestEmoji = Math.max(...[...names.keys()].map((emoji) => Array.from(emoji).length))
+const maxEmojiLength = Math.max(...[...names.keys()].map((emoji) => Array.from(emoji).length))
 
 /** Names the emoji of a text; undefined when there is none, or more than one. */
 export function describeReaction(text: string): Reaction | undefined {
-  if (text.length > longestText) return undefined
+  if (text.length > maxTextLength) return undefined
   const tokens = tokenize(text)
   if (tokens.filter((token) => 'name' in token).length !== 1) return undefined
   const detoned = dropJoiners(tokens)
@@ -49,7 +49,7 @@ function tokenize(text: string): Token[] {
 }
 
 function findEmoji(characters: string[], at: number): { name: string; length: number } | undefined {
-  for (let length = Math.min(longestEmoji, characters.length - at); length > 0; length--) {
+  for (let length = Math.min(maxEmojiLength, characters.length - at); length > 0; length--) {
     const name = names.get(characters.slice(at, at + length).join(''))
     if (name !== undefined) return { name, length }
   }

@@ -12,13 +12,13 @@ const note = 'wandb.note.1'
 const annotation = 'wandb.annotation'
 const runnable = 'wandb.runnable'
 
-const longestNote = 1_024
+const maxNoteLength = 1_024
 // It is written anew; clients send one.
-const mostOfReaction = 1_000
-const largestPayloadBytes = 1024 * 1024
+const maxPerReaction = 1_000
+const maxPayloadBytes = 1024 * 1024
 // Both stand in indexes, whose entries may have some 2,700 bytes.
-const longestRefBytes = 2_000
-const longestTypeBytes = 500
+const maxRefBytes = 2_000
+const maxTypeBytes = 500
 
 /** What feedback says once its rules were applied. */
 export interface CheckedFeedback {
@@ -30,10 +30,9 @@ export interface CheckedFeedback {
 
 /** Checks feedback by the rules of its type. @throws {TraceRefusal} 400 for what breaks one */
 export function checkFeedback(wire: WireFeedback, projectId: string): CheckedFeedback {
-  if (Buffer.byteLength(wire.weave_ref) > longestRefBytes) throw badRequest('Invalid weave_ref: it is too long')
-  if (Buffer.byteLength(wire.feedback_type) > longestTypeBytes)
-    throw badRequest('Invalid feedback_type: it is too long')
-  if (wire.payload.size > largestPayloadBytes) throw badRequest('Feedback payload too large')
+  if (Buffer.byteLength(wire.weave_ref) > maxRefBytes) throw badRequest('Invalid weave_ref: it is too long')
+  if (Buffer.byteLength(wire.feedback_type) > maxTypeBytes) throw badRequest('Invalid feedback_type: it is too long')
+  if (wire.payload.size > maxPayloadBytes) throw badRequest('Feedback payload too large')
   checkRefs(wire, projectId)
   return checkPayload(wire)
 }
@@ -114,7 +113,7 @@ function checkNote(member: JsonText | undefined): void {
   if (member?.first !== '"') throw wrongPayload(note, 'note should be a valid string')
   const length = Array.from(String(parseText(member.toString()))).length
   if (length === 0) throw wrongPayload(note, 'note should have at least 1 character')
-  if (length > longestNote) throw wrongPayload(note, `note should have at most ${longestNote} characters`)
+  if (length > maxNoteLength) throw wrongPayload(note, `note should have at most ${maxNoteLength} characters`)
 }
 
 function takeMember(payload: JsonText, name: string, type: string): JsonText {
@@ -124,9 +123,9 @@ function takeMember(payload: JsonText, name: string, type: string): JsonText {
 }
 
 function readMembers(payload: JsonText): Map<string, Value> {
-  const members = parseUpTo(payload.toString(), mostOfReaction)
+  const members = parseUpTo(payload.toString(), maxPerReaction)
   if (members instanceof Map) return members
-  throw wrongPayload(reaction, `the payload should have at most ${mostOfReaction} values`)
+  throw wrongPayload(reaction, `the payload should have at most ${maxPerReaction} values`)
 }
 
 function wrongPayload(type: string, why: string) {

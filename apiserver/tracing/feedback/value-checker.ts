@@ -14,19 +14,19 @@ const plan = {
   startTask: { schema: '{}', value: 'null' },
 }
 // People's schemas have some hundred characters, and take a millisecond. The rest of the time is for a machine that is busy.
-const usualTimeoutMs = 1_000
-const longestSchema = 64 * 1024
+const defaultTimeoutMs = 1_000
+const maxSchemaLength = 64 * 1024
 // A minute of hostile schemas, for both threads; of others, no time at all. Half of them may be one entity's.
-const mostTasks = 120
-const mostTasksOfEntity = 60
+const maxTasks = 120
+const maxTasksPerEntity = 60
 
 /** Checks values by schemas that anybody may have written, in threads that are started when they are needed. */
 export class ValueChecker {
   readonly #threads = new ThreadPool(plan)
   readonly #timeoutMs: number
-  readonly #places = new FairSemaphore({ permits: mostTasks, permitsPerKey: mostTasksOfEntity })
+  readonly #places = new FairSemaphore({ permits: maxTasks, permitsPerKey: maxTasksPerEntity })
 
-  constructor(timeoutMs = usualTimeoutMs) {
+  constructor(timeoutMs = defaultTimeoutMs) {
     this.#timeoutMs = timeoutMs
   }
 
@@ -36,7 +36,7 @@ export class ValueChecker {
    * @throws {Refusal} 429 when too much is being checked already
    */
   async check(task: CheckTask, turn: Turn): Promise<CheckOutcome> {
-    if (task.schema.length > longestSchema) return 'bad schema'
+    if (task.schema.length > maxSchemaLength) return 'bad schema'
     const giveBack = this.#places.tryAcquire(turn)
     if (!giveBack) throw tooMany(turn.key)
     try {

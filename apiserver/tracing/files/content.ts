@@ -6,7 +6,7 @@ import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
 import { tooLarge } from '../refusals.ts'
 
 /** Larger files lie in the artifact store, smaller ones in Postgres. */
-const mostInline = 256 * 1024
+const maxInline = 256 * 1024
 
 /** What came of a file: in memory when it is small, else in a local file. */
 export type FileContent = { size: number; sha256: Buffer } & ({ bytes: Buffer } | { spooled: string })
@@ -23,7 +23,7 @@ export async function takeContent(store: ArtifactStore, source: Readable, maxByt
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     head.push(next.value)
     size += next.value.length
-    if (size > mostInline) return spoolContent(store, Readable.from(chain(head, chunks)), maxBytes)
+    if (size > maxInline) return spoolContent(store, Readable.from(chain(head, chunks)), maxBytes)
   }
   const bytes = Buffer.concat(head)
   return { size, bytes, sha256: createHash('sha256').update(bytes).digest() }

@@ -62,7 +62,7 @@ async function receiveFile(deps: TraceDeps, ctx: RequestContext, incoming: Incom
   try {
     const project = await deps.projects.open(caller, form.projectId)
     const digest = await keepFile(deps, project, form)
-    deps.storage.note(caller.entity, form.content.size)
+    deps.storage.record(caller.entity, form.content.size)
     return digest
   } finally {
     await discardContent(form.content)

@@ -7,7 +7,7 @@ import { checkNames } from '../query/params.ts'
 import { badRequest, missing } from '../refusals.ts'
 import { readSelector } from './object-names.ts'
 
-const mostVersions = 100
+const maxVersions = 100
 
 /**
  * Deletes versions of an object, all of them when none are named, and answers how many those were. Nothing is deleted
@@ -20,7 +20,7 @@ export async function deleteObject(
   { number }: Project,
   { objectId, digests }: { objectId: string; digests: string[] | null },
 ): Promise<number> {
-  if (digests && digests.length > mostVersions) throw badRequest(`At most ${mostVersions} versions are deleted at once`)
+  if (digests && digests.length > maxVersions) throw badRequest(`At most ${maxVersions} versions are deleted at once`)
   checkNames(digests)
   const named = digests?.length ? new Set(digests) : undefined
   const aliases = named ? await listObjectAliases(pool, number, { objectId, aliases: [...named] }) : new Map()

@@ -7,12 +7,12 @@ export interface Rejections {
   reasons: string[]
 }
 
-const mostReasons = 20
+const maxReasons = 20
 
 /** Notes down a span that was not taken. */
 export function reject(rejections: Rejections, reason: string): void {
   rejections.count++
-  if (rejections.reasons.length <= mostReasons) rejections.reasons.push(reason)
+  if (rejections.reasons.length <= maxReasons) rejections.reasons.push(reason)
 }
 
 /** An ExportTraceServiceResponse in the form of its request: it is empty when every span was taken. */
@@ -36,5 +36,5 @@ function encodeAnswer(rejections: Rejections): Buffer {
 }
 
 function describe({ reasons }: Rejections): string {
-  return reasons.slice(0, mostReasons).join('; ') + (reasons.length > mostReasons ? '; ...' : '')
+  return reasons.slice(0, maxReasons).join('; ') + (reasons.length > maxReasons ? '; ...' : '')
 }

@@ -8,7 +8,7 @@ import { createCall, type Surroundings } from './span-call.ts'
 import type { Span } from './span.ts'
 
 // The text of a span stands in its call up to three times; escapes may make it six times as long.
-const largestCall = 96 * 1024 * 1024
+const maxCallBytes = 96 * 1024 * 1024
 
 /** What a call is made of. */
 export interface SpanTask {
@@ -25,7 +25,7 @@ export function buildCall({ span: source, surroundings }: SpanTask): BuiltCall {
   try {
     span = readSpan(source)
     const call = createCall(span, surroundings)
-    if (measurePart(call) > largestCall) throw new OtelFault(`its call would have more than ${largestCall} bytes`)
+    if (measurePart(call) > maxCallBytes) throw new OtelFault(`its call would have more than ${maxCallBytes} bytes`)
     return { call }
   } catch (error) {
     if (!(error instanceof OtelFault || error instanceof TooManyValues)) throw error

@@ -3,7 +3,7 @@ import type { Keys } from './conventions.ts'
 import type { Members } from './nest.ts'
 
 // What does not fit could not be stored, or summed up.
-const largestInteger = 2n ** 63n - 1n
+const maxInteger = 2n ** 63n - 1n
 
 /** What stands under the first of the keys that holds something: neither false nor zero nor empty. */
 export function findFirst(members: Members, keys: Keys): [key: string, value: Value] | undefined {
@@ -54,5 +54,5 @@ function toInteger(value: Value): bigint | undefined {
 }
 
 function inRange(integer: bigint): bigint | undefined {
-  return integer <= largestInteger && integer >= -largestInteger ? integer : undefined
+  return integer <= maxInteger && integer >= -maxInteger ? integer : undefined
 }

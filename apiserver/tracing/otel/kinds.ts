@@ -15,9 +15,9 @@ export interface Kind<V> {
 }
 
 const maxIdBytes = 64
-const longestName = 4_096
+const maxNameLength = 4_096
 // Two bytes are enough for one of them.
-const mostItems = 100_000
+const maxItems = 100_000
 
 export const text: Kind<string> = {
   wireType: WireType.LengthDelimited,
@@ -80,14 +80,14 @@ export function name(prefix: string, names: readonly string[]): Kind<string> {
 
 /** @throws {OtelFault} when a list grows beyond what anybody sends */
 export function append<T>(list: T[], read: () => T): T[] {
-  if (list.length === mostItems) throw new OtelFault('a list is too long')
+  if (list.length === maxItems) throw new OtelFault('a list is too long')
   list.push(read())
   return list
 }
 
 /** The beginning of a name that is too long for anybody to read. */
 export function cutName(long: string): string {
-  return long.length > longestName ? long.slice(0, longestName).toWellFormed() : long
+  return long.length > maxNameLength ? long.slice(0, maxNameLength).toWellFormed() : long
 }
 
 export function requireList(value: Value): Value[] {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
-const longestOpName = 128
-const longestDisplayName = 1_024
+const maxOpNameLength = 128
+const maxDisplayNameLength = 1_024
 
 const firstWord = /^(?:[,;| /?.]|[^,;| /?.]+)/u
 const otherWords = /([,;| /?.]*)(?:[^,;| /?.]+|$)/gu
@@ -9,11 +9,11 @@ const otherWords = /([,;| /?.]*)(?:[^,;| /?.]+|$)/gu
 /** A span's name as the name of an op: one that is too long gets a mark, by which it differs from others that begin alike. */
 export function shortenOpName(name: string): string {
   const mark = createHash('sha256').update(name).digest('hex').slice(0, 4)
-  return shorten(name, longestOpName, () => `:${mark}`)
+  return shorten(name, maxOpNameLength, () => `:${mark}`)
 }
 
 export function shortenDisplayName(name: string): string {
-  return shorten(name, longestDisplayName, (delimiter) => ('...'.startsWith(delimiter) ? '...' : `${delimiter}...`))
+  return shorten(name, maxDisplayNameLength, (delimiter) => ('...'.startsWith(delimiter) ? '...' : `${delimiter}...`))
 }
 
 /** Leaves out whole words at the end. Lengths are in code points; `end` is what follows, given the delimiter before it. */

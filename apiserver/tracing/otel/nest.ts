@@ -8,8 +8,8 @@ import { OtelFault } from './fault.ts'
 export type Members = Map<string, Value>
 
 // A key with more parts is kept whole: it would nest deeper than any reader goes.
-const mostParts = 100
-const longestDotted = 8 * 1024
+const maxParts = 100
+const maxDottedLength = 8 * 1024
 // The same for what is within a text.
 const deepestText = 300
 
@@ -29,8 +29,8 @@ export function nestAttributes(attributes: readonly Attribute[], budget = new Va
 }
 
 function splitKey(key: string): string[] {
-  const parts = key.length > longestDotted ? [key] : key.split('.')
-  return parts.length > mostParts ? [key] : parts
+  const parts = key.length > maxDottedLength ? [key] : key.split('.')
+  return parts.length > maxParts ? [key] : parts
 }
 
 /** The same without objects of dotted keys where these contradict each other, or make too many. */

@@ -4,12 +4,12 @@ import { badRequest, tooLarge } from '../refusals.ts'
 import { writeResource } from './otel-dump.ts'
 import type { Resource } from './span.ts'
 import { Turns } from '../../../lib/turns.ts'
-import { mostSpans, type SpanGroup } from './wire-spans.ts'
+import { maxSpans, type SpanGroup } from './wire-spans.ts'
 
 // A collector may send for several; each is looked up.
-const mostProjects = 100
+const maxProjects = 100
 // Every span keeps its resource: what they come to must be in proportion to what was sent.
-const mostResourceBytes = 256 * 1024 * 1024
+const maxResourceBytes = 256 * 1024 * 1024
 
 /** How a request says whose it is. */
 export interface Routing {
@@ -41,7 +41,7 @@ export class ProjectRoutes {
       await this.#openProject(nameProject(this.#routing, resource))
       resourceBytes += count * writeResource(resource).length
       spanCount += count
-      if (resourceBytes > mostResourceBytes || spanCount > mostSpans) throw tooLarge()
+      if (resourceBytes > maxResourceBytes || spanCount > maxSpans) throw tooLarge()
     }
   }
 
@@ -52,8 +52,7 @@ export class ProjectRoutes {
 
   async #openProject(projectId: string): Promise<void> {
     if (this.#opened.has(projectId)) return
-    if (this.#opened.size === mostProjects)
-      throw badRequest(`Spans of more than ${mostProjects} projects in one request`)
+    if (this.#opened.size === maxProjects) throw badRequest(`Spans of more than ${maxProjects} projects in one request`)
     this.#opened.set(projectId, await this.#projects.open(this.#routing.caller, projectId))
   }
 }

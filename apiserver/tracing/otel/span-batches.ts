@@ -4,8 +4,8 @@ import { measurePart, type CallPart } from '../calls/parts.ts'
 import type { CallWriter } from '../calls/writer.ts'
 import type { Project } from '../projects.ts'
 
-const mostCalls = 1_000
-const mostBytes = 4 * 1024 * 1024
+const maxCalls = 1_000
+const maxBytes = 4 * 1024 * 1024
 
 /** Calls on their way to their projects, some at a time: a request's spans take far more memory as calls. */
 export class SpanBatches {
@@ -34,7 +34,7 @@ export class SpanBatches {
     else this.#parts.set(project, [call])
     this.#count++
     this.#bytes += size
-    if (this.#count >= mostCalls || this.#bytes >= mostBytes) await this.flush()
+    if (this.#count >= maxCalls || this.#bytes >= maxBytes) await this.flush()
   }
 
   /** Everything that was added is durable when it resolves. @throws {Refusal} 403 when its entity may not store so much */

@@ -13,7 +13,7 @@ import { findInstant, toInstant } from './time.ts'
 import { readUsage } from './usage.ts'
 
 // As ids have that come through the interface: an index has room for them.
-const longestId = 256
+const maxIdLength = 256
 
 /** What a call has from around its span. */
 export interface Surroundings {
@@ -120,7 +120,7 @@ function readRunId(attributes: Members, { wbRunId, projectId }: Surroundings): s
 }
 
 function checkId(name: string, id: string | undefined): string | undefined {
-  if (id && id.length > longestId) throw new OtelFault(`the id of ${name} has more than ${longestId} characters`)
+  if (id && id.length > maxIdLength) throw new OtelFault(`the id of ${name} has more than ${maxIdLength} characters`)
   return id
 }
 

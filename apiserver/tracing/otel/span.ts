@@ -4,11 +4,11 @@ import { attributes, count, flags, id, name, nanos, shortText, text } from './ki
 import { many, Message, one } from './message.ts'
 
 // Of the attributes of a span, with those of its events and links, and of objects that dotted keys make.
-const mostValues = 200_000
+const maxValues = 200_000
 
 /** How many values a span may have, or a resource. */
 export function createSpanBudget(): ValueBudget {
-  return new ValueBudget(mostValues)
+  return new ValueBudget(maxValues)
 }
 
 /** Where spans come from: a process, a service. */

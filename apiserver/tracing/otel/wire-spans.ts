@@ -18,9 +18,9 @@ const scopeSpansField = 2
 const spansField = 2
 
 // No exporter sends as many, and two bytes are enough for one.
-export const mostSpans = 200_000
+export const maxSpans = 200_000
 // It is read at once, and again for each of its spans. Exporters send some hundred bytes.
-const largestResource = 64 * 1024
+const maxResourceBytes = 64 * 1024
 
 /**
  * The groups of a request in protobuf, which can be gone through more than once.
@@ -43,7 +43,7 @@ function* eachSpan(group: Uint8Array): Iterator<Source> {
 
 /** @throws {TraceRefusal} 413 for a resource that is too large, and OtelFault */
 export function readBounded(source: Source): Resource {
-  if (source.bytes.length > largestResource) throw tooLarge()
+  if (source.bytes.length > maxResourceBytes) throw tooLarge()
   return readResource(source)
 }
 
@@ -58,7 +58,7 @@ function* eachPart(message: Uint8Array, wanted: number): Iterable<Uint8Array> {
   }
   for (let count = 0; reader.pos < reader.len;) {
     const part = tryRead(next)
-    if (part && ++count > mostSpans) throw tooLarge()
+    if (part && ++count > maxSpans) throw tooLarge()
     if (part) yield part
   }
 }

@@ -14,7 +14,7 @@ export interface AnswerColumn {
 
 const countName = 'count(*)'
 // A statement has at most 1,664 columns.
-const mostColumns = 500
+const maxColumns = 500
 
 /**
  * What to select for the fields that a request names. A place in a document is answered as a text, as it is compared;
@@ -24,7 +24,7 @@ const mostColumns = 500
  */
 export function planColumns(names: readonly string[], fields: Fields, params: SqlParams): AnswerColumn[] {
   const distinct = [...new Set(names)]
-  if (distinct.length > mostColumns) throw badRequest(`There are at most ${mostColumns} fields.`)
+  if (distinct.length > maxColumns) throw badRequest(`There are at most ${maxColumns} fields.`)
   if (isCount(distinct)) return [{ name: distinct[0]!, sql: 'count(*)', isJson: false }]
   const columns = distinct.map((name) => planColumn(name, fields, params))
   writeParts(columns, ({ sql }) => sql)

@@ -40,7 +40,7 @@ const columns = new Map<string, PlainField>([
 ])
 
 // Each is a look into the table of feedback for every call.
-const mostFeedbackFields = 20
+const maxFeedbackFields = 20
 
 const documents = new Set(['attributes', 'inputs', 'output', 'summary'])
 
@@ -71,8 +71,8 @@ export class CallFields implements Fields {
   }
 
   #resolveFeedback(path: string): Field {
-    if (++this.#feedbackFields > mostFeedbackFields)
-      throw badRequest(`A query names at most ${mostFeedbackFields} fields of feedback, and as many to sort by.`)
+    if (++this.#feedbackFields > maxFeedbackFields)
+      throw badRequest(`A query names at most ${maxFeedbackFields} fields of feedback, and as many to sort by.`)
     return readFeedbackField(path, `f${this.#feedbackFields}`, this.#params)
   }
 }

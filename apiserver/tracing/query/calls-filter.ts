@@ -24,7 +24,7 @@ export const callsFilterSchema = Type.Object({
 
 export type CallsFilter = Static<typeof callsFilterSchema>
 
-const mostNames = 1_000
+const maxNames = 1_000
 
 type Names = Exclude<keyof CallsFilter, 'trace_roots_only'>
 
@@ -57,8 +57,8 @@ export function compileCallsFilter(filter: CallsFilter, params: SqlParams): stri
 }
 
 function checkLength(name: string, { length }: string[]): void {
-  if (length <= mostNames) return
-  const words = `request length is greater than max length (${mostNames}). Actual length: ${length}`
+  if (length <= maxNames) return
+  const words = `request length is greater than max length (${maxNames}). Actual length: ${length}`
   throw badRequest(`Parameter: '${name}' ${words}`)
 }
 

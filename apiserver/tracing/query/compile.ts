@@ -86,18 +86,18 @@ function holds(operand: Operand): string {
 }
 
 // A statement sorts by at most 1,664 expressions.
-const mostSortKeys = 100
+const maxSortKeys = 100
 // Postgres plans it anew for each week of calls. Keys have some hundred bytes.
-const longestSort = 32 * 1024
+const maxSortLength = 32 * 1024
 
 /**
  * An ORDER BY list; empty for no keys. What stands in a document comes first where it is there, then as a number, then as
  * a text, each in the wanted direction; nulls come last in both.
  */
 export function compileSort(sortBy: readonly SortKey[], fields: Fields, params: SqlParams): string {
-  if (sortBy.length > mostSortKeys) throw badRequest(`There are at most ${mostSortKeys} fields to sort by.`)
+  if (sortBy.length > maxSortKeys) throw badRequest(`There are at most ${maxSortKeys} fields to sort by.`)
   const write = ({ field, direction }: SortKey) => sortByField(fields.resolve(field), direction, params)
-  return writeParts(sortBy, write, longestSort).join(', ')
+  return writeParts(sortBy, write, maxSortLength).join(', ')
 }
 
 function sortByField(field: Field, wanted: SortKey['direction'], params: SqlParams): string {

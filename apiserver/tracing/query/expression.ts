@@ -26,7 +26,7 @@ type Location = readonly string[]
 /** Far beyond what people write, far below what costs the database its stack. */
 const deepest = 64
 /** A statement has 65,535 parameters, and an operand takes one or two. */
-const mostOperands = 10_000
+const maxOperands = 10_000
 
 /**
  * Reads what stands in `$expr`.
@@ -41,7 +41,7 @@ class ExpressionReader {
   #operands = 0
 
   read(written: unknown, at: Location, depth = 0): Expression {
-    if (++this.#operands > mostOperands) throw badRequest(`A query has at most ${mostOperands} operands.`)
+    if (++this.#operands > maxOperands) throw badRequest(`A query has at most ${maxOperands} operands.`)
     if (depth > deepest) throw badRequest(`Operations are nested at most ${deepest} deep.`)
     const { name, content } = readOperator(written, at)
     const here = [...at, name]

@@ -41,13 +41,13 @@ export function unknownField(path: string): TraceRefusal {
 }
 
 // Documents are at most 500 deep.
-const mostSegments = 512
-const longestPath = 64 * 1024
+const maxSegments = 512
+const maxPathLength = 64 * 1024
 
 /** `a.b\.c.0` is a, b.c, 0: a backslash before a dot keeps it in the name. */
 export function splitPath(path: string): string[] {
-  if (path.length > longestPath) throw badRequest(`A field has at most ${longestPath} characters.`)
+  if (path.length > maxPathLength) throw badRequest(`A field has at most ${maxPathLength} characters.`)
   const segments = path.split(/(?<!\\)\./).map((segment) => segment.replaceAll(String.raw`\.`, '.'))
-  if (segments.length > mostSegments) throw badRequest(`A field has at most ${mostSegments} parts.`)
+  if (segments.length > maxSegments) throw badRequest(`A field has at most ${maxSegments} parts.`)
   return segments
 }

@@ -4,7 +4,7 @@ import type { Comparator, Literal } from './expression.ts'
 
 // The same texts as in tracing.number_or_null.
 const numberPattern = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/
-const longestNumber = 1_000
+const maxNumberLength = 1_000
 
 const booleans = new Map<string | number, boolean>([
   ['true', true],
@@ -24,7 +24,7 @@ export function toText(value: Scalar): string {
 /** Undefined where it is none. */
 export function toNumber(value: Scalar): number | undefined {
   if (typeof value !== 'string') return Number(value)
-  return value.length <= longestNumber && numberPattern.test(value) ? Number(value) : undefined
+  return value.length <= maxNumberLength && numberPattern.test(value) ? Number(value) : undefined
 }
 
 /** Of `true`, `1`, `false` and `0`; undefined for all else. */

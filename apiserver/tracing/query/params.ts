@@ -1,7 +1,7 @@
 import { badRequest } from '../refusals.ts'
 
 // Postgres keeps a copy for each week of calls. A thousand ids have 64 KB.
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 /** The parameters of one SQL statement: what clients send goes in here and never into its text. */
 export class SqlParams {
@@ -16,7 +16,7 @@ export class SqlParams {
   /** Adds one and gives its place, such as `$3`. @throws {TraceRefusal} 400 when all of them together are too large */
   add(value: unknown): string {
     this.#bytes += measure(value)
-    if (this.#bytes > mostBytes) throw tooMuch()
+    if (this.#bytes > maxBytes) throw tooMuch()
     return this.#push(value)
   }
 
@@ -42,11 +42,11 @@ export class SqlParams {
 
 /** Lists of names that go into a statement as they are. @throws {TraceRefusal} 400 when they are too large together */
 export function checkNames(...lists: (readonly string[] | null | undefined)[]): void {
-  if (measure(lists) > mostBytes) throw tooMuch()
+  if (measure(lists) > maxBytes) throw tooMuch()
 }
 
 function tooMuch() {
-  const limit = `${mostBytes / 1024 / 1024} MiB`
+  const limit = `${maxBytes / 1024 / 1024} MiB`
   return badRequest(`The texts, lists and paths of a query may be at most ${limit} together: ask for less at once.`)
 }
 

@@ -1,6 +1,6 @@
 // Programs write less, and lists of a thousand ids.
-const usualSql = 8 * 1024
-const usualParams = 48 * 1024
+const smallSqlLength = 8 * 1024
+const smallParamsLength = 48 * 1024
 
 /**
  * A condition on calls as it is put into a statement. Postgres plans it anew for each week of calls, and takes memory for
@@ -9,5 +9,5 @@ const usualParams = 48 * 1024
  * @param paramBytes of the statement so far
  */
 export function planOnce(condition: string, paramBytes = 0): string {
-  return condition.length > usualSql || paramBytes > usualParams ? `(SELECT ${condition})` : condition
+  return condition.length > smallSqlLength || paramBytes > smallParamsLength ? `(SELECT ${condition})` : condition
 }

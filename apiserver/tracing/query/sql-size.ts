@@ -1,11 +1,11 @@
 import { badRequest } from '../refusals.ts'
 
 /** Of one statement. Postgres makes some hundred bytes of each of these; what programs write has some hundred of them. */
-const longestSql = 256 * 1024
+const maxSqlLength = 256 * 1024
 
 /** A text that is part of a statement. @throws {TraceRefusal} 400 for one that no statement has room for */
 export function checkSize(sql: string): string {
-  if (sql.length > longestSql) throw tooLong(longestSql)
+  if (sql.length > maxSqlLength) throw tooLong(maxSqlLength)
   return sql
 }
 
@@ -14,7 +14,7 @@ export function checkSize(sql: string): string {
  *
  * @throws {TraceRefusal} 400 when they are too long together
  */
-export function writeParts<T>(items: readonly T[], write: (item: T) => string, longest = longestSql): string[] {
+export function writeParts<T>(items: readonly T[], write: (item: T) => string, longest = maxSqlLength): string[] {
   let size = 0
   return items.map((item) => {
     const sql = write(item)

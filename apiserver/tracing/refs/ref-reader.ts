@@ -10,10 +10,10 @@ import type { ObjectRef } from './parse-ref.ts'
 import { startWalk, StoredValue, walk, type Walk } from './walk.ts'
 
 /** Of all values that one request goes through, and of the parts that it takes of them; they are in memory together. */
-export const mostRefBytes = 128 * 1024 * 1024
+export const maxRefBytes = 128 * 1024 * 1024
 
 // Objects that lead to objects: programs write a handful.
-const mostRounds = 100
+const maxRounds = 100
 
 /** What a reference stands for as the text of a JSON value, or why there is no answer. */
 export type Resolved = string | TraceRefusal
@@ -30,7 +30,7 @@ interface Place {
 
 /** How much may be read. */
 export interface RefBounds {
-  mostBytes: number
+  maxBytes: number
   /** Told of what is read, before it is, and of parts that are taken of it. */
   reserve: (bytes: number) => void
 }
@@ -46,10 +46,10 @@ export class RefReader {
   readonly #reserve: RefBounds['reserve']
   #bytesLeft: number
 
-  constructor(pool: Pool, project: Project, { mostBytes, reserve }: RefBounds) {
+  constructor(pool: Pool, project: Project, { maxBytes, reserve }: RefBounds) {
     this.#pool = pool
     this.#project = project
-    this.#bytesLeft = mostBytes
+    this.#bytesLeft = maxBytes
     this.#reserve = reserve
   }
 
@@ -65,7 +65,7 @@ export class RefReader {
     for (let round = 0; ; round++) {
       const unfinished = [...places.values()].filter(isUnfinished)
       if (unfinished.length === 0) return asked.map(({ state }) => finish(state))
-      if (round < mostRounds) await this.#goOn(unfinished)
+      if (round < maxRounds) await this.#goOn(unfinished)
       else for (const place of unfinished as Place[]) place.state = endless()
     }
   }

@@ -6,7 +6,7 @@ import { checkNames } from '../query/params.ts'
 import type { ReadMemory } from '../read-memory.ts'
 import { badRequest, TraceRefusal } from '../refusals.ts'
 import { parseRef, tryParseRef, type ObjectRef } from './parse-ref.ts'
-import { mostRefBytes, RefReader, type RefBounds } from './ref-reader.ts'
+import { maxRefBytes, RefReader, type RefBounds } from './ref-reader.ts'
 
 /**
  * What references to objects and their parts stand for, as the texts of JSON values in the order of the references. A
@@ -49,7 +49,7 @@ export async function resolveStoredRefs(
     const ref = tryParseRef(uri)
     return ref && 'edges' in ref && ref.projectId === project.id ? [{ uri, ref }] : []
   })
-  const reader = new RefReader(pool, project, { mostBytes: mostRefBytes, reserve: reading.add })
+  const reader = new RefReader(pool, project, { maxBytes: maxRefBytes, reserve: reading.add })
   const resolved = await reader.resolve(refs.map(({ ref }) => ref))
   const texts = new Map<string, string>()
   for (const [index, text] of resolved.entries()) if (typeof text === 'string') texts.set(refs[index]!.uri, text)

@@ -4,11 +4,11 @@ import { countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
-import { mostRefBytes } from './ref-reader.ts'
+import { maxRefBytes } from './ref-reader.ts'
 import { resolveRefs } from './resolve-refs.ts'
 import { refsReadSchema, refValuesSchema } from './schema.ts'
 
-const mostRefs = 1_000
+const maxRefs = 1_000
 
 /** Reading what references stand for. */
 export function routeRefs(api: TraceApi, deps: TraceDeps): void {
@@ -25,8 +25,8 @@ export function routeRefs(api: TraceApi, deps: TraceDeps): void {
       answer: refValuesSchema,
     },
     async ({ ctx, caller, body }) => {
-      if (body.refs.length > mostRefs) throw badRequest(`Too many refs: at most ${mostRefs} are read at once`)
-      const bounds = { mostBytes: mostRefBytes, reserve: countStream(deps.memory.open(ctx)).add }
+      if (body.refs.length > maxRefs) throw badRequest(`Too many refs: at most ${maxRefs} are read at once`)
+      const bounds = { maxBytes: maxRefBytes, reserve: countStream(deps.memory.open(ctx)).add }
       const texts = readLater(() => resolveRefs(deps, { caller, bounds }, body.refs))
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"vals":', texts, '}') })
     },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { withTransaction } from '../../../db/pool.ts'
-import { noteAct } from '../../../db/queries/audit-log.ts'
+import { recordAct } from '../../../db/queries/audit-log.ts'
 import { findRetention, setRetention } from '../../../db/tracing/retention.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
@@ -9,10 +9,10 @@ import { nullable } from '../../validation/nullable.ts'
 import { isTracedName, Projects } from '../projects.ts'
 
 // A hundred years.
-const mostDays = 36_500
+const maxDays = 36_500
 
 const path = '/v1/preview/projects/{project}/trace-retention'
-const retentionSchema = Type.Object({ days: nullable(Type.Integer({ minimum: 1, maximum: mostDays })) })
+const retentionSchema = Type.Object({ days: nullable(Type.Integer({ minimum: 1, maximum: maxDays })) })
 
 /** How long a project keeps its calls; a part of the interface that is ours alone. */
 export function routeTraceRetention(api: Api, { pool, tracing }: Deps): void {
@@ -49,7 +49,7 @@ export function routeTraceRetention(api: Api, { pool, tracing }: Deps): void {
       const { number } = await projects.open(caller, `${entity}/${subject}`)
       // Traces may lie in another database. What is written down first may then fail, and what is done is always written down.
       const act = { entity, actor, action: 'trace_retention.set', subject, details: { days } } as const
-      await withTransaction(pool, (connection) => noteAct(connection, act))
+      await withTransaction(pool, (connection) => recordAct(connection, act))
       await setRetention(tracing, number, days)
       return { days }
     },

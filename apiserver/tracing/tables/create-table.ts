@@ -8,7 +8,7 @@ import { digestMismatch, tooLarge } from '../refusals.ts'
 import { digestRows } from './digest-rows.ts'
 
 /** No table has more rows: its order is written in one statement. */
-export const mostDigests = 1_000_000
+export const maxDigests = 1_000_000
 
 /** What the client has computed, if it has. */
 type Expected = string | null | undefined
@@ -36,7 +36,7 @@ export async function createTableOfDigests(
   project: Project,
   { rowDigests, expectedDigest }: { rowDigests: string[]; expectedDigest: Expected },
 ): Promise<string> {
-  if (rowDigests.length > mostDigests) throw tooLarge()
+  if (rowDigests.length > maxDigests) throw tooLarge()
   const digest = digestAsExpected(rowDigests, expectedDigest)
   await addTable(deps.pool, project.number, { digest, rowDigests })
   return digest

@@ -7,7 +7,7 @@ import { Turns } from '../../../lib/turns.ts'
 import { splitItems } from './split-rows.ts'
 
 // Clients send 1,000 at once. A body has room for ten million empty ones.
-const mostRows = 200_000
+const maxRows = 200_000
 
 /** What rows are digested with. */
 export interface RowDeps extends Pick<TraceDeps, 'inspector'> {
@@ -26,7 +26,7 @@ export async function digestRows(deps: RowDeps, rows: JsonText, place: string[])
   const turns = new Turns()
   for (const row of splitItems(rows.bytes)) {
     digests.push(await digestRow(deps, row, [...place, String(digests.length)]))
-    if (digests.length > mostRows) throw tooLarge()
+    if (digests.length > maxRows) throw tooLarge()
     if (turns.isOver()) await turns.next()
   }
   return digests

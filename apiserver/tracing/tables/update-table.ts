@@ -6,13 +6,13 @@ import { digestTable } from '../digests.ts'
 import type { Project } from '../projects.ts'
 import { badRequest, missing, tooLarge } from '../refusals.ts'
 import { Turns } from '../../../lib/turns.ts'
-import { mostDigests } from './create-table.ts'
+import { maxDigests } from './create-table.ts'
 import { DigestList } from './digest-list.ts'
 import { digestRow, type RowDeps } from './digest-rows.ts'
 import type { TableUpdates } from './schema.ts'
 
 // Clients send some thousands. Each looks for its place.
-const mostUpdates = 100_000
+const maxUpdates = 100_000
 
 type Update = TableUpdates['updates'][number]
 
@@ -27,7 +27,7 @@ export async function updateTable(
   project: Project,
   { base_digest: base, updates }: TableUpdates,
 ): Promise<{ digest: string; updatedRowDigests: string[] }> {
-  if (updates.length > mostUpdates) throw tooLarge()
+  if (updates.length > maxUpdates) throw tooLarge()
   const order = await readOrder(pool, project.number, base)
   if (!order) throw missing(`Table ${cut(base)} not found`)
   const update = new TableUpdate(deps, new DigestList(order))
@@ -37,7 +37,7 @@ export async function updateTable(
     if (turns.isOver()) await turns.next()
     updatedRowDigests.push(await update.apply(change, ['body', 'updates', String(index)]))
   }
-  if (update.rows.length > mostDigests) throw tooLarge()
+  if (update.rows.length > maxDigests) throw tooLarge()
   const rowDigests = update.rows.toArray()
   const digest = digestTable(rowDigests)
   const rows = { digests: [...update.added.keys()], array: `[${[...update.added.values()].join(',')}]` }

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { largestStep } from '../checkpoints/schema.ts'
+import { maxStep } from '../checkpoints/schema.ts'
 
 /** PUT .../aliases/{alias}. */
-export const aliasBodySchema = Type.Object({ step: Type.Integer({ minimum: 0, maximum: largestStep }) })
+export const aliasBodySchema = Type.Object({ step: Type.Integer({ minimum: 0, maximum: maxStep }) })
 
 /** A name of a step. */
 export const aliasSchema = Type.Object({

@@ -1,6 +1,6 @@
-import { aliasPattern, isAlias, longestAlias } from '../../../crds/names.ts'
+import { aliasPattern, isAlias, maxAliasLength } from '../../../crds/names.ts'
 import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/queries/aliases.ts'
-import { findDeletionAnswer, noteDeletion } from '../../../db/queries/deletions.ts'
+import { findDeletionAnswer, recordDeletion } from '../../../db/queries/deletions.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { notFound, unprocessable } from '../../refusal.ts'
@@ -45,7 +45,7 @@ export async function deleteModelAlias(
   const answer = { alias, deleted: true } as const
   const deleted = await withTransaction(deps.pool, async (connection) => {
     const found = await deleteAlias(connection, id, alias)
-    if (found) await noteDeletion(connection, entity, target, answer)
+    if (found) await recordDeletion(connection, entity, target, answer)
     return found
   })
   if (deleted || (repeated && (await findDeletionAnswer(deps.pool, entity, target)))) return answer
@@ -55,7 +55,7 @@ export async function deleteModelAlias(
 function requireAlias(alias: string): void {
   if (isAlias(alias)) return
   const msg =
-    `Value error, an alias matches ${aliasPattern}, has at most ${longestAlias} characters, and is neither latest nor ` +
+    `Value error, an alias matches ${aliasPattern}, has at most ${maxAliasLength} characters, and is neither latest nor ` +
     'stepN nor vN'
   throw unprocessable({ loc: ['path', 'alias'], msg, type: 'value_error' })
 }

@@ -4,10 +4,10 @@ import { nullable } from '../../validation/nullable.ts'
 import { orderedPageQuery } from '../list.ts'
 
 export const maxFiles = 1000
-const longestPath = 512
-const largestMetadata = 64 * 1024
+const maxPathLength = 512
+const maxMetadataBytes = 64 * 1024
 
-export const filePathSchema = Type.String({ minLength: 1, maxLength: longestPath })
+export const filePathSchema = Type.String({ minLength: 1, maxLength: maxPathLength })
 export const digestSchema = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const size = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const file = Type.Object({ path: filePathSchema, digest: digestSchema, size })
@@ -52,11 +52,11 @@ export const blobSchema = Type.Object({ digest: digestSchema, size, complete: Ty
 /** Whether a file may have this path: relative, without surprises for whoever unpacks it, in any script. */
 export function isFilePath(path: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what must not be in it
-  if (path.length > longestPath || /[\u0000-\u001f\u007f\\:*?"<>|]|\p{Cs}/u.test(path)) return false
+  if (path.length > maxPathLength || /[\u0000-\u001f\u007f\\:*?"<>|]|\p{Cs}/u.test(path)) return false
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.length <= 255)
 }
 
 /** Whether a version may carry this as its metadata. */
 export function isMetadata(value: unknown): value is Record<string, unknown> {
-  return isObject(value) && JSON.stringify(value).length <= largestMetadata
+  return isObject(value) && JSON.stringify(value).length <= maxMetadataBytes
 }

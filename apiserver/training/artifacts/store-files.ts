@@ -45,7 +45,7 @@ async function storeBlob(deps: Deps, entity: string, spooled: Spooled & { key: s
   } else await requireRoom(deps, entity, spooled)
   await storeOrRefuse(deps, () => deps.artifacts.adopt(key, file, { digest, size }))
   await insertBlob(deps.pool, entity, { digest, size })
-  deps.storage.note(entity, size)
+  deps.storage.record(entity, size)
 }
 
 async function requireRoom(deps: Deps, entity: string, { file, size }: Spooled): Promise<void> {

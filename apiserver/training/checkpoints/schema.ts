@@ -2,8 +2,8 @@ import { Type, type Static } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
 
 // Postgres' integer.
-export const largestStep = 2 ** 31 - 1
-export const mostSteps = 5_000
+export const maxStep = 2 ** 31 - 1
+export const maxSteps = 5_000
 
 const uuid = Type.String({ format: 'uuid' })
 
@@ -29,9 +29,7 @@ export const checkpointDetailsSchema = Type.Object({
 
 /** DELETE .../checkpoints: the steps in the body, or in the query where a proxy drops the bodies of DELETE. */
 export const stepsBodySchema = Type.Object({
-  steps: Type.Optional(
-    Type.Array(Type.Integer({ minimum: -largestStep - 1, maximum: largestStep }), { maxItems: mostSteps }),
-  ),
+  steps: Type.Optional(Type.Array(Type.Integer({ minimum: -maxStep - 1, maximum: maxStep }), { maxItems: maxSteps })),
 })
 
 export const stepsQuerySchema = Type.Object({

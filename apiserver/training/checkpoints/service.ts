@@ -7,7 +7,7 @@ import {
   type CheckpointRow,
   type StoredCheckpoint,
 } from '../../../db/queries/checkpoints.ts'
-import { findDeletionAnswer, noteDeletion } from '../../../db/queries/deletions.ts'
+import { findDeletionAnswer, recordDeletion } from '../../../db/queries/deletions.ts'
 import type { Deps } from '../../deps.ts'
 import { notFound, Refusal } from '../../refusal.ts'
 import { resolveCursor, type OrderedPageQuery } from '../list.ts'
@@ -59,7 +59,7 @@ export async function deleteModelCheckpoints(
   if (told) return told
   const present = (deleted: number[]) => ({ deleted_count: deleted.length, not_found_steps: without(steps, deleted) })
   const outcome = await deleteCheckpoints(deps.pool, id, steps, (connection, deleted) =>
-    noteDeletion(connection, entity, target, present(deleted)),
+    recordDeletion(connection, entity, target, present(deleted)),
   )
   if ('deleted' in outcome) return present(outcome.deleted)
   const { step, alias } = outcome.aliased[0]!

@@ -1,12 +1,12 @@
 import { isAlias } from '../../../crds/names.ts'
 import type { StepReference } from '../../../db/queries/checkpoints.ts'
 import { notFound, unprocessable, type Fault } from '../../refusal.ts'
-import { largestStep, mostSteps } from './schema.ts'
+import { maxStep, maxSteps } from './schema.ts'
 
 /** Reads a path's `{step}`: a number, `latest`, or an alias. @throws {Refusal} 404 for what can be none of them */
 export function readStepReference(text: string): StepReference {
   if (text === 'latest') return 'latest'
-  if (/^\d{1,10}$/.test(text) && Number(text) <= largestStep) return { step: Number(text) }
+  if (/^\d{1,10}$/.test(text) && Number(text) <= maxStep) return { step: Number(text) }
   if (isAlias(text)) return { alias: text }
   throw notFound('Checkpoint')
 }
@@ -26,7 +26,7 @@ export function readSteps(body: number[] | undefined, query: NodeJS.Dict<string 
   if (body === undefined && !isGiven) {
     throw unprocessable({ loc: ['body', 'steps'], msg: 'Field required', type: 'missing' })
   }
-  const faults = texts.length > mostSteps ? [tooMany(texts.length)] : texts.flatMap(findFault)
+  const faults = texts.length > maxSteps ? [tooMany(texts.length)] : texts.flatMap(findFault)
   if (faults.length > 0) throw unprocessable(...faults)
   return [...new Set([...(body ?? []), ...texts.map(Number)])]
 }
@@ -37,11 +37,11 @@ function findFault(text: string, index: number): Fault[] {
     const msg = 'Input should be a valid integer, unable to parse string as an integer'
     return [{ loc, msg, type: 'int_parsing' }]
   }
-  if (Math.abs(Number(text)) <= largestStep) return []
-  return [{ loc, msg: `Input should be less than or equal to ${largestStep}`, type: 'less_than_equal' }]
+  if (Math.abs(Number(text)) <= maxStep) return []
+  return [{ loc, msg: `Input should be less than or equal to ${maxStep}`, type: 'less_than_equal' }]
 }
 
 function tooMany(count: number): Fault {
-  const msg = `List should have at most ${mostSteps} items after validation, not ${count}`
+  const msg = `List should have at most ${maxSteps} items after validation, not ${count}`
   return { loc: ['query', 'steps'], msg, type: 'too_long' }
 }

@@ -1,5 +1,5 @@
 // What comes before a model's id, and the id.
-const longestHead = 1024
+const maxHeadLength = 1024
 const firstMember = /^[ \t\r\n]*\{[ \t\r\n]*"model_id"[ \t\r\n]*:[ \t\r\n]*"([^"\\]*)"/
 
 /**
@@ -11,9 +11,9 @@ export function watchForModelId(tell: (modelId: string) => Promise<void>): (chun
   let isOver = false
   return async (chunk) => {
     if (isOver) return
-    head += chunk.toString('latin1', 0, longestHead)
+    head += chunk.toString('latin1', 0, maxHeadLength)
     const [, modelId] = firstMember.exec(head) ?? []
-    isOver = modelId !== undefined || head.length >= longestHead
+    isOver = modelId !== undefined || head.length >= maxHeadLength
     if (modelId !== undefined) await tell(modelId)
   }
 }

@@ -82,7 +82,7 @@ export async function keepStorable<T>({ log }: Pick<Deps, 'log'>, write: () => P
 
 // What comes in as fast as a local network brings it would leave other requests little of the processor.
 const turnBytes = 1024 * 1024
-const longestPauseMs = 10
+const maxPauseMs = 10
 
 async function writeAll(deps: Pick<Deps, 'log'>, handle: FileHandle, body: AsyncIterable<Buffer>) {
   const hash = createHash('sha256')
@@ -95,7 +95,7 @@ async function writeAll(deps: Pick<Deps, 'log'>, handle: FileHandle, body: Async
       await keepStorable(deps, () => handle.writeFile(chunk))
       if (size < turn.endsAt) continue
       // Others get as much time as this took.
-      await delay(Math.min(performance.now() - turn.beganMs, longestPauseMs))
+      await delay(Math.min(performance.now() - turn.beganMs, maxPauseMs))
       turn = { endsAt: size + turnBytes, beganMs: performance.now() }
     }
   } finally {

@@ -41,7 +41,7 @@ export async function takeTrajectories<T>(
       // Others of the entity have come in meanwhile.
       await deps.storage.requireRoom(caller.entity, ctx.state.limits.storedBytes, size)
       const answer = await work({ ...spooled, ...checked })
-      deps.storage.note(caller.entity, size)
+      deps.storage.record(caller.entity, size)
       return answer
     }),
   )

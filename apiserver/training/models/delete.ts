@@ -1,4 +1,4 @@
-import { findDeletionAnswer, noteDeletion } from '../../../db/queries/deletions.ts'
+import { findDeletionAnswer, recordDeletion } from '../../../db/queries/deletions.ts'
 import { deleteModel } from '../../../db/queries/model-deletion.ts'
 import type { Deps } from '../../deps.ts'
 import { notFound } from '../../refusal.ts'
@@ -20,7 +20,7 @@ export async function deleteOwnModel(
   let answer: ModelDeletion | undefined
   await deleteModel(pool, { id, entity }, async (connection, deletedCheckpoints) => {
     answer = { model_id: id.toLowerCase(), deleted_checkpoints: deletedCheckpoints, deleted_run: true }
-    await noteDeletion(connection, entity, target, answer)
+    await recordDeletion(connection, entity, target, answer)
   })
   if (!answer && repeated) answer = await findDeletionAnswer<ModelDeletion>(pool, entity, target)
   if (!answer) throw notFound('Model', id)

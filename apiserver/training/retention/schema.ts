@@ -2,24 +2,24 @@ import { Type } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
 
 // Ten years.
-const longestSeconds = 315_360_000
-const mostKept = 1_000_000
+const maxSeconds = 315_360_000
+const maxKept = 1_000_000
 
 /** What keeps a model's checkpoints: one goes when no rule keeps it. A misspelled rule would delete; so none is taken. */
 export const retentionSchema = Type.Object(
   {
-    keep_last: Type.Optional(Type.Integer({ minimum: 1, maximum: mostKept })),
+    keep_last: Type.Optional(Type.Integer({ minimum: 1, maximum: maxKept })),
     keep_best: Type.Optional(
       Type.Object(
         {
           metric: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./:@%+-]*$', maxLength: 200 }),
           mode: Type.Enum(['max', 'min']),
-          count: Type.Integer({ minimum: 1, maximum: mostKept }),
+          count: Type.Integer({ minimum: 1, maximum: maxKept }),
         },
         { additionalProperties: false },
       ),
     ),
-    ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: longestSeconds })),
+    ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSeconds })),
   },
   { additionalProperties: false, minProperties: 1 },
 )

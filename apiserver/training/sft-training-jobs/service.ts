@@ -36,7 +36,7 @@ export async function createSftJob(
     experimentalConfig,
     warnings: warnOfIgnoredSettings(experimentalConfig),
   }
-  await tellRefusedInput(async () => {
+  await refuseInput(async () => {
     const input = await findInput(deps, caller.entity, body.training_data_url)
     await whileHoldingInput(deps, input.inputUri, () => admitJob(deps, { ...job, ...input }))
   })
@@ -50,7 +50,7 @@ async function findInput(deps: Deps, entity: string, address: string) {
 }
 
 /** @throws {Refusal} 422 */
-async function tellRefusedInput(work: () => Promise<void>): Promise<void> {
+async function refuseInput(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {

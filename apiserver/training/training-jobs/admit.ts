@@ -7,7 +7,7 @@ import {
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
 import type { ModelRow } from '../../../db/queries/models.ts'
-import { holdModel, insertJob, noteJobResourceMade, type NewJob } from '../../../db/queries/new-jobs.ts'
+import { holdModel, insertJob, markJobResourceMade, type NewJob } from '../../../db/queries/new-jobs.ts'
 import { withTransaction, type Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireJobPlace } from '../../limits/service.ts'
@@ -63,7 +63,7 @@ function completeJob({ caller, model, ...given }: Admission): NewJob & TrainingJ
 async function makeResource({ kube, pool, log }: Deps, job: TrainingJobFacts): Promise<void> {
   try {
     await kube.createResource('TrainingJob', buildTrainingJob(job))
-    await noteJobResourceMade(pool, job.id)
+    await markJobResourceMade(pool, job.id)
   } catch (error) {
     log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')
   }

@@ -66,7 +66,7 @@ export class Follower {
   }
 
   /** Hands over events, and the version at which these were all. One whose time ran out meanwhile gets them later. */
-  tell(events: EventRow[], version: number): void {
+  deliver(events: EventRow[], version: number): void {
     const last = events.at(-1)
     const waiting = last && this.#take()
     if (last && !waiting) return

@@ -119,18 +119,18 @@ export class EventHub {
       if (behind.length === 0 || this.#pause || this.#closed) break
       for (const [after, followers] of Map.groupBy(behind, (follower) => follower.after)) {
         const read = () => this.#read(jobId, { after, limit: readLimit })
-        await this.#tell(followers, () => this.#turns.run(line.turn, read), line.version)
+        await this.#deliver(followers, () => this.#turns.run(line.turn, read), line.version)
       }
     }
     line.serving = false
   }
 
   /** Answers followers that stand at the same event. */
-  async #tell(followers: Follower[], read: () => Promise<EventRow[]>, version: number): Promise<void> {
+  async #deliver(followers: Follower[], read: () => Promise<EventRow[]>, version: number): Promise<void> {
     try {
       const events = await read()
       const isAll = events.length < readLimit
-      for (const follower of followers) follower.tell(events, isAll ? version : 0)
+      for (const follower of followers) follower.deliver(events, isAll ? version : 0)
     } catch (error) {
       const isOutage = isDatabaseUnavailable(error)
       if (isOutage && !this.#closed) this.#pause ??= setTimeout(() => this.#resume(), pauseMs)

@@ -6,7 +6,7 @@ import { presentEvent } from './present.ts'
 // Proxies close what is silent for a minute; many do after 30 s.
 const heartbeatMs = 15_000
 // A client that lost its stream asks again after this; all at once would be a burst.
-const shortestRetryMs = 500
+const minRetryMs = 500
 const retrySpreadMs = 1_000
 
 /**
@@ -35,7 +35,7 @@ export async function* streamEvents(
 }
 
 function hint(): string {
-  return `retry: ${shortestRetryMs + Math.round(Math.random() * retrySpreadMs)}\n\n`
+  return `retry: ${minRetryMs + Math.round(Math.random() * retrySpreadMs)}\n\n`
 }
 
 function presentServerSentEvent(event: EventRow): string {

@@ -6,7 +6,7 @@ import type { LogListQuery } from './schema.ts'
 
 // Attempt and number of a line: what presentLogLine gives as its id. Both are Postgres integers.
 const idPattern = /^(\d{1,9})-(\d{1,10})$/
-const largestInteger = 2_147_483_647
+const maxInteger = 2_147_483_647
 
 /** One line more of an attempt's log than the page holds, so that it shows whether there are more. */
 export async function listLogOfJob(
@@ -23,6 +23,6 @@ export async function listLogOfJob(
 
 function parseId(id: string, attempt: number): LinePlace {
   const [, ofAttempt, seq] = idPattern.exec(id) ?? []
-  if (Number(ofAttempt) !== attempt || Number(seq) > largestInteger) throw cursorFault()
+  if (Number(ofAttempt) !== attempt || Number(seq) > maxInteger) throw cursorFault()
   return { attempt, seq: Number(seq) }
 }

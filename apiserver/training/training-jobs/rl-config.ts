@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { unprocessable } from '../../refusal.ts'
 import { nullable } from '../../validation/nullable.ts'
-import { largestStep } from '../checkpoints/schema.ts'
+import { maxStep } from '../checkpoints/schema.ts'
 
 const optionalNumber = Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1_000_000 })))
 const optionalFlag = Type.Optional(nullable(Type.Boolean()))
@@ -27,7 +27,7 @@ export const rlConfigSchema = Type.Object(
     // Beyond what the hosted service takes.
     allow_training_without_logprobs: optionalFlag,
     kl_penalty_coef: optionalNumber,
-    kl_penalty_reference_step: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: largestStep }))),
+    kl_penalty_reference_step: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: maxStep }))),
     truncated_importance_sampling: Type.Optional(nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }))),
   },
   { additionalProperties: Type.Null() },

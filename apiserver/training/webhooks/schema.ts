@@ -17,7 +17,7 @@ const eventType = Type.Enum([
 ])
 
 /** What it is told of when its maker did not say. */
-export const usualEvents = ['training_job.succeeded', 'training_job.failed', 'training_job.cancelled'] as const
+export const defaultEvents = ['training_job.succeeded', 'training_job.failed', 'training_job.cancelled'] as const
 
 const uuid = Type.String({ format: 'uuid' })
 const time = Type.String({ format: 'date-time' })

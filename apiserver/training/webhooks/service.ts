@@ -25,10 +25,10 @@ import { notFound, Refusal, unprocessable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { parseTime } from '../../validation/time.ts'
 import { resolveCursor, type PageQuery } from '../list.ts'
-import { usualEvents, type Replay, type WebhookCreate } from './schema.ts'
+import { defaultEvents, type Replay, type WebhookCreate } from './schema.ts'
 
 // Every change of an entity is looked at once for each of them.
-const mostWebhooks = 100
+const maxWebhooks = 100
 
 /** Whose webhook, and which. */
 interface WebhookAddress {
@@ -49,7 +49,7 @@ export async function createWebhook(
   requireOpen(() => webhooks.check(wanted.url))
   const { entity, keyId } = caller
   const { url, project = null, description = null } = wanted
-  const events = [...new Set(wanted.events ?? usualEvents)]
+  const events = [...new Set(wanted.events ?? defaultEvents)]
   const webhook = {
     id: newId(),
     entity,
@@ -60,9 +60,9 @@ export async function createWebhook(
     description,
     secret: formatSecret(randomBytes(32)),
   }
-  const made = await insertWebhook(pool, webhook, mostWebhooks)
+  const made = await insertWebhook(pool, webhook, maxWebhooks)
   if (made) return made
-  throw new Refusal(409, `An entity has at most ${mostWebhooks} webhooks; delete one first.`)
+  throw new Refusal(409, `An entity has at most ${maxWebhooks} webhooks; delete one first.`)
 }
 
 export async function getWebhook({ pool }: Deps, { entity, id }: WebhookAddress): Promise<WebhookRow> {

@@ -35,7 +35,7 @@ const systemPrompt =
   'You are a support assistant for a shop that sells bicycles. Answer only from the passages below.\nIf they do not say it, say "I do not know".'
 // One call in so many fails.
 const failureEvery = 50
-const longestTrace = 6
+const maxTraceLength = 6
 const words =
   'the a of to and in is that for it with as was on be by this have from or had not are but what were when we there can an your which their if will each about how up out them then she many some so these would other into has more her two like him see time could no make than first been its who now people my made over did down only way find use may water long little very after words called just where most know café naïve “quoted” größer'.split(
     ' ',
@@ -54,7 +54,7 @@ export function createCalls(projectId: string, seed: number, { startMs = Date.no
     timeMs += stepMs
     const id = uuid(random, timeMs)
     const parent = trace
-    trace ??= { id: uuid(random, timeMs), root: id, left: random.below(longestTrace) }
+    trace ??= { id: uuid(random, timeMs), root: id, left: random.below(maxTraceLength) }
     const call = makeCall(
       { projectId, random, text },
       { id, timeMs, traceId: trace.id, parentId: parent?.root ?? null },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 
 // Characters of what a process last said, for whoever wonders why it ended.
-const longestLog = 2_000
+const maxLogLength = 2_000
 const startLimitMs = 90_000
 
 /** A server of somebody else's, for the time of one benchmark. */
@@ -50,7 +50,7 @@ async function waitUntilUp(url: string): Promise<void> {
 function keepLog(child: ChildProcess): () => string {
   let log = ''
   for (const stream of [child.stdout!, child.stderr!]) {
-    stream.on('data', (chunk: Buffer) => (log = `${log}${chunk.toString()}`.slice(-longestLog)))
+    stream.on('data', (chunk: Buffer) => (log = `${log}${chunk.toString()}`.slice(-maxLogLength)))
   }
   return () => log
 }

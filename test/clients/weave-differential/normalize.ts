@@ -13,7 +13,7 @@ const clientTimes = new Set(['started_at', 'ended_at', 'start_time', 'last_updat
 export function normalize(request: Request, { status, body }: Answer, made: MadeIds): Answer {
   if (status === 422) return { status, body: 'refused shape' }
   if (status >= 400) return { status, body: Object.keys(body as Json).sort() }
-  noteMadeIds(request, body as Json, made)
+  recordIds(request, body as Json, made)
   const normalized = normalizeBody(body, made)
   const isAnyOrder = Array.isArray(normalized) && isUnsorted(request)
   return { status, body: isAnyOrder ? (normalized as Json[]).toSorted(byId) : normalized }
@@ -25,7 +25,7 @@ const isUnsorted = ({ body }: Request) => (body as { sort_by?: unknown[] }).sort
 const byId = (a: Json, b: Json) => ((a.id as string) < (b.id as string) ? -1 : 1)
 
 /** Writes of feedback are the only requests here that leave ids to the server. */
-function noteMadeIds({ path, body: asked }: Request, body: Json, made: MadeIds): void {
+function recordIds({ path, body: asked }: Request, body: Json, made: MadeIds): void {
   if (path !== '/feedback/create' && path !== '/feedback/replace') return
   if (!(asked as Json).id) made.set(body.id as string, `<made ${made.size + 1}>`)
 }

@@ -3,7 +3,7 @@ import { writeValue } from '../../../../lib/json/value.ts'
 import { Misfit, type Field } from './fields.ts'
 
 // As long as a schema may be by which values are checked; people's have some hundred characters.
-const longestSchema = 64 * 1024
+const maxSchemaLength = 64 * 1024
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false })
 
@@ -11,7 +11,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false }
 export const jsonSchema: Field = (value, path) => {
   if (!(value instanceof Map)) throw new Misfit(`${path} must be an object`)
   const written = writeValue(value)
-  if (written.length > longestSchema) throw new Misfit(`${path} must have at most ${longestSchema} characters`)
+  if (written.length > maxSchemaLength) throw new Misfit(`${path} must have at most ${maxSchemaLength} characters`)
   // Which draft it says it follows tells how values are checked by it; what all drafts share is looked at here.
   const { $schema: _, ...schema } = JSON.parse(written) as Record<string, unknown>
   if (ajv.validateSchema(schema) !== true) throw new Misfit(`${path} must be a JSON Schema: ${ajv.errorsText()}`)
