@@ -9,7 +9,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{lib,crds,db,inputs,apiserver,operator,local}/**/*.test.ts'],
+          include: ['{lib,crds,db,artifacts,apiserver,operator,local}/**/*.test.ts'],
           testTimeout: 10_000,
         },
       },

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { artifactSettings } from '../lib/artifact-store/settings.ts'
+import { artifactSettings } from '../artifacts/store/settings.ts'
 import { readConfig } from '../lib/config.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
-import { limitSettings } from './limits/settings.ts'
+import { limitSettings } from './accounts/limits/settings.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String(),

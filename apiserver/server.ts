@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type Koa from 'koa'
-import { memoryPlan } from './limits/memory-plan.ts'
+import { memoryPlan } from './accounts/limits/memory-plan.ts'
 
 // Longer than clients keep an idle connection, so that a POST never meets one that is being closed: they don't retry it.
 const keepAliveMs = 90_000

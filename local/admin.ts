@@ -1,5 +1,5 @@
-import { CommandError } from '../apiserver/admin/command.ts'
-import { findHelp, prepareAdminCommand, type AdminCommand } from '../apiserver/admin/run.ts'
+import { CommandError } from '../apiserver/accounts/admin/command.ts'
+import { findHelp, prepareAdminCommand, type AdminCommand } from '../apiserver/accounts/admin/run.ts'
 import { runCommand } from './command.ts'
 import { readLocalConfig } from './config.ts'
 import { Problem } from './problem.ts'

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { storedBytesSetting } from '../inputs/room.ts'
-import { artifactSettings } from '../lib/artifact-store/settings.ts'
+import { storedBytesSetting } from '../artifacts/inputs/room.ts'
+import { artifactSettings } from '../artifacts/store/settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
 import { isObject } from '../lib/json/is-object.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'

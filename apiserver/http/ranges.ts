@@ -1,4 +1,4 @@
-import type { ByteRange } from '../../lib/artifact-store/store.ts'
+import type { ByteRange } from '../../artifacts/store/store.ts'
 
 /** The part of a file that a request asks for: a range, the whole file, or one that lies outside of it. */
 export type WantedRange = Required<ByteRange> | 'whole' | 'outside'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { ArtifactMissing } from '../../lib/artifact-store/missing.ts'
-import type { ByteRange } from '../../lib/artifact-store/store.ts'
+import { ArtifactMissing } from '../../artifacts/store/missing.ts'
+import type { ByteRange } from '../../artifacts/store/store.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import { notFound, Refusal } from '../refusal.ts'
 import { readRange } from './ranges.ts'

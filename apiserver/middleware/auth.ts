@@ -1,7 +1,7 @@
 import type Koa from 'koa'
 import type { Deps } from '../deps.ts'
-import { digestKey } from '../keys/secret.ts'
-import { applyDefaults } from '../limits/limits.ts'
+import { digestKey } from '../accounts/keys/secret.ts'
+import { applyDefaults } from '../accounts/limits/limits.ts'
 import { Refusal, unauthorized } from '../refusal.ts'
 import type { Caller, RequestState, Role } from './context.ts'
 

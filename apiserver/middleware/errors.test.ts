@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { StoreFailed } from '../../lib/artifact-store/failed.ts'
+import { StoreFailed } from '../../artifacts/store/failed.ts'
 import { createLogger } from '../../lib/log.ts'
 import { notFound } from '../refusal.ts'
 import { toRefusal } from './errors.ts'

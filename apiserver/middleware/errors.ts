@@ -1,6 +1,6 @@
 import type Koa from 'koa'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
-import { StoreFailed } from '../../lib/artifact-store/failed.ts'
+import { StoreFailed } from '../../artifacts/store/failed.ts'
 import type { Logger } from '../../lib/log.ts'
 import { Refusal, unavailable } from '../refusal.ts'
 import { describeUnknownPath } from './unknown-path.ts'

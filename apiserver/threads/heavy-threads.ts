@@ -1,4 +1,4 @@
-import { memoryPlan, toResourceLimits } from '../limits/memory-plan.ts'
+import { memoryPlan, toResourceLimits } from '../accounts/limits/memory-plan.ts'
 import { ThreadPool } from './thread-pool.ts'
 
 const program = new URL('heavy-worker.ts', import.meta.url)

@@ -1,5 +1,5 @@
 import { FairSemaphore, PermitTimeout } from '../../lib/fair-semaphore.ts'
-import type { Turn } from '../limits/turn.ts'
+import type { Turn } from '../accounts/limits/turn.ts'
 import { Refusal } from '../refusal.ts'
 
 // Pages are read in less: who waits longer waits for somebody who reads slowly.

@@ -1,5 +1,5 @@
-import { ExcessMemory } from '../limits/excess-memory.ts'
-import type { HeldMemory } from '../limits/request-memory.ts'
+import { ExcessMemory } from '../accounts/limits/excess-memory.ts'
+import type { HeldMemory } from '../accounts/limits/request-memory.ts'
 
 /** A list is read in parts of so many bytes, or of one thing that is larger. */
 export const partBytes = 4 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { turnOf } from '../limits/turn.ts'
+import { turnOf } from '../accounts/limits/turn.ts'
 import type { RequestContext } from '../middleware/context.ts'
 import type { TraceDeps } from './deps.ts'
 import { streamBytes } from './read-memory.ts'

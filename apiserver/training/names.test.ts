@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readFile } from 'node:fs/promises'
-import { isKey } from '../../lib/artifact-store/keys.ts'
+import { isKey } from '../../artifacts/store/keys.ts'
 import { isName } from './names.ts'
 
 test.each<[string, boolean]>([

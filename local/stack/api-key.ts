@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createKey } from '../../apiserver/keys/service.ts'
-import { digestKey } from '../../apiserver/keys/secret.ts'
+import { createKey } from '../../apiserver/accounts/keys/service.ts'
+import { digestKey } from '../../apiserver/accounts/keys/secret.ts'
 import { createLogger } from '../../lib/log.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, type Pool } from '../../db/pool.ts'

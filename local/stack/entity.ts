@@ -1,4 +1,4 @@
-import { CommandError, requireEntity as requireName } from '../../apiserver/admin/command.ts'
+import { CommandError, requireEntity as requireName } from '../../apiserver/accounts/admin/command.ts'
 import { Problem } from '../problem.ts'
 
 /** @throws {Problem} when an entity cannot have this name */

@@ -1,6 +1,6 @@
 import { eraseBlob, listUnneededBlobs, type RunningErasure } from '../../db/queries/erasing.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
-import { blobKey } from '../../lib/artifact-store/blobs.ts'
+import { blobKey } from '../../artifacts/store/blobs.ts'
 import type { Context } from '../context.ts'
 
 type Deps = Pick<Context, 'pool' | 'artifacts'>

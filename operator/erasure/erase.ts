@@ -13,9 +13,9 @@ import {
   listOwnPayloads,
   type DeletedModelRow,
 } from '../../db/queries/purge.ts'
-import { uploadsOf } from '../../lib/artifact-store/blobs.ts'
-import { artifactKey } from '../../lib/artifact-store/keys.ts'
-import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
+import { uploadsOf } from '../../artifacts/store/blobs.ts'
+import { artifactKey } from '../../artifacts/store/keys.ts'
+import { tokenStatisticsKey } from '../../artifacts/store/token-statistics.ts'
 import type { Context } from '../context.ts'
 import { removeBelow } from '../purge/files.ts'
 import { clearModel } from '../purge/models.ts'

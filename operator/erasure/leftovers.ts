@@ -1,7 +1,7 @@
 import { countErased, type RunningErasure } from '../../db/queries/erasing.ts'
 import { forgetGarbageOf } from '../../db/queries/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
-import { isKey } from '../../lib/artifact-store/keys.ts'
+import { isKey } from '../../artifacts/store/keys.ts'
 import type { Context } from '../context.ts'
 import { holdsOf, refer } from '../garbage/survey.ts'
 import { gatherUnits, type Unit } from '../garbage/units.ts'

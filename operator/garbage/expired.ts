@@ -1,6 +1,6 @@
 import { listOldOptimizers, listOldPayloads, markOptimizerRemoved } from '../../db/queries/garbage.ts'
 import { listOldStatistics, markStatisticsRemoved } from '../../db/queries/token-statistics.ts'
-import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
+import { tokenStatisticsKey } from '../../artifacts/store/token-statistics.ts'
 import { forgetProgress, listSpentProgress } from '../../db/queries/job-progress.ts'
 import type { Context } from '../context.ts'
 import { removePayload } from '../purge/files.ts'

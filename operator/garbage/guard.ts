@@ -1,5 +1,5 @@
 import { recordTrouble } from '../../db/store/installation.ts'
-import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Context } from '../context.ts'
 import { GuardedStore, StoreNotOurs } from './guarded-store.ts'
 import { StoreOwnership } from './ownership.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from '../../lib/artifact-store/store.ts'
+import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from '../../artifacts/store/store.ts'
 
 /** Nothing is removed: the store is not ours, or not any more. */
 export class StoreNotOurs extends Error {

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
-import { ArtifactMissing } from '../../lib/artifact-store/missing.ts'
-import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
+import { ArtifactMissing } from '../../artifacts/store/missing.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
 
 /** What an installation says in a store that it uses. */
 export interface StoreSign {

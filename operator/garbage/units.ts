@@ -1,4 +1,4 @@
-import type { ListedArtifact } from '../../lib/artifact-store/store.ts'
+import type { ListedArtifact } from '../../artifacts/store/store.ts'
 
 /**
  * What goes together: a checkpoint's folder, its statistics, a job's save, a payload, a file of a data set, the parts of an

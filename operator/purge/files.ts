@@ -2,9 +2,9 @@ import { markInputRemoved, listCheckpointFolders, listOwnPayloads } from '../../
 import { listSavingJobs } from '../../db/queries/job-progress.ts'
 import type { Connection } from '../../db/pool.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
-import { artifactKey, isKey } from '../../lib/artifact-store/keys.ts'
-import type { ArtifactStore } from '../../lib/artifact-store/store.ts'
-import { tokenStatisticsKey } from '../../lib/artifact-store/token-statistics.ts'
+import { artifactKey, isKey } from '../../artifacts/store/keys.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import { tokenStatisticsKey } from '../../artifacts/store/token-statistics.ts'
 import type { Context } from '../context.ts'
 
 type Deps = Pick<Context, 'pool' | 'artifacts'>

@@ -40,7 +40,7 @@ const shorten = ({ actor: by, action, subject, details }: Act) => ({ by, action,
 /** The administrator's command, as in the image. */
 async function runCommand(...args: string[]): Promise<string> {
   const env = { ...process.env, DATABASE_URL: own.database.databaseUrl }
-  return (await run(process.execPath, ['apiserver/admin/main.ts', ...args], { env })).stdout
+  return (await run(process.execPath, ['apiserver/accounts/admin/main.ts', ...args], { env })).stdout
 }
 
 test('what admins do is written down, with who did it and without what is secret', async () => {

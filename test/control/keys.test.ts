@@ -305,7 +305,7 @@ describe('roles', () => {
 describe('the command inside of the image', () => {
   const run = promisify(execFile)
   const command = (...args: string[]) =>
-    run(process.execPath, ['apiserver/admin/main.ts', ...args], {
+    run(process.execPath, ['apiserver/accounts/admin/main.ts', ...args], {
       env: { DATABASE_URL: database.databaseUrl },
     })
 

@@ -30,7 +30,9 @@ beforeEach(() => {
 
 /** The command as an administrator runs it inside of the image. */
 const setLimits = (databaseUrl: string, ...args: string[]) =>
-  run(process.execPath, ['apiserver/admin/main.ts', 'limits', entity, ...args], { env: { DATABASE_URL: databaseUrl } })
+  run(process.execPath, ['apiserver/accounts/admin/main.ts', 'limits', entity, ...args], {
+    env: { DATABASE_URL: databaseUrl },
+  })
 
 describe('requests and chats, on two processes', () => {
   let database: TestDatabase

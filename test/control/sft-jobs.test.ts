@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createPool, type Pool } from '../../db/pool.ts'
 import { changeEntityLimits } from '../../db/queries/entities.ts'
 import { claimJob, type Claim } from '../../db/queries/job-claims.ts'
-import { FolderStore } from '../../lib/artifact-store/folder-store.ts'
+import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { presentClaim } from '../../operator/status-server/present.ts'
 import { eventually } from '../support/eventually.ts'

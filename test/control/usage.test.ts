@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { UsageLedger } from '../../apiserver/usage/ledger.ts'
+import { UsageLedger } from '../../apiserver/accounts/usage/ledger.ts'
 import { createPool } from '../../db/pool.ts'
 import { cancelJob, failJob, finishJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/queries/job-reports.ts'

@@ -1,4 +1,4 @@
-import { chatLimitBytes, type ChatReader } from '../../gateway/chat-reader.ts'
+import { chatLimitBytes, type ChatReader } from '../../inference/chat-reader.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import { unprocessable } from '../../refusal.ts'

@@ -1,6 +1,6 @@
 import { isObject } from '../../../lib/json/is-object.ts'
 import { rawObject, rawText } from '../../../lib/json/raw.ts'
-import type { ChatReply } from '../../gateway/chat.ts'
+import type { ChatReply } from '../../inference/chat.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
 import { Refusal } from '../../refusal.ts'
 import { cleanJson } from '../../../lib/json/clean.ts'

@@ -1,4 +1,4 @@
-import type { ChatReply } from '../../gateway/chat.ts'
+import type { ChatReply } from '../../inference/chat.ts'
 
 const dataPrefix = 'data:'
 

@@ -1,5 +1,5 @@
 import { toRefusal } from '../../middleware/errors.ts'
-import { ExcessMemory } from '../../limits/excess-memory.ts'
+import { ExcessMemory } from '../../accounts/limits/excess-memory.ts'
 import { Refusal } from '../../refusal.ts'
 import type { TraceDeps } from '../deps.ts'
 import { writeJsonText } from '../../../lib/json/json-text.ts'

@@ -1,4 +1,4 @@
-import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
+import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { measurePart, type CallPart, type CallStart } from '../calls/parts.ts'
 import type { TraceDeps } from '../deps.ts'

@@ -1,4 +1,4 @@
-import { turnOf } from '../../limits/turn.ts'
+import { turnOf } from '../../accounts/limits/turn.ts'
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'

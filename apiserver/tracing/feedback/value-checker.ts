@@ -1,6 +1,6 @@
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
-import { memoryPlan, toResourceLimits } from '../../limits/memory-plan.ts'
-import type { Turn } from '../../limits/turn.ts'
+import { memoryPlan, toResourceLimits } from '../../accounts/limits/memory-plan.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import { Refusal } from '../../refusal.ts'
 import { ThreadPool } from '../../threads/thread-pool.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'

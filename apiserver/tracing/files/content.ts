@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { SourceTooLarge, spoolSource } from '../../../lib/artifact-store/spool.ts'
-import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import { SourceTooLarge, spoolSource } from '../../../artifacts/store/spool.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { tooLarge } from '../refusals.ts'
 
 /** Larger files lie in the artifact store, smaller ones in Postgres. */

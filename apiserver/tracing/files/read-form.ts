@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { BusboyInstance } from '@fastify/busboy'
 import { feedForm, openFormParser, refuseForm } from '../../http/forms.ts'
-import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
+import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { openAnyBody } from '../../middleware/body.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { addFile, findFile, hasFile, type FilePlace } from '../../../db/tracing/files.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
-import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
+import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { TraceDeps } from '../deps.ts'
 import { presentDigest } from '../digests.ts'
 import type { Project } from '../projects.ts'

@@ -1,5 +1,5 @@
 import { publishVersion } from '../../../db/tracing/objects.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { digestMismatch } from '../refusals.ts'

@@ -1,5 +1,5 @@
 import { readLabels } from '../../../db/tracing/object-labels.ts'
-import { turnOf } from '../../limits/turn.ts'
+import { turnOf } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import { countRead, countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'

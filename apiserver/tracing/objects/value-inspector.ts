@@ -1,4 +1,4 @@
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import type { HeavyTask } from '../../threads/heavy-worker.ts'
 import type { ThreadPool } from '../../threads/thread-pool.ts'
 import { tooLarge, TraceRefusal } from '../refusals.ts'

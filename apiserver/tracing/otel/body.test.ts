@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { RequestContext } from '../../middleware/context.ts'
-import { RequestMemory } from '../../limits/request-memory.ts'
+import { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { readOtlpBody } from './body.ts'
 
 const text = 'x'.repeat(2_000_000)

@@ -3,7 +3,7 @@ import { createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { openAnyBody } from '../../middleware/body.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { Refusal } from '../../refusal.ts'
-import type { HeldMemory } from '../../limits/request-memory.ts'
+import type { HeldMemory } from '../../accounts/limits/request-memory.ts'
 import { badRequest, tooLarge, TraceRefusal } from '../refusals.ts'
 import { bodyLimitBytes } from '../trace-api.ts'
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
+import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { Caller, RequestContext } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { optional } from '../schema.ts'

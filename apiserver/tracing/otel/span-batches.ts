@@ -1,5 +1,5 @@
-import type { IncomingBytes } from '../../limits/incoming-bytes.ts'
-import type { HeldMemory } from '../../limits/request-memory.ts'
+import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
+import type { HeldMemory } from '../../accounts/limits/request-memory.ts'
 import { measurePart, type CallPart } from '../calls/parts.ts'
 import type { CallWriter } from '../calls/writer.ts'
 import type { Project } from '../projects.ts'

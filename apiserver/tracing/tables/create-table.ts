@@ -1,5 +1,5 @@
 import { addTable } from '../../../db/tracing/tables.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../digests.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'

@@ -1,5 +1,5 @@
 import { unprocessable } from '../../refusal.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { tooLarge } from '../refusals.ts'

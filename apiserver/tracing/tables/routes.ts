@@ -1,5 +1,5 @@
 import { measureTables } from '../../../db/tracing/tables.ts'
-import { turnOf } from '../../limits/turn.ts'
+import { turnOf } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import { countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'

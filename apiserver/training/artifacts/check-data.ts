@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises'
 import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
-import { trainingFiles } from '../../../inputs/resolve.ts'
-import { blobKey } from '../../../lib/artifact-store/blobs.ts'
-import { StoreFailed } from '../../../lib/artifact-store/failed.ts'
-import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
-import type { Spooled } from '../../../lib/artifact-store/spool.ts'
+import { trainingFiles } from '../../../artifacts/inputs/resolve.ts'
+import { blobKey } from '../../../artifacts/store/blobs.ts'
+import { StoreFailed } from '../../../artifacts/store/failed.ts'
+import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
+import type { Spooled } from '../../../artifacts/store/spool.ts'
 import type { Deps } from '../../deps.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import { spoolUpload } from './store-files.ts'
 
 /** What `?check` may ask for. */

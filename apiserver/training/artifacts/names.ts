@@ -3,7 +3,7 @@ import type { ArtifactName } from '../../../db/queries/artifacts.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound, Refusal, unprocessable, type Fault } from '../../refusal.ts'
 import { isName } from '../names.ts'
-import { readVersion } from '../../../inputs/address.ts'
+import { readVersion } from '../../../artifacts/inputs/address.ts'
 
 /** What GET paths name: a data set, and which version of it. */
 export interface VersionName extends ArtifactName {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { blobKey } from '../../../lib/artifact-store/blobs.ts'
-import type { ByteRange } from '../../../lib/artifact-store/store.ts'
+import { blobKey } from '../../../artifacts/store/blobs.ts'
+import type { ByteRange } from '../../../artifacts/store/store.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { sendFile } from '../../http/send-file.ts'

@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { insertBlob, renewBlob, type Blob } from '../../../db/queries/blobs.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
-import { blobKey } from '../../../lib/artifact-store/blobs.ts'
-import { SourceTooLarge, spoolSource, type Spooled } from '../../../lib/artifact-store/spool.ts'
+import { blobKey } from '../../../artifacts/store/blobs.ts'
+import { SourceTooLarge, spoolSource, type Spooled } from '../../../artifacts/store/spool.ts'
 import type { Deps } from '../../deps.ts'
-import { requireStorage } from '../../limits/service.ts'
+import { requireStorage } from '../../accounts/limits/service.ts'
 import { Refusal, unavailable } from '../../refusal.ts'
 
 /**

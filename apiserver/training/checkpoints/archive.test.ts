@@ -7,8 +7,8 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { extract } from 'tar-stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createArtifactStore } from '../../../lib/artifact-store/create-store.ts'
-import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import { createArtifactStore } from '../../../artifacts/store/create-store.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { archiveCheckpoint } from './archive.ts'
 
 const modifiedAt = new Date('2026-01-02T03:04:05.678Z')

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { pack, type Pack } from 'tar-stream'
-import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import type { CheckpointFile } from './files.ts'
 
 const blockBytes = 512

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { ByteRange } from '../../../lib/artifact-store/store.ts'
-import { tokenStatisticsKey } from '../../../lib/artifact-store/token-statistics.ts'
+import type { ByteRange } from '../../../artifacts/store/store.ts'
+import { tokenStatisticsKey } from '../../../artifacts/store/token-statistics.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { sendFile } from '../../http/send-file.ts'

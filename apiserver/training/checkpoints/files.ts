@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { StoredCheckpoint } from '../../../db/queries/checkpoints.ts'
-import { artifactKey, isKey } from '../../../lib/artifact-store/keys.ts'
-import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
-import type { ArtifactStore } from '../../../lib/artifact-store/store.ts'
+import { artifactKey, isKey } from '../../../artifacts/store/keys.ts'
+import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { notFound } from '../../refusal.ts'
 
 const manifestName = 'manifest.json'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import { Refusal } from '../../refusal.ts'
 import { openSmallThread } from '../../threads/heavy-threads.ts'
 import type { HeavyTask } from '../../threads/heavy-worker.ts'

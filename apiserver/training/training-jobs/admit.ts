@@ -10,7 +10,7 @@ import type { ModelRow } from '../../../db/queries/models.ts'
 import { holdModel, insertJob, markJobResourceMade, type NewJob } from '../../../db/queries/new-jobs.ts'
 import { withTransaction, type Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
-import { requireJobPlace } from '../../limits/service.ts'
+import { requireJobPlace } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound } from '../../refusal.ts'
 

@@ -6,7 +6,7 @@ import type { TakenBody } from '../ingest/take.ts'
 import { getModel } from '../models/service.ts'
 import { admitJob } from './admit.ts'
 import { requireReferenceStep } from './reference-step.ts'
-import { requireFreeJobPlace } from '../../limits/service.ts'
+import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
 import { requireRightPlace } from './right-place.ts'
 import { pickGivenConfig, requirePossibleConfig, rlSettings, type RlConfig } from './rl-config.ts'
 

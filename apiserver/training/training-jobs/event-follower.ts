@@ -1,5 +1,5 @@
 import type { EventRow } from '../../../db/queries/events.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 
 export interface FollowerOptions {
   jobId: string

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { EventRow } from '../../../db/queries/events.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import { EventHub, readLimit } from './event-hub.ts'
 
 afterEach(() => vi.useRealTimers())

@@ -1,7 +1,7 @@
 import type { EventRow } from '../../../db/queries/events.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import { Follower, type FollowerOptions } from './event-follower.ts'
 
 /** Reads up to `limit` events of a job behind a seq. */

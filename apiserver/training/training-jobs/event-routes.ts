@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
-import { turnOf } from '../../limits/turn.ts'
+import { turnOf } from '../../accounts/limits/turn.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { Type } from 'typebox'
 import { listOf, presentPage } from '../list.ts'

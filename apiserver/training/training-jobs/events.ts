@@ -1,7 +1,7 @@
 import { findEventPlace, listEvents, type EventRow } from '../../../db/queries/events.ts'
 import { hasJob } from '../../../db/queries/job-views.ts'
 import type { Deps } from '../../deps.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import { notFound } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { resolveCursor } from '../list.ts'

@@ -5,11 +5,11 @@ import {
   listTrajectories,
   type TrajectoryRow,
 } from '../../../db/queries/trajectories.ts'
-import { artifactKey } from '../../../lib/artifact-store/keys.ts'
-import { ArtifactMissing } from '../../../lib/artifact-store/missing.ts'
+import { artifactKey } from '../../../artifacts/store/keys.ts'
+import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Deps } from '../../deps.ts'
-import type { Turn } from '../../limits/turn.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
 import { notFound, Refusal, unavailable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'

@@ -1,0 +1,57 @@
+import type { Pool } from '../../../db/pool.ts'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { isName, isReservedEntity } from '../../training/names.ts'
+
+/** What somebody who types a command can put right; told without a stack. */
+export class CommandError extends Error {
+  override name = 'CommandError'
+}
+
+/** Reads a command's arguments: one entity and options. @throws {CommandError} with the usage */
+export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>(
+  args: string[],
+  options: T,
+  usage: string,
+) {
+  const { values, positionals } = parseOrRefuse(args, options, usage)
+  const [entity, ...rest] = positionals
+  if (entity === undefined || rest.length > 0) throw new CommandError(usage)
+  return { entity, values }
+}
+
+function parseOrRefuse<T extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: T, usage: string) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (cause) {
+    throw new CommandError(`${(cause as Error).message}\n${usage}`, { cause })
+  }
+}
+
+/** @throws {CommandError} when an entity cannot have this name */
+export function requireEntity(name: string): void {
+  if (!isName(name)) {
+    throw new CommandError(
+      `"${name}" cannot be the name of an entity: letters, digits, dots, dashes and underscores only, at most 128, ` +
+        'a letter or digit first, no two dots in a row.',
+    )
+  }
+  if (isReservedEntity(name)) throw new CommandError(`"${name}" is reserved; give the entity another name.`)
+}
+
+const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+/** Seconds of a duration such as 90s, 15m, 1h or 30d. @throws {CommandError} */
+export function parseDuration(text: string, option: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  if (count === undefined) throw new CommandError(`${option} takes a time such as 90s, 15m, 1h or 30d, not "${text}".`)
+  return Number(count) * unitSeconds[unit as keyof typeof unitSeconds]
+}
+
+/** What a command prints: for programs, and beside it for people. */
+export interface Printed {
+  output: string
+  note?: string
+}
+
+/** A command whose arguments were read. */
+export type PreparedCommand = (pool: Pool) => Promise<Printed>

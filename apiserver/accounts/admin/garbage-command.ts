@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util'
+import { keepGarbage, listNotedGarbage, releaseGarbage, type NotedGarbage } from '../../../db/queries/garbage.ts'
+import type { Pool } from '../../../db/pool.ts'
+import { readInstallation, wantClaim } from '../../../db/store/installation.ts'
+import { CommandError, type PreparedCommand, type Printed } from './command.ts'
+import { formatTable } from './table.ts'
+
+export const garbageUsage = `usage: npm run garbage -- list
+       npm run garbage -- keep PREFIX... | --all      is not removed
+       npm run garbage -- release PREFIX... | --all   is garbage: removed after seven days
+       npm run garbage -- claim                       the artifact store is this installation's own`
+
+const options = { all: { type: 'boolean' } } as const
+
+type Prefixes = string[] | 'all'
+
+const changes: Record<string, (pool: Pool, prefixes: Prefixes) => Promise<Printed>> = { keep, release }
+
+/** Shows what nothing points at in the artifact store, and says what of it is to stay. Nothing of it has been moved. */
+export function prepareGarbageCommand(args: string[]): PreparedCommand {
+  const { verb, prefixes, all } = readGarbageArguments(args)
+  const isAlone = prefixes.length === 0 && !all
+  if (verb === 'list' && isAlone) return showGarbage
+  if (verb === 'claim' && isAlone) return claim
+  const change = verb !== undefined && Object.hasOwn(changes, verb) ? changes[verb] : undefined
+  if (!change || prefixes.length > 0 === all) throw new CommandError(garbageUsage)
+  return (pool) => change(pool, all ? 'all' : prefixes)
+}
+
+function readGarbageArguments(args: string[]) {
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    const [verb, ...prefixes] = positionals
+    return { verb, prefixes, all: values.all ?? false }
+  } catch (cause) {
+    throw new CommandError(`${(cause as Error).message}\n${garbageUsage}`, { cause })
+  }
+}
+
+async function showGarbage(pool: Pool): Promise<Printed> {
+  const { id, trouble } = await readInstallation(pool)
+  const garbage = await listNotedGarbage(pool)
+  const state = trouble ?? 'the artifact store is swept'
+  const note = `Installation ${id}: ${state}.\n${garbage.length === 0 ? 'Nothing is in quarantine, and nothing is kept.\n' : ''}`
+  return { output: garbage.length > 0 ? formatTable(garbage.map(describe)) : '', note }
+}
+
+function describe({ prefix, bytes, unseen, notedAt, keptAt }: NotedGarbage): Record<string, string> {
+  return {
+    'QUARANTINED SINCE': notedAt.toISOString(),
+    STATE: keptAt ? 'kept' : unseen ? 'never heard of' : 'not needed any more',
+    BYTES: String(bytes),
+    PREFIX: prefix,
+  }
+}
+
+async function keep(pool: Pool, prefixes: Prefixes): Promise<Printed> {
+  return printCount(await keepGarbage(pool, prefixes), prefixes, 'kept from now on')
+}
+
+async function release(pool: Pool, prefixes: Prefixes): Promise<Printed> {
+  return printCount(
+    await releaseGarbage(pool, prefixes),
+    prefixes,
+    'garbage, and removed after seven days in quarantine',
+  )
+}
+
+function printCount(count: number, prefixes: Prefixes, what: string): Printed {
+  const wanted = prefixes === 'all' ? '' : ` of ${prefixes.length}`
+  return { output: '', note: `${count}${wanted} are ${what}; "list" shows all.\n` }
+}
+
+async function claim(pool: Pool): Promise<Printed> {
+  await wantClaim(pool)
+  const note =
+    'The operator takes the artifact store for its own within seconds. What the database has never heard of in it is ' +
+    'kept; "list" shows it then. An installation that goes on using the store beside it says so again.\n'
+  return { output: '', note }
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { listApiKeys, type ApiKeyRow, type KeyRole } from '../../../db/queries/api-keys.ts'
+import { commandActor as by } from '../../../db/queries/audit-log.ts'
+import type { Pool } from '../../../db/pool.ts'
+import { createKey, revokeKey, rotateKey, defaultOverlapSeconds, type MadeKey } from '../keys/service.ts'
+import {
+  CommandError,
+  parseDuration,
+  readArguments,
+  requireEntity,
+  type PreparedCommand,
+  type Printed,
+} from './command.ts'
+import { formatTable } from './table.ts'
+
+export const keyUsage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d]
+       npm run key -- ENTITY --list
+       npm run key -- ENTITY --revoke ID
+       npm run key -- ENTITY --rotate ID [--overlap 1h]`
+
+const roles = ['admin', 'member', 'read'] as const
+// More than anybody reads.
+const maxListed = 10_000
+const maxLifeSeconds = 100 * 366 * 86_400
+const maxOverlapSeconds = 30 * 86_400
+
+const options = {
+  role: { type: 'string', default: 'admin' },
+  name: { type: 'string' },
+  'expires-in': { type: 'string' },
+  list: { type: 'boolean' },
+  revoke: { type: 'string' },
+  rotate: { type: 'string' },
+  overlap: { type: 'string' },
+} as const
+
+type Values = ReturnType<typeof readArguments<typeof options>>['values']
+
+/** Makes, lists, revokes or rotates keys of an entity, with the rights of whoever can reach the database. */
+export function prepareKeyCommand(args: string[]): PreparedCommand {
+  const { entity, values } = readArguments(args, options, keyUsage)
+  const { list, revoke, rotate } = values
+  if (list) return (pool) => showKeys(pool, entity)
+  // Also of an entity whose name was possible once.
+  if (revoke !== undefined) return (pool) => revokeOne(pool, entity, revoke)
+  requireEntity(entity)
+  if (rotate !== undefined) return prepareRotation(entity, rotate, values)
+  return prepareKey(entity, values)
+}
+
+function prepareKey(entity: string, { role, name, 'expires-in': expiresIn }: Values): PreparedCommand {
+  if (!isRole(role)) throw new CommandError(`--role takes ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
+  const seconds = readLimited(expiresIn, '--expires-in', maxLifeSeconds)
+  const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * 1_000)
+  return async (pool) =>
+    showKey(
+      await createKey(pool, { id: randomUUID(), entity, role, name, expiresAt, by }),
+      `A key of ${entity} with the role ${role}.`,
+    )
+}
+
+function prepareRotation(entity: string, id: string, { overlap }: Values): PreparedCommand {
+  const overlapSeconds = readLimited(overlap, '--overlap', maxOverlapSeconds) ?? defaultOverlapSeconds
+  return async (pool) =>
+    showKey(
+      await rotateKey(pool, { entity, id, overlapSeconds, by }, randomUUID()),
+      `The key ${id} goes on for ${overlapSeconds} s; this one stands in its place.`,
+    )
+}
+
+/** Also the last admin key: whoever can run this can make another one. */
+async function revokeOne(pool: Pool, entity: string, id: string): Promise<Printed> {
+  await revokeKey(pool, { entity, id, keepAdmin: false, by })
+  return { output: '', note: `The key ${id} of ${entity} is revoked.\n` }
+}
+
+function showKey({ row, key }: MadeKey, sentence: string): Printed {
+  const ends = row.expiresAt ? ` It ends ${row.expiresAt.toISOString()}.` : ''
+  return { output: `${key}\n`, note: `${sentence}${ends} It is shown this once and stored nowhere:\n` }
+}
+
+async function showKeys(pool: Pool, entity: string): Promise<Printed> {
+  const rows = await listApiKeys(pool, entity, { limit: maxListed })
+  return rows.length > 0
+    ? { output: formatTable(rows.map(describeKey)) }
+    : { output: '', note: `${entity} has no key.\n` }
+}
+
+function describeKey(key: ApiKeyRow): Record<string, string> {
+  return {
+    ID: key.id,
+    KEY: key.prefix === null ? '-' : `${key.prefix}…`,
+    ROLE: key.role,
+    NAME: key.name ?? '-',
+    STATE: describeState(key),
+    'LAST USED': key.lastUsedAt?.toISOString() ?? 'never',
+  }
+}
+
+function describeState({ revokedAt, expiresAt }: ApiKeyRow): string {
+  if (revokedAt) return `revoked ${revokedAt.toISOString()}`
+  if (!expiresAt) return 'valid'
+  return `${expiresAt.getTime() > Date.now() ? 'valid until' : 'expired'} ${expiresAt.toISOString()}`
+}
+
+function readLimited(text: string | undefined, option: string, maxSeconds: number): number | undefined {
+  if (text === undefined) return undefined
+  const seconds = parseDuration(text, option)
+  if (seconds <= maxSeconds) return seconds
+  throw new CommandError(`${option} takes at most ${maxSeconds / 86_400}d.`)
+}
+
+function isRole(text: string): text is KeyRole {
+  return (roles as readonly string[]).includes(text)
+}

@@ -1,0 +1,86 @@
+import { changeEntityLimits, type EntityLimits, type SetLimits } from '../../../db/queries/entities.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { TokenStatisticsSetting } from '../../../db/queries/token-statistics.ts'
+import { applyDefaults } from '../limits/limits.ts'
+import { noLimit } from '../../../lib/limit-setting.ts'
+import { maxInteger } from '../limits/settings.ts'
+import { CommandError, readArguments, requireEntity, type PreparedCommand, type Printed } from './command.ts'
+import { loadLimitDefaults } from './config.ts'
+import { formatTable } from './table.ts'
+
+const limitNames = {
+  'requests-per-minute': 'requestsPerMinute',
+  'concurrent-streams': 'concurrentStreams',
+  'event-streams': 'eventStreams',
+  'queued-jobs': 'queuedJobs',
+  'stored-bytes': 'storedBytes',
+  'payload-days': 'payloadDays',
+  weight: 'weight',
+  'token-statistics': 'tokenStatistics',
+} as const satisfies Record<string, keyof EntityLimits>
+
+type Option = keyof typeof limitNames
+const optionNames = Object.keys(limitNames) as Option[]
+
+const statisticsSettings: TokenStatisticsSetting[] = ['off', 'sampled', 'all']
+const [lightest, heaviest] = [1, 100]
+
+export const limitsUsage = `usage: npm run limits -- ENTITY [${optionNames.map((name) => `--${name} ${valuesOf(name)}`).join('] [')}]
+       N is a number, "${noLimit}" is no limit; "default" is what the installation sets; what is not named stays as it is.`
+
+const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'string' }])) as Record<
+  Option,
+  { type: 'string' }
+>
+
+/** Sets limits of an entity and what is kept of it, and shows what holds for it. */
+export function prepareLimitsCommand(args: string[]): PreparedCommand {
+  const { entity, values } = readArguments(args, options, limitsUsage)
+  requireEntity(entity)
+  const given = Object.entries(values) as [Option, string][]
+  const changes = Object.fromEntries(given.map(([name, text]) => [limitNames[name], parseOption(name, text)]))
+  return (pool) => changeLimits(pool, entity, changes)
+}
+
+async function changeLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<Printed> {
+  const limits = await changeEntityLimits(pool, entity, changes)
+  const inForce = applyDefaults(limits, loadLimitDefaults())
+  const rows = optionNames.map((name) => {
+    const value = inForce[limitNames[name]]
+    const shown = value === Infinity ? noLimit : String(value)
+    return { LIMIT: name, [entity]: limits[limitNames[name]] === null ? `${shown} (default)` : shown }
+  })
+  return { output: formatTable(rows) }
+}
+
+function valuesOf(name: Option): string {
+  if (name === 'token-statistics') return `${statisticsSettings.join('|')}|default`
+  return name === 'weight' ? 'N|default' : `N|${noLimit}|default`
+}
+
+function parseOption(name: Option, text: string): number | TokenStatisticsSetting | null {
+  if (text === 'default') return null
+  if (name === 'token-statistics') return parseSetting(name, text)
+  return name === 'weight' ? parseWeight(text) : parseLimit(name, text)
+}
+
+function parseSetting(name: Option, text: string): TokenStatisticsSetting {
+  const setting = statisticsSettings.find((known) => known === text)
+  if (setting) return setting
+  throw new CommandError(`--${name} takes ${statisticsSettings.join(', ')} or "default", not "${text}".`)
+}
+
+function parseWeight(text: string): number {
+  const weight = /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
+  if (weight !== undefined && weight >= lightest && weight <= heaviest) return weight
+  throw new CommandError(`--weight takes a number from ${lightest} to ${heaviest}, or "default", not "${text}".`)
+}
+
+function parseLimit(name: Option, text: string): number | null {
+  // Payloads are kept for good where nothing else is said.
+  if (text === noLimit) return name === 'payload-days' ? null : Infinity
+  const most = name === 'stored-bytes' ? Number.MAX_SAFE_INTEGER : maxInteger
+  const limit = /^\d+$/.test(text) ? Number(text) : undefined
+  if (limit !== undefined && limit <= most) return limit
+  throw new CommandError(`--${name} takes a whole number up to ${most}, "${noLimit}" or "default", not "${text}".`)
+}

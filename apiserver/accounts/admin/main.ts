@@ -1,0 +1,25 @@
+// The administrator's commands inside of the image: node apiserver/accounts/admin/main.ts key|limits|garbage …
+import { createPool } from '../../../db/pool.ts'
+import { ConfigError } from '../../../lib/config.ts'
+import { createLogger } from '../../../lib/log.ts'
+import { CommandError } from './command.ts'
+import { loadAdminConfig } from './config.ts'
+import { findHelp, prepareAdminCommand } from './run.ts'
+
+const [command, ...args] = process.argv.slice(2)
+const help = findHelp(command, args)
+try {
+  if (help === undefined) await runOnDatabase()
+  else process.stdout.write(help)
+} catch (error) {
+  const told = error instanceof CommandError || error instanceof ConfigError
+  process.stderr.write(`${told ? error.message : String((error as Error).stack ?? error)}\n`)
+  process.exit(1)
+}
+
+async function runOnDatabase(): Promise<void> {
+  const run = prepareAdminCommand(command, args)
+  const pool = createPool(loadAdminConfig().DATABASE_URL, createLogger('admin', 'error'), 1)
+  await run(pool)
+  await pool.end()
+}

@@ -1,0 +1,44 @@
+import type { Pool } from '../../../db/pool.ts'
+import { Refusal } from '../../refusal.ts'
+import { CommandError, type Printed } from './command.ts'
+import { garbageUsage, prepareGarbageCommand } from './garbage-command.ts'
+import { keyUsage, prepareKeyCommand } from './key-command.ts'
+import { limitsUsage, prepareLimitsCommand } from './limits-command.ts'
+
+const commands = { key: prepareKeyCommand, limits: prepareLimitsCommand, garbage: prepareGarbageCommand }
+
+const usages = { key: keyUsage, limits: limitsUsage, garbage: garbageUsage }
+
+export type AdminCommand = keyof typeof commands
+
+/** How a command is used, when that is asked for; no database is needed for it. */
+export function findHelp(command: string | undefined, args: string[]): string | undefined {
+  if (!isCommand(command) || !args.some((arg) => arg === '--help' || arg === '-h')) return undefined
+  return `${usages[command]}\n`
+}
+
+/**
+ * Reads a command of the installation's administrator; what is returned runs it on its database, and prints the answer.
+ *
+ * @throws {CommandError} (both) a sentence on what to do otherwise
+ */
+export function prepareAdminCommand(command: string | undefined, args: string[]): (pool: Pool) => Promise<void> {
+  if (!isCommand(command)) {
+    throw new CommandError(`usage: node apiserver/accounts/admin/main.ts ${Object.keys(commands).join('|')} …`)
+  }
+  const run = commands[command](args)
+  return async (pool) => print(await run(pool).catch(printRefusal))
+}
+
+function isCommand(command: string | undefined): command is AdminCommand {
+  return command !== undefined && Object.hasOwn(commands, command)
+}
+
+function print({ output, note = '' }: Printed): void {
+  process.stderr.write(note)
+  process.stdout.write(output)
+}
+
+function printRefusal(error: unknown): never {
+  throw error instanceof Refusal ? new CommandError(error.message, { cause: error }) : error
+}

@@ -1,0 +1,32 @@
+import { findActPosition, listActs } from '../../../db/queries/audit-log.ts'
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { listOf, presentPage, resolveCursor } from '../../training/list.ts'
+import { parseTime } from '../../validation/time.ts'
+import { presentAct } from './present.ts'
+import { actSchema, auditQuerySchema } from './schema.ts'
+
+/** The log can be read, and nothing else: no operation writes to it by itself, or removes from it. */
+export function routeAuditLog(api: Api, { pool }: Deps): void {
+  api.get(
+    '/v1/preview/audit-log',
+    {
+      tag: 'Keys',
+      role: 'admin',
+      summary: 'List what was done with the rights of an admin',
+      description:
+        'Who (`actor`: the id of a key, or `command`) has made, rotated or revoked a key, set limits or retention, asked ' +
+        'for an erasure, or changed a webhook, from `from` up to and without `to`.',
+      query: auditQuerySchema,
+      answer: listOf(actSchema),
+    },
+    async ({ caller: { entity }, query }) => {
+      const { action, order, limit } = query
+      const after = await resolveCursor(query.after, (id) => findActPosition(pool, entity, id))
+      const from = query.from === undefined ? undefined : parseTime(query.from)
+      const to = query.to === undefined ? undefined : parseTime(query.to)
+      const rows = await listActs(pool, entity, { action, order, from, to, after, limit: limit + 1 })
+      return presentPage(rows, limit, presentAct)
+    },
+  )
+}

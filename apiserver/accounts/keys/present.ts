@@ -1,0 +1,16 @@
+import type { ApiKeyRow } from '../../../db/queries/api-keys.ts'
+
+/** A key as its entity's admins see it. */
+export function presentKey(key: ApiKeyRow) {
+  return {
+    id: key.id,
+    name: key.name,
+    role: key.role,
+    prefix: key.prefix,
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    replaced_by: key.replacedBy,
+  }
+}

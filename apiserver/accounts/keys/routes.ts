@@ -1,0 +1,79 @@
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { readBearer } from '../../middleware/auth.ts'
+import type { RequestContext } from '../../middleware/context.ts'
+import { Refusal } from '../../refusal.ts'
+import { listOf, pageQuery, presentPage } from '../../training/list.ts'
+import { presentKey } from './present.ts'
+import { keyCreateSchema, keyRotateSchema, keySchema, newKeySchema } from './schema.ts'
+import { seal, unseal } from './sealed.ts'
+import {
+  createKey,
+  getKey,
+  listKeys,
+  readExpiry,
+  revokeKey,
+  rotateKey,
+  defaultOverlapSeconds,
+  type MadeKey,
+} from './service.ts'
+
+const usual = { tag: 'Keys', role: 'admin' } as const
+const making = { ...usual, creates: true, makes: 'key_id', answer: newKeySchema, reveal: revealKey } as const
+
+export function routeKeys(api: Api, { pool }: Deps): void {
+  api.post(
+    '/v1/preview/keys',
+    { ...making, summary: 'Make a key, which this answer alone shows', body: keyCreateSchema, bodyOptional: true },
+    async ({ ctx, caller, body, newId }) => {
+      const expiresAt = readExpiry(body?.expires_at, body?.expires_in_seconds)
+      const [role, name] = [body?.role ?? 'member', body?.name ?? undefined]
+      const { entity, keyId: by } = caller
+      return sealKey(ctx, await createKey(pool, { id: newId(), entity, role, name, expiresAt, by }))
+    },
+  )
+
+  api.get(
+    '/v1/preview/keys',
+    { ...usual, summary: "List the entity's keys, oldest first", query: pageQuery, answer: listOf(keySchema) },
+    async ({ caller, query }) => presentPage(await listKeys(pool, caller.entity, query), query.limit, presentKey),
+  )
+
+  api.get(
+    '/v1/preview/keys/{key_id}',
+    { ...usual, summary: 'Read what is known of a key', answer: keySchema },
+    async ({ caller, params }) => presentKey(await getKey(pool, caller.entity, params['key_id']!)),
+  )
+
+  api.delete(
+    '/v1/preview/keys/{key_id}',
+    { ...usual, summary: 'Revoke a key, at once and for good', answer: keySchema, refusals: [409] },
+    async ({ caller, params }) =>
+      presentKey(
+        await revokeKey(pool, { entity: caller.entity, id: params['key_id']!, keepAdmin: true, by: caller.keyId }),
+      ),
+  )
+
+  api.post(
+    '/v1/preview/keys/{key_id}/rotate',
+    { ...making, summary: 'Put a new key in the place of one', body: keyRotateSchema, bodyOptional: true },
+    async ({ ctx, caller, params, body, newId }) => {
+      const overlapSeconds = body?.overlap_seconds ?? defaultOverlapSeconds
+      const { entity, keyId: by } = caller
+      const replaced = { entity, id: params['key_id']!, overlapSeconds, by }
+      return sealKey(ctx, await rotateKey(pool, replaced, newId()))
+    },
+  )
+}
+
+function sealKey(ctx: RequestContext, { row, key }: MadeKey) {
+  return { ...presentKey(row), key: seal(key, readBearer(ctx)!) }
+}
+
+/** @throws {Refusal} 409 when a request is repeated with another key than it was made with */
+function revealKey(answer: unknown, ctx: RequestContext): unknown {
+  const sealed = answer as { key: string }
+  const key = unseal(sealed.key, readBearer(ctx)!)
+  if (key !== undefined) return { ...sealed, key }
+  throw new Refusal(409, 'The key of this request was shown to whoever made it, and to nobody else.')
+}

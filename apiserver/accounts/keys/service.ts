@@ -1,0 +1,103 @@
+import {
+  findApiKey,
+  listApiKeys,
+  makeApiKey,
+  revokeApiKey,
+  rotateApiKey,
+  type ApiKeyRow,
+  type KeyRole,
+} from '../../../db/queries/api-keys.ts'
+import type { Pool } from '../../../db/pool.ts'
+import { notFound, Refusal, unprocessable } from '../../refusal.ts'
+import { isUuid } from '../../validation/compile.ts'
+import { parseTime } from '../../validation/time.ts'
+import { resolveCursor, type PageQuery } from '../../training/list.ts'
+import { digestKey, generateKey, prefixOf } from './secret.ts'
+
+/** How long a key that was replaced goes on, where nothing else is asked for. */
+export const defaultOverlapSeconds = 3_600
+
+/** A key with its characters, which nobody can read again. */
+export interface MadeKey {
+  row: ApiKeyRow
+  key: string
+}
+
+export interface WantedKey {
+  id: string
+  entity: string
+  role: KeyRole
+  name?: string | undefined
+  expiresAt?: Date | undefined
+  /** Who makes it: the id of a key, or the administrator's command. */
+  by: string
+}
+
+export async function createKey(pool: Pool, { by, ...wanted }: WantedKey): Promise<MadeKey> {
+  const { key, ...kept } = makeSecret()
+  return { row: await makeApiKey(pool, { ...wanted, ...kept }, by), key }
+}
+
+/** An entity's own key, also one that is revoked or has expired. */
+export async function getKey(pool: Pool, entity: string, id: string): Promise<ApiKeyRow> {
+  const key = isUuid(id) ? await findApiKey(pool, entity, id) : undefined
+  if (!key) throw notFound('Key')
+  return key
+}
+
+/** One key more than the page holds, so that it shows whether there are more. */
+export async function listKeys(pool: Pool, entity: string, { after, limit }: PageQuery): Promise<ApiKeyRow[]> {
+  const place = await resolveCursor(after, (id) => findApiKey(pool, entity, id))
+  return listApiKeys(pool, entity, { after: place?.id, limit: limit + 1 })
+}
+
+/**
+ * Ends a key at once; a key that is revoked already stays as it is.
+ *
+ * @throws {Refusal} 409 for the last admin key, unless `keepAdmin` is false
+ */
+export async function revokeKey(
+  pool: Pool,
+  { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
+): Promise<ApiKeyRow> {
+  const outcome = isUuid(id) ? await revokeApiKey(pool, { entity, id, keepAdmin, by }) : 'missing'
+  if (outcome === 'missing') throw notFound('Key')
+  if (outcome === 'revoked') return getKey(pool, entity, id)
+  throw new Refusal(409, `This is the last admin key of ${entity}: make another one, then revoke it.`)
+}
+
+/** @throws {Refusal} 409 when the key was replaced before, is revoked or has expired */
+export async function rotateKey(
+  pool: Pool,
+  { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
+  newId: string,
+): Promise<MadeKey> {
+  const { key, ...kept } = makeSecret()
+  const rotated = isUuid(id)
+    ? await rotateApiKey(pool, { entity, id, overlapSeconds, by }, { id: newId, ...kept })
+    : { outcome: 'missing' as const }
+  if (rotated.outcome === 'missing') throw notFound('Key')
+  if (rotated.key) return { row: rotated.key, key }
+  throw new Refusal(409, 'This key was replaced before, is revoked, or has expired: make a new one instead.')
+}
+
+/** When a key is to end. @throws {Refusal} 422 for two answers, or a time that is over */
+export function readExpiry(expiresAt?: string | null, expiresInSeconds?: number | null): Date | undefined {
+  if (expiresInSeconds) {
+    if (expiresAt) throw badExpiry('give either expires_at or expires_in_seconds')
+    return new Date(Date.now() + expiresInSeconds * 1_000)
+  }
+  if (!expiresAt) return undefined
+  const time = parseTime(expiresAt)
+  if (!time || time.getTime() <= Date.now()) throw badExpiry('a time to come is needed, such as 2030-01-31T12:00:00Z')
+  return time
+}
+
+function badExpiry(reason: string): Refusal {
+  return unprocessable({ loc: ['body', 'expires_at'], msg: `Value error, ${reason}`, type: 'value_error' })
+}
+
+function makeSecret() {
+  const key = generateKey()
+  return { key, digest: digestKey(key), prefix: prefixOf(key) }
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { MemoryBudget } from '../../../lib/memory-budget.ts'
+import { ExcessMemory } from './excess-memory.ts'
+import { HeldMemory } from './request-memory.ts'
+
+test('only what is beyond the free part counts, and what is refused does not', () => {
+  const budget = new MemoryBudget(1_000)
+  const held = new ExcessMemory(new HeldMemory('team', budget.open('team')), 100)
+  held.resize(100)
+  expect(budget.bytes).toBe(0)
+  held.resize(300)
+  expect(budget.bytes).toBe(200)
+  expect(() => held.resize(5_000)).toThrow(expect.objectContaining({ status: 413 }) as Error)
+  expect(budget.bytes).toBe(200)
+  held.resize(150)
+  expect(budget.bytes).toBe(50)
+  held.resize(0)
+  expect(budget.bytes).toBe(0)
+})

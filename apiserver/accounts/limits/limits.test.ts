@@ -1,0 +1,50 @@
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { readConfig } from '../../../lib/config.ts'
+import { applyDefaults } from './limits.ts'
+import { limitSettings } from './settings.ts'
+
+const nothing = {
+  requestsPerMinute: null,
+  concurrentStreams: null,
+  eventStreams: null,
+  queuedJobs: null,
+  storedBytes: null,
+  payloadDays: null,
+  weight: null,
+  tokenStatistics: null,
+}
+const load = (env: Record<string, string>) => readConfig(Type.Object(limitSettings), env)
+
+test('where nothing is set, limits bound everybody', () => {
+  expect(applyDefaults(nothing, load({}))).toEqual({
+    requestsPerMinute: 60_000,
+    concurrentStreams: 2_048,
+    eventStreams: 2_048,
+    queuedJobs: 20_000,
+    storedBytes: 1_099_511_627_776,
+    payloadDays: Infinity,
+    weight: 1,
+    tokenStatistics: 'sampled',
+  })
+})
+
+test('what is set for an entity counts, else the default, which may be none', () => {
+  const config = load({
+    TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE: '60',
+    TRAINYARD_DEFAULT_STORED_BYTES: 'none',
+    TRAINYARD_DEFAULT_WEIGHT: '2.5',
+  })
+  const set = { ...nothing, queuedJobs: 0, concurrentStreams: Infinity }
+  expect(applyDefaults(set, config)).toMatchObject({
+    requestsPerMinute: 60,
+    concurrentStreams: Infinity,
+    queuedJobs: 0,
+    storedBytes: Infinity,
+    weight: 2.5,
+  })
+})
+
+test('a default that is no limit is refused', () => {
+  expect(() => load({ TRAINYARD_DEFAULT_QUEUED_JOBS: 'many' })).toThrow('TRAINYARD_DEFAULT_QUEUED_JOBS')
+})

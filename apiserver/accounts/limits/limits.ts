@@ -1,0 +1,31 @@
+import type { Static, TObject } from 'typebox'
+import type { EntityLimits, SetLimits } from '../../../db/queries/entities.ts'
+import { readLimit } from '../../../lib/limit-setting.ts'
+import type { limitSettings } from './settings.ts'
+
+/** The part of a process's configuration that has the default limits. */
+export type LimitDefaults = Static<TObject<typeof limitSettings>>
+
+/** What holds for an entity: what was set for it, else the installation's default; Infinity is no limit. */
+export function applyDefaults<Name extends keyof EntityLimits>(
+  set: Pick<SetLimits, Name>,
+  config: LimitDefaults,
+): Pick<EntityLimits, Name> {
+  const defaults = readDefaults(config)
+  const names = Object.keys(set) as Name[]
+  return Object.fromEntries(names.map((name) => [name, set[name] ?? defaults[name]])) as Pick<EntityLimits, Name>
+}
+
+function readDefaults(config: LimitDefaults): EntityLimits {
+  return {
+    requestsPerMinute: readLimit(config.TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE),
+    concurrentStreams: readLimit(config.TRAINYARD_DEFAULT_CONCURRENT_STREAMS),
+    eventStreams: readLimit(config.TRAINYARD_DEFAULT_EVENT_STREAMS),
+    queuedJobs: readLimit(config.TRAINYARD_DEFAULT_QUEUED_JOBS),
+    storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES),
+    // Payloads are kept unless somebody said otherwise.
+    payloadDays: Infinity,
+    weight: config.TRAINYARD_DEFAULT_WEIGHT,
+    tokenStatistics: 'sampled',
+  }
+}

@@ -1,0 +1,126 @@
+import type Koa from 'koa'
+import { BudgetExceeded, MemoryBudget, type MemoryReservation } from '../../../lib/memory-budget.ts'
+import type { JsonDocument } from '../../../lib/json/document.ts'
+import { estimateValueBytes } from '../../../lib/json/outline.ts'
+import { openBody, parseBody } from '../../middleware/body.ts'
+import type { RequestContext } from '../../middleware/context.ts'
+import { Refusal, unavailable } from '../../refusal.ts'
+import { memoryPlan } from './memory-plan.ts'
+
+const retryAfterSeconds = 1
+
+/**
+ * Bounds the memory of all requests of a process together and, to a quarter of that, of an entity (an only request may have
+ * seven eighths): bodies, and what is made of them. What would be too much is refused for a moment, and clients send it again.
+ */
+export class RequestMemory {
+  readonly #budget: MemoryBudget
+  readonly #held = new WeakMap<RequestContext['res'], HeldMemory>()
+  /** Whose handlers are at work. */
+  readonly #working = new WeakSet<RequestContext['res']>()
+
+  constructor(maxBytes: number = memoryPlan.requests.bytes) {
+    this.#budget = new MemoryBudget(maxBytes)
+  }
+
+  /** Keeps what a request reserves until its handler is through: a client that leaves does not end the work. */
+  readonly keepWhileWorking: Koa.Middleware = async ({ res }, next) => {
+    this.#working.add(res)
+    try {
+      await next()
+    } finally {
+      this.#working.delete(res)
+      this.#releaseIdle(res)
+    }
+  }
+
+  /** What a request reserves, until its answer is out: one reservation, however often it is asked for. */
+  open({ state, res }: RequestContext): HeldMemory {
+    const opened = this.#held.get(res)
+    if (opened) return opened
+    const { entity } = state.caller
+    const held = new HeldMemory(entity, this.#budget.open(entity))
+    this.#held.set(res, held)
+    res.once('close', () => this.#releaseIdle(res))
+    this.#releaseIdle(res)
+    return held
+  }
+
+  #releaseIdle(res: RequestContext['res']): void {
+    if (res.closed && !this.#working.has(res)) this.#held.get(res)?.release()
+  }
+
+  /**
+   * Reads and parses a request's JSON body, which counts until its answer is out; its values count before they are made.
+   *
+   * @throws {Refusal} 413, 429 or 503 when there is too much, and as `openBody` and `parseBody` do
+   */
+  async readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
+    const held = this.open(ctx)
+    const bytes = await held.read(openBody(ctx, limitBytes))
+    return parseBody(bytes, (outline) => held.add(estimateValueBytes(bytes.length, outline)))
+  }
+}
+
+/** The memory of one request. */
+export class HeldMemory {
+  readonly #entity: string
+  readonly #reservation: MemoryReservation
+
+  constructor(entity: string, reservation: MemoryReservation) {
+    this.#entity = entity
+    this.#reservation = reservation
+  }
+
+  /** Reserves more. @throws {Refusal} 413 when it is too much for one, 429 for the entity, 503 for all of them */
+  add(bytes: number): void {
+    try {
+      this.#reservation.add(bytes)
+    } catch (error) {
+      throw error instanceof BudgetExceeded ? toRefusal(this.#entity, error) : error
+    }
+  }
+
+  /** Gives some back: nobody needs them any more. */
+  drop(bytes: number): void {
+    this.#reservation.drop(bytes)
+  }
+
+  /** Gives all back: the answer is out. */
+  release(): void {
+    this.#reservation.release()
+  }
+
+  /** All bytes of a body; when that fails, none of them count. @throws {Refusal} as `add` does */
+  async read(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+    const taken: Buffer[] = []
+    let size = 0
+    try {
+      for await (const chunk of chunks) {
+        this.add(chunk.length)
+        size += chunk.length
+        taken.push(chunk)
+      }
+    } catch (error) {
+      this.drop(size)
+      throw error
+    }
+    return Buffer.concat(taken)
+  }
+}
+
+function toRefusal(entity: string, { scope, maxBytes }: BudgetExceeded): Refusal {
+  if (scope === 'reservation')
+    return new Refusal(
+      413,
+      `This request takes more than the ${maxBytes} bytes of memory that one may: send less in one.`,
+    )
+  if (scope === 'all') {
+    const detail = `All requests together take more than the ${maxBytes} bytes of memory that there are for them.`
+    return unavailable(detail, retryAfterSeconds)
+  }
+  const detail = `The requests of ${entity} that are under way take more than the ${maxBytes} bytes of memory that they may.`
+  return new Refusal(429, `${detail} Send this one again when another has been answered.`, {
+    'Retry-After': String(retryAfterSeconds),
+  })
+}

@@ -1,0 +1,34 @@
+import { saveTokenStatistics } from '../../../db/queries/entities.ts'
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { presentLimits } from './present.ts'
+import { limitsSchema, tokenStatisticsBodySchema } from './schema.ts'
+import { readLimits } from './service.ts'
+
+/**
+ * Limits are set by whoever runs the service, not by the entities: see `npm run limits`. What is kept of their own tokens
+ * they set themselves.
+ */
+export function routeLimits(api: Api, deps: Deps): void {
+  api.get(
+    '/v1/preview/limits',
+    { tag: 'Usage', summary: 'Read what the entity may use, and what it uses now', answer: limitsSchema },
+    async ({ caller }) => presentLimits(await readLimits(deps, caller.entity)),
+  )
+
+  api.put(
+    '/v1/preview/limits/token-statistics',
+    {
+      tag: 'Usage',
+      summary: "Set whose trained tokens' statistics are kept",
+      description: 'Holds for the jobs that a trainer begins from now on; null stands for `sampled`.',
+      role: 'admin',
+      body: tokenStatisticsBodySchema,
+      answer: limitsSchema,
+    },
+    async ({ caller, body }) => {
+      await saveTokenStatistics(deps.pool, { entity: caller.entity, by: caller.keyId }, body.token_statistics)
+      return presentLimits(await readLimits(deps, caller.entity))
+    },
+  )
+}

@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { nullable } from '../../validation/nullable.ts'
+
+const limit = nullable(Type.Integer({ minimum: 0 }))
+
+const tokenStatistics = Type.Enum(['off', 'sampled', 'all'], {
+  description: "Whose trained tokens' statistics are kept: nobody's, those of about one trajectory in 16, or all.",
+})
+
+/** PUT .../token-statistics: null is what holds where nothing was set. */
+export const tokenStatisticsBodySchema = Type.Object({ token_statistics: nullable(tokenStatistics) })
+
+/** What an entity may use (null: as much as it likes), and what it uses now. */
+export const limitsSchema = Type.Object({
+  entity: Type.String(),
+  requests_per_minute: limit,
+  concurrent_streams: limit,
+  event_streams: limit,
+  queued_jobs: limit,
+  stored_bytes: limit,
+  payload_days: limit,
+  weight: Type.Number({ description: "How many turns it has, against others' one, where they wait for the same." }),
+  token_statistics: tokenStatistics,
+  in_use: Type.Object({ queued_jobs: Type.Integer(), stored_bytes: Type.Integer() }),
+})

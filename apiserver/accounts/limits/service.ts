@@ -1,0 +1,79 @@
+import { findEntityLimits, type EntityLimits } from '../../../db/queries/entities.ts'
+import { countUnfinishedJobs, lockJobCount } from '../../../db/queries/entity-use.ts'
+import type { Connection } from '../../../db/pool.ts'
+import type { Deps } from '../../deps.ts'
+import { Refusal } from '../../refusal.ts'
+import { applyDefaults } from './limits.ts'
+
+// A job takes from seconds to hours: often enough to get its place soon, seldom enough to cost nothing.
+const retryAfterSeconds = '15'
+
+/** What an entity may use, and what it uses of it now. */
+export interface LimitsInUse {
+  entity: string
+  limits: EntityLimits
+  queuedJobs: number
+  storedBytes: number
+}
+
+export async function readLimits(deps: Deps, entity: string): Promise<LimitsInUse> {
+  const { pool, storage } = deps
+  const [limits, queuedJobs, storedBytes] = await Promise.all([
+    findLimits(deps, pool, entity),
+    countUnfinishedJobs(pool, entity),
+    storage.measure(entity),
+  ])
+  return { entity, limits, queuedJobs, storedBytes }
+}
+
+/**
+ * Checks, behind the insert of a job and in its transaction, that the entity has not more unfinished jobs than it may:
+ * of many at once exactly as many come through as there are places.
+ *
+ * @throws {Refusal} 429, with which the transaction undoes the insert
+ */
+export async function requireJobPlace(
+  deps: Pick<Deps, 'config'>,
+  connection: Connection,
+  entity: string,
+): Promise<void> {
+  const { queuedJobs: limit } = await findLimits(deps, connection, entity)
+  if (limit === Infinity) return
+  await lockJobCount(connection, entity)
+  if ((await countUnfinishedJobs(connection, entity)) > limit) throw noJobPlace(entity, limit)
+}
+
+/** Looks the same up before anything is stored for a job that will be refused. @throws {Refusal} 429 */
+export async function requireFreeJobPlace(deps: Pick<Deps, 'config' | 'pool'>, entity: string): Promise<void> {
+  const { queuedJobs: limit } = await findLimits(deps, deps.pool, entity)
+  if (limit !== Infinity && (await countUnfinishedJobs(deps.pool, entity)) >= limit) throw noJobPlace(entity, limit)
+}
+
+function noJobPlace(entity: string, limit: number): Refusal {
+  const detail = `${entity} may have ${limit} unfinished training jobs, its limit queued_jobs; post this one when another has ended.`
+  return new Refusal(429, detail, { 'Retry-After': retryAfterSeconds })
+}
+
+/**
+ * Checks that an entity may store so many bytes more; what takes work to count is counted only where there is a limit.
+ *
+ * @throws {Refusal} 403
+ */
+export async function requireStorage(
+  deps: Pick<Deps, 'config' | 'pool' | 'storage'>,
+  entity: string,
+  wanted: number | (() => Promise<number>),
+): Promise<void> {
+  const { storedBytes: limit } = await findLimits(deps, deps.pool, entity)
+  if (limit === Infinity) return
+  const bytes = typeof wanted === 'number' ? wanted : await wanted()
+  await deps.storage.requireRoom(entity, limit, bytes)
+}
+
+async function findLimits(
+  { config }: Pick<Deps, 'config'>,
+  connection: Connection,
+  entity: string,
+): Promise<EntityLimits> {
+  return applyDefaults(await findEntityLimits(connection, entity), config)
+}

@@ -1,0 +1,58 @@
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import type { RequestContext } from '../../middleware/context.ts'
+import { Refusal } from '../../refusal.ts'
+
+const retryAfterSeconds = '1'
+
+/** What places are for, and what their limit is called, for those who are told that there is none. */
+export interface SlotNames {
+  limit: string
+  /** As in "acme has 8 chats under way". */
+  held: string
+  /** As in "ask again when one has ended". */
+  advice: string
+}
+
+/** What each entity has under way of one kind in this process, up to its own limit. */
+export class Slots {
+  readonly #semaphore = new FairSemaphore({ permits: Infinity })
+  readonly #names: SlotNames
+
+  constructor(names: SlotNames) {
+    this.#names = names
+  }
+
+  /**
+   * Takes a place; the function that is returned gives it back, once, however often it is called.
+   *
+   * @throws {Refusal} 429 when all places are taken
+   */
+  take(entity: string, limit: number): () => void {
+    const giveBack = this.#semaphore.tryAcquire({ key: entity, maxOfKey: limit })
+    if (giveBack) return giveBack
+    const { limit: name, held, advice } = this.#names
+    const detail = `${entity} has ${this.#semaphore.heldBy(entity)} ${held}, and its limit ${name} is ${limit}; `
+    throw new Refusal(429, `${detail}${advice}, or ask for a higher limit.`, { 'Retry-After': retryAfterSeconds })
+  }
+
+  /** Takes a place until a request's answer is out or its client has left. @throws {Refusal} as `take` does */
+  hold({ state, res }: RequestContext, limit: number): void {
+    const giveBack = this.take(state.caller.entity, limit)
+    res.once('close', giveBack)
+    if (res.closed) giveBack()
+  }
+}
+
+/** Of chats, streamed or not. */
+export function createChatSlots(): Slots {
+  return new Slots({
+    limit: 'concurrent_streams',
+    held: 'chats under way',
+    advice: 'ask again when one has ended',
+  })
+}
+
+/** Of those who follow or wait for events of jobs. */
+export function createEventSlots(): Slots {
+  return new Slots({ limit: 'event_streams', held: 'event streams open', advice: 'close one' })
+}

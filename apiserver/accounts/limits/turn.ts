@@ -1,0 +1,10 @@
+import type { PermitRequest } from '../../../lib/fair-semaphore.ts'
+import type { Caller } from '../../middleware/context.ts'
+
+/** Whose turn it is where entities wait for the same. */
+export type Turn = Required<Pick<PermitRequest, 'key' | 'weight'>>
+
+/** The turn of a caller's entity. */
+export function turnOf({ entity, weight }: Pick<Caller, 'entity' | 'weight'>): Turn {
+  return { key: entity, weight }
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import {
+  addChatUsage,
+  forgetUsageWriters,
+  type ChatUsage,
+  type UsageAccount,
+  type UsageBatch,
+} from '../../../db/queries/usage.ts'
+import type { Pool } from '../../../db/pool.ts'
+
+const hourMs = 3_600_000
+
+export interface ChatTokens {
+  promptTokens: number
+  completionTokens: number
+}
+
+/**
+ * What chats have used, gathered in memory and written by `flush`, so that no chat waits for it. A process that is killed
+ * loses what it gathered since its last flush.
+ */
+export class UsageLedger {
+  readonly #pool: Pool
+  readonly #process = randomUUID()
+  #rows = new Map<string, ChatUsage>()
+  #batches = 0
+  /** Not known to be written: it is sent again as it is, before anything newer. */
+  #pending: UsageBatch | undefined
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  /** Notes one chat that has ended. */
+  add(account: UsageAccount, tokens: ChatTokens, now: Date = new Date()): void {
+    const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs).toISOString()
+    const { entity, project, modelId, baseModel, keyId } = account
+    const name = JSON.stringify([hour, entity, project, modelId, baseModel, keyId])
+    const known = this.#rows.get(name) ?? { ...account, hour, requests: 0, promptTokens: 0, completionTokens: 0 }
+    known.requests++
+    known.promptTokens += tokens.promptTokens
+    known.completionTokens += tokens.completionTokens
+    this.#rows.set(name, known)
+  }
+
+  /** Writes what was gathered; what cannot be written now is kept for the next time. */
+  async flush(): Promise<void> {
+    if (this.#pending) await this.#send(this.#pending)
+    if (this.#rows.size === 0) return
+    if (this.#batches === 0) await forgetUsageWriters(this.#pool)
+    const rows = [...this.#rows.values()]
+    this.#rows = new Map()
+    await this.#send({ process: this.#process, number: ++this.#batches, rows })
+  }
+
+  async #send(batch: UsageBatch): Promise<void> {
+    this.#pending = batch
+    await addChatUsage(this.#pool, batch)
+    this.#pending = undefined
+  }
+}

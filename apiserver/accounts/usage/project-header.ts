@@ -1,0 +1,24 @@
+import { isReservedProject } from '../../../crds/names.ts'
+import type { RequestContext } from '../../middleware/context.ts'
+import { isName } from '../../training/names.ts'
+
+// The interface's own, then what the openai SDKs send for their `project` setting.
+const headers = ['Vendor-Project', 'OpenAI-Project']
+
+/**
+ * The project that a chat's usage goes to, by its `Vendor-Project: ENTITY/PROJECT`; undefined without one. A value that
+ * is malformed, or names another entity, is ignored with a warning: it costs nobody anything.
+ */
+export function readProject(ctx: RequestContext): string | undefined {
+  const header = headers.find((name) => ctx.get(name) !== '')
+  if (header === undefined) return undefined
+  const [entity = '', project = '', ...rest] = ctx.get(header).trim().split('/')
+  const names = rest.length === 0 && isName(entity) && isName(project) && !isReservedProject(project)
+  if (!names) return warn(ctx, header, 'is no ENTITY/PROJECT')
+  if (entity !== ctx.state.caller.entity) return warn(ctx, header, 'does not name the entity of this key')
+  return project
+}
+
+function warn(ctx: RequestContext, header: string, fault: string): undefined {
+  ctx.set('Trainyard-Warning', `${header} ${fault}, and was ignored`)
+}

@@ -1,0 +1,27 @@
+import type { Deps } from '../../deps.ts'
+import type { Api } from '../../http/api.ts'
+import { listOf, presentPage } from '../../training/list.ts'
+import { presentUsage } from './present.ts'
+import { usageQuerySchema, usageSchema } from './schema.ts'
+import { readGroupBy, reportUsage } from './service.ts'
+
+export function routeUsage(api: Api, { pool }: Deps): void {
+  api.get(
+    '/v1/preview/usage',
+    {
+      tag: 'Usage',
+      summary: 'Sum up what was used, by project, model, key, hour or day',
+      description:
+        'Tokens and requests of chats, tokens, seconds and GPU seconds of trainings, of the hours from `from` (30 days ' +
+        'before `to`) to `to` (now). What chats used is there a second later.',
+      role: 'member',
+      query: usageQuerySchema,
+      answer: listOf(usageSchema),
+    },
+    async ({ caller, query }) => {
+      const groupBy = readGroupBy(query)
+      const rows = await reportUsage(pool, caller.entity, query)
+      return presentPage(rows, query.limit, (row) => presentUsage(row, groupBy))
+    },
+  )
+}

@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { listBaseModels } from '../../db/queries/base-models.ts'
+import { listModels } from '../../db/queries/models.ts'
+import type { Deps } from '../deps.ts'
+import type { Api } from '../http/api.ts'
+import { turnOf } from '../accounts/limits/turn.ts'
+import { readProject } from '../accounts/usage/project-header.ts'
+import { chatCompletionSchema, modelListSchema } from './answers.ts'
+import { holdPlace, watchClient } from './chat-client.ts'
+import { chatRequestSchema } from './chat-schema.ts'
+import { completeChat } from './chat.ts'
+import { presentModelList } from './present.ts'
+import { readChat } from './read-chat.ts'
+
+// Clients read this list as one page.
+const listLimit = 10_000
+
+export function routeGateway(api: Api, deps: Deps): void {
+  api.post(
+    '/v1/chat/completions',
+    {
+      tag: 'Inference',
+      summary: 'Complete a chat',
+      role: 'read',
+      streamedBody: { 'application/json': chatRequestSchema },
+      answer: chatCompletionSchema,
+      otherAnswers: { 'text/event-stream': Type.String() },
+      refusals: [400],
+    },
+    async ({ ctx, caller }) => {
+      holdPlace(ctx, deps)
+      const project = readProject(ctx)
+      const memory = deps.memory.open(ctx)
+      const chat = await readChat(deps, ctx)
+      const call = { caller, turn: turnOf(ctx.state.caller), project, memory, signal: watchClient(ctx, deps) }
+      const reply = await completeChat(deps, call, chat)
+      if (reply.kind === 'complete') {
+        ctx.type = 'application/json'
+        ctx.body = Buffer.from(reply.bytes.buffer, reply.bytes.byteOffset, reply.bytes.byteLength)
+        return
+      }
+      ctx.type = 'text/event-stream; charset=utf-8'
+      // What holds the request, and the stream's own pipeline, wait for its end.
+      ctx.res.setMaxListeners(20)
+      // Proxies must not gather events.
+      ctx.set({ 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' })
+      ctx.body = reply.events
+    },
+  )
+
+  api.get(
+    '/v1/models',
+    { tag: 'Inference', summary: 'List the names that a chat may give as its model', answer: modelListSchema },
+    async ({ caller }) => {
+      const [baseModels, models] = await Promise.all([
+        listBaseModels(deps.pool),
+        listModels(deps.pool, caller.entity, listLimit),
+      ])
+      return presentModelList(baseModels, models)
+    },
+  )
+}

@@ -1,0 +1,120 @@
+import { rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { insertBlob } from '../../db/queries/blobs.ts'
+import { whileHoldingKey } from '../../db/store/held-keys.ts'
+import { blobKey } from '../store/blobs.ts'
+import { spoolSource, type Spooled } from '../store/spool.ts'
+import { AddressRefused, AnswerFault } from '../../lib/outbound/refused.ts'
+import { InputRefused } from './address.ts'
+import { resolveInput, type Input, type InputDeps } from './resolve.ts'
+import type { FetchedBytes, FetchRoom } from './room.ts'
+
+/** What inputs are fetched with. */
+interface FetchDeps extends InputDeps {
+  room: FetchRoom
+}
+
+/** An input that lies in the store. */
+export interface StoredInput {
+  uri: string
+  digest: string
+}
+
+// Longer than the guard lets one answer take.
+const s3TimeoutMs = 600_000
+
+/**
+ * Resolves an address and, where it lies elsewhere, fetches it into the store, under its content: to do it twice
+ * stores it once.
+ *
+ * @throws {InputRefused} for good; {AnswerFault} when another try may help, as every other error
+ */
+export async function obtainInput(
+  deps: FetchDeps,
+  { entity, address, digest }: { entity: string; address: string; digest: string | null },
+  signal: AbortSignal,
+): Promise<StoredInput> {
+  const input = await resolveInput(deps, entity, address)
+  const stored = 'remote' in input ? await fetchInput(deps, entity, input.remote, signal) : input
+  if (digest === null || digest === stored.digest) return stored
+  throw new InputRefused('InputDigestMismatch', `its sha256 is ${stored.digest}, not the one that is wanted`)
+}
+
+async function fetchInput(
+  deps: FetchDeps,
+  entity: string,
+  remote: Extract<Input, { remote: object }>['remote'],
+  signal: AbortSignal,
+): Promise<StoredInput> {
+  const fetched = await deps.room.open(entity)
+  try {
+    const open = () => openRemote(deps, remote, signal)
+    return await keepFetched(deps, entity, await rethrowDefinite(() => spoolWhole(deps, open, fetched)))
+  } finally {
+    fetched.close()
+  }
+}
+
+async function keepFetched(deps: FetchDeps, entity: string, { file, digest, size }: Spooled): Promise<StoredInput> {
+  const key = blobKey(entity, digest)
+  const { uri } = await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
+    const stored = await deps.artifacts.adopt(key, file, { digest, size })
+    await insertBlob(deps.pool, entity, { digest, size })
+    return stored
+  })
+  return { uri, digest }
+}
+
+async function openRemote(
+  { sources }: InputDeps,
+  remote: Extract<Input, { remote: object }>['remote'],
+  signal: AbortSignal,
+): Promise<Readable> {
+  const { outbound, readObject, maxBytes } = sources
+  if (remote.kind === 'web') return (await outbound.fetch(remote.url, { maxBytes, signal })).body
+  if (!readObject) throw new InputRefused('InputNotAllowed', 'S3 is not configured here')
+  return readObject(remote, { maxBytes, signal: AbortSignal.any([signal, AbortSignal.timeout(s3TimeoutMs)]) })
+}
+
+async function spoolWhole(
+  { artifacts, sources }: InputDeps,
+  open: () => Promise<Readable>,
+  fetched: FetchedBytes,
+): Promise<Spooled> {
+  const source = await open()
+  try {
+    const count = (bytes: number) => fetched.add(bytes)
+    const spooled = await spoolSource(artifacts, source, { maxBytes: sources.maxBytes, count })
+    await requireUsable(spooled, fetched)
+    return spooled
+  } finally {
+    // Nobody is to be told anything: what still comes is not wanted.
+    source.destroy()
+  }
+}
+
+async function requireUsable({ file, broken }: Spooled, fetched: FetchedBytes): Promise<void> {
+  try {
+    if (broken) throw broken
+    await fetched.confirm()
+  } catch (error) {
+    await rm(file, { force: true })
+    throw error
+  }
+}
+
+/** Faults that another try would meet again become refusals. */
+async function rethrowDefinite<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof AddressRefused) throw new InputRefused('InputNotAllowed', error.message)
+    if (error instanceof AnswerFault && !error.transient) throw new InputRefused(nameFault(error), error.message)
+    throw error
+  }
+}
+
+function nameFault({ kind, status }: AnswerFault): InputRefused['reason'] {
+  if (kind === 'too_large') return 'InputTooLarge'
+  return status === 401 || status === 403 ? 'InputNotAllowed' : 'InputNotFound'
+}

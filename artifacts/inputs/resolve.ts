@@ -1,0 +1,101 @@
+import { findArtifactVersion, type ArtifactFile, type ArtifactName } from '../../db/queries/artifacts.ts'
+import type { Pool } from '../../db/pool.ts'
+import { blobKey } from '../store/blobs.ts'
+import { artifactKey, artifactUri } from '../store/keys.ts'
+import type { ArtifactStore } from '../store/store.ts'
+import { AddressRefused } from '../../lib/outbound/refused.ts'
+import type { DataSources } from '../../lib/outbound/settings.ts'
+import { InputRefused, readInputAddress, type InputAddress } from './address.ts'
+
+const whoAllows =
+  'whoever runs the service lists what is allowed: outbound.dataHosts of the chart, TRAINYARD_DATA_HOSTS on one machine'
+
+/** What inputs are looked up with. */
+export interface InputDeps {
+  pool: Pool
+  artifacts: ArtifactStore
+  sources: DataSources
+}
+
+/** What a job trains on: a file of the store, or an address that is allowed and must be fetched first. */
+export type Input = { uri: string; digest: string } | { remote: Extract<InputAddress, { kind: 'web' | 's3' }> }
+
+/**
+ * Finds what an address names, with an entity's rights: the same for REST and for resources. A data set of whichever
+ * version is pinned to one file of the store, which never changes.
+ *
+ * @throws {InputRefused} what is another entity's is answered as what is missing
+ */
+export async function resolveInput(deps: InputDeps, entity: string, address: string): Promise<Input> {
+  const read = readInputAddress(address)
+  if (read.kind === 'artifact') return findTrainingFile(deps, entity, read)
+  if (read.kind === 'stored') return findStored(deps, entity, read.uri)
+  checkRemote(deps.sources, read)
+  return { remote: read }
+}
+
+async function findTrainingFile(
+  { pool }: InputDeps,
+  entity: string,
+  { version, ...name }: Extract<InputAddress, { kind: 'artifact' }>,
+): Promise<Input> {
+  const found = name.entity === entity ? await findArtifactVersion(pool, name, version) : undefined
+  if (!found) throw noArtifact(name, version)
+  const { digest } = pickTrainingFile(found.files)
+  return { uri: artifactUri(blobKey(entity, digest)), digest }
+}
+
+function noArtifact({ entity, project, name }: ArtifactName, version: number | 'latest'): InputRefused {
+  const path = `${entity}/${project}/${name}`
+  const shown = version === 'latest' ? path : `${path}:v${version}`
+  const upload = `PUT /v1/preview/artifacts/${path}?file=train.jsonl`
+  return new InputRefused('InputNotFound', `there is no artifact ${shown}; upload it first: ${upload}`)
+}
+
+/** Clients of the hosted service name it train.jsonl; its document speaks of trajectories.jsonl. */
+export const trainingFiles = ['train.jsonl', 'trajectories.jsonl']
+
+function pickTrainingFile(files: ArtifactFile[]): ArtifactFile {
+  const byName = (name: string) => files.find(({ path }) => path === name)
+  const lines = files.filter(({ path }) => path.endsWith('.jsonl'))
+  const picked =
+    trainingFiles.map(byName).find((file) => file !== undefined) ?? (lines.length === 1 ? lines[0] : undefined)
+  if (picked) return picked
+  const listed = files.slice(0, 10).map(({ path }) => path)
+  const there = files.length > listed.length ? [...listed, '...'] : listed
+  const wanted = 'no train.jsonl, no trajectories.jsonl and not one single *.jsonl'
+  throw new InputRefused('InputNotFound', `the artifact has ${wanted}; it has ${there.join(', ')}`)
+}
+
+/** An address as uploads and `npm run put` answer it: its last part is the digest of what lies there. */
+async function findStored({ artifacts }: InputDeps, entity: string, uri: string): Promise<Input> {
+  const key = artifactKey(uri) ?? ''
+  const isOwn = [`payloads/${entity}/`, `artifacts/${entity}/`].some((prefix) => key.startsWith(prefix))
+  const digest = /\/([0-9a-f]{64})(\.jsonl?)?$/.exec(key)?.[1]
+  if (isOwn && digest && (await artifacts.stat(key))) return { uri, digest }
+  throw new InputRefused('InputNotFound', 'there is nothing at this address that belongs to the entity')
+}
+
+function checkRemote(
+  { outbound, buckets, readObject }: DataSources,
+  remote: Extract<Input, { remote: object }>['remote'],
+) {
+  if (remote.kind === 'web') return checkWeb(() => outbound.check(remote.url))
+  if (!readObject) throw new InputRefused('InputNotAllowed', 'S3 is not configured here; upload the data instead')
+  if (!buckets.has(remote.bucket)) {
+    throw new InputRefused(
+      'InputNotAllowed',
+      `the bucket ${remote.bucket} is not one that is allowed here; ${whoAllows}`,
+    )
+  }
+}
+
+function checkWeb(check: () => unknown): void {
+  try {
+    check()
+  } catch (error) {
+    if (!(error instanceof AddressRefused)) throw error
+    const advice = error.rule === 'host' ? `; ${whoAllows}` : ''
+    throw new InputRefused('InputNotAllowed', `${error.message}${advice}`)
+  }
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { splitBytes } from '../../lib/split-bytes.ts'
+
+/** A source whose bytes are counted and digested while somebody reads them. */
+export interface Counted {
+  stream: Readable
+  /** of what was read so far; sha256 in hex */
+  finish: () => { digest: string; size: number }
+}
+
+/** Digests a source on its way, so that it need not be read twice. */
+export function countBytes(source: Readable | Uint8Array): Counted {
+  const hash = createHash('sha256')
+  let size = 0
+  async function* count() {
+    for await (const chunk of source instanceof Uint8Array
+      ? splitBytes(source)
+      : (source as AsyncIterable<Uint8Array>)) {
+      hash.update(chunk)
+      size += chunk.byteLength
+      yield chunk
+    }
+  }
+  return { stream: Readable.from(count(), { objectMode: false }), finish: () => ({ digest: hash.digest('hex'), size }) }
+}
