@@ -23,7 +23,9 @@ interface Resource {
 }
 
 const stack = useStack()
-const rest: Rest = createRest(stack)
+// Nobody else claims its jobs, and no jobs of others are claimed.
+const baseModel = 'warnings/base'
+const rest: Rest = createRest({ ...stack, baseModel })
 const namespace = ['-n', 'trainyard']
 const headline = {
   code: 'no_trainable_trajectories',
@@ -38,10 +40,22 @@ let token: string
 
 beforeAll(async () => {
   pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+  await stack.apply({
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'BaseModel',
+    metadata: { name: 'warnings-base', namespace: 'trainyard' },
+    spec: {
+      names: [baseModel],
+      source: { path: 'models/none' },
+      engine: { replicas: 0 },
+      trainer: { warm: { min: 0 } },
+    },
+  })
   server = await startStatusServer(stack, stack.databaseUrl)
   token = await makeTrainerToken(stack, server.namespace)
 })
 afterAll(async () => {
+  await stack.kubectl('delete', 'basemodels.trainyard.dev/warnings-base', ...namespace)
   await server?.remove()
   await pool?.end()
 })
@@ -55,7 +69,7 @@ async function post(path: string, body: unknown) {
 
 /** Claims what is there until it is this job; what else is claimed is given back. */
 async function claim(jobId: string) {
-  const asking = { base_model: stack.baseModel, process_id: randomUUID(), wait_seconds: 20, gpus: 0 }
+  const asking = { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20, gpus: 0 }
   const held: string[] = []
   for (;;) {
     const { status, body } = await post('/v1/claims', { ...asking, holding: held })
