@@ -1,7 +1,7 @@
 import { ConfigError } from '../../lib/config.ts'
 import { FolderStore } from './folder-store.ts'
 import { isKey } from './keys.ts'
-import type { S3Options } from './s3-client.ts'
+import type { S3Options } from '../../lib/s3-client.ts'
 import { S3Store } from './s3-store.ts'
 import type { ArtifactStore } from './store.ts'
 

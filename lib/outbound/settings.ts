@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { createS3Client } from '../../artifacts/store/s3-client.ts'
+import { createS3Client } from '../s3-client.ts'
 import { ConfigError } from '../config.ts'
 import { createBucketReader, type ReadObject } from './bucket-reader.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
