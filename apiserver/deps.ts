@@ -5,9 +5,9 @@ import type { Outbound } from '../lib/outbound/outbound.ts'
 import type { DataSources } from '../lib/outbound/settings.ts'
 import type { Config } from './config.ts'
 import type { EngineClient } from './inference/engine-client.ts'
-import type { OpenAnswers } from './accounts/keys/open-answers.ts'
-import type { KnownKeys } from './accounts/keys/known-keys.ts'
-import type { KeyUses } from './accounts/keys/uses.ts'
+import type { RevocableResponses } from './accounts/keys/revocable-responses.ts'
+import type { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
+import type { LastUsedTracker } from './accounts/keys/last-used.ts'
 import type { Kube } from './kube.ts'
 import type { RequestMemory } from './accounts/limits/request-memory.ts'
 import type { RequestLimiter } from './accounts/limits/request-limiter.ts'
@@ -37,9 +37,9 @@ export interface Deps {
   webhooks: Pick<Outbound, 'check'>
   engines: EngineClient
   events: EventHub
-  knownKeys: KnownKeys
-  keyUses: KeyUses
-  openAnswers: OpenAnswers
+  apiKeys: ApiKeyLookup
+  lastUsed: LastUsedTracker
+  responses: RevocableResponses
   requestLimiter: RequestLimiter
   /** Of bodies and of what is made of them, for both groups and the gateway. */
   memory: RequestMemory

@@ -11,9 +11,9 @@ import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
 import { EngineClient } from './inference/engine-client.ts'
 import { createEnginePods } from './inference/engine-pods.ts'
-import { KnownKeys } from './accounts/keys/known-keys.ts'
-import { OpenAnswers } from './accounts/keys/open-answers.ts'
-import { KeyUses } from './accounts/keys/uses.ts'
+import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
+import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
+import { LastUsedTracker } from './accounts/keys/last-used.ts'
 import { createKube } from './kube.ts'
 import { RequestMemory } from './accounts/limits/request-memory.ts'
 import { RequestLimiter } from './accounts/limits/request-limiter.ts'
@@ -53,9 +53,9 @@ const artifacts = openArtifactStore(config)
 const sources = openDataSources(config)
 
 const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
-const knownKeys = new KnownKeys(pool)
-const keyUses = new KeyUses(pool)
-const openAnswers = new OpenAnswers(pool)
+const apiKeys = new ApiKeyLookup(pool)
+const lastUsed = new LastUsedTracker(pool)
+const responses = new RevocableResponses(pool)
 const usage = new UsageLedger(pool)
 const heavyThreads = openHeavyThreads()
 const requestLimiter = new RequestLimiter(pool)
@@ -74,9 +74,9 @@ const app = createApp({
   webhooks: openWebhooks(config),
   engines,
   events,
-  knownKeys,
-  keyUses,
-  openAnswers,
+  apiKeys: apiKeys,
+  lastUsed: lastUsed,
+  responses: responses,
   usage,
   requestLimiter,
   memory: new RequestMemory(),
@@ -89,7 +89,7 @@ log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listenin
 
 const flush = async () => {
   await usage.flush()
-  await keyUses.flush()
+  await lastUsed.flush()
 }
 const background = new AbortController()
 const inBackground = (work: () => Promise<void>, pauseMs: number, failure: string) =>
@@ -102,7 +102,7 @@ const inBackground = (work: () => Promise<void>, pauseMs: number, failure: strin
 const notFlushed = 'usage not written yet'
 const flushing = inBackground(flush, flushMs, notFlushed)
 // Both end with the process: there is nothing to wait for.
-void inBackground(() => openAnswers.endRevoked(), revocationMs, 'revoked keys not looked for')
+void inBackground(() => responses.abortRevoked(), revocationMs, 'revoked keys not looked for')
 void inBackground(() => artifacts.sweepTemporary(abandonedMs), sweepMs, 'temporary files not swept')
 const listener = listen(
   config.DATABASE_URL,

@@ -1,6 +1,6 @@
 import { buildModel, buildTrainingJob } from '../crds/manifests.ts'
 import { failJob } from '../db/queries/job-endings.ts'
-import { listUnmadeJobs, markJobResource, type UnmadeJob } from '../db/queries/operator-jobs.ts'
+import { listJobsWithoutResource, markJobResource, type JobWithoutResource } from '../db/queries/operator-jobs.ts'
 import { listUnmadeModels, markModelResource, type UnmadeModel } from '../db/queries/operator-models.ts'
 import type { Context } from './context.ts'
 import { createObject } from '../lib/kube/apply.ts'
@@ -17,7 +17,7 @@ export async function makeMissingResources(deps: Deps): Promise<void> {
   for (const model of await listUnmadeModels(deps.pool, deps.namespace)) {
     await tryToMake(deps, { model: model.id }, () => makeModel(deps, model))
   }
-  for (const job of await listUnmadeJobs(deps.pool, deps.namespace)) {
+  for (const job of await listJobsWithoutResource(deps.pool, deps.namespace)) {
     await tryToMake(deps, { job: job.id }, () => makeJob(deps, job))
   }
 }
@@ -36,7 +36,7 @@ async function makeModel({ client, pool, namespace }: Deps, model: UnmadeModel):
   await markModelResource(pool, model.id)
 }
 
-async function makeJob({ client, pool, namespace }: Deps, job: UnmadeJob): Promise<void> {
+async function makeJob({ client, pool, namespace }: Deps, job: JobWithoutResource): Promise<void> {
   try {
     await createObject(client, customPath('TrainingJob', namespace), buildTrainingJob(job))
     await markJobResource(pool, job.id)

@@ -8,6 +8,7 @@ const checks: readonly { name: string; command: readonly [string, ...string[]] }
   { name: 'format', command: ['oxfmt', '--check', '.'] },
   { name: 'dead code', command: ['knip'] },
   { name: 'generated files', command: ['node', 'crds/generate.ts', '--check'] },
+  { name: 'words of the glossary', command: ['node', 'test/words.ts'] },
   { name: 'third-party notices', command: ['node', 'test/notices.ts', '--check'] },
 ]
 
@@ -22,7 +23,7 @@ export function runChecks(root: string): { passed: number; failed: number } {
     const result = spawnSync(program, args, { cwd: root, env, encoding: 'utf8' })
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     const passed = result.status === 0
-    console.log(`${passed ? '✓' : '✗'} ${name.padEnd(20)} ${seconds} s`)
+    console.log(`${passed ? '✓' : '✗'} ${name.padEnd(22)} ${seconds} s`)
     if (passed) continue
     failed++
     console.log(result.error?.message ?? `${result.stdout}${result.stderr}`)

@@ -7,12 +7,12 @@ export function holdPlace(ctx: RequestContext, { chatSlots }: Pick<Deps, 'chatSl
 }
 
 /** Aborted when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */
-export function watchClient(ctx: RequestContext, { openAnswers }: Pick<Deps, 'openAnswers'>): AbortSignal {
+export function watchClient(ctx: RequestContext, { responses }: Pick<Deps, 'responses'>): AbortSignal {
   const left = new AbortController()
   const end = () => {
     if (!ctx.res.writableFinished) left.abort()
   }
   ctx.res.once('close', end)
   if (ctx.res.closed) end()
-  return AbortSignal.any([left.signal, openAnswers.follow(ctx.state.caller.keyId, ctx.res)])
+  return AbortSignal.any([left.signal, responses.track(ctx.state.caller.keyId, ctx.res)])
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
-import { HeldMemory } from '../accounts/limits/request-memory.ts'
+import { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { ChatReader } from './chat-reader.ts'
 
 const budget = new MemoryBudget(100_000_000)
-const openReader = () => new ChatReader(new HeldMemory('team', budget.open('team')))
+const openReader = () => new ChatReader(new RequestReservation('team', budget.open('team')))
 const chatOf = (content: string) => Buffer.from(`{"messages": [{"role": "user", "content": ${content}}]}`)
 const listOf = (item: string, count: number) => `[${Array(count).fill(item).join(',')}]`
 
@@ -37,7 +37,7 @@ test('a chat of a million token ids fits, and one of sixteen megabytes', () => {
 
 test('a chat for which there is no memory is refused before it is parsed', () => {
   const small = new MemoryBudget(1_000)
-  const reader = new ChatReader(new HeldMemory('team', small.open('team')))
+  const reader = new ChatReader(new RequestReservation('team', small.open('team')))
   expect(() => reader.parse(chatOf(listOf('{}', 1_000)))).toThrow(expect.objectContaining({ status: 413 }) as Error)
   expect(small.bytes).toBe(0)
 })

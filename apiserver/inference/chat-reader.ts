@@ -1,6 +1,6 @@
 import type { JsonDocument } from '../../lib/json/document.ts'
 import { estimateValueBytes, type JsonOutline } from '../../lib/json/outline.ts'
-import type { HeldMemory } from '../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { parseBody } from '../middleware/body.ts'
 import { Refusal, unprocessable } from '../refusal.ts'
 
@@ -13,10 +13,10 @@ const maxValues = 1_000_000
 
 /** Makes values of a chat's texts, which count among what is in memory until they are let go. */
 export class ChatReader {
-  readonly #memory: HeldMemory
+  readonly #memory: RequestReservation
   #bytes = 0
 
-  constructor(memory: HeldMemory) {
+  constructor(memory: RequestReservation) {
     this.#memory = memory
   }
 

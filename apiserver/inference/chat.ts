@@ -2,7 +2,7 @@ import { pipeline, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Deps } from '../deps.ts'
 import type { UsageAccount } from '../../db/queries/usage.ts'
-import type { HeldMemory } from '../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
 import type { Caller } from '../middleware/context.ts'
 import { ChatMeter } from './chat-meter.ts'
@@ -23,7 +23,7 @@ export interface ChatCall {
   /** What the client wants the usage charged to, if not the model's own project. */
   project: string | undefined
   /** What the request has reserved, for the reply to be counted with. */
-  memory: HeldMemory
+  memory: RequestReservation
   /** Aborted when the client has left. */
   signal: AbortSignal
 }
@@ -31,7 +31,7 @@ export interface ChatCall {
 /** A chat that an engine answers. */
 interface Answering {
   target: ChatTarget
-  memory: HeldMemory
+  memory: RequestReservation
   meter: ChatMeter
   /** To be called once, when the reply is complete or has broken off. */
   charge: () => void

@@ -1,6 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream'
 import { ExcessMemory } from '../accounts/limits/excess-memory.ts'
-import type { HeldMemory } from '../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 
 const newline = 0x0a
 const carriageReturn = 0x0d
@@ -28,7 +28,7 @@ export class EventStream extends Transform {
   #leavesOutEnd = false
 
   /** @param memory is told of what waits for the end of a long line */
-  constructor(rewrite: RewriteData, memory: Pick<HeldMemory, 'add' | 'drop'>) {
+  constructor(rewrite: RewriteData, memory: Pick<RequestReservation, 'add' | 'drop'>) {
     super()
     this.#rewrite = rewrite
     this.#held = new ExcessMemory(memory, freeLineBytes)

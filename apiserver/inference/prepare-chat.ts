@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { JsonDocument } from '../../lib/json/document.ts'
-import type { HeldMemory } from '../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { unprocessable } from '../refusal.ts'
 import { saltCache } from './cache-salt.ts'
 import { asksForUsage } from './chat-meter.ts'
@@ -43,7 +43,11 @@ export interface CheckedChat {
  *
  * @throws {Refusal} 422 for a reply that could be too large, and when there is no memory for the request
  */
-export function prepareChat({ config }: Pick<Deps, 'config'>, checked: CheckedChat, memory: HeldMemory): PreparedChat {
+export function prepareChat(
+  { config }: Pick<Deps, 'config'>,
+  checked: CheckedChat,
+  memory: RequestReservation,
+): PreparedChat {
   const { entity, document, chat, target } = checked
   const cacheSalt = saltCache(config.TRAINYARD_ENGINE_KEY, entity, chat.cache_salt)
   const body = buildEngineRequest(document, chat, { ...target, cacheSalt })

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { HeldMemory } from '../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { Refusal, unavailable } from '../refusal.ts'
 import { isConnectionFailure } from './engine-client.ts'
 import { replyLimitBytes } from './reply-size.ts'
@@ -13,7 +13,7 @@ const errorLimitBytes = 256 * 1024
  *
  * @throws {Refusal} 429 or 503 when there is too much in memory, 503 when the engine breaks off, 422 beyond the limit
  */
-export function readReply(response: Dispatcher.ResponseData, memory: HeldMemory): Promise<Buffer> {
+export function readReply(response: Dispatcher.ResponseData, memory: RequestReservation): Promise<Buffer> {
   return orUnavailable(memory.read(limitReply(response.body)))
 }
 

@@ -5,7 +5,7 @@ import { applyDefaults } from '../accounts/limits/limits.ts'
 import { Refusal, unauthorized } from '../refusal.ts'
 import type { Caller, RequestState, Role } from './context.ts'
 
-type AuthDeps = Pick<Deps, 'knownKeys' | 'keyUses' | 'config'>
+type AuthDeps = Pick<Deps, 'apiKeys' | 'lastUsed' | 'config'>
 
 /**
  * Lets a request through whose bearer key is known, not revoked and not expired, before a byte of its body is read.
@@ -14,19 +14,19 @@ type AuthDeps = Pick<Deps, 'knownKeys' | 'keyUses' | 'config'>
  * asked after each request has come in, so that a key that is revoked ends everywhere at once.
  */
 export function requireKey(
-  { knownKeys, keyUses, config }: AuthDeps,
+  { apiKeys, lastUsed, config }: AuthDeps,
   readKey: (ctx: Pick<Koa.Context, 'get'>) => string | undefined = readBearer,
 ): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
     const key = readKey(ctx)
     if (key === undefined) throw unauthorized('no key')
-    const known = await knownKeys.find(digestKey(key), ctx.ip)
+    const known = await apiKeys.find(digestKey(key), ctx.ip)
     if (known === undefined) throw unauthorized('unknown key')
     const { keyId, entity, role, ...set } = known
     const { weight, ...limits } = applyDefaults(set, config)
     ctx.state.caller = { keyId, entity, role, weight }
     ctx.state.limits = limits
-    keyUses.record(keyId)
+    lastUsed.record(keyId)
     await next()
   }
 }

@@ -3,7 +3,7 @@ import type { Pool } from '../../db/pool.ts'
 import type { CallWriter } from './calls/writer.ts'
 import type { DefaultPrices } from './costs/default-prices.ts'
 import type { ValueChecker } from './feedback/value-checker.ts'
-import type { OpenStreams } from './open-streams.ts'
+import type { StreamSemaphore } from './stream-semaphore.ts'
 import type { ValueInspector } from './objects/value-inspector.ts'
 import type { SpanBuilder } from './otel/span-builder.ts'
 import type { Projects } from './projects.ts'
@@ -14,7 +14,7 @@ export interface TraceDeps extends Pick<Deps, 'artifacts' | 'config' | 'log' | '
   pool: Pool
   projects: Projects
   /** Answers that hold a connection of the pool. */
-  streams: OpenStreams
+  streams: StreamSemaphore
   calls: CallWriter
   /** Of models, where a project has none of its own. */
   prices: DefaultPrices

@@ -1,5 +1,5 @@
 import { ExcessMemory } from '../accounts/limits/excess-memory.ts'
-import type { HeldMemory } from '../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 
 /** A list is read in parts of so many bytes, or of one thing that is larger. */
 export const partBytes = 4 * 1024 * 1024
@@ -35,11 +35,11 @@ export class ReadMemory {
 }
 
 /** Of an answer that is read whole. */
-export function countRead(memory: HeldMemory): ReadMemory {
+export function countRead(memory: RequestReservation): ReadMemory {
   return new ReadMemory(new ExcessMemory(memory, 0))
 }
 
 /** Of an answer of `sendChunks`, which has reserved what the usual parts take. */
-export function countStream(memory: HeldMemory): ReadMemory {
+export function countStream(memory: RequestReservation): ReadMemory {
   return new ReadMemory(new ExcessMemory(memory, streamBytes))
 }

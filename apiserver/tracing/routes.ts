@@ -22,7 +22,7 @@ import { routeFiles } from './files/routes.ts'
 import { routeObjects } from './objects/routes.ts'
 import { ValueInspector } from './objects/value-inspector.ts'
 import { routeGraphql } from './graphql/routes.ts'
-import { OpenStreams } from './open-streams.ts'
+import { StreamSemaphore } from './stream-semaphore.ts'
 import { routeOtel } from './otel/routes.ts'
 import { SpanBuilder } from './otel/span-builder.ts'
 import { Projects } from './projects.ts'
@@ -96,7 +96,7 @@ function createTraceDeps(main: Deps): TraceDeps {
   // Not of the pool that answers are read from: whoever writes begins with a look at the project.
   const projects = new Projects(main.traceWrites)
   const calls = new CallWriter(main.traceWrites, artifacts)
-  const streams = new OpenStreams(pool.options.max)
+  const streams = new StreamSemaphore(pool.options.max)
   const file = config.TRAINYARD_TRACING_PRICES
   const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
   const values = new ValueChecker()

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import Koa from 'koa'
 import { afterEach, expect, test, vi } from 'vitest'
-import { OpenAnswers } from '../accounts/keys/open-answers.ts'
+import { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
 import { RequestMemory } from '../accounts/limits/request-memory.ts'
-import { OpenStreams } from './open-streams.ts'
+import { StreamSemaphore } from './stream-semaphore.ts'
 import { sendChunks } from './send-chunks.ts'
 
 let server: Server
@@ -20,9 +20,9 @@ async function serve(
   { memoryBytes, ...times }: { stallMs?: number; deadlineMs?: number; memoryBytes?: number },
 ) {
   const ended = Promise.withResolvers<void>()
-  const openAnswers = new OpenAnswers(undefined as never)
-  const follow = vi.spyOn(openAnswers, 'follow')
-  const [memory, streams] = [new RequestMemory(memoryBytes), new OpenStreams(8)]
+  const responses = new RevocableResponses(undefined as never)
+  const follow = vi.spyOn(responses, 'track')
+  const [memory, streams] = [new RequestMemory(memoryBytes), new StreamSemaphore(8)]
   async function* watched() {
     try {
       yield* chunks()
@@ -35,7 +35,7 @@ async function serve(
   app.use(async (ctx) => {
     ctx.state = { caller: { keyId: 'key', entity: 'team', role: 'read', weight: 1 } }
     const answer = { type: 'application/jsonl', chunks: watched(), ...times }
-    await sendChunks(ctx, { main: { openAnswers }, memory, streams } as never, answer)
+    await sendChunks(ctx, { main: { responses }, memory, streams } as never, answer)
   })
   const callback = app.callback()
   server = createServer((request, response) => void callback(request, response))

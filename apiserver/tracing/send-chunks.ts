@@ -32,8 +32,8 @@ export async function sendChunks(
   answer: Chunks,
 ): Promise<void> {
   memory.open(ctx).add(streamBytes)
-  const giveBack = await streams.take(turnOf(ctx.state.caller))
-  await pipeChunks(ctx, { main }, { deadlineMs: maxReadMs, ...answer, chunks: giveBackAfter(answer.chunks, giveBack) })
+  const release = await streams.acquire(turnOf(ctx.state.caller))
+  await pipeChunks(ctx, { main }, { deadlineMs: maxReadMs, ...answer, chunks: giveBackAfter(answer.chunks, release) })
 }
 
 /**
@@ -57,18 +57,18 @@ export async function pipeChunks(
   ctx.res.setMaxListeners(20)
   const deadline = setTimeout(end, deadlineMs)
   ctx.res.once('close', () => clearTimeout(deadline))
-  main.openAnswers.follow(ctx.state.caller.keyId, ctx.res).addEventListener('abort', end)
+  main.responses.track(ctx.state.caller.keyId, ctx.res).addEventListener('abort', end)
   // The connection is quiet too while nothing is there to be sent; it is asked again after the next chunk then.
   ctx.res.setTimeout(stallMs, () => ctx.res.writableLength > 0 && end())
   ctx.type = type
   ctx.body = body
 }
 
-async function* giveBackAfter(chunks: AsyncGenerator<string>, giveBack: () => void): AsyncGenerator<string> {
+async function* giveBackAfter(chunks: AsyncGenerator<string>, release: () => void): AsyncGenerator<string> {
   try {
     yield* chunks
   } finally {
-    giveBack()
+    release()
   }
 }
 

@@ -1,4 +1,4 @@
-import { Turns } from '../../lib/turns.ts'
+import { EventLoopYielder } from '../../lib/event-loop.ts'
 
 // Larger writes are no faster.
 const chunkLength = 64 * 1024
@@ -52,13 +52,13 @@ const pieceLength = 512 * 1024
 
 /** Chunks in pieces, so that others have their turns while a long one goes out. */
 export async function* cutLong(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  const turns = new Turns()
+  const yielder = new EventLoopYielder()
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length;) {
       const end = endOfPiece(chunk, at)
       yield chunk.slice(at, end)
       at = end
-      if (turns.isOver()) await turns.next()
+      if (yielder.isDue()) await yielder.yield()
     }
   }
 }

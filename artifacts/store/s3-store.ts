@@ -10,7 +10,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { countBytes } from './counted.ts'
 import { StoreFailed } from './failed.ts'
 import { requireRoom } from './free-space.ts'
-import { inTurns } from './in-turns.ts'
+import { forEachConcurrent } from './for-each-concurrent.ts'
 import { artifactUri, isKey, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
 import { ArtifactMissing } from './missing.ts'
@@ -115,7 +115,7 @@ export class S3Store implements ArtifactStore {
     const manifest = `${requireFolder(prefix)}/manifest.json`
     const first = await this.stat(manifest)
     if (first) await remove({ key: manifest, ...first })
-    await inTurns(this.list(prefix), requestsAtOnce, remove)
+    await forEachConcurrent(this.list(prefix), requestsAtOnce, remove)
     return removed
   }
 

@@ -188,7 +188,7 @@ export async function findJobModel(
   return rows[0]
 }
 
-export interface UnmadeJob {
+export interface JobWithoutResource {
   id: string
   namespace: string
   crName: string
@@ -200,8 +200,8 @@ export interface UnmadeJob {
 }
 
 /** Unfinished jobs of a namespace whose resource is still to be made, in order of arrival. */
-export async function listUnmadeJobs(pool: Pool, namespace: string): Promise<UnmadeJob[]> {
-  const { rows } = await pool.query<UnmadeJob>(
+export async function listJobsWithoutResource(pool: Pool, namespace: string): Promise<JobWithoutResource[]> {
+  const { rows } = await pool.query<JobWithoutResource>(
     `SELECT j.id, j.namespace, j.cr_name AS "crName", j.method, j.input_uri AS "inputUri",
        j.input_digest AS "inputDigest", j.config, m.cr_name AS "modelCrName"
      FROM training.jobs j JOIN training.models m ON m.id = j.model_id

@@ -1,5 +1,5 @@
 import type { Pool } from '../pool.ts'
-import { whenWeekIsMade } from './weeks-in-the-making.ts'
+import { retryDuringPartitionCreation } from './create-partitions.ts'
 
 /** Where a call is. */
 export interface CallAddress {
@@ -14,7 +14,7 @@ export async function renameCall(pool: Pool, { week, project, id }: CallAddress,
     VALUES ($1, $2, $3, $4, true, now())
     ON CONFLICT (week, project, id) DO UPDATE SET display_name = excluded.display_name, renamed = true,
       waiting_since = CASE WHEN c.started_at IS NULL THEN excluded.waiting_since END`
-  await whenWeekIsMade(() => pool.query(text, [week, project, id, name]))
+  await retryDuringPartitionCreation(() => pool.query(text, [week, project, id, name]))
 }
 
 /** The traces of those of the calls that are there and not deleted. */

@@ -1,7 +1,7 @@
 import type { Connection } from '../pool.ts'
 import type { CallRow, Payload } from './call-rows.ts'
 import { bytesOfCall, countChanged } from './stored-bytes.ts'
-import { whenWeekIsMade } from './weeks-in-the-making.ts'
+import { retryDuringPartitionCreation } from './create-partitions.ts'
 
 type Value = string | number | boolean | null
 
@@ -49,7 +49,7 @@ const columns: Column[] = [
 /** Inserts calls, or merges them into what is there: a start replaces the start, an end the end. */
 export async function mergeCalls(connection: Connection, rows: CallRow[]): Promise<void> {
   const values = columns.map(([, , read]) => rows.map((row) => toValue(read(row))))
-  await whenWeekIsMade(() => connection.query({ name: 'merge calls', text: statement, values }))
+  await retryDuringPartitionCreation(() => connection.query({ name: 'merge calls', text: statement, values }))
 }
 
 function toValue(value: unknown): Value {

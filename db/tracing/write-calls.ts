@@ -5,7 +5,7 @@ import { BinaryRows } from './binary-copy.ts'
 import type { CallRow } from './call-rows.ts'
 import { mergeCalls } from './merge-calls.ts'
 import { countStored, measureCalls } from './stored-bytes.ts'
-import { whenWeekIsMade } from './weeks-in-the-making.ts'
+import { retryDuringPartitionCreation } from './create-partitions.ts'
 
 const columns = [
   'week, project, id, trace_id, parent_id, thread_id, turn_id, op_name, display_name, started_at, attributes, inputs',
@@ -28,7 +28,7 @@ export async function writeCalls(pool: Pool, rows: CallRow[]): Promise<void> {
 
 async function copyOrMerge(pool: Pool, rows: CallRow[]): Promise<void> {
   try {
-    await whenWeekIsMade(() => copyCalls(pool, rows))
+    await retryDuringPartitionCreation(() => copyCalls(pool, rows))
   } catch (error) {
     if ((error as { code?: unknown }).code !== uniqueViolation) throw error
     await mergeCalls(pool, rows)

@@ -1,7 +1,7 @@
 import { isAt, jsonBytes } from './bytes.ts'
 import { findTextEnd } from './scan.ts'
 import { JsonError, NotJson, parseText } from './parse.ts'
-import { Turns } from '../turns.ts'
+import { EventLoopYielder } from '../event-loop.ts'
 import type { Plan } from './text-plan.ts'
 import { closersOfWhole, createClosers, skipKey, skipSpace, walkOn } from './skip.ts'
 import { JsonText } from './json-text.ts'
@@ -44,11 +44,11 @@ export function scanPlanned(bytes: Buffer, start: number, plan: Plan): PlannedTe
 export async function scanInTurns(bytes: Buffer, start: number, plan: Plan): Promise<PlannedTexts> {
   if (bytes.length <= defaultStretchBytes) return scanPlanned(bytes, start, plan)
   const scan = new PlannedScan(bytes, { start, stretchBytes: defaultStretchBytes, closers: createClosers() }).scan(plan)
-  const turns = new Turns()
+  const yielder = new EventLoopYielder()
   for (;;) {
     const { done, value } = scan.next()
     if (done) return value
-    if (turns.isOver()) await turns.next()
+    if (yielder.isDue()) await yielder.yield()
   }
 }
 

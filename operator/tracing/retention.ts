@@ -7,7 +7,7 @@ import {
   purgeOldCalls,
   purgeOldFeedback,
 } from '../../db/tracing/retention.ts'
-import { addWeeks } from '../../db/tracing/weeks-in-the-making.ts'
+import { createPartitions } from '../../db/tracing/create-partitions.ts'
 import type { Context } from '../context.ts'
 import { removeReplaced } from './replaced.ts'
 
@@ -23,7 +23,7 @@ const replacedSeconds = 3600
 
 /** Makes the partitions that calls of the coming weeks go into. */
 export async function addTraceWeeks({ tracing, log }: Deps): Promise<void> {
-  const weeks = await addWeeks(tracing, weeksAhead)
+  const weeks = await createPartitions(tracing, weeksAhead)
   if (weeks.length > 0) log.warn({ weeks }, 'calls of some weeks stay among those of other weeks for now')
 }
 

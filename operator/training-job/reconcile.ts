@@ -21,7 +21,7 @@ import type { Requeue } from '../../lib/kube/queue.ts'
 import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
 import type { Publisher } from './publish.ts'
 import { describeJob, describeWaiting, type JobStatus } from './status.ts'
-import { diffJobEvents } from './story.ts'
+import { diffJobEvents } from './job-events.ts'
 import { measureTrainers, nameHolder } from './trainers.ts'
 
 /** Who does what takes long, beside the reconcile. */

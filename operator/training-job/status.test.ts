@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { OperatorJob } from '../../db/queries/operator-jobs.ts'
-import { describeJob, describeWaiting, type JobStatus, type JobSurroundings } from './status.ts'
-import { diffJobEvents } from './story.ts'
+import { describeJob, describeWaiting, type JobStatus, type JobContext } from './status.ts'
+import { diffJobEvents } from './job-events.ts'
 import { makeJob, makeResource } from '../../test/support/job-objects.ts'
 
 const now = new Date('2026-01-01T00:00:30Z')
-const usual: JobSurroundings = {
+const usual: JobContext = {
   wait: undefined,
   alreadyRan: false,
   trainers: { wanted: 1, ready: 1, fault: undefined },
@@ -14,7 +14,7 @@ const usual: JobSurroundings = {
   now,
 }
 
-const describe = (job: Partial<OperatorJob>, around: Partial<JobSurroundings> = {}) =>
+const describe = (job: Partial<OperatorJob>, around: Partial<JobContext> = {}) =>
   describeJob(makeResource(), makeJob(job), { ...usual, ...around })
 
 const summarize = ({ conditions }: JobStatus) =>
@@ -25,74 +25,70 @@ const stopped = { category: 'Internal' as const, reason: 'TrainerStopped', messa
 const checkpoint = { id: 'c', step: 4, uri: 'artifact:///checkpoints/c', digest: 'd' }
 const span = { startedAt: new Date('2026-01-01T00:00:01.5Z'), finishedAt: new Date('2026-01-01T00:00:09Z') }
 
-const said: [
-  string,
-  Partial<OperatorJob>,
-  Partial<JobSurroundings>,
-  { phase: string; reason: string; message: string },
-][] = [
+const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string; reason: string; message: string }][] =
   [
-    'it waits for an earlier job of its model',
-    { ahead: 1, firstAhead: 'email-rl-6' },
-    {},
-    { phase: 'Queued', reason: 'WaitingForModel', message: 'Waits for job email-rl-6 of its model, place 2.' },
-  ],
-  [
-    'it waits for a trainer, and says what is wrong with it',
-    { place: 3 },
-    { trainers: { wanted: 1, ready: 0, fault: 'ImagePullBackOff: pod x: no image' } },
-    {
-      phase: 'Queued',
-      reason: 'WaitingForTrainer',
-      message: 'Waits for a trainer of tiny, place 3; 0 of 1 trainers run (ImagePullBackOff: pod x: no image).',
-    },
-  ],
-  [
-    'it waits again after an attempt that failed',
-    { attempt: 1, failure: lost },
-    {},
-    {
-      phase: 'Queued',
-      reason: 'WaitingForTrainer',
-      message: 'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 failed: TrainerLost: gone',
-    },
-  ],
-  [
-    'it waits again because its trainer was stopped: no failure',
-    { attempt: 1, failure: stopped },
-    {},
-    {
-      phase: 'Queued',
-      reason: 'WaitingForTrainer',
-      message:
-        'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 was given back: TrainerStopped: stopped',
-    },
-  ],
-  [
-    'it is claimed',
-    { state: 'Starting', attempt: 1 },
-    {},
-    { phase: 'Starting', reason: 'Claimed', message: 'Claimed by trainer-0, nothing reported yet.' },
-  ],
-  [
-    'it trains',
-    { state: 'Running', attempt: 1 },
-    {},
-    { phase: 'Running', reason: 'StepReported', message: 'Trains in trainer-0.' },
-  ],
-  [
-    'it failed',
-    { state: 'Failed', attempt: 6, failure: lost },
-    {},
-    { phase: 'Failed', reason: 'TrainerLost', message: 'gone' },
-  ],
-  [
-    'it ran before',
-    { state: 'Succeeded', checkpoint },
-    { alreadyRan: true },
-    { phase: 'Succeeded', reason: 'AlreadyRan', message: 'This job ran before: Made step 4 of its model.' },
-  ],
-]
+    [
+      'it waits for an earlier job of its model',
+      { ahead: 1, firstAhead: 'email-rl-6' },
+      {},
+      { phase: 'Queued', reason: 'WaitingForModel', message: 'Waits for job email-rl-6 of its model, place 2.' },
+    ],
+    [
+      'it waits for a trainer, and says what is wrong with it',
+      { place: 3 },
+      { trainers: { wanted: 1, ready: 0, fault: 'ImagePullBackOff: pod x: no image' } },
+      {
+        phase: 'Queued',
+        reason: 'WaitingForTrainer',
+        message: 'Waits for a trainer of tiny, place 3; 0 of 1 trainers run (ImagePullBackOff: pod x: no image).',
+      },
+    ],
+    [
+      'it waits again after an attempt that failed',
+      { attempt: 1, failure: lost },
+      {},
+      {
+        phase: 'Queued',
+        reason: 'WaitingForTrainer',
+        message: 'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 failed: TrainerLost: gone',
+      },
+    ],
+    [
+      'it waits again because its trainer was stopped: no failure',
+      { attempt: 1, failure: stopped },
+      {},
+      {
+        phase: 'Queued',
+        reason: 'WaitingForTrainer',
+        message:
+          'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 was given back: TrainerStopped: stopped',
+      },
+    ],
+    [
+      'it is claimed',
+      { state: 'Starting', attempt: 1 },
+      {},
+      { phase: 'Starting', reason: 'Claimed', message: 'Claimed by trainer-0, nothing reported yet.' },
+    ],
+    [
+      'it trains',
+      { state: 'Running', attempt: 1 },
+      {},
+      { phase: 'Running', reason: 'StepReported', message: 'Trains in trainer-0.' },
+    ],
+    [
+      'it failed',
+      { state: 'Failed', attempt: 6, failure: lost },
+      {},
+      { phase: 'Failed', reason: 'TrainerLost', message: 'gone' },
+    ],
+    [
+      'it ran before',
+      { state: 'Succeeded', checkpoint },
+      { alreadyRan: true },
+      { phase: 'Succeeded', reason: 'AlreadyRan', message: 'This job ran before: Made step 4 of its model.' },
+    ],
+  ]
 
 test.each(said)('%s', (_, job, around, expected) => {
   expect(describe(job, around)).toMatchObject(expected)
@@ -115,7 +111,7 @@ test('the status of a job that succeeded tells all of it', () => {
   })
 })
 
-const conditionCases: [string, Partial<OperatorJob>, Partial<JobSurroundings>, string[]][] = [
+const conditionCases: [string, Partial<OperatorJob>, Partial<JobContext>, string[]][] = [
   [
     'queued',
     {},

@@ -7,7 +7,7 @@ import { isFinished, type Wait } from './plan.ts'
 export type JobStatus = NonNullable<TrainingJob['status']>
 
 /** What is known of a job beside its row. */
-export interface JobSurroundings {
+export interface JobContext {
   /** why it is Pending */
   wait: Wait | undefined
   /** the job was over before this resource was made */
@@ -27,7 +27,7 @@ export interface Publication {
   loaded: number
 }
 
-interface Telling {
+interface StatusReason {
   reason: string
   message: string
 }
@@ -45,7 +45,7 @@ export function describeWaiting(resource: TrainingJob, wait: Wait, now: Date): J
 }
 
 /** The status of a job, from its row. */
-export function describeJob(resource: TrainingJob, job: OperatorJob, around: JobSurroundings): JobStatus {
+export function describeJob(resource: TrainingJob, job: OperatorJob, around: JobContext): JobStatus {
   const told = tell(job, around)
   const generation = resource.metadata.generation ?? 0
   const facts = describeConditions(resource, job, told, around)
@@ -66,14 +66,14 @@ export function describeJob(resource: TrainingJob, job: OperatorJob, around: Job
   }
 }
 
-function tell(job: OperatorJob, around: JobSurroundings): Telling {
+function tell(job: OperatorJob, around: JobContext): StatusReason {
   const told = explain(job, around)
   return around.alreadyRan ? { reason: reasons.alreadyRan, message: `This job ran before: ${told.message}` } : told
 }
 
-function explain(job: OperatorJob, around: JobSurroundings): Telling {
+function explain(job: OperatorJob, around: JobContext): StatusReason {
   const trainer = around.holderName ?? 'a trainer'
-  const tellings: Record<JobState, () => Telling> = {
+  const tellings: Record<JobState, () => StatusReason> = {
     Pending: () => around.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is taking it in.' },
     Queued: () => explainQueued(job, around),
     Starting: () => ({ reason: reasons.claimed, message: `Claimed by ${trainer}, nothing reported yet.` }),
@@ -98,12 +98,12 @@ function explainSuccess({ checkpoint, warnings }: OperatorJob): string {
 }
 
 /** How the last attempt of a job that waits again ended. A stopped trainer is no failure. */
-export function explainAttemptEnd(attempt: number, { reason = '', message = '' }: Partial<Telling>): string {
+export function explainAttemptEnd(attempt: number, { reason = '', message = '' }: Partial<StatusReason>): string {
   const ended = reason === reasons.trainerStopped ? 'was given back' : 'failed'
   return `Attempt ${attempt} ${ended}: ${reason}: ${message}`
 }
 
-function explainQueued(job: OperatorJob, { trainers }: JobSurroundings): Telling {
+function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason {
   const retried = job.failure ? ` ${explainAttemptEnd(job.attempt, job.failure)}` : ''
   if (job.ahead > 0) {
     const message = `Waits for job ${job.firstAhead} of its model, place ${job.ahead + 1}.${retried}`
@@ -116,11 +116,11 @@ function explainQueued(job: OperatorJob, { trainers }: JobSurroundings): Telling
   return { reason: reasons.waitingForTrainer, message }
 }
 
-function describeConditions(resource: TrainingJob, job: OperatorJob, told: Telling, around: JobSurroundings): Fact[] {
+function describeConditions(resource: TrainingJob, job: OperatorJob, told: StatusReason, around: JobContext): Fact[] {
   const isActive = ['Starting', 'Running', 'Publishing'].includes(job.state)
   const hasFailed = job.state === 'Failed' || job.state === 'Cancelled'
-  const unfinished: Telling = { reason: reasons.notFinished, message: 'The job is not over.' }
-  const over = (holds: boolean): Telling => (holds || isFinished(job) ? told : unfinished)
+  const unfinished: StatusReason = { reason: reasons.notFinished, message: 'The job is not over.' }
+  const over = (holds: boolean): StatusReason => (holds || isFinished(job) ? told : unfinished)
   return [
     describeAccepted(job, told),
     fact(conditions.progressing, isActive, told.reason, told.message),
@@ -130,7 +130,7 @@ function describeConditions(resource: TrainingJob, job: OperatorJob, told: Telli
   ]
 }
 
-function describeAccepted(job: OperatorJob, told: Telling): Fact {
+function describeAccepted(job: OperatorJob, told: StatusReason): Fact {
   const isRefused = job.failure?.reason === reasons.inputNotAllowed
   if (job.state === 'Pending' || isRefused) return outcome(conditions.accepted, false, told)
   return fact(conditions.accepted, true, reasons.accepted, 'Its model and its input are known.')
@@ -152,7 +152,7 @@ function describePublished(resource: TrainingJob, job: OperatorJob, publication:
   return fact(type, true, reasons.published, `Step ${step} is loaded on ${loaded} of ${asked} ready engines.`)
 }
 
-function outcome(type: string, holds: boolean, { reason, message }: Telling): Fact {
+function outcome(type: string, holds: boolean, { reason, message }: StatusReason): Fact {
   return fact(type, holds, reason, message)
 }
 

@@ -2,12 +2,12 @@ import { labels } from '../../crds/names.ts'
 import { isReady } from '../../lib/kube/objects.ts'
 import { explainPod } from '../base-model/pod-reason.ts'
 import type { Context } from '../context.ts'
-import type { JobSurroundings } from './status.ts'
+import type { JobContext } from './status.ts'
 
 type Seen = Pick<Context, 'baseModels' | 'pods'>
 
 /** How many trainers of a base model (by its canonical name) run, and what keeps the first of the others from it. */
-export function measureTrainers({ baseModels, pods }: Seen, baseModel: string): JobSurroundings['trainers'] {
+export function measureTrainers({ baseModels, pods }: Seen, baseModel: string): JobContext['trainers'] {
   const resource = baseModels.list().find(({ spec }) => spec.names[0] === baseModel)
   const trainers = pods
     .list()

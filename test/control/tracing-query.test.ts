@@ -5,7 +5,7 @@ import { compileCallsOrder, compileCallsWhere, type CallsSelection } from '../..
 import { SqlParams } from '../../apiserver/tracing/query/params.ts'
 import { TraceRefusal } from '../../apiserver/tracing/refusals.ts'
 import type { Pool } from '../../db/pool.ts'
-import { addWeeks } from '../../db/tracing/weeks-in-the-making.ts'
+import { createPartitions } from '../../db/tracing/create-partitions.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { evaluate, NoTime, readNumber } from '../support/trace-query/evaluator.ts'
 import { expandColumns, query, sortBy } from '../support/trace-query/queries.ts'
@@ -156,7 +156,7 @@ describe('what is hostile takes little memory of Postgres', () => {
   beforeAll(async () => {
     empty = await createTestDatabase()
     // Calls of a year have a partition for each week.
-    await addWeeks(empty.pool, 40)
+    await createPartitions(empty.pool, 40)
   })
   afterAll(() => empty?.drop())
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ChatReader } from '../../apiserver/inference/chat-reader.ts'
 import { IncomingBytes } from '../../apiserver/accounts/limits/incoming-bytes.ts'
-import { HeldMemory } from '../../apiserver/accounts/limits/request-memory.ts'
+import { RequestReservation } from '../../apiserver/accounts/limits/request-memory.ts'
 import { KnownUse } from '../../apiserver/accounts/limits/storage-meter.ts'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { JsonText } from '../../lib/json/json-text.ts'
@@ -324,9 +324,9 @@ test('an erasure leaves nothing of a project, and all of the others', async () =
 test('a completion that outlasts an erasure leaves no call', async () => {
   const caller = { entity, keyId: 'k' } as Caller
   const projects = new Projects(tracing)
-  const reader = new ChatReader(new HeldMemory(entity, new MemoryBudget(1_000).open(entity)))
+  const reader = new ChatReader(new RequestReservation(entity, new MemoryBudget(1_000).open(entity)))
   const use = new KnownUse()
-  const incoming = new IncomingBytes({ entity, limit: 1_000, use, beside: 0, announced: 0, giveTurnBack: () => {} })
+  const incoming = new IncomingBytes({ entity, limit: 1_000, use, beside: 0, announced: 0, releaseTurn: () => {} })
   const asked = { body: {} as CompletionRequest, inputs: readInputs(json({ model: 'm' }), reader), incoming }
   const project = await makeProject('p', null, [])
   const tracked = new TrackedCall({ calls: writer, projects }, { caller, project }, asked)

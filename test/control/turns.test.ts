@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { KnownKeys } from '../../apiserver/accounts/keys/known-keys.ts'
+import { ApiKeyLookup } from '../../apiserver/accounts/keys/api-key-lookup.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { changeEntityLimits } from '../../db/queries/entities.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -154,7 +154,7 @@ describe('wrong keys', () => {
   afterAll(() => own.end())
 
   test('that come again and again are not looked up each time', async () => {
-    const keys = new KnownKeys(own)
+    const keys = new ApiKeyLookup(own)
     const digest = randomBytes(32)
     let queries = 0
     own.on('acquire', () => queries++)
@@ -163,7 +163,7 @@ describe('wrong keys', () => {
   })
 
   test('that are all different have a few connections, and right ones do not wait behind them', async () => {
-    const keys = new KnownKeys(own)
+    const keys = new ApiKeyLookup(own)
     const right = createHash('sha256').update(key).digest()
     expect(await keys.find(right, '192.0.2.2')).toMatchObject({ entity })
     let flooded = 0
@@ -175,7 +175,7 @@ describe('wrong keys', () => {
   })
 
   test('that are more than can be looked up are refused, and a right one of another address waits for few of them', async () => {
-    const keys = new KnownKeys(own)
+    const keys = new ApiKeyLookup(own)
     let flooded = 0
     const flood = Array.from({ length: 5_000 }, () => keys.find(randomBytes(32), '192.0.2.1').then(() => flooded++))
     const outcomes = Promise.allSettled(flood)

@@ -7,7 +7,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreFailed } from '../../artifacts/store/failed.ts'
-import { inTurns } from '../../artifacts/store/in-turns.ts'
+import { forEachConcurrent } from '../../artifacts/store/for-each-concurrent.ts'
 import { ArtifactMissing } from '../../artifacts/store/missing.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
@@ -202,7 +202,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
 
   test('lists and removes more than fits into one answer', async () => {
     const numbers = Readable.from(Array.from({ length: 1_100 }, (_, number) => number))
-    await inTurns(numbers, 16, async (number: number) => {
+    await forEachConcurrent(numbers, 16, async (number: number) => {
       await store.put(`many/${number}`, Buffer.from('x'))
     })
     expect(Object.keys(await listAll('many'))).toHaveLength(1_100)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { MemoryBudget } from '../../../lib/memory-budget.ts'
 import { ExcessMemory } from './excess-memory.ts'
-import { HeldMemory } from './request-memory.ts'
+import { RequestReservation } from './request-memory.ts'
 
 test('only what is beyond the free part counts, and what is refused does not', () => {
   const budget = new MemoryBudget(1_000)
-  const held = new ExcessMemory(new HeldMemory('team', budget.open('team')), 100)
+  const held = new ExcessMemory(new RequestReservation('team', budget.open('team')), 100)
   held.resize(100)
   expect(budget.bytes).toBe(0)
   held.resize(300)

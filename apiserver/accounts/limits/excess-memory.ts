@@ -1,15 +1,15 @@
-import type { HeldMemory } from './request-memory.ts'
+import type { RequestReservation } from './request-memory.ts'
 
 /**
  * What grows and shrinks while a request is answered, of which only what is beyond a free part counts: so nobody's usual
  * stream is broken off because others need much.
  */
 export class ExcessMemory {
-  readonly #memory: Pick<HeldMemory, 'add' | 'drop'>
+  readonly #memory: Pick<RequestReservation, 'add' | 'drop'>
   readonly #freeBytes: number
   #counted = 0
 
-  constructor(memory: Pick<HeldMemory, 'add' | 'drop'>, freeBytes: number) {
+  constructor(memory: Pick<RequestReservation, 'add' | 'drop'>, freeBytes: number) {
     this.#memory = memory
     this.#freeBytes = freeBytes
   }

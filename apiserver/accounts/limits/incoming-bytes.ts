@@ -10,7 +10,7 @@ interface Receipt {
   /** 0 for a length that is not known. */
   announced: number
   /** Lets the next body in. */
-  giveTurnBack: () => void
+  releaseTurn: () => void
 }
 
 /** The bytes of one body, which count as stored while they come in and are written. */
@@ -41,7 +41,7 @@ export class IncomingBytes {
 
   /** All has come: the next body may. */
   end(): void {
-    this.#receipt.giveTurnBack()
+    this.#receipt.releaseTurn()
   }
 
   /** What has come until now is stored: it counts there until the entity is measured again. */

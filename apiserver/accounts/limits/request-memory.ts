@@ -15,7 +15,7 @@ const retryAfterSeconds = 1
  */
 export class RequestMemory {
   readonly #budget: MemoryBudget
-  readonly #held = new WeakMap<RequestContext['res'], HeldMemory>()
+  readonly #held = new WeakMap<RequestContext['res'], RequestReservation>()
   /** Whose handlers are at work. */
   readonly #working = new WeakSet<RequestContext['res']>()
 
@@ -35,11 +35,11 @@ export class RequestMemory {
   }
 
   /** What a request reserves, until its answer is out: one reservation, however often it is asked for. */
-  open({ state, res }: RequestContext): HeldMemory {
+  open({ state, res }: RequestContext): RequestReservation {
     const opened = this.#held.get(res)
     if (opened) return opened
     const { entity } = state.caller
-    const held = new HeldMemory(entity, this.#budget.open(entity))
+    const held = new RequestReservation(entity, this.#budget.open(entity))
     this.#held.set(res, held)
     res.once('close', () => this.#releaseIdle(res))
     this.#releaseIdle(res)
@@ -63,7 +63,7 @@ export class RequestMemory {
 }
 
 /** The memory of one request. */
-export class HeldMemory {
+export class RequestReservation {
   readonly #entity: string
   readonly #reservation: MemoryReservation
 

@@ -28,8 +28,8 @@ export class Slots {
    * @throws {Refusal} 429 when all places are taken
    */
   take(entity: string, limit: number): () => void {
-    const giveBack = this.#semaphore.tryAcquire({ key: entity, maxOfKey: limit })
-    if (giveBack) return giveBack
+    const release = this.#semaphore.tryAcquire({ key: entity, maxOfKey: limit })
+    if (release) return release
     const { limit: name, held, advice } = this.#names
     const detail = `${entity} has ${this.#semaphore.heldBy(entity)} ${held}, and its limit ${name} is ${limit}; `
     throw new Refusal(429, `${detail}${advice}, or ask for a higher limit.`, { 'Retry-After': retryAfterSeconds })
@@ -37,9 +37,9 @@ export class Slots {
 
   /** Takes a place until a request's answer is out or its client has left. @throws {Refusal} as `take` does */
   hold({ state, res }: RequestContext, limit: number): void {
-    const giveBack = this.take(state.caller.entity, limit)
-    res.once('close', giveBack)
-    if (res.closed) giveBack()
+    const release = this.take(state.caller.entity, limit)
+    res.once('close', release)
+    if (res.closed) release()
   }
 }
 

@@ -45,16 +45,16 @@ export class StorageUse {
   async #receive(ctx: RequestContext, beside: () => Promise<number>): Promise<IncomingBytes> {
     const { length } = ctx.request
     const isSmall = length !== undefined && length <= smallUpToBytes
-    const giveTurnBack = isSmall ? () => {} : await this.#takeTurn(turnOf(ctx.state.caller))
+    const releaseTurn = isSmall ? () => {} : await this.#takeTurn(turnOf(ctx.state.caller))
     const { entity } = ctx.state.caller
     const { storedBytes: limit } = ctx.state.limits
     const announced = length ?? 0
     try {
       const uncounted = limit === Infinity ? 0 : await beside()
       const use = await this.#meter.estimateWith(entity, limit, uncounted + announced)
-      return new IncomingBytes({ entity, limit, use, beside: uncounted, announced, giveTurnBack })
+      return new IncomingBytes({ entity, limit, use, beside: uncounted, announced, releaseTurn })
     } catch (error) {
-      giveTurnBack()
+      releaseTurn()
       throw error
     }
   }
@@ -70,7 +70,7 @@ export class StorageUse {
     const { storedBytes: limit } = ctx.state.limits
     const use = await this.#meter.estimate(entity, limit)
     const announced = ctx.request.length ?? 0
-    return new IncomingBytes({ entity, limit, use, beside: 0, announced, giveTurnBack: () => {} })
+    return new IncomingBytes({ entity, limit, use, beside: 0, announced, releaseTurn: () => {} })
   }
 
   /** Checks that an entity may store so many bytes more. @throws {Refusal} 403 */

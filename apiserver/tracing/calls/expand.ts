@@ -5,7 +5,7 @@ import type { Project } from '../projects.ts'
 import { splitPath } from '../query/field.ts'
 import { resolveStoredRefs } from '../refs/resolve-refs.ts'
 import { partBytes, type ReadMemory } from '../read-memory.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { ExpandedCall, isPayload } from './expanded-call.ts'
 import { PathTree } from './path-tree.ts'
 import { RefTexts } from './ref-texts.ts'
@@ -30,20 +30,20 @@ export async function* expandCalls(
   },
 ): AsyncGenerator<string[]> {
   const paths = new PathTree(wanted.columns.map(splitPath).filter(([root]) => isPayload(root!)))
-  const turns = new Turns()
+  const yielder = new EventLoopYielder()
   const calls = wanted.calls.map((call, index) => ({ call, index }))
   const bytesOfCalls = deps.reading.bytes
   for (const part of splitBySize(calls, maxParsed, ({ call }) => bytesOf(call))) {
     deps.reading.next(bytesOfCalls)
     const expanded: ExpandedCall[] = []
     for (const { call } of part) {
-      if (turns.isOver()) await turns.next()
+      if (yielder.isDue()) await yielder.yield()
       expanded.push(new ExpandedCall(call, paths))
     }
     const values = await resolveAll(deps, project, expanded)
     let [written, bytes]: [string[], number] = [[], 0]
     for (const [place, call] of expanded.entries()) {
-      if (turns.isOver()) await turns.next()
+      if (yielder.isDue()) await yielder.yield()
       const text = wanted.present(call.write(values), part[place]!.index)
       if (written.length > 0 && bytes + text.length > partBytes) {
         yield written

@@ -11,7 +11,7 @@ import { expandCalls } from './expand.ts'
 import { lookUpExtras, measureFeedback } from './extras.ts'
 import { presentCall } from './present.ts'
 import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { bytesOfSpilled, fetchSpilled } from './spill.ts'
 
 /** Whose calls are read, and what counts them. */
@@ -97,10 +97,10 @@ async function* presentCalls(
   else yield presentAll()
 
   async function presentAll(): Promise<string[]> {
-    const turns = new Turns()
+    const yielder = new EventLoopYielder()
     const texts: string[] = []
     for (const [index, call] of calls.entries()) {
-      if (turns.isOver()) await turns.next()
+      if (yielder.isDue()) await yielder.yield()
       texts.push(present(call, index))
     }
     return texts

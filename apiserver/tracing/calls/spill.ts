@@ -9,7 +9,7 @@ import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { splitBytes } from '../../../lib/split-bytes.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { EventLoopYielder } from '../../../lib/event-loop.ts'
 
 // Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
 const maxInRowBytes = 256 * 1024
@@ -52,10 +52,10 @@ export class Spill {
     { id, place, bytes }: { id: string; place: string; bytes: Buffer },
   ): Promise<SpilledPart> {
     const hash = createHash('sha256').update(`${id}\n${place}\n`)
-    const turns = new Turns()
+    const yielder = new EventLoopYielder()
     for (const part of splitBytes(bytes)) {
       hash.update(part)
-      if (turns.isOver()) await turns.next()
+      if (yielder.isDue()) await yielder.yield()
     }
     const name = hash.digest('hex')
     const key = `traces/${project.entity}/${project.number}/calls/${name}`

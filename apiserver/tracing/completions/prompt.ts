@@ -1,7 +1,7 @@
 import type { Caller } from '../../middleware/context.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import type { ChatReader } from '../../inference/chat-reader.ts'
-import type { HeldMemory } from '../../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import type { TraceDeps } from '../deps.ts'
 import { readObject, type ObjectPlace } from '../objects/read-object.ts'
 import type { Project } from '../projects.ts'
@@ -19,7 +19,7 @@ const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
  */
 export async function readPrompt(
   deps: Pick<TraceDeps, 'pool' | 'projects'>,
-  { caller, project, memory }: { caller: Caller; project: Project; memory: HeldMemory },
+  { caller, project, memory }: { caller: Caller; project: Project; memory: RequestReservation },
   { prompt, reader }: { prompt: string; reader: ChatReader },
 ): Promise<unknown[]> {
   const { projectId, ...place } = looksLikeRef(prompt) ? readRef(prompt) : readName(prompt, project.id)

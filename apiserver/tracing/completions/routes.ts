@@ -2,7 +2,7 @@ import { isReservedProject } from '../../../crds/names.ts'
 import { holdPlace, watchClient } from '../../inference/chat-client.ts'
 import { ChatReader } from '../../inference/chat-reader.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { HeldMemory } from '../../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { requireRole } from '../../middleware/auth.ts'
 import type { RequestContext } from '../../middleware/context.ts'
@@ -69,7 +69,7 @@ interface Asked {
 
 interface Read extends Asked {
   inputs: ChatInputs
-  memory: HeldMemory
+  memory: RequestReservation
 }
 
 /** Works on a completion; what its call takes counts as stored meanwhile, from before anything of it is written. */

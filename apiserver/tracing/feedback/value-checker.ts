@@ -37,13 +37,13 @@ export class ValueChecker {
    */
   async check(task: CheckTask, turn: Turn): Promise<CheckOutcome> {
     if (task.schema.length > maxSchemaLength) return 'bad schema'
-    const giveBack = this.#places.tryAcquire(turn)
-    if (!giveBack) throw tooMany(turn.key)
+    const release = this.#places.tryAcquire(turn)
+    if (!release) throw tooMany(turn.key)
     try {
       const asked = { task, timeoutMs: this.#timeoutMs }
       return (await this.#threads.ask<CheckTask, CheckOutcome>(asked, turn)) ?? 'bad schema'
     } finally {
-      giveBack()
+      release()
     }
   }
 }

@@ -83,7 +83,7 @@ function routeContent(api: TraceApi, deps: TraceDeps, path: string): void {
       const project = await deps.projects.find(caller, body.project_id)
       const { size, body: content } = await openFile(deps, project, body.digest)
       if (!Buffer.isBuffer(content)) {
-        const ended = deps.main.openAnswers.follow(caller.keyId, ctx.res)
+        const ended = deps.main.responses.track(caller.keyId, ctx.res)
         ended.addEventListener('abort', () => content.destroy())
       }
       ctx.type = 'application/octet-stream'

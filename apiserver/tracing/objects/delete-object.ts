@@ -1,6 +1,6 @@
 import { listObjectAliases } from '../../../db/tracing/object-labels.ts'
 import { deleteVersions } from '../../../db/tracing/objects.ts'
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
@@ -28,7 +28,7 @@ export async function deleteObject(
     const groups = named ? [...named].map((name) => live.filter((version) => isNamed(version, name, aliases))) : [live]
     // An op and an object of one name may both be meant, and one version by several names.
     if (groups.every((found) => found.length > 0)) return groups.flat().map(({ digest }) => digest)
-    throw missing(`Object ${objectId} (${cut([...(named ?? ['all'])].join(', '))}) not found when deleting.`)
+    throw missing(`Object ${objectId} (${truncate([...(named ?? ['all'])].join(', '))}) not found when deleting.`)
   })
 }
 

@@ -1,6 +1,6 @@
 import { findVersion, type ObjectValue, type ObjectVersion, type VersionSelector } from '../../../db/tracing/objects.ts'
 import type { TraceDeps } from '../deps.ts'
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import type { Project } from '../projects.ts'
 import type { ReadMemory } from '../read-memory.ts'
 import { missing } from '../refusals.ts'
@@ -55,7 +55,7 @@ async function find(
   const look = (by: VersionSelector) => findVersion(pool, number, { objectId, selector: by, valueBytes })
   const mayBeAlias = typeof selector === 'object' && 'digest' in selector
   const found = (await look(selector)) ?? (mayBeAlias ? await look({ alias: digest }) : undefined)
-  if (!found) throw missing(`Obj ${cut(`${objectId}:${digest}`)} not found`)
+  if (!found) throw missing(`Obj ${truncate(`${objectId}:${digest}`)} not found`)
   if (found.deletedAt === null) return found
   const deleted = `${objectId}:v${found.versionIndex} was deleted at ${found.deletedAt}`
   throw missing(deleted, { deleted_at: found.deletedAt })

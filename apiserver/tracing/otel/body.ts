@@ -3,7 +3,7 @@ import { createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { openAnyBody } from '../../middleware/body.ts'
 import type { RequestContext } from '../../middleware/context.ts'
 import { Refusal } from '../../refusal.ts'
-import type { HeldMemory } from '../../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { badRequest, tooLarge, TraceRefusal } from '../refusals.ts'
 import { bodyLimitBytes } from '../trace-api.ts'
 
@@ -21,7 +21,7 @@ export function readFormat(ctx: RequestContext): OtlpFormat {
 }
 
 /** The bytes of a request, decompressed. @throws {TraceRefusal} 413 when they are too many by then, 415 for other encodings */
-export async function readOtlpBody(held: HeldMemory, ctx: RequestContext): Promise<Buffer> {
+export async function readOtlpBody(held: RequestReservation, ctx: RequestContext): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase()
   try {
     const bytes = await held.read(openAnyBody(ctx, bodyLimitBytes, () => refuseEncoding(encoding)))

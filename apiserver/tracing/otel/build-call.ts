@@ -1,5 +1,5 @@
 import type { CallPart } from '../calls/parts.ts'
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import { TooManyValues } from '../../../lib/json/value.ts'
 import { OtelFault } from './fault.ts'
 import { measurePart } from '../calls/parts.ts'
@@ -35,5 +35,5 @@ export function buildCall({ span: source, surroundings }: SpanTask): BuiltCall {
 
 function describe(span: Span | undefined): string {
   if (!span) return 'Rejected a span'
-  return `Rejected span (name='${cut(span.name)}' trace_id='${span.traceId}' span_id='${span.spanId}')`
+  return `Rejected span (name='${truncate(span.name)}' trace_id='${span.traceId}' span_id='${span.spanId}')`
 }

@@ -1,7 +1,7 @@
 import { cleanJson } from '../../../lib/json/clean.ts'
 import { parseValue, TooManyValues, type Value, ValueBudget } from '../../../lib/json/value.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import type { Attribute } from './any-value.ts'
 import { OtelFault } from './fault.ts'
 
@@ -75,7 +75,7 @@ function merge(target: Members, source: Members): void {
 
 function conflict(parts: readonly string[]): OtelFault {
   return new OtelFault(
-    `attribute '${cut(parts.join('.'))}' contradicts another: a key is a value or has keys below it, not both`,
+    `attribute '${truncate(parts.join('.'))}' contradicts another: a key is a value or has keys below it, not both`,
   )
 }
 

@@ -3,7 +3,7 @@ import type { Project, Projects } from '../projects.ts'
 import { badRequest, tooLarge } from '../refusals.ts'
 import { writeResource } from './otel-dump.ts'
 import type { Resource } from './span.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { maxSpans, type SpanGroup } from './wire-spans.ts'
 
 // A collector may send for several; each is looked up.
@@ -31,12 +31,12 @@ export class ProjectRoutes {
 
   /** @throws {TraceRefusal} 400 when a group names no project, 403 for another entity's, 413 for too much */
   async open(groups: Iterable<SpanGroup>): Promise<void> {
-    const turns = new Turns()
+    const yielder = new EventLoopYielder()
     let [spanCount, resourceBytes] = [0, 0]
     if (this.#routing.projectId !== '') await this.#openProject(this.#routing.projectId)
     for (const { resource, spans } of groups) {
-      if (turns.isOver()) await turns.next()
-      const count = await countSpans(spans, turns)
+      if (yielder.isDue()) await yielder.yield()
+      const count = await countSpans(spans, yielder)
       if (count === 0) continue
       await this.#openProject(nameProject(this.#routing, resource))
       resourceBytes += count * writeResource(resource).length
@@ -57,10 +57,10 @@ export class ProjectRoutes {
   }
 }
 
-async function countSpans(spans: SpanGroup['spans'], turns: Turns): Promise<number> {
+async function countSpans(spans: SpanGroup['spans'], yielder: EventLoopYielder): Promise<number> {
   let count = 0
   const rest = spans[Symbol.iterator]()
-  for (; !rest.next().done; count++) if (turns.isOver()) await turns.next()
+  for (; !rest.next().done; count++) if (yielder.isDue()) await yielder.yield()
   return count
 }
 

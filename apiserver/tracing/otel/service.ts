@@ -1,5 +1,5 @@
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { HeldMemory } from '../../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
@@ -11,7 +11,7 @@ import { readJsonSpans } from './json-spans.ts'
 import { writeResource } from './otel-dump.ts'
 import { ProjectRoutes, type Routing } from './routing.ts'
 import { SpanBatches } from './span-batches.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import type { Source } from './read-span.ts'
 import { readWireSpans, type SpanGroup } from './wire-spans.ts'
 
@@ -24,7 +24,7 @@ export interface ExportRequest extends Routing {
   /** Of the header; empty when there is none. */
   wbRunId: string
   /** For what is made of the spans. */
-  memory: HeldMemory
+  memory: RequestReservation
   /** Counts the calls that they become. */
   incoming: IncomingBytes
 }
@@ -64,7 +64,7 @@ class Storing {
   readonly #deps: Deps
   readonly #request: ExportRequest
   readonly #batches: SpanBatches
-  readonly #turns = new Turns()
+  readonly #yielder = new EventLoopYielder()
   readonly #rejections: Rejections = { count: 0, reasons: [] }
 
   constructor(deps: Deps, request: ExportRequest) {
@@ -77,7 +77,7 @@ class Storing {
     const text = writeResource(resource)
     for (const span of spans) {
       await this.#add(span, routes.find(resource), text)
-      if (this.#turns.isOver()) await this.#turns.next()
+      if (this.#yielder.isDue()) await this.#yielder.yield()
     }
   }
 

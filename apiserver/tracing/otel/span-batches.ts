@@ -1,5 +1,5 @@
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { HeldMemory } from '../../accounts/limits/request-memory.ts'
+import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { measurePart, type CallPart } from '../calls/parts.ts'
 import type { CallWriter } from '../calls/writer.ts'
 import type { Project } from '../projects.ts'
@@ -10,7 +10,7 @@ const maxBytes = 4 * 1024 * 1024
 /** Calls on their way to their projects, some at a time: a request's spans take far more memory as calls. */
 export class SpanBatches {
   readonly #calls: Pick<CallWriter, 'write'>
-  readonly #memory: Pick<HeldMemory, 'add' | 'drop'>
+  readonly #memory: Pick<RequestReservation, 'add' | 'drop'>
   readonly #incoming: Pick<IncomingBytes, 'add'>
   readonly #parts = new Map<Project, CallPart[]>()
   #count = 0
@@ -18,7 +18,7 @@ export class SpanBatches {
 
   constructor(
     calls: Pick<CallWriter, 'write'>,
-    { memory, incoming }: { memory: Pick<HeldMemory, 'add' | 'drop'>; incoming: Pick<IncomingBytes, 'add'> },
+    { memory, incoming }: { memory: Pick<RequestReservation, 'add' | 'drop'>; incoming: Pick<IncomingBytes, 'add'> },
   ) {
     this.#calls = calls
     this.#memory = memory

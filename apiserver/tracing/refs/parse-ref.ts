@@ -1,4 +1,4 @@
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import { badRequest } from '../refusals.ts'
 
 const scheme = 'weave:///'
@@ -45,7 +45,7 @@ export function looksLikeRef(text: string): boolean {
 export function parseRef(uri: string): Ref {
   const ref = tryParseRef(uri)
   if (ref) return ref
-  throw badRequest(`Invalid ref: ${cut(uri)}`)
+  throw badRequest(`Invalid ref: ${truncate(uri)}`)
 }
 
 /** What a reference stands for, or undefined when it is none. */

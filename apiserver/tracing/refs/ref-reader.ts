@@ -2,10 +2,10 @@ import type { Pool } from '../../../db/pool.ts'
 import { readVersions } from '../../../db/tracing/object-lists.ts'
 import { readTableRows } from '../../../db/tracing/tables.ts'
 import type { Project } from '../projects.ts'
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import { TooManyValues } from '../../../lib/json/value.ts'
 import { badRequest, missing, tooLarge, TraceRefusal } from '../refusals.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import type { ObjectRef } from './parse-ref.ts'
 import { startWalk, StoredValue, walk, type Walk } from './walk.ts'
 
@@ -42,7 +42,7 @@ export class RefReader {
   /** By what names them. */
   readonly #objects = new Map<string, Stored>()
   readonly #rows = new Map<string, Stored>()
-  readonly #turns = new Turns()
+  readonly #yielder = new EventLoopYielder()
   readonly #reserve: RefBounds['reserve']
   #bytesLeft: number
 
@@ -77,7 +77,7 @@ export class RefReader {
       for (const place of ofStored as Place[]) {
         const { state } = place as { state: Unfinished }
         place.state = catchRefusal(() => this.#go(stored, state))
-        if (this.#turns.isOver()) await this.#turns.next()
+        if (this.#yielder.isDue()) await this.#yielder.yield()
       }
       // Built it takes many times what its text takes.
       if (stored instanceof StoredValue) stored.forget()
@@ -163,7 +163,7 @@ function endless(): TraceRefusal {
 
 function notFound(state: Unfinished): TraceRefusal {
   const [kind, name] = state.needs === 'object' ? ['Obj', nameObject(state)] : ['Row', state.digest]
-  return missing(`${kind} ${cut(name)} not found`)
+  return missing(`${kind} ${truncate(name)} not found`)
 }
 
 function nameRef({ name, digest, edges }: Pick<ObjectRef, 'name' | 'digest' | 'edges'>): string {

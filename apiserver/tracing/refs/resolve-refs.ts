@@ -1,6 +1,6 @@
 import type { Caller } from '../../middleware/context.ts'
 import type { TraceDeps } from '../deps.ts'
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import type { Project } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
 import type { ReadMemory } from '../read-memory.ts'
@@ -59,5 +59,5 @@ export async function resolveStoredRefs(
 function parseObjectRef(uri: string): ObjectRef {
   const ref = parseRef(uri)
   if ('edges' in ref) return ref
-  throw badRequest(`Invalid ref: ${cut(uri)} is not of an object or an op`)
+  throw badRequest(`Invalid ref: ${truncate(uri)} is not of an object or an op`)
 }

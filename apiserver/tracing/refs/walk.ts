@@ -1,4 +1,4 @@
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../../../lib/json/value.ts'
 import { badRequest } from '../refusals.ts'
 import { looksLikeRef, tryParseRef, type ObjectRef, type RefEdge } from './parse-ref.ts'
@@ -44,7 +44,7 @@ const nothing: Walk = { text: 'null' }
 /** Where a reference begins. @throws {TraceRefusal} 400 when its version is not a digest */
 export function startWalk({ name, digest, edges }: Pick<ObjectRef, 'name' | 'digest' | 'edges'>): Walk {
   if (digest === 'latest' || /^v\d+$/.test(digest)) {
-    throw badRequest(`Invalid ref: ${cut(`${name}:${digest}`)} must name its version by its digest`)
+    throw badRequest(`Invalid ref: ${truncate(`${name}:${digest}`)} must name its version by its digest`)
   }
   return { needs: 'object', name, digest, edges }
 }

@@ -3,7 +3,7 @@ import type { Turn } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { tooLarge } from '../refusals.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { splitItems } from './split-rows.ts'
 
 // Clients send 1,000 at once. A body has room for ten million empty ones.
@@ -23,11 +23,11 @@ export interface RowDeps extends Pick<TraceDeps, 'inspector'> {
 export async function digestRows(deps: RowDeps, rows: JsonText, place: string[]): Promise<string[]> {
   if (rows.first !== '[') throw unprocessable({ loc: place, msg: 'Input should be a valid list', type: 'list_type' })
   const digests: string[] = []
-  const turns = new Turns()
+  const yielder = new EventLoopYielder()
   for (const row of splitItems(rows.bytes)) {
     digests.push(await digestRow(deps, row, [...place, String(digests.length)]))
     if (digests.length > maxRows) throw tooLarge()
-    if (turns.isOver()) await turns.next()
+    if (yielder.isDue()) await yielder.yield()
   }
   return digests
 }

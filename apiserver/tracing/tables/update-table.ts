@@ -1,11 +1,11 @@
 import { addTable, readOrder } from '../../../db/tracing/tables.ts'
 import { unprocessable } from '../../refusal.ts'
-import { cut } from '../cut.ts'
+import { truncate } from '../truncate.ts'
 import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../digests.ts'
 import type { Project } from '../projects.ts'
 import { badRequest, missing, tooLarge } from '../refusals.ts'
-import { Turns } from '../../../lib/turns.ts'
+import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { maxDigests } from './create-table.ts'
 import { DigestList } from './digest-list.ts'
 import { digestRow, type RowDeps } from './digest-rows.ts'
@@ -29,12 +29,12 @@ export async function updateTable(
 ): Promise<{ digest: string; updatedRowDigests: string[] }> {
   if (updates.length > maxUpdates) throw tooLarge()
   const order = await readOrder(pool, project.number, base)
-  if (!order) throw missing(`Table ${cut(base)} not found`)
+  if (!order) throw missing(`Table ${truncate(base)} not found`)
   const update = new TableUpdate(deps, new DigestList(order))
   const updatedRowDigests: string[] = []
-  const turns = new Turns()
+  const yielder = new EventLoopYielder()
   for (const [index, change] of updates.entries()) {
-    if (turns.isOver()) await turns.next()
+    if (yielder.isDue()) await yielder.yield()
     updatedRowDigests.push(await update.apply(change, ['body', 'updates', String(index)]))
   }
   if (update.rows.length > maxDigests) throw tooLarge()

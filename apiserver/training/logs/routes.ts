@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { bodySchemas } from '../ingest/shapes.ts'
-import { takeTrajectories } from '../ingest/take.ts'
+import { receiveTrajectories } from '../ingest/receive.ts'
 import { listOf, presentPage } from '../list.ts'
 import { presentLog, presentLogMade, presentLogStatistics } from './present.ts'
 import { logListQuery, logMadeSchema, logSchema, logStatisticsSchema } from './schema.ts'
@@ -22,7 +22,7 @@ export function routeLogs(api: Api, deps: Deps): void {
       answer: logMadeSchema,
     },
     (request) =>
-      takeTrajectories(deps, request, 'log', async (body) =>
+      receiveTrajectories(deps, request, 'log', async (body) =>
         presentLogMade(await logTrajectories(deps, request, body)),
       ),
   )

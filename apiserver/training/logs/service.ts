@@ -10,14 +10,14 @@ import {
   type NewLog,
   type SplitStep,
 } from '../../../db/queries/logs.ts'
-import { holdModel } from '../../../db/queries/new-jobs.ts'
+import { lockModel } from '../../../db/queries/new-jobs.ts'
 import { insertTrajectories } from '../../../db/queries/trajectories.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound, unprocessable } from '../../refusal.ts'
 import { storeBody } from '../ingest/store-body.ts'
-import type { TakenBody } from '../ingest/take.ts'
+import type { ReceivedBody } from '../ingest/receive.ts'
 import { cursorFault, resolveCursor } from '../list.ts'
 import { getModel } from '../models/service.ts'
 import type { LogListQuery } from './schema.ts'
@@ -33,7 +33,7 @@ interface LogRequest {
  *
  * @throws {Refusal} 404 for a model that is not the caller's, 422 for a body that names another one
  */
-export async function logTrajectories(deps: Deps, request: LogRequest, body: TakenBody): Promise<LogRow> {
+export async function logTrajectories(deps: Deps, request: LogRequest, body: ReceivedBody): Promise<LogRow> {
   const { caller } = request
   const { split, model_id } = body.members as { split: string; model_id?: string | null }
   const model = await getModel(deps, caller.entity, request.params['model_id']!)
@@ -47,10 +47,10 @@ export async function logTrajectories(deps: Deps, request: LogRequest, body: Tak
   )
 }
 
-async function addLog({ pool }: Deps, log: NewLog, body: TakenBody): Promise<LogRow> {
+async function addLog({ pool }: Deps, log: NewLog, body: ReceivedBody): Promise<LogRow> {
   const { id, modelId, split, payloadUri } = log
   return withTransaction(pool, async (connection) => {
-    if (!(await holdModel(connection, modelId))) throw notFound('Model')
+    if (!(await lockModel(connection, modelId))) throw notFound('Model')
     const step = await insertLog(connection, log)
     const source = { modelId, logId: id, split, payloadUri }
     if (step !== undefined) await insertTrajectories(connection, { ...source, step }, body.rowBatches)

@@ -7,7 +7,7 @@ import {
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
 import type { ModelRow } from '../../../db/queries/models.ts'
-import { holdModel, insertJob, markJobResourceMade, type NewJob } from '../../../db/queries/new-jobs.ts'
+import { lockModel, insertJob, markJobResourceMade, type NewJob } from '../../../db/queries/new-jobs.ts'
 import { withTransaction, type Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireJobPlace } from '../../accounts/limits/service.ts'
@@ -40,7 +40,7 @@ export async function admitJob(
 ): Promise<void> {
   const job = completeJob(admission)
   await withTransaction(deps.pool, async (connection) => {
-    if (!(await holdModel(connection, job.modelId))) throw notFound('Model')
+    if (!(await lockModel(connection, job.modelId))) throw notFound('Model')
     if (!(await insertJob(connection, job))) return
     await requireJobPlace(deps, connection, admission.caller.entity)
     await alsoInsert?.(connection)

@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { insertTrajectories } from '../../../db/queries/trajectories.ts'
 import { storeBody } from '../ingest/store-body.ts'
-import type { TakenBody } from '../ingest/take.ts'
+import type { ReceivedBody } from '../ingest/receive.ts'
 import { getModel } from '../models/service.ts'
 import { admitJob } from './admit.ts'
 import { requireReferenceStep } from './reference-step.ts'
@@ -26,7 +26,7 @@ interface RlJobMembers {
 export async function createRlJob(
   deps: Deps,
   request: { caller: Caller; newId: () => string },
-  body: TakenBody,
+  body: ReceivedBody,
 ): Promise<{ id: string }> {
   const { caller } = request
   const { model_id, experimental_config } = body.members as unknown as RlJobMembers

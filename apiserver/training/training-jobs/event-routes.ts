@@ -33,7 +33,7 @@ export function routeJobEvents(api: Api, deps: Deps): void {
       const wanted = { jobId: params['training_job_id']!, after: lastEventId || query.after }
       const place = await findEvents(deps, turnOf(caller), wanted)
       if (wantsStream || query.wait) deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
-      const left = AbortSignal.any([whenClientLeaves(ctx), deps.openAnswers.follow(caller.keyId, ctx.res)])
+      const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller.keyId, ctx.res)])
       if (wantsStream) return answerStream(ctx, deps, { place, left })
       return presentPage(await listJobEvents(deps, place, { ...query, left }), query.limit, presentEvent)
     },

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { bodySchemas } from '../ingest/shapes.ts'
-import { takeTrajectories } from '../ingest/take.ts'
+import { receiveTrajectories } from '../ingest/receive.ts'
 import { listOf, presentPage } from '../list.ts'
 import { createRlJob } from './create.ts'
 import { routeJobEvents } from './event-routes.ts'
@@ -27,7 +27,7 @@ export function routeTrainingJobs(api: Api, deps: Deps): void {
       streamedBody: { 'application/json': bodySchemas.job },
       answer: trainingJobIdSchema,
     },
-    (request) => takeTrajectories(deps, request, 'job', (body) => createRlJob(deps, request, body)),
+    (request) => receiveTrajectories(deps, request, 'job', (body) => createRlJob(deps, request, body)),
   )
 
   api.get(

@@ -12,7 +12,7 @@ import type { BodyKind } from './shapes.ts'
 import { digestBody, withSpooledBody, type SpooledBody } from './spool.ts'
 
 /** A body in shape, in a file that the store may adopt. */
-export type TakenBody = SpooledBody & CheckedBody
+export type ReceivedBody = SpooledBody & CheckedBody
 
 type TakeRequest = Pick<ApiRequest<unknown, unknown>, 'ctx' | 'caller' | 'ids' | 'params'>
 
@@ -24,11 +24,11 @@ type TakeRequest = Pick<ApiRequest<unknown, unknown>, 'ctx' | 'caller' | 'ids' |
  * @throws {Refusal} 403 when the entity stores as much as it may, 404 for a model that is not the caller's, 413, 415, 422
  * with the faults, 503 when the store takes no writes
  */
-export async function takeTrajectories<T>(
+export async function receiveTrajectories<T>(
   deps: Deps,
   request: TakeRequest,
   kind: BodyKind,
-  work: (body: TakenBody) => Promise<T>,
+  work: (body: ReceivedBody) => Promise<T>,
 ): Promise<T> {
   const { ctx, caller, params } = request
   // What a key was answered before is answered again, whatever is stored or deleted meanwhile.

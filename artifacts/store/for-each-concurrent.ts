@@ -1,5 +1,5 @@
 /** Works on the items of a source, a bounded number of them at the same time; ends at the first failure. */
-export async function inTurns<T>(source: AsyncIterable<T>, atOnce: number, work: (item: T) => Promise<void>) {
+export async function forEachConcurrent<T>(source: AsyncIterable<T>, atOnce: number, work: (item: T) => Promise<void>) {
   const iterator = source[Symbol.asyncIterator]()
   let failed = false
   const worker = async () => {

@@ -2,15 +2,16 @@ import { FairSemaphore, PermitTimeout } from '../../lib/fair-semaphore.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
 import { Refusal } from '../refusal.ts'
 
-// Pages are read in less: who waits longer waits for somebody who reads slowly.
+// Pages are read in less time. A longer wait is a wait for a slow reader.
 const timeoutMs = 5_000
 const retryAfterSeconds = '1'
 
 /**
- * The answers that are read from the database as fast as their clients take them. Each holds a connection for as long, so
- * there are fewer than connections: what is brief always finds one. An entity has a share of them, and entities take turns.
+ * A semaphore of responses that are read from the database as fast as their clients receive them. Each holds a connection
+ * meanwhile. There are fewer permits than connections, so that short queries always find a connection. Each entity has a
+ * share of the permits, and entities take turns.
  */
-export class OpenStreams {
+export class StreamSemaphore {
   readonly #permits: FairSemaphore
 
   constructor(connections: number) {
@@ -19,11 +20,11 @@ export class OpenStreams {
   }
 
   /**
-   * Takes a place, for which it waits a little; the function that is returned gives it back, once.
+   * Waits up to five seconds for a permit. The returned function releases it, once.
    *
-   * @throws {Refusal} 429 when there is none by then
+   * @throws {Refusal} 429 when no permit is free by then
    */
-  async take(turn: Turn): Promise<() => void> {
+  async acquire(turn: Turn): Promise<() => void> {
     try {
       return await this.#permits.acquire({ ...turn, timeoutMs })
     } catch (error) {

@@ -24,7 +24,7 @@ const maxKept = 10_000
  * Looks keys up for requests. Requests with the same key that come in while it is being looked up share the next look: one
  * query at a time for each key, however many requests there are, and each request's begins after the request.
  */
-export class KnownKeys {
+export class ApiKeyLookup {
   readonly #pool: Pool
   readonly #running = new Map<string, Answer>()
   readonly #next = new Map<string, Answer>()

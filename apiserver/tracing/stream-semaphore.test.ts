@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { OpenStreams } from './open-streams.ts'
+import { StreamSemaphore } from './stream-semaphore.ts'
 
 const most = 6
 const share = 2
 
-let streams: OpenStreams
+let streams: StreamSemaphore
 beforeEach(() => {
   vi.useFakeTimers()
-  streams = new OpenStreams(most + 2)
+  streams = new StreamSemaphore(most + 2)
 })
 afterEach(() => vi.useRealTimers())
 
 /** Takes a place now; undefined when there is none. */
 async function takeNow(entity: string): Promise<(() => void) | undefined> {
   let place: (() => void) | undefined
-  streams.take({ key: entity, weight: 1 }).then(
+  streams.acquire({ key: entity, weight: 1 }).then(
     (taken) => (place = taken),
     () => {},
   )
@@ -37,7 +37,7 @@ test('who waits has the next place of its entity, in order, and a place is given
   const places = [await takeNow('team'), await takeNow('team')]
   const order: string[] = []
   const waiting = ['first', 'second'].map((name) =>
-    streams.take({ key: 'team', weight: 1 }).then(() => order.push(name)),
+    streams.acquire({ key: 'team', weight: 1 }).then(() => order.push(name)),
   )
   places[0]!()
   places[0]!()
@@ -50,13 +50,13 @@ test('who waits has the next place of its entity, in order, and a place is given
 
 test("who waits for its own share is in nobody's way", async () => {
   for (let index = 0; index < share; index++) await takeNow('team')
-  void streams.take({ key: 'team', weight: 1 }).catch(() => {})
+  void streams.acquire({ key: 'team', weight: 1 }).catch(() => {})
   expect(await takeNow('others')).toBeDefined()
 })
 
 test('nobody waits for long: it is told to ask again', async () => {
   for (let index = 0; index < share; index++) await takeNow('team')
-  const refused = expect(streams.take({ key: 'team', weight: 1 })).rejects.toMatchObject({
+  const refused = expect(streams.acquire({ key: 'team', weight: 1 })).rejects.toMatchObject({
     status: 429,
     headers: { 'Retry-After': '1' },
   })

@@ -4,11 +4,12 @@ import type { Pool } from '../../../db/pool.ts'
 // The database keeps one use a minute; a process does not ask it more often.
 const quietMs = 60_000
 
-/** Which keys were used. They are noted in the background: no request waits for that, or fails by it. */
-export class KeyUses {
+/** When API keys were last used. The times are written in the background: no request waits for that or fails by it. */
+export class LastUsedTracker {
   readonly #pool: Pool
-  /** When a key's use was noted last, and those that are still to be noted; a key without a use for a minute has no entry. */
+  /** When a key's use was last written. A key without a use for a minute has no entry. */
   readonly #recordedAtMs = new Map<string, number>()
+  /** Keys whose use is not written yet. */
   readonly #used = new Set<string>()
 
   constructor(pool: Pool) {
@@ -19,7 +20,7 @@ export class KeyUses {
     if (!this.#recordedAtMs.has(keyId)) this.#used.add(keyId)
   }
 
-  /** Writes down what was used since the last time. */
+  /** Writes the uses since the last flush. */
   async flush(): Promise<void> {
     const now = performance.now()
     for (const [keyId, atMs] of this.#recordedAtMs) if (now - atMs > quietMs) this.#recordedAtMs.delete(keyId)

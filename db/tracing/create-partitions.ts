@@ -16,7 +16,7 @@ const pauseMs = 500
 const maxPauses = 20
 
 /** Makes the partitions of this week and the coming ones; answers the weeks that could not get one this time. */
-export async function addWeeks(pool: Pool, weeksAhead: number): Promise<number[]> {
+export async function createPartitions(pool: Pool, weeksAhead: number): Promise<number[]> {
   const { rows } = await pool.query<{ week: number; used: boolean }>(
     `SELECT week, EXISTS (SELECT FROM ${others} o WHERE o.week = wanted.week) AS used
      FROM (SELECT tracing.this_week() + n AS week FROM generate_series(0, $1::int) AS n) AS wanted
@@ -36,7 +36,7 @@ export async function addWeeks(pool: Pool, weeksAhead: number): Promise<number[]
 }
 
 /** Repeats a write while a week that it writes into is being made. */
-export async function whenWeekIsMade<T>(write: () => Promise<T>): Promise<T> {
+export async function retryDuringPartitionCreation<T>(write: () => Promise<T>): Promise<T> {
   for (let pauses = 0; ; pauses++) {
     try {
       return await write()
