@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eventually } from '../support/eventually.ts'
+import { useBaseModel } from '../support/own-base-model.ts'
 import { createRest, type Rest, type TrainingEvent } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
@@ -23,8 +24,7 @@ interface Resource {
 }
 
 const stack = useStack()
-// Nobody else claims its jobs, and no jobs of others are claimed.
-const baseModel = 'warnings/base'
+const baseModel = useBaseModel(stack, 'warnings')
 const rest: Rest = createRest({ ...stack, baseModel })
 const namespace = ['-n', 'trainyard']
 const headline = {
@@ -40,22 +40,10 @@ let token: string
 
 beforeAll(async () => {
   pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
-  await stack.apply({
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name: 'warnings-base', namespace: 'trainyard' },
-    spec: {
-      names: [baseModel],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { warm: { min: 0 } },
-    },
-  })
   server = await startStatusServer(stack, stack.databaseUrl)
   token = await makeTrainerToken(stack, server.namespace)
 })
 afterAll(async () => {
-  await stack.kubectl('delete', 'basemodels.trainyard.dev/warnings-base', ...namespace)
   await server?.remove()
   await pool?.end()
 })
