@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 // Control tests share a running stack that has no engine and no trainer. They use only what they make there, so that two
-// files run at a time. Integration and client tests share one running stack (test/support/global-setup.ts), of which they
-// end parts, so their files run one at a time.
+// files run at a time. Tests of faults have such a stack too; they end parts of it, or change what holds for all, so their
+// files run one at a time. So do integration and client tests, whose stack has engine and trainer (test/support/global-setup.ts).
 export default defineConfig({
   test: {
     projects: [
@@ -28,6 +28,16 @@ export default defineConfig({
           include: ['test/control/*.test.ts', 'test/clients/tracing/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],
           maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: ['test/faults/*.test.ts'],
+          globalSetup: ['test/support/control-setup.ts'],
+          fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

@@ -40,5 +40,6 @@ await runSuites([
   ['Python tests', runPython],
   ['oracle tests', runOracles],
   ['control tests', (reports) => runVitest({ project: 'control', reports })],
+  ['tests of faults', (reports) => runVitest({ project: 'faults', reports })],
   ['integration and client tests', (reports) => runVitest({ project: 'integration', reports })],
 ])
