@@ -49,7 +49,8 @@ async function postgres({ layout, settings, durable }: ProgramsRequest): Promise
     port: settings.ports.postgres,
     // A socket's path must be short, and nobody needs one.
     unix_socket_directories: '',
-    max_connections: 100,
+    // Some apiservers of tests run side by side, with forty each.
+    max_connections: 200,
     ...(durable ? {} : { fsync: 'off' }),
   }
   const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
