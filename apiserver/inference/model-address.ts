@@ -1,5 +1,5 @@
 import { isAlias } from '../../crds/names.ts'
-import { isName } from '../training/names.ts'
+import { isName } from '../accounts/names.ts'
 
 /** What a client calls a model that was made here. */
 export interface ModelAddress {

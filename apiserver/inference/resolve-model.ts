@@ -4,7 +4,7 @@ import { findServedModel } from '../../db/queries/served-models.ts'
 import type { UsageAccount } from '../../db/queries/usage.ts'
 import type { Pool } from '../../db/pool.ts'
 import { Refusal, unavailable, unprocessable } from '../refusal.ts'
-import { isName } from '../training/names.ts'
+import { isName } from '../accounts/names.ts'
 import { parseModelAddress, type ModelAddress } from './model-address.ts'
 
 // A client may send any text as a name.

@@ -1,6 +1,6 @@
 import type { Pool } from '../../../db/pool.ts'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { isName, isReservedEntity } from '../../training/names.ts'
+import { isName, isReservedEntity } from '../names.ts'
 
 /** What somebody who types a command can put right; told without a stack. */
 export class CommandError extends Error {

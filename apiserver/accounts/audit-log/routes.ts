@@ -1,7 +1,7 @@
 import { findActPosition, listActs } from '../../../db/queries/audit-log.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
-import { listOf, presentPage, resolveCursor } from '../../training/list.ts'
+import { listOf, presentPage, resolveCursor } from '../../http/page.ts'
 import { parseTime } from '../../validation/time.ts'
 import { presentAct } from './present.ts'
 import { actSchema, auditQuerySchema } from './schema.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { auditActions } from '../../../db/queries/audit-log.ts'
-import { orderedPageQuery } from '../../training/list.ts'
+import { orderedPageQuery } from '../../http/page.ts'
 import { nullable } from '../../validation/nullable.ts'
 
 const action = Type.Enum([...auditActions])

@@ -11,7 +11,7 @@ import type { Pool } from '../../../db/pool.ts'
 import { notFound, Refusal, unprocessable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { parseTime } from '../../validation/time.ts'
-import { resolveCursor, type PageQuery } from '../../training/list.ts'
+import { resolveCursor, type PageQuery } from '../../http/page.ts'
 import { digestKey, generateKey, prefixOf } from './secret.ts'
 
 /** How long a key that was replaced goes on, where nothing else is asked for. */

@@ -1,6 +1,6 @@
 import { isReservedProject } from '../../../crds/names.ts'
 import type { RequestContext } from '../../middleware/context.ts'
-import { isName } from '../../training/names.ts'
+import { isName } from '../names.ts'
 
 // The interface's own, then what the openai SDKs send for their `project` setting.
 const headers = ['Vendor-Project', 'OpenAI-Project']

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
-import { listOf, presentPage } from '../../training/list.ts'
+import { listOf, presentPage } from '../../http/page.ts'
 import { presentUsage } from './present.ts'
 import { usageQuerySchema, usageSchema } from './schema.ts'
 import { readGroupBy, reportUsage } from './service.ts'

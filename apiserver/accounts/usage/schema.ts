@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
-import { modelIdSchema, nameSchema } from '../../training/names.ts'
+import { modelIdSchema, nameSchema } from '../names.ts'
 
 const dimension = '(project|model|key|hour|day)'
 const time = Type.String({ format: 'date-time' })

@@ -6,7 +6,7 @@ import type { RequestReservation } from '../../accounts/limits/request-memory.ts
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { requireRole } from '../../middleware/auth.ts'
 import type { RequestContext } from '../../middleware/context.ts'
-import { isName } from '../../training/names.ts'
+import { isName } from '../../accounts/names.ts'
 import { readProject } from '../../accounts/usage/project-header.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'

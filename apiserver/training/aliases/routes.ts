@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { isRetry } from '../../http/retry.ts'
-import { listOf } from '../list.ts'
+import { listOf } from '../../http/page.ts'
 import { presentAlias, presentAliasList } from './present.ts'
 import { aliasBodySchema, aliasDeletionSchema, aliasSchema } from './schema.ts'
 import { deleteModelAlias, listModelAliases, putAlias, type AliasPlace } from './service.ts'

@@ -2,7 +2,7 @@ import { isReservedProject } from '../../../crds/names.ts'
 import type { ArtifactName } from '../../../db/queries/artifacts.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound, Refusal, unprocessable, type Fault } from '../../refusal.ts'
-import { isName } from '../names.ts'
+import { isName } from '../../accounts/names.ts'
 import { readVersion } from '../../../artifacts/inputs/address.ts'
 
 /** What GET paths name: a data set, and which version of it. */

@@ -11,7 +11,7 @@ import {
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound, unprocessable } from '../../refusal.ts'
-import { resolveCursor, type OrderedPageQuery } from '../list.ts'
+import { resolveCursor, type OrderedPageQuery } from '../../http/page.ts'
 import type { VersionName } from './names.ts'
 import { isFilePath } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { isRetry } from '../../http/retry.ts'
-import { listOf, orderedPageQuery, presentPage } from '../list.ts'
+import { listOf, orderedPageQuery, presentPage } from '../../http/page.ts'
 import { listCheckpointFiles } from './files.ts'
 import { presentCheckpoint, presentCheckpointDetails } from './present.ts'
 import {

@@ -10,7 +10,7 @@ import {
 import { findDeletionAnswer, recordDeletion } from '../../../db/queries/deletions.ts'
 import type { Deps } from '../../deps.ts'
 import { notFound, Refusal } from '../../refusal.ts'
-import { resolveCursor, type OrderedPageQuery } from '../list.ts'
+import { resolveCursor, type OrderedPageQuery } from '../../http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { StepsDeletionAnswer } from './schema.ts'
 import { readStepReference } from './steps.ts'

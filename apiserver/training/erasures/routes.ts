@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { isRetry } from '../../http/retry.ts'
-import { listOf, pageQuery, presentPage } from '../list.ts'
+import { listOf, pageQuery, presentPage } from '../../http/page.ts'
 import { presentErasure } from './present.ts'
 import { erasureSchema } from './schema.ts'
 import { eraseEntity, eraseProject, getErasure, listOwnErasures } from './service.ts'

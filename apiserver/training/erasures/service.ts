@@ -13,7 +13,7 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
-import { resolveCursor, type PageQuery } from '../list.ts'
+import { resolveCursor, type PageQuery } from '../../http/page.ts'
 import { isTracedName } from '../../tracing/projects.ts'
 
 interface ErasureRequest {

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { modelIdSchema } from '../names.ts'
+import { modelIdSchema } from '../../accounts/names.ts'
 import { compileFaults } from '../../validation/compile.ts'
 import { nullable } from '../../validation/nullable.ts'
 import { rlConfigSchema, rlSettings } from '../training-jobs/rl-config.ts'

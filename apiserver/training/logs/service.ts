@@ -18,7 +18,7 @@ import type { Caller } from '../../middleware/context.ts'
 import { notFound, unprocessable } from '../../refusal.ts'
 import { storeBody } from '../ingest/store-body.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
-import { cursorFault, resolveCursor } from '../list.ts'
+import { cursorFault, resolveCursor } from '../../http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { LogListQuery } from './schema.ts'
 

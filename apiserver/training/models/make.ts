@@ -4,7 +4,7 @@ import type { BaseModelRow } from '../../../db/queries/base-models.ts'
 import { markModelResourceMade, type ModelName, type ModelRow } from '../../../db/queries/models.ts'
 import type { Deps } from '../../deps.ts'
 import { Refusal, unprocessable } from '../../refusal.ts'
-import { defaultProject, generateModelName } from '../names.ts'
+import { defaultProject, generateModelName } from '../../accounts/names.ts'
 
 /** What a client says of a new model's name; what it leaves out is chosen. */
 export interface WantedName {

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { isRetry } from '../../http/retry.ts'
-import { listOf, presentPage } from '../list.ts'
+import { listOf, presentPage } from '../../http/page.ts'
 import { deleteOwnModel } from './delete.ts'
 import { forkModel } from './fork.ts'
 import { presentModel } from './present.ts'

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
-import { pageQuery } from '../list.ts'
-import { nameSchema } from '../names.ts'
+import { pageQuery } from '../../http/page.ts'
+import { nameSchema } from '../../accounts/names.ts'
 import { retentionSchema } from '../retention/schema.ts'
 
 /** POST /v1/preview/models. Clients send every key, with null for what their user left out. */

@@ -18,7 +18,7 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound, unprocessable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
-import { resolveCursor } from '../list.ts'
+import { resolveCursor } from '../../http/page.ts'
 import { makeResource, nameModel, nameTaken } from './make.ts'
 import type { ModelCreate, ModelListQuery } from './schema.ts'
 

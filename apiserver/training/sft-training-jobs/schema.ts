@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { modelIdSchema } from '../names.ts'
+import { modelIdSchema } from '../../accounts/names.ts'
 import { nullable } from '../../validation/nullable.ts'
 
 const rate = Type.Number({ minimum: 0, maximum: 1 })

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import { notFound } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
-import { resolveCursor } from '../list.ts'
+import { resolveCursor } from '../../http/page.ts'
 import type { EventListQuery } from './schema.ts'
 
 // Comes before every event of a job.

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { notFound, Refusal } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { parseTime } from '../../validation/time.ts'
-import { resolveCursor } from '../list.ts'
+import { resolveCursor } from '../../http/page.ts'
 import type { JobListQuery } from './schema.ts'
 
 /** A job of one of the entity's models. */

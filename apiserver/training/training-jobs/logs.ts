@@ -1,6 +1,6 @@
 import { hasLogLine, listJobLog, type LinePlace, type LogLine } from '../../../db/queries/job-logs.ts'
 import type { Deps } from '../../deps.ts'
-import { cursorFault } from '../list.ts'
+import { cursorFault } from '../../http/page.ts'
 import { getTrainingJob } from './jobs.ts'
 import type { LogListQuery } from './schema.ts'
 

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { modelIdSchema } from '../names.ts'
+import { modelIdSchema } from '../../accounts/names.ts'
 import { nullable } from '../../validation/nullable.ts'
 import { reasons } from '../../../crds/names.ts'
-import { orderedPageQuery, pageQuery } from '../list.ts'
-import { nameSchema } from '../names.ts'
+import { orderedPageQuery, pageQuery } from '../../http/page.ts'
+import { nameSchema } from '../../accounts/names.ts'
 
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
 

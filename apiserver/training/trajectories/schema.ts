@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
 import { trajectoryFlags } from '../ingest/index-row.ts'
 import { splitSchema } from '../ingest/shapes.ts'
-import { orderedPageQuery } from '../list.ts'
+import { orderedPageQuery } from '../../http/page.ts'
 
 const id = Type.String({ format: 'uuid' })
 const count = Type.Integer({ minimum: 0 })

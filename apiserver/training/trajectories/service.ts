@@ -13,7 +13,7 @@ import type { Turn } from '../../accounts/limits/turn.ts'
 import { notFound, Refusal, unavailable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
-import { resolveCursor } from '../list.ts'
+import { resolveCursor } from '../../http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { TrajectoryListQuery } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
-import { listOf, pageQuery, presentPage } from '../list.ts'
+import { listOf, pageQuery, presentPage } from '../../http/page.ts'
 import { presentDelivery, presentNewWebhook, presentWebhook } from './present.ts'
 import {
   deletedWebhookSchema,

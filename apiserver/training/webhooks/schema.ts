@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../validation/nullable.ts'
-import { nameSchema } from '../names.ts'
+import { nameSchema } from '../../accounts/names.ts'
 
 /** What a webhook can be told of: a job's states, and models. */
 const eventType = Type.Enum([

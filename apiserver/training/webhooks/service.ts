@@ -24,7 +24,7 @@ import type { Caller } from '../../middleware/context.ts'
 import { notFound, Refusal, unprocessable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { parseTime } from '../../validation/time.ts'
-import { resolveCursor, type PageQuery } from '../list.ts'
+import { resolveCursor, type PageQuery } from '../../http/page.ts'
 import { defaultEvents, type Replay, type WebhookCreate } from './schema.ts'
 
 // Every change of an entity is looked at once for each of them.

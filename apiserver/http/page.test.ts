@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compileQuery } from '../validation/compile.ts'
-import { orderedPageQuery, presentPage, resolveCursor } from './list.ts'
+import { orderedPageQuery, presentPage, resolveCursor } from './page.ts'
 
 const present = (id: string) => ({ id })
 
