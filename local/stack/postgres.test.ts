@@ -1,5 +1,9 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { expect, test } from 'vitest'
-import { unprivilegedUser } from './postgres.ts'
+import { dataFolder, preparePostgres, unprivilegedUser } from './postgres.ts'
+import type { StackSettings } from './settings.ts'
 
 const nobody = 'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n'
 
@@ -12,3 +16,18 @@ test('nobody serves where there is no postgres', () => {
   expect(unprivilegedUser(nobody)).toEqual({ uid: 65_534, gid: 65_534 })
   expect(unprivilegedUser('root:x:0:0::/root:/bin/sh\n')).toBeUndefined()
 })
+
+test.skipIf(process.getuid?.() !== 0)(
+  'root makes a database in a folder that nobody else may enter',
+  async () => {
+    const closed = mkdtempSync(path.join(tmpdir(), 'closed-'))
+    try {
+      const settings = { secrets: { postgres: 'own' } } as StackSettings
+      await preparePostgres(path.join(closed, 'postgres'), settings, new AbortController().signal)
+      expect(existsSync(path.join(dataFolder(path.join(closed, 'postgres')), 'PG_VERSION'))).toBe(true)
+    } finally {
+      rmSync(closed, { recursive: true })
+    }
+  },
+  60_000,
+)

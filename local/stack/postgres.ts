@@ -70,21 +70,24 @@ export async function postgresCommand(program: 'postgres' | 'initdb', folder: st
   if (isReachable(file, owner.uid) && isReachable(folder, owner.uid)) {
     return { command: file, prefix: [], user: owner, owner }
   }
-  return { ...(await reachingCommand(file, owner)), owner }
+  return renamedRootCommand(file, owner)
 }
 
-/** Lets that user pass closed folders (a clone under /root), and nothing else of root's. */
-async function reachingCommand(file: string, { uid, gid }: { uid: number; gid: number }) {
-  const setpriv = await findExecutable('setpriv', ['/usr/bin', '/bin', '/usr/local/bin'])
-  if (!setpriv) {
+/**
+ * Runs it as root under another name: in a user namespace whose only user, by its number not root, is root outside. So it
+ * enters closed folders (a clone under /root) and owns what it writes there.
+ */
+async function renamedRootCommand(file: string, { uid, gid }: { uid: number; gid: number }): Promise<PostgresCommand> {
+  const unshare = await findExecutable('unshare', ['/usr/bin', '/bin', '/usr/local/bin'])
+  const identity = ['--user', `--map-user=${uid}`, `--map-group=${gid}`, '--']
+  const works = unshare && (await runChild(unshare, [...identity, file, '--version'], {})).code === 0
+  if (!works) {
     throw new Problem(
       `Postgres does not run as root, and the user that it runs as instead cannot reach ${file}. ` +
         'Move the repository out of folders that only root may enter, or run this as an ordinary user.',
     )
   }
-  const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
-  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override']
-  return { command: setpriv, prefix: [...identity, ...capability, file], user: undefined }
+  return { command: unshare, prefix: [...identity, file], user: undefined, owner: undefined }
 }
 
 function binFolder(): string {
