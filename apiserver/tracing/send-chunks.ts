@@ -33,7 +33,11 @@ export async function sendChunks(
 ): Promise<void> {
   memory.open(ctx).add(streamBytes)
   const release = await streams.acquire(turnOf(ctx.state.caller))
-  await pipeChunks(ctx, { main }, { deadlineMs: maxReadMs, ...answer, chunks: giveBackAfter(answer.chunks, release) })
+  await pipeChunks(
+    ctx,
+    { main },
+    { deadlineMs: maxReadMs, ...answer, chunks: releaseAfterwards(answer.chunks, release) },
+  )
 }
 
 /**
@@ -64,7 +68,7 @@ export async function pipeChunks(
   ctx.body = body
 }
 
-async function* giveBackAfter(chunks: AsyncGenerator<string>, release: () => void): AsyncGenerator<string> {
+async function* releaseAfterwards(chunks: AsyncGenerator<string>, release: () => void): AsyncGenerator<string> {
   try {
     yield* chunks
   } finally {
