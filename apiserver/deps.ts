@@ -15,7 +15,7 @@ import type { Slots } from './accounts/limits/slots.ts'
 import type { StorageUse } from './accounts/limits/storage.ts'
 import type { ThreadPool } from './threads/thread-pool.ts'
 import type { BodyChecker } from './training/ingest/body-checker.ts'
-import type { EventHub } from './training/training-jobs/event-hub.ts'
+import type { EventHub } from './training/training-jobs/events/hub.ts'
 import type { UsageLedger } from './accounts/usage/ledger.ts'
 
 /** What requests are answered with; made once by main.ts. */

@@ -1,7 +1,7 @@
 import { listen } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
-import { listEvents } from '../db/queries/events.ts'
+import { listEvents } from '../db/jobs/events.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
 import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
@@ -22,7 +22,7 @@ import { StorageUse } from './accounts/limits/storage.ts'
 import { startServer, stopServer } from './server.ts'
 import { openHeavyThreads } from './threads/heavy-threads.ts'
 import { BodyChecker } from './training/ingest/body-checker.ts'
-import { EventHub } from './training/training-jobs/event-hub.ts'
+import { EventHub } from './training/training-jobs/events/hub.ts'
 import { UsageLedger } from './accounts/usage/ledger.ts'
 
 // Enough for many chats at once, each of which asks twice and briefly.

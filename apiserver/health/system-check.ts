@@ -1,5 +1,5 @@
 import { labels } from '../../crds/names.ts'
-import { readDatabaseVersion } from '../../db/queries/server.ts'
+import { readDatabaseVersion } from '../../db/server-version.ts'
 import { buildOrigin } from '../../lib/origin.ts'
 import type { Deps } from '../deps.ts'
 import { checkEngines } from './engines.ts'

@@ -10,7 +10,7 @@ import {
   unlockRequest,
   type KeyedRequest,
   type RequestClaim,
-} from '../../db/queries/idempotent-requests.ts'
+} from '../../db/idempotent-requests.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Caller, RequestContext } from '../middleware/context.ts'
 import { Refusal, unprocessable } from '../refusal.ts'

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Deps } from '../deps.ts'
-import type { UsageAccount } from '../../db/queries/usage.ts'
+import type { UsageAccount } from '../../db/accounts/chat-usage.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
 import type { Caller } from '../middleware/context.ts'

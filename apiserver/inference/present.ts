@@ -1,6 +1,6 @@
 import { servedName } from '../../crds/names.ts'
-import type { BaseModelRow } from '../../db/queries/base-models.ts'
-import type { ModelRow } from '../../db/queries/models.ts'
+import type { BaseModelRow } from '../../db/base-models/base-models.ts'
+import type { ModelRow } from '../../db/models/models.ts'
 
 /** GET /v1/models: every name that a chat request may give as its model, without the steps. */
 export function presentModelList(baseModels: BaseModelRow[], models: ModelRow[]) {

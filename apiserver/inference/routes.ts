@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { listBaseModels } from '../../db/queries/base-models.ts'
-import { listModels } from '../../db/queries/models.ts'
+import { listBaseModels } from '../../db/base-models/base-models.ts'
+import { listModels } from '../../db/models/models.ts'
 import type { Deps } from '../deps.ts'
 import type { Api } from '../http/api.ts'
 import { turnOf } from '../accounts/limits/turn.ts'

@@ -1,6 +1,6 @@
 import type Koa from 'koa'
-import type { RequestLimitName } from '../../db/queries/api-keys.ts'
-import type { EntityLimits } from '../../db/queries/entities.ts'
+import type { RequestLimitName } from '../../db/accounts/api-keys.ts'
+import type { EntityLimits } from '../../db/accounts/limits.ts'
 
 /** What a key may do: look, work, or also manage keys, limits and erasure. */
 export type Role = 'read' | 'member' | 'admin'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { insertBlob } from '../../db/queries/blobs.ts'
+import { insertBlob } from '../../db/artifacts/blobs.ts'
 import { whileHoldingKey } from '../../db/store/held-keys.ts'
 import { blobKey } from '../store/blobs.ts'
 import { spoolSource, type Spooled } from '../store/spool.ts'

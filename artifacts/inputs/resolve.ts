@@ -1,4 +1,4 @@
-import { findArtifactVersion, type ArtifactFile, type ArtifactName } from '../../db/queries/artifacts.ts'
+import { findArtifactVersion, type ArtifactFile, type ArtifactName } from '../../db/artifacts/versions.ts'
 import type { Pool } from '../../db/pool.ts'
 import { blobKey } from '../store/blobs.ts'
 import { artifactKey, artifactUri } from '../store/keys.ts'

@@ -1,5 +1,5 @@
-import { findEntityLimits } from '../../db/queries/entities.ts'
-import { sumStoredBytes } from '../../db/queries/entity-use.ts'
+import { findEntityLimits } from '../../db/accounts/limits.ts'
+import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
 import type { Pool } from '../../db/pool.ts'
 import { sumTraceBytes } from '../../db/tracing/stored-bytes.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'

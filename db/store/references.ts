@@ -1,5 +1,5 @@
 import type { Connection } from '../pool.ts'
-import { isBlobNeeded } from '../queries/blobs.ts'
+import { isBlobNeeded } from '../artifacts/blobs.ts'
 
 /** Whether rows point at a stored unit, or ever did. */
 export interface UnitReference {

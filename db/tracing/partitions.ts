@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { purgeSome } from './retention.ts'
+import { purgeSome } from '../retention/traces.ts'
 
 // Whoever waits for a lock on the table of calls keeps everybody else waiting. Next time is early enough.
 const limits = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s'"

@@ -4,8 +4,8 @@ import { digestKey } from '../../apiserver/accounts/keys/secret.ts'
 import { createLogger } from '../../lib/log.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
-import { commandActor } from '../../db/queries/audit-log.ts'
-import { findKey } from '../../db/queries/api-keys.ts'
+import { commandActor } from '../../db/accounts/audit-log.ts'
+import { findKey } from '../../db/accounts/api-keys.ts'
 
 /** The entity of the key that the first `up` makes. */
 export const defaultEntity = 'local'

@@ -1,4 +1,4 @@
-import { eraseBlob, listUnneededBlobs, type RunningErasure } from '../../db/queries/erasing.ts'
+import { eraseBlob, listUnneededBlobs, type RunningErasure } from '../../db/erasure/erase.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import { blobKey } from '../../artifacts/store/blobs.ts'
 import type { Context } from '../context.ts'

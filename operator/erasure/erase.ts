@@ -5,21 +5,21 @@ import {
   recordMeasured,
   removeLastKeys,
   type RunningErasure,
-} from '../../db/queries/erasing.ts'
-import { listSavingJobs } from '../../db/queries/job-progress.ts'
+} from '../../db/erasure/erase.ts'
+import { listSavingJobs } from '../../db/jobs/progress.ts'
 import {
   listCheckpointFolders,
   listModelsToErase,
   listOwnPayloads,
   type DeletedModelRow,
-} from '../../db/queries/purge.ts'
+} from '../../db/deletion/removal.ts'
 import { uploadsOf } from '../../artifacts/store/blobs.ts'
 import { artifactKey } from '../../artifacts/store/keys.ts'
 import { tokenStatisticsKey } from '../../artifacts/store/token-statistics.ts'
 import type { Context } from '../context.ts'
-import { removeBelow } from '../purge/files.ts'
-import { clearModel } from '../purge/models.ts'
-import { eraseTraces } from '../tracing/erase.ts'
+import { removeBelow } from '../deletion/files.ts'
+import { clearModel } from '../deletion/models.ts'
+import { eraseTraces } from './traces.ts'
 import { eraseBlobs } from './blobs.ts'
 import { eraseLeftovers } from './leftovers.ts'
 

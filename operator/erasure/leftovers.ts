@@ -1,10 +1,10 @@
-import { countErased, type RunningErasure } from '../../db/queries/erasing.ts'
-import { forgetGarbageOf } from '../../db/queries/garbage.ts'
+import { countErased, type RunningErasure } from '../../db/erasure/erase.ts'
+import { forgetGarbageOf } from '../../db/gc/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import { isKey } from '../../artifacts/store/keys.ts'
 import type { Context } from '../context.ts'
-import { holdsOf, refer } from '../garbage/survey.ts'
-import { gatherUnits, type Unit } from '../garbage/units.ts'
+import { holdsOf, refer } from '../gc/survey.ts'
+import { gatherUnits, type Unit } from '../gc/units.ts'
 
 type Deps = Pick<Context, 'pool' | 'tracing' | 'artifacts'>
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Model } from '../../crds/generated.ts'
-import type { OperatorModel } from '../../db/queries/operator-models.ts'
+import type { OperatorModel } from '../../db/models/resources.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
 
 const resource: Model = {

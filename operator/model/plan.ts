@@ -1,6 +1,6 @@
 import type { Model } from '../../crds/generated.ts'
 import { reasons, servedName } from '../../crds/names.ts'
-import type { DeletionPolicy, OperatorModel } from '../../db/queries/operator-models.ts'
+import type { DeletionPolicy, OperatorModel } from '../../db/models/resources.ts'
 
 /** What a Model resource refers to, and the row that has its name. */
 export interface ModelFacts {

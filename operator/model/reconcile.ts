@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Model } from '../../crds/generated.ts'
 import { conditions, isAlias, labels, reasons } from '../../crds/names.ts'
-import { deleteModel } from '../../db/queries/model-deletion.ts'
-import { findRegisteredName } from '../../db/queries/operator-base-models.ts'
+import { deleteModel } from '../../db/deletion/models.ts'
+import { findRegisteredName } from '../../db/base-models/resources.ts'
 import {
   findNamedModel,
   hideModel,
@@ -11,9 +11,9 @@ import {
   recordDeletionPolicy,
   tieModel,
   type OperatorModel,
-} from '../../db/queries/operator-models.ts'
-import { findDeletedModel } from '../../db/queries/purge.ts'
-import { applyResourceAliases } from '../../db/queries/resource-aliases.ts'
+} from '../../db/models/resources.ts'
+import { findDeletedModel } from '../../db/deletion/removal.ts'
+import { applyResourceAliases } from '../../db/models/resource-aliases.ts'
 import type { Context } from '../context.ts'
 import { listReadyEngines } from '../engines.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'

@@ -1,6 +1,6 @@
 import type { Model } from '../../crds/generated.ts'
 import { conditions, reasons, servedName } from '../../crds/names.ts'
-import type { OperatorModel } from '../../db/queries/operator-models.ts'
+import type { OperatorModel } from '../../db/models/resources.ts'
 import { fact, mergeConditions, type Fact } from '../conditions.ts'
 
 export type ModelStatus = NonNullable<Model['status']>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Retention } from '../../db/queries/retention.ts'
+import type { Retention } from '../../db/retention/checkpoints.ts'
 import { planRetention } from './plan.ts'
 
 // Step, reward, age in seconds.

@@ -1,5 +1,5 @@
-import type { Retention } from '../../db/queries/retention.ts'
-import type { RetainedCheckpoint } from '../../db/queries/retention.ts'
+import type { Retention } from '../../db/retention/checkpoints.ts'
+import type { RetainedCheckpoint } from '../../db/retention/checkpoints.ts'
 
 /**
  * The steps that no rule keeps: not among the last, not among the best, not young enough. The newest is always kept.

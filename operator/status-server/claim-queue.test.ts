@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Claim, Claimant } from '../../db/queries/job-claims.ts'
+import type { Claim, Claimant } from '../../db/jobs/claims.ts'
 import { ClaimQueue } from './claim-queue.ts'
 
 const longWaitMs = 5_000

@@ -1,4 +1,4 @@
-import type { Claim, Claimant } from '../../db/queries/job-claims.ts'
+import type { Claim, Claimant } from '../../db/jobs/claims.ts'
 
 type Ask = (claimant: Claimant) => Promise<Claim | undefined>
 

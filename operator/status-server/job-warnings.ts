@@ -1,4 +1,4 @@
-import type { JobWarning } from '../../db/queries/job-warnings.ts'
+import type { JobWarning } from '../../db/jobs/warnings.ts'
 import { cutText } from './scrub.ts'
 
 /** What a message may hold in the row, the event and the resource's status. */

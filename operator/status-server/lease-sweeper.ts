@@ -1,4 +1,4 @@
-import { sweepExpiredLeases } from '../../db/queries/job-endings.ts'
+import { sweepExpiredLeases } from '../../db/jobs/endings.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import { repeat } from '../../lib/repeat.ts'

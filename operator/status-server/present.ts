@@ -1,5 +1,5 @@
-import { leaseSeconds } from '../../db/queries/job-attempts.ts'
-import type { Claim } from '../../db/queries/job-claims.ts'
+import { leaseSeconds } from '../../db/jobs/attempts.ts'
+import type { Claim } from '../../db/jobs/claims.ts'
 
 /** A claim as trainers read it. */
 export function presentClaim(claim: Claim): Record<string, unknown> {

@@ -1,17 +1,17 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
-import type { Attempt, ReportOutcome } from '../../db/queries/job-attempts.ts'
-import { renewLease, type Claimant } from '../../db/queries/job-claims.ts'
-import { recordProgress, type ReportedProgress } from '../../db/queries/job-progress.ts'
+import type { Attempt, ReportOutcome } from '../../db/jobs/attempts.ts'
+import { renewLease, type Claimant } from '../../db/jobs/claims.ts'
+import { recordProgress, type ReportedProgress } from '../../db/jobs/progress.ts'
 import {
   recordCheckpoint,
   recordEvents,
   recordFailure,
   recordRelease,
   type ReportedEvent,
-} from '../../db/queries/job-reports.ts'
-import { recordLog, type ReportedLine } from '../../db/queries/job-logs.ts'
-import { recordTokenStatistics } from '../../db/queries/token-statistics.ts'
+} from '../../db/jobs/reports.ts'
+import { recordLog, type ReportedLine } from '../../db/jobs/logs.ts'
+import { recordTokenStatistics } from '../../db/checkpoints/token-statistics.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { TrainerPod } from './auth.ts'

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Type, type Static, type TObject } from 'typebox'
-import { maxSeq } from '../../db/queries/job-logs.ts'
+import { maxSeq } from '../../db/jobs/logs.ts'
 import { Problem } from './problem.ts'
 
 // Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.

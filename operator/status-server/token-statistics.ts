@@ -1,4 +1,4 @@
-import type { ReportedStatistics } from '../../db/queries/token-statistics.ts'
+import type { ReportedStatistics } from '../../db/checkpoints/token-statistics.ts'
 import { Problem } from './problem.ts'
 
 interface StatisticsBody {

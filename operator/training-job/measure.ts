@@ -1,4 +1,4 @@
-import { recordCheckpointBytes } from '../../db/queries/checkpoints.ts'
+import { recordCheckpointBytes } from '../../db/checkpoints/checkpoints.ts'
 import type { Context } from '../context.ts'
 
 /** Notes how large a checkpoint is, for its entity's limit. Without the store the size stays unknown, and counts as none. */

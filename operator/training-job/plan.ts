@@ -1,7 +1,7 @@
 import type { TrainingJob } from '../../crds/generated.ts'
 import { reasons } from '../../crds/names.ts'
-import type { JobFailure } from '../../db/queries/job-attempts.ts'
-import type { JobState, OperatorJob } from '../../db/queries/operator-jobs.ts'
+import type { JobFailure } from '../../db/jobs/attempts.ts'
+import type { JobState, OperatorJob } from '../../db/jobs/resources.ts'
 import { artifactKey } from '../../artifacts/store/keys.ts'
 
 /** What a TrainingJob resource refers to, and its row. */

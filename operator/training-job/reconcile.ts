@@ -1,7 +1,7 @@
 import type { TrainingJob } from '../../crds/generated.ts'
 import { labels, reasons } from '../../crds/names.ts'
 import { specDigest } from '../../crds/spec-digest.ts'
-import { cancelJob, failJob } from '../../db/queries/job-endings.ts'
+import { cancelJob, failJob } from '../../db/jobs/endings.ts'
 import {
   findJobModel,
   findReferencedJob,
@@ -11,7 +11,7 @@ import {
   queueJob,
   type JobReference,
   type OperatorJob,
-} from '../../db/queries/operator-jobs.ts'
+} from '../../db/jobs/resources.ts'
 import { configFromSpec } from '../../crds/job-config.ts'
 import type { Context } from '../context.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { OperatorJob } from '../../db/queries/operator-jobs.ts'
+import type { OperatorJob } from '../../db/jobs/resources.ts'
 import { describeJob, describeWaiting, type JobStatus, type JobContext } from './status.ts'
 import { diffJobEvents } from './job-events.ts'
 import { makeJob, makeResource } from '../../test/support/job-objects.ts'

@@ -1,6 +1,6 @@
 import type { TrainingJob } from '../../crds/generated.ts'
 import { conditions, reasons } from '../../crds/names.ts'
-import type { JobState, OperatorJob } from '../../db/queries/operator-jobs.ts'
+import type { JobState, OperatorJob } from '../../db/jobs/resources.ts'
 import { boundMessage, fact, mergeConditions, type Fact } from '../conditions.ts'
 import { isFinished, type Wait } from './plan.ts'
 

@@ -1,12 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from '../../db/pool.ts'
-import { numberOutbox } from '../../db/queries/outbox.ts'
-import {
-  claimDeliveries,
-  recordAttempt,
-  unclaimDelivery,
-  type ClaimedDelivery,
-} from '../../db/queries/webhook-sending.ts'
+import { numberOutbox } from '../../db/webhooks/outbox.ts'
+import { claimDeliveries, recordAttempt, unclaimDelivery, type ClaimedDelivery } from '../../db/webhooks/sending.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'
 import { sendDelivery } from './send.ts'

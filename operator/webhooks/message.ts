@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { ClaimedDelivery } from '../../db/queries/webhook-sending.ts'
+import type { ClaimedDelivery } from '../../db/webhooks/sending.ts'
 
 const times = new Set(['created_at', 'started_at', 'finished_at'])
 

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, ClaimedDelivery } from '../../db/queries/webhook-sending.ts'
+import type { AttemptOutcome, ClaimedDelivery } from '../../db/webhooks/sending.ts'
 import { AddressRefused, AnswerFault } from '../../lib/outbound/refused.ts'
 import { backoffMs, type Backoff } from '../../lib/backoff.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'

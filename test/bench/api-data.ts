@@ -1,5 +1,5 @@
 import type { Pool } from '../../db/pool.ts'
-import { queueJob } from '../../db/queries/operator-jobs.ts'
+import { queueJob } from '../../db/jobs/resources.ts'
 
 /** Rows of a database that has been used for a while. */
 export interface ApiData {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listBusyPods, markDraining } from '../../db/queries/busy-trainers.ts'
-import { claimJob, renewLease, type Claimant } from '../../db/queries/job-claims.ts'
-import { finishJob, sweepExpiredLeases } from '../../db/queries/job-endings.ts'
-import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
+import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
+import { claimJob, renewLease, type Claimant } from '../../db/jobs/claims.ts'
+import { finishJob, sweepExpiredLeases } from '../../db/jobs/endings.ts'
+import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { renewLease } from '../../db/queries/job-claims.ts'
-import { cancelJob, failJob, finishJob } from '../../db/queries/job-endings.ts'
-import type { JobFailure } from '../../db/queries/job-attempts.ts'
-import { recordCheckpoint, recordEvents, recordFailure } from '../../db/queries/job-reports.ts'
+import { renewLease } from '../../db/jobs/claims.ts'
+import { cancelJob, failJob, finishJob } from '../../db/jobs/endings.ts'
+import type { JobFailure } from '../../db/jobs/attempts.ts'
+import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 

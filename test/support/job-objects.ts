@@ -1,5 +1,5 @@
 import type { TrainingJob } from '../../crds/generated.ts'
-import type { OperatorJob } from '../../db/queries/operator-jobs.ts'
+import type { OperatorJob } from '../../db/jobs/resources.ts'
 
 /** For tests: a TrainingJob resource as the API server gives it, with some of its specification changed. */
 export function makeResource(spec: Partial<TrainingJob['spec']> = {}): TrainingJob {

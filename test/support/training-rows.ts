@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Connection, Pool } from '../../db/pool.ts'
-import type { Attempt } from '../../db/queries/job-attempts.ts'
-import { claimJob, type Claim, type Claimant } from '../../db/queries/job-claims.ts'
-import { recordCheckpoint, recordEvents } from '../../db/queries/job-reports.ts'
-import { insertTrajectories } from '../../db/queries/trajectories.ts'
+import type { Attempt } from '../../db/jobs/attempts.ts'
+import { claimJob, type Claim, type Claimant } from '../../db/jobs/claims.ts'
+import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
+import { insertTrajectories } from '../../db/trajectories/trajectories.ts'
 
 export const started = { seq: 0, type: 'training_started', data: { num_sequences: 2 } }
 export const step = (seq: number) => ({ seq, type: 'gradient_step', data: { loss: 1 / seq } })

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { keepGarbage, listNotedGarbage, releaseGarbage, type NotedGarbage } from '../../../db/queries/garbage.ts'
+import { keepGarbage, listNotedGarbage, releaseGarbage, type NotedGarbage } from '../../../db/gc/garbage.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { readInstallation, wantClaim } from '../../../db/store/installation.ts'
 import { CommandError, type PreparedCommand, type Printed } from './command.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { listApiKeys, type ApiKeyRow, type KeyRole } from '../../../db/queries/api-keys.ts'
-import { commandActor as by } from '../../../db/queries/audit-log.ts'
+import { listApiKeys, type ApiKeyRow, type KeyRole } from '../../../db/accounts/api-keys.ts'
+import { commandActor as by } from '../../../db/accounts/audit-log.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { createKey, revokeKey, rotateKey, defaultOverlapSeconds, type MadeKey } from '../keys/service.ts'
 import {

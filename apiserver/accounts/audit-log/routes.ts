@@ -1,4 +1,4 @@
-import { findActPosition, listActs } from '../../../db/queries/audit-log.ts'
+import { findActPosition, listActs } from '../../../db/accounts/audit-log.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { listOf, presentPage, resolveCursor } from '../../http/page.ts'

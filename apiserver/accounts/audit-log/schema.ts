@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { auditActions } from '../../../db/queries/audit-log.ts'
+import { auditActions } from '../../../db/accounts/audit-log.ts'
 import { orderedPageQuery } from '../../http/page.ts'
 import { nullable } from '../../validation/nullable.ts'
 

@@ -1,4 +1,4 @@
-import { findKey, type KnownKey } from '../../../db/queries/api-keys.ts'
+import { findKey, type KnownKey } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { unavailable } from '../../refusal.ts'

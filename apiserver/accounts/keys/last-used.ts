@@ -1,4 +1,4 @@
-import { recordKeyUses } from '../../../db/queries/api-keys.ts'
+import { recordKeyUses } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
 
 // The database keeps one use a minute; a process does not ask it more often.

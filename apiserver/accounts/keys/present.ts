@@ -1,4 +1,4 @@
-import type { ApiKeyRow } from '../../../db/queries/api-keys.ts'
+import type { ApiKeyRow } from '../../../db/accounts/api-keys.ts'
 
 /** A key as its entity's admins see it. */
 export function presentKey(key: ApiKeyRow) {

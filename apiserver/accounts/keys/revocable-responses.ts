@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { listEndedKeys } from '../../../db/queries/api-keys.ts'
+import { listEndedKeys } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
 
 /** Responses under way, by their API key. They are aborted when the key is revoked or expires. */

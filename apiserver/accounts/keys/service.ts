@@ -6,7 +6,7 @@ import {
   rotateApiKey,
   type ApiKeyRow,
   type KeyRole,
-} from '../../../db/queries/api-keys.ts'
+} from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { notFound, Refusal, unprocessable } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'

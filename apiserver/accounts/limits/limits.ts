@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox'
-import type { EntityLimits, SetLimits } from '../../../db/queries/entities.ts'
+import type { EntityLimits, SetLimits } from '../../../db/accounts/limits.ts'
 import { readLimit } from '../../../lib/limit-setting.ts'
 import type { limitSettings } from './settings.ts'
 

@@ -1,4 +1,4 @@
-import { saveTokenStatistics } from '../../../db/queries/entities.ts'
+import { saveTokenStatistics } from '../../../db/accounts/limits.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { presentLimits } from './present.ts'

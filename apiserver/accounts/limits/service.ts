@@ -1,5 +1,5 @@
-import { findEntityLimits, type EntityLimits } from '../../../db/queries/entities.ts'
-import { countUnfinishedJobs, lockJobCount } from '../../../db/queries/entity-use.ts'
+import { findEntityLimits, type EntityLimits } from '../../../db/accounts/limits.ts'
+import { countUnfinishedJobs, lockJobCount } from '../../../db/accounts/quota-use.ts'
 import type { Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { Refusal } from '../../refusal.ts'

@@ -1,4 +1,4 @@
-import { sumStoredBytes } from '../../../db/queries/entity-use.ts'
+import { sumStoredBytes } from '../../../db/accounts/quota-use.ts'
 import { sumTraceBytes } from '../../../db/tracing/stored-bytes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'

@@ -5,7 +5,7 @@ import {
   type ChatUsage,
   type UsageAccount,
   type UsageBatch,
-} from '../../../db/queries/usage.ts'
+} from '../../../db/accounts/chat-usage.ts'
 import type { Pool } from '../../../db/pool.ts'
 
 const hourMs = 3_600_000

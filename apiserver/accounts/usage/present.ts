@@ -1,4 +1,4 @@
-import type { UsageDimension, UsageRow } from '../../../db/queries/usage-report.ts'
+import type { UsageDimension, UsageRow } from '../../../db/accounts/usage-report.ts'
 import { isUuid } from '../../validation/compile.ts'
 import { encodeGroup } from './group-cursor.ts'
 

@@ -1,4 +1,4 @@
-import { sumUsage, type UsageDimension, type UsageRow } from '../../../db/queries/usage-report.ts'
+import { sumUsage, type UsageDimension, type UsageRow } from '../../../db/accounts/usage-report.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { unprocessable } from '../../refusal.ts'
 import { parseTime } from '../../validation/time.ts'

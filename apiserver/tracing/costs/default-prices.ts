@@ -1,5 +1,5 @@
 import type { Pool } from '../../../db/pool.ts'
-import { listBaseModels } from '../../../db/queries/base-models.ts'
+import { listBaseModels } from '../../../db/base-models/base-models.ts'
 import type { Price } from './choose.ts'
 import { firstDate, type ListedPrice, type PriceList } from './prices.ts'
 

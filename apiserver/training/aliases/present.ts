@@ -1,4 +1,4 @@
-import type { AliasRow } from '../../../db/queries/aliases.ts'
+import type { AliasRow } from '../../../db/models/aliases.ts'
 
 export function presentAlias({ alias, step, updatedAt }: AliasRow) {
   return { alias, step, updated_at: updatedAt.toISOString() }

@@ -1,6 +1,6 @@
 import { aliasPattern, isAlias, maxAliasLength } from '../../../crds/names.ts'
-import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/queries/aliases.ts'
-import { findDeletionAnswer, recordDeletion } from '../../../db/queries/deletions.ts'
+import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/models/aliases.ts'
+import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { notFound, unprocessable } from '../../refusal.ts'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { findBlobSize } from '../../../db/queries/blobs.ts'
+import { findBlobSize } from '../../../db/artifacts/blobs.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { uploadPrefix, uploadsOf } from '../../../artifacts/store/blobs.ts'
 import type { Spooled } from '../../../artifacts/store/spool.ts'

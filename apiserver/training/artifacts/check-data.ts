@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
+import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
 import { trainingFiles } from '../../../artifacts/inputs/resolve.ts'
 import { blobKey } from '../../../artifacts/store/blobs.ts'
 import { StoreFailed } from '../../../artifacts/store/failed.ts'

@@ -1,5 +1,5 @@
 import { isReservedProject } from '../../../crds/names.ts'
-import type { ArtifactName } from '../../../db/queries/artifacts.ts'
+import type { ArtifactName } from '../../../db/artifacts/versions.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound, Refusal, unprocessable, type Fault } from '../../refusal.ts'
 import { isName } from '../../accounts/names.ts'

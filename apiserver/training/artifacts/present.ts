@@ -1,4 +1,4 @@
-import type { ArtifactVersion } from '../../../db/queries/artifacts.ts'
+import type { ArtifactVersion } from '../../../db/artifacts/versions.ts'
 
 /** A version of a data set as clients see it; `address` is what training_data_url takes. */
 export function presentArtifact(artifact: ArtifactVersion) {

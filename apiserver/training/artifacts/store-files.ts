@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { insertBlob, renewBlob, type Blob } from '../../../db/queries/blobs.ts'
+import { insertBlob, renewBlob, type Blob } from '../../../db/artifacts/blobs.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { blobKey } from '../../../artifacts/store/blobs.ts'
 import { SourceTooLarge, spoolSource, type Spooled } from '../../../artifacts/store/spool.ts'

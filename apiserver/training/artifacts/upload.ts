@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { ArtifactFile } from '../../../db/queries/artifacts.ts'
+import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
 import type { Deps } from '../../deps.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import { parseJson } from '../../../lib/json/document.ts'

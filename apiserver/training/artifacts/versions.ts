@@ -7,7 +7,7 @@ import {
   type ArtifactFile,
   type ArtifactName,
   type ArtifactVersion,
-} from '../../../db/queries/artifacts.ts'
+} from '../../../db/artifacts/versions.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound, unprocessable } from '../../refusal.ts'

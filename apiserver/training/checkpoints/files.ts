@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import type { StoredCheckpoint } from '../../../db/queries/checkpoints.ts'
+import type { StoredCheckpoint } from '../../../db/checkpoints/checkpoints.ts'
 import { artifactKey, isKey } from '../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'

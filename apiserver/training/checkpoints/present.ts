@@ -1,4 +1,4 @@
-import type { CheckpointRow, StoredCheckpoint } from '../../../db/queries/checkpoints.ts'
+import type { CheckpointRow, StoredCheckpoint } from '../../../db/checkpoints/checkpoints.ts'
 import type { CheckpointFile } from './files.ts'
 
 export function presentCheckpoint({ id, step, metrics }: CheckpointRow) {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { deleteCheckpoints } from '../../../db/queries/checkpoint-deletion.ts'
+import { deleteCheckpoints } from '../../../db/deletion/checkpoints.ts'
 import {
   findCheckpoint,
   findCheckpointStep,
   listCheckpoints,
   type CheckpointRow,
   type StoredCheckpoint,
-} from '../../../db/queries/checkpoints.ts'
-import { findDeletionAnswer, recordDeletion } from '../../../db/queries/deletions.ts'
+} from '../../../db/checkpoints/checkpoints.ts'
+import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import type { Deps } from '../../deps.ts'
 import { notFound, Refusal } from '../../refusal.ts'
 import { resolveCursor, type OrderedPageQuery } from '../../http/page.ts'

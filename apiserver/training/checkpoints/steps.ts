@@ -1,5 +1,5 @@
 import { isAlias } from '../../../crds/names.ts'
-import type { StepReference } from '../../../db/queries/checkpoints.ts'
+import type { StepReference } from '../../../db/checkpoints/checkpoints.ts'
 import { notFound, unprocessable, type Fault } from '../../refusal.ts'
 import { maxStep, maxSteps } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import type { ErasureRow } from '../../../db/queries/erasures.ts'
+import type { ErasureRow } from '../../../db/erasure/requests.ts'
 
 export function presentErasure({ id, entity, project, requestedAt, finishedAt, report }: ErasureRow) {
   return {

@@ -7,8 +7,8 @@ import {
   requestErasure,
   type ErasureRow,
   type ErasureScope,
-} from '../../../db/queries/erasures.ts'
-import { closeProjects, hasOpenProjects } from '../../../db/tracing/erasing.ts'
+} from '../../../db/erasure/requests.ts'
+import { closeProjects, hasOpenProjects } from '../../../db/erasure/traces.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
 import { notFound } from '../../refusal.ts'

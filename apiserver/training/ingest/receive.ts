@@ -1,4 +1,4 @@
-import { findKeyedRequest } from '../../../db/queries/idempotent-requests.ts'
+import { findKeyedRequest } from '../../../db/idempotent-requests.ts'
 import type { Deps } from '../../deps.ts'
 import type { ApiRequest } from '../../http/api.ts'
 import { answerOnce, readIdempotencyKey } from '../../http/idempotency.ts'

@@ -1,5 +1,5 @@
-import { findDeletionAnswer, recordDeletion } from '../../../db/queries/deletions.ts'
-import { deleteModel } from '../../../db/queries/model-deletion.ts'
+import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
+import { deleteModel } from '../../../db/deletion/models.ts'
 import type { Deps } from '../../deps.ts'
 import { notFound } from '../../refusal.ts'
 import { isUuid } from '../../validation/compile.ts'

@@ -1,4 +1,4 @@
-import type { ModelDetails } from '../../../db/queries/model-details.ts'
+import type { ModelDetails } from '../../../db/models/details.ts'
 
 /** A model as clients see it. */
 export function presentModel(model: ModelDetails) {

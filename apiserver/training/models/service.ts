@@ -1,10 +1,5 @@
-import { findBaseModel, listBaseModels, type BaseModelRow } from '../../../db/queries/base-models.ts'
-import {
-  findListedModel,
-  findModelDetails,
-  listModelDetails,
-  type ModelDetails,
-} from '../../../db/queries/model-details.ts'
+import { findBaseModel, listBaseModels, type BaseModelRow } from '../../../db/base-models/base-models.ts'
+import { findListedModel, findModelDetails, listModelDetails, type ModelDetails } from '../../../db/models/details.ts'
 import {
   findModel,
   findModelByName,
@@ -12,7 +7,7 @@ import {
   unhideModel,
   type ModelName,
   type ModelRow,
-} from '../../../db/queries/models.ts'
+} from '../../../db/models/models.ts'
 import { resourceName } from '../../../crds/names.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'

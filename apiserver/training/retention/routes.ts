@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { setRetention } from '../../../db/queries/retention.ts'
+import { setRetention } from '../../../db/retention/checkpoints.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { presentModel } from '../models/present.ts'

@@ -1,4 +1,4 @@
-import type { JobWarning } from '../../../db/queries/job-warnings.ts'
+import type { JobWarning } from '../../../db/jobs/warnings.ts'
 import { rlSettings } from '../training-jobs/rl-config.ts'
 import { sftSettings } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'
-import { insertTrajectories } from '../../../db/queries/trajectories.ts'
+import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
 import { storeBody } from '../ingest/store-body.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
 import { getModel } from '../models/service.ts'

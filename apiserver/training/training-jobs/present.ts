@@ -1,7 +1,7 @@
 import { reasons } from '../../../crds/names.ts'
-import type { EventRow } from '../../../db/queries/events.ts'
-import type { LogLine } from '../../../db/queries/job-logs.ts'
-import type { JobView } from '../../../db/queries/job-views.ts'
+import type { EventRow } from '../../../db/jobs/events.ts'
+import type { LogLine } from '../../../db/jobs/logs.ts'
+import type { JobView } from '../../../db/jobs/views.ts'
 
 /** A training job as clients see it. They need its id; the rest is for people. */
 export function presentTrainingJob(job: JobView) {

@@ -1,4 +1,4 @@
-import { mayHaveStep } from '../../../db/queries/reference-steps.ts'
+import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
 import type { Deps } from '../../deps.ts'
 import { unprocessable } from '../../refusal.ts'
 import type { RlConfig } from './rl-config.ts'

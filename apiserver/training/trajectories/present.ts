@@ -1,4 +1,4 @@
-import type { TrajectoryRow } from '../../../db/queries/trajectories.ts'
+import type { TrajectoryRow } from '../../../db/trajectories/trajectories.ts'
 
 export function presentTrajectory(row: TrajectoryRow) {
   return {

@@ -4,7 +4,7 @@ import {
   findTrajectoryPosition,
   listTrajectories,
   type TrajectoryRow,
-} from '../../../db/queries/trajectories.ts'
+} from '../../../db/trajectories/trajectories.ts'
 import { artifactKey } from '../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'

@@ -1,5 +1,5 @@
-import type { DeliveryRow } from '../../../db/queries/webhook-deliveries.ts'
-import type { WebhookRow } from '../../../db/queries/webhooks.ts'
+import type { DeliveryRow } from '../../../db/webhooks/deliveries.ts'
+import type { WebhookRow } from '../../../db/webhooks/webhooks.ts'
 
 /** A webhook without its secret, which is shown when it is made only. */
 export function presentWebhook(webhook: WebhookRow) {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { numberOutbox } from '../../../db/queries/outbox.ts'
+import { numberOutbox } from '../../../db/webhooks/outbox.ts'
 import {
   findDelivery,
   listDeliveries,
@@ -7,7 +7,7 @@ import {
   replayDelivery,
   replayUndelivered,
   type DeliveryRow,
-} from '../../../db/queries/webhook-deliveries.ts'
+} from '../../../db/webhooks/deliveries.ts'
 import {
   deleteWebhook,
   findWebhook,
@@ -17,7 +17,7 @@ import {
   rotateWebhookSecret,
   type WebhookChange,
   type WebhookRow,
-} from '../../../db/queries/webhooks.ts'
+} from '../../../db/webhooks/webhooks.ts'
 import { AddressRefused } from '../../../lib/outbound/refused.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../middleware/context.ts'

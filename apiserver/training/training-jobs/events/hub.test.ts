@@ -1,0 +1,191 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { EventRow } from '../../../../db/jobs/events.ts'
+import type { Turn } from '../../../accounts/limits/turn.ts'
+import { EventHub, readLimit } from './hub.ts'
+
+afterEach(() => vi.useRealTimers())
+
+/** A table of events, the questions that were asked of it, and a hub on it. */
+function makeHub() {
+  const events: Record<string, EventRow[]> = {}
+  const asked: string[] = []
+  const fault: { error: Error | undefined; lagMs: number } = { error: undefined, lagMs: 0 }
+  const hub = new EventHub(async (jobId, { after, limit }) => {
+    asked.push(`${jobId} ${after}`)
+    if (fault.error) throw fault.error
+    if (fault.lagMs > 0) await delay(fault.lagMs)
+    return (events[jobId] ?? []).filter(({ seq }) => seq > after).slice(0, limit)
+  })
+  hub.onConnect()
+  const add = (jobId: string, seq: number, type = 'gradient_step') => {
+    events[jobId] = [...(events[jobId] ?? []), { id: `${jobId}-${seq}`, seq, type, data: {}, createdAt: new Date(0) }]
+    hub.notify(jobId)
+  }
+  return { hub, asked, fault, add }
+}
+
+const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+const stays = new AbortController().signal
+const follow = (
+  hub: EventHub,
+  jobId: string,
+  options: { after?: number; patient?: boolean; left?: AbortSignal; turn?: Turn } = {},
+) => hub.follow({ jobId, turn: { key: 'team', weight: 1 }, after: -1, patient: false, left: stays, ...options })
+const seqs = (events: EventRow[]) => events.map(({ seq }) => seq)
+
+describe('a follower', () => {
+  test('is told what is there, then what comes', async () => {
+    const { hub, add } = makeHub()
+    add('a', 0)
+    const follower = follow(hub, 'a')
+    expect(seqs(await follower.next(1_000))).toEqual([0])
+    const next = follower.next(1_000)
+    await delay(5)
+    add('a', 1)
+    expect(seqs(await next)).toEqual([1])
+  })
+
+  test('is told nothing when its time is over, and later what it missed', async () => {
+    const { hub, add } = makeHub()
+    const follower = follow(hub, 'a')
+    expect(await follower.next(5)).toEqual([])
+    add('a', 0)
+    expect(seqs(await follower.next(1_000))).toEqual([0])
+  })
+
+  test('gets no event twice, and none is lost, when its time runs out while it is asked for', async () => {
+    const { hub, fault, add } = makeHub()
+    fault.lagMs = 2
+    const follower = follow(hub, 'a')
+    const told: number[] = []
+    const feed = (async () => {
+      for (let seq = 0; seq < 200; seq++) {
+        add('a', seq)
+        if (seq % 3 === 0) await delay(1)
+      }
+    })()
+    while (told.length < 200) {
+      told.push(...seqs(await follower.next(4 * Math.random())))
+      // Busy with what it was told, as a stream is: nobody waits meanwhile.
+      await delay(3 * Math.random())
+    }
+    await feed
+    expect(told).toEqual(Array.from({ length: 200 }, (_, seq) => seq))
+  })
+
+  test('walks many events in pages', async () => {
+    const { hub, add } = makeHub()
+    for (let seq = 0; seq < 2.5 * readLimit; seq++) add('a', seq)
+    const follower = follow(hub, 'a')
+    const sizes = []
+    for (let page = 0; page < 3; page++) sizes.push((await follower.next(1_000)).length)
+    expect(sizes).toEqual([readLimit, readLimit, 51])
+  })
+
+  test('that leaves is told nothing, and nobody asks for it any more', async () => {
+    const { hub, asked, add } = makeHub()
+    const left = new AbortController()
+    const follower = follow(hub, 'a', { left: left.signal })
+    const waiting = follower.next(1_000)
+    await delay(1)
+    left.abort()
+    expect(await waiting).toEqual([])
+    add('a', 0)
+    await delay(1)
+    expect({ asked, after: await follower.next(1_000), gone: follower.gone }).toEqual({
+      asked: ['a -1'],
+      after: [],
+      gone: true,
+    })
+  })
+})
+
+describe('the database', () => {
+  test('is asked once for all who stand at the same event, and not for those who wait', async () => {
+    const { hub, asked, add } = makeHub()
+    const followers = Array.from({ length: 100 }, () => follow(hub, 'a'))
+    const others = Array.from({ length: 100 }, () => follow(hub, 'b'))
+    const waits = followers.map((each) => each.next(1_000))
+    for (const each of others) void each.next(1_000)
+    await delay(20)
+    const atFirst = asked.length
+    add('a', 0)
+    await Promise.all(waits)
+    for (const each of followers) void each.next(1_000)
+    await delay(20)
+    // The first one of each job is asked for alone; those who came meanwhile together.
+    expect({ atFirst, later: asked.slice(atFirst) }).toEqual({ atFirst: 4, later: ['a -1'] })
+    hub.close()
+  })
+
+  test('is asked again for all after a reconnection', async () => {
+    const { hub, asked } = makeHub()
+    const follower = follow(hub, 'a')
+    void follower.next(1_000)
+    await delay(1)
+    hub.onDisconnect()
+    await delay(1)
+    hub.onConnect()
+    await delay(1)
+    expect(asked).toEqual(['a -1', 'a -1', 'a -1'])
+    hub.close()
+  })
+
+  test('is asked by turns, of which an entity of more weight has more', async () => {
+    const { hub, asked, fault } = makeHub()
+    fault.lagMs = 1
+    for (const [key, weight] of [
+      ['light', 1],
+      ['heavy', 3],
+    ] as const) {
+      for (let job = 0; job < 24; job++) void follow(hub, `${key} ${job}`, { turn: { key, weight } }).next(1_000)
+    }
+    await vi.waitFor(() => expect(asked).toHaveLength(48))
+    // The first four had nobody to wait for.
+    expect(asked.slice(4, 28).filter((question) => question.startsWith('heavy')).length).toBeGreaterThanOrEqual(16)
+    hub.close()
+  })
+
+  test('that is away is told to the impatient; the patient go on afterwards', async () => {
+    vi.useFakeTimers()
+    const { hub, fault, add } = makeHub()
+    const patient = follow(hub, 'a', { patient: true })
+    const impatient = follow(hub, 'a')
+    fault.error = outage
+    const [stayed, refused] = [patient.next(100_000), expect(impatient.next(100_000)).rejects.toThrow(outage)]
+    await vi.advanceTimersByTimeAsync(1_000)
+    await refused
+    fault.error = undefined
+    add('a', 0)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(seqs(await stayed)).toEqual([0])
+  })
+
+  test('is not asked by everybody all the time while it is away', async () => {
+    vi.useFakeTimers()
+    const { hub, asked, fault } = makeHub()
+    fault.error = outage
+    for (let job = 0; job < 50; job++) void follow(hub, `job-${job}`, { patient: true }).next(100_000)
+    await vi.advanceTimersByTimeAsync(500)
+    const first = asked.length
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(first).toBeLessThanOrEqual(50)
+    expect(asked.length - first).toBeLessThanOrEqual(2 * 50)
+    hub.close()
+  })
+
+  test('whose answer is a fault of ours ends all waits of that job', async () => {
+    const { hub, fault } = makeHub()
+    fault.error = new Error('syntax')
+    const waits = [follow(hub, 'a', { patient: true }), follow(hub, 'a')].map((each) => each.next(1_000))
+    expect((await Promise.allSettled(waits)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+})
+
+test('at the end of the process all waits end, and later ones at once', async () => {
+  const { hub } = makeHub()
+  const waits = ['a', 'a', 'b'].map((job) => follow(hub, job).next(100_000))
+  hub.close()
+  expect(await Promise.all([...waits, follow(hub, 'c').next(100_000)])).toEqual([[], [], [], []])
+})

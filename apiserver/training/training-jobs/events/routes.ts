@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream'
+import type { Deps } from '../../../deps.ts'
+import type { Api } from '../../../http/api.ts'
+import { turnOf } from '../../../accounts/limits/turn.ts'
+import type { RequestContext } from '../../../middleware/context.ts'
+import { Type } from 'typebox'
+import { listOf, presentPage } from '../../../http/page.ts'
+import { streamEvents } from './stream.ts'
+import { findEvents, listJobEvents, type EventPlace } from './service.ts'
+import { presentEvent } from '../present.ts'
+import { eventListQuery, eventSchema } from '../schema.ts'
+
+const tag = 'Training jobs'
+const eventStream = 'text/event-stream'
+
+export function routeJobEvents(api: Api, deps: Deps): void {
+  api.get(
+    '/v1/preview/training-jobs/{training_job_id}/events',
+    {
+      tag,
+      summary: "List a training job's events, wait for the next, or follow them as they happen",
+      description:
+        'With `Accept: text/event-stream` the events come as they happen, until the last one. A stream that broke off ' +
+        'goes on behind the event that `Last-Event-ID` (or `after`) names. Streams and waits (`wait`) count for the limit ' +
+        '`event_streams`.',
+      query: eventListQuery,
+      answer: listOf(eventSchema),
+      otherAnswers: { [eventStream]: Type.String() },
+    },
+    async ({ ctx, caller, params, query }) => {
+      const wantsStream = ctx.accepts('json', eventStream) === eventStream
+      const lastEventId = wantsStream ? ctx.get('Last-Event-ID') : ''
+      const wanted = { jobId: params['training_job_id']!, after: lastEventId || query.after }
+      const place = await findEvents(deps, turnOf(caller), wanted)
+      if (wantsStream || query.wait) deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
+      const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller.keyId, ctx.res)])
+      if (wantsStream) return answerStream(ctx, deps, { place, left })
+      return presentPage(await listJobEvents(deps, place, { ...query, left }), query.limit, presentEvent)
+    },
+  )
+}
+
+function answerStream(
+  ctx: RequestContext,
+  deps: Deps,
+  { place, left }: { place: EventPlace; left: AbortSignal },
+): void {
+  // Everybody who must know that it has ended listens for it; from eleven on Node warns of a leak.
+  ctx.res.setMaxListeners(20)
+  ctx.type = eventStream
+  ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+  ctx.body = Readable.from(streamEvents(deps.events, place, left))
+}
+
+function whenClientLeaves(ctx: RequestContext): AbortSignal {
+  const left = new AbortController()
+  ctx.res.once('close', () => left.abort())
+  return left.signal
+}

@@ -1,0 +1,60 @@
+import { findEventPlace, listEvents, type EventRow } from '../../../../db/jobs/events.ts'
+import { hasJob } from '../../../../db/jobs/views.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Turn } from '../../../accounts/limits/turn.ts'
+import { notFound } from '../../../refusal.ts'
+import { isUuid } from '../../../validation/compile.ts'
+import { resolveCursor } from '../../../http/page.ts'
+import type { EventListQuery } from '../schema.ts'
+
+// Comes before every event of a job.
+const beginning = -1
+
+/** A job's events from some place on. */
+export interface EventPlace {
+  jobId: string
+  turn: Turn
+  /** a seq; -1 for the beginning */
+  after: number
+  /** It is behind the last event: no other will come. */
+  ended: boolean
+}
+
+/** Whether an event is the last of its job. */
+export function isTerminal({ type }: Pick<EventRow, 'type'>): boolean {
+  return type === 'training_ended' || type === 'training_failed'
+}
+
+/**
+ * The events of one of the entity's jobs behind the one that `after` names.
+ *
+ * @throws {Refusal} 404 without such a job, 422 when it has no such event
+ */
+export async function findEvents(
+  { pool }: Deps,
+  turn: Turn,
+  { jobId, after }: { jobId: string; after: string | undefined },
+): Promise<EventPlace> {
+  if (!isUuid(jobId) || !(await hasJob(pool, turn.key, jobId))) throw notFound('Training job', jobId)
+  const place = await resolveCursor(after, (id) => findEventPlace(pool, jobId, id))
+  return { jobId, turn, after: place?.seq ?? beginning, ended: place !== undefined && isTerminal(place) }
+}
+
+/**
+ * A page of events: one more than it holds, so that it shows whether there are more. With `wait`, as soon as there is
+ * one, and none when the time is over.
+ */
+export async function listJobEvents(
+  deps: Deps,
+  { jobId, turn, after, ended }: EventPlace,
+  { limit, wait = 0, left }: Pick<EventListQuery, 'limit' | 'wait'> & { left: AbortSignal },
+): Promise<EventRow[]> {
+  const read = () => listEvents(deps.pool, jobId, { after, limit: limit + 1 })
+  if (wait === 0 || ended) return read()
+  const follower = deps.events.follow({ jobId, turn, after, patient: false, left })
+  const events = await follower.next(wait * 1000)
+  follower.leave()
+  // Nobody would have told of an event; this also tells when the database is away.
+  if (events.length === 0 && !deps.events.connected && !left.aborted) return read()
+  return events
+}

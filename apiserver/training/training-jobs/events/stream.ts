@@ -1,0 +1,43 @@
+import type { EventRow } from '../../../../db/jobs/events.ts'
+import type { EventHub } from './hub.ts'
+import { isTerminal, type EventPlace } from './service.ts'
+import { presentEvent } from '../present.ts'
+
+// Proxies close what is silent for a minute; many do after 30 s.
+const heartbeatMs = 15_000
+// A client that lost its stream asks again after this; all at once would be a burst.
+const minRetryMs = 500
+const retrySpreadMs = 1_000
+
+/**
+ * A job's events as they happen, as server-sent events: `id` (by which a client goes on after an interruption), `event`
+ * (the type) and `data` (the event as in the list). It ends after the last event; when the process ends, with a hint to
+ * ask again. Nothing is read before its consumer takes it.
+ */
+export async function* streamEvents(
+  hub: EventHub,
+  { jobId, turn, after, ended }: EventPlace,
+  left: AbortSignal,
+): AsyncGenerator<string> {
+  const follower = hub.follow({ jobId, turn, after, patient: true, left })
+  try {
+    yield hint()
+    if (ended) return
+    while (!follower.gone) {
+      const events = await follower.next(heartbeatMs)
+      yield events.length > 0 ? events.map(presentServerSentEvent).join('') : ': heartbeat\n\n'
+      if (events.some(isTerminal)) return
+    }
+    yield `: closing\n${hint()}`
+  } finally {
+    follower.leave()
+  }
+}
+
+function hint(): string {
+  return `retry: ${minRetryMs + Math.round(Math.random() * retrySpreadMs)}\n\n`
+}
+
+function presentServerSentEvent(event: EventRow): string {
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`
+}

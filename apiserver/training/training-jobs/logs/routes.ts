@@ -1,0 +1,37 @@
+import { Type } from 'typebox'
+import type { LogLine } from '../../../../db/jobs/logs.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Api } from '../../../http/api.ts'
+import type { RequestContext } from '../../../middleware/context.ts'
+import { listOf, presentPage } from '../../../http/page.ts'
+import { listLogOfJob } from './service.ts'
+import { presentLogLine, presentLogText } from '../present.ts'
+import { logLineSchema, logListQuery } from '../schema.ts'
+
+const text = 'text/plain'
+
+export function routeJobLogs(api: Api, deps: Deps): void {
+  api.get(
+    '/v1/preview/training-jobs/{training_job_id}/logs',
+    {
+      tag: 'Training jobs',
+      summary: "Read the log of a training job's attempt",
+      description:
+        'Of the newest attempt, unless another is named. With `Accept: text/plain` as lines of text. Of each attempt a ' +
+        'bounded part is kept, without secrets.',
+      query: logListQuery,
+      answer: listOf(logLineSchema),
+      otherAnswers: { [text]: Type.String() },
+    },
+    async ({ ctx, caller, params, query }) => {
+      const lines = await listLogOfJob(deps, caller.entity, { jobId: params['training_job_id']!, query })
+      if (ctx.accepts('json', text) === text) return answerText(ctx, lines.slice(0, query.limit))
+      return presentPage(lines, query.limit, presentLogLine)
+    },
+  )
+}
+
+function answerText(ctx: RequestContext, lines: LogLine[]): void {
+  ctx.type = text
+  ctx.body = presentLogText(lines)
+}

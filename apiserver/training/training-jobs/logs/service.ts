@@ -1,0 +1,28 @@
+import { hasLogLine, listJobLog, type LinePlace, type LogLine } from '../../../../db/jobs/logs.ts'
+import type { Deps } from '../../../deps.ts'
+import { cursorFault } from '../../../http/page.ts'
+import { getTrainingJob } from '../service.ts'
+import type { LogListQuery } from '../schema.ts'
+
+// Attempt and number of a line: what presentLogLine gives as its id. Both are Postgres integers.
+const idPattern = /^(\d{1,9})-(\d{1,10})$/
+const maxInteger = 2_147_483_647
+
+/** One line more of an attempt's log than the page holds, so that it shows whether there are more. */
+export async function listLogOfJob(
+  deps: Deps,
+  entity: string,
+  { jobId, query }: { jobId: string; query: LogListQuery },
+): Promise<LogLine[]> {
+  const job = await getTrainingJob(deps, entity, jobId)
+  const attempt = query.attempt ?? job.attempt
+  const after = query.after === undefined ? undefined : parseId(query.after, attempt)
+  if (after && !(await hasLogLine(deps.pool, job.id, after))) throw cursorFault()
+  return listJobLog(deps.pool, job.id, { attempt, after, order: query.order, limit: query.limit + 1 })
+}
+
+function parseId(id: string, attempt: number): LinePlace {
+  const [, ofAttempt, seq] = idPattern.exec(id) ?? []
+  if (Number(ofAttempt) !== attempt || Number(seq) > maxInteger) throw cursorFault()
+  return { attempt, seq: Number(seq) }
+}

@@ -1,0 +1,100 @@
+import {
+  findLog,
+  findLogPosition,
+  hasLogs,
+  insertLog,
+  listLogs,
+  listLogStatistics,
+  type LogRow,
+  type LogStatistics,
+  type NewLog,
+  type SplitStep,
+} from '../../../db/trajectories/logs.ts'
+import { lockModel } from '../../../db/jobs/insert.ts'
+import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
+import { withTransaction } from '../../../db/pool.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../middleware/context.ts'
+import { notFound, unprocessable } from '../../refusal.ts'
+import { storeBody } from '../ingest/store-body.ts'
+import type { ReceivedBody } from '../ingest/receive.ts'
+import { cursorFault, resolveCursor } from '../../http/page.ts'
+import { getModel } from '../models/service.ts'
+import type { LogListQuery } from './schema.ts'
+
+interface LogRequest {
+  caller: Caller
+  params: Record<string, string>
+  newId: () => string
+}
+
+/**
+ * Takes in groups that are not trained on: stored as they came, and each of their trajectories listed from then on.
+ *
+ * @throws {Refusal} 404 for a model that is not the caller's, 422 for a body that names another one
+ */
+export async function logTrajectories(deps: Deps, request: LogRequest, body: ReceivedBody): Promise<LogRow> {
+  const { caller } = request
+  const { split, model_id } = body.members as { split: string; model_id?: string | null }
+  const model = await getModel(deps, caller.entity, request.params['model_id']!)
+  if (model_id && model_id.toLowerCase() !== model.id) throw otherModel()
+  const { mean: meanReward, min: minReward, max: maxReward, squares: rewardSquares } = body.rewards
+  const { groups, trajectories, exceptions, size: payloadBytes } = body
+  const rewards = { meanReward, minReward, maxReward, rewardSquares }
+  const log = { id: request.newId(), modelId: model.id, keyId: caller.keyId, split, groups, trajectories, exceptions }
+  return storeBody(deps, { entity: caller.entity, body }, ({ uri: payloadUri, digest: payloadDigest }) =>
+    addLog(deps, { ...log, ...rewards, payloadUri, payloadDigest, payloadBytes }, body),
+  )
+}
+
+async function addLog({ pool }: Deps, log: NewLog, body: ReceivedBody): Promise<LogRow> {
+  const { id, modelId, split, payloadUri } = log
+  return withTransaction(pool, async (connection) => {
+    if (!(await lockModel(connection, modelId))) throw notFound('Model')
+    const step = await insertLog(connection, log)
+    const source = { modelId, logId: id, split, payloadUri }
+    if (step !== undefined) await insertTrajectories(connection, { ...source, step }, body.rowBatches)
+    const made = await findLog(connection, modelId, id)
+    if (!made) throw new Error('a log that was just made is not there')
+    return made
+  })
+}
+
+/** One log more than the page holds, so that it shows whether there are more. */
+export async function listModelLogs(
+  deps: Deps,
+  entity: string,
+  modelId: string,
+  query: LogListQuery,
+): Promise<LogRow[]> {
+  const { id } = await getModel(deps, entity, modelId)
+  const { split, order } = query
+  const after = await resolveCursor(query.after, (cursor) => findLogPosition(deps.pool, { modelId: id, split }, cursor))
+  return listLogs(deps.pool, id, { split, order, after, limit: query.limit + 1 })
+}
+
+/** The same of the statistics per split and step. */
+export async function listModelLogStatistics(
+  deps: Deps,
+  entity: string,
+  modelId: string,
+  query: LogListQuery,
+): Promise<LogStatistics[]> {
+  const { id } = await getModel(deps, entity, modelId)
+  const { split, order } = query
+  const after = query.after === undefined ? undefined : await resolveSplitStep(deps, id, query.after)
+  if (after && split !== undefined && after.split !== split) throw cursorFault()
+  return listLogStatistics(deps.pool, id, { split, order, after, limit: query.limit + 1 })
+}
+
+async function resolveSplitStep({ pool }: Deps, modelId: string, cursor: string): Promise<SplitStep> {
+  const [, split, digits] = /^([\w./-]{1,64}):(0|[1-9]\d{0,8})$/.exec(cursor) ?? []
+  const place = split === undefined ? undefined : { split, step: Number(digits) }
+  if (place && (await hasLogs(pool, modelId, place))) return place
+  throw cursorFault()
+}
+
+function otherModel() {
+  const msg = 'Value error, not the model of the address'
+  return unprocessable({ loc: ['body', 'model_id'], msg, type: 'value_error' })
+}

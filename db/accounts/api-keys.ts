@@ -1,0 +1,196 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { recordAct } from './audit-log.ts'
+import { selectLimits, type SetLimits } from './limits.ts'
+
+export type KeyRole = 'read' | 'member' | 'admin'
+
+// What is asked for with each request.
+const limitNames = ['requestsPerMinute', 'concurrentStreams', 'eventStreams', 'storedBytes', 'weight'] as const
+
+/** Those of an entity's limits that requests are measured by. */
+export type RequestLimitName = (typeof limitNames)[number]
+
+/** A key that may be used now, and its entity's limits of requests. */
+export interface KnownKey extends Pick<SetLimits, RequestLimitName> {
+  keyId: string
+  entity: string
+  role: KeyRole
+}
+
+/** A key as people manage it. The key itself is nowhere: only its sha256 is kept. */
+export interface ApiKeyRow {
+  id: string
+  entity: string
+  name: string | null
+  role: KeyRole
+  /** Null for keys from before prefixes were kept. */
+  prefix: string | null
+  createdAt: Date
+  expiresAt: Date | null
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+  replacedBy: string | null
+}
+
+export interface NewApiKey {
+  id: string
+  entity: string
+  digest: Buffer
+  prefix: string
+  role: KeyRole
+  name?: string | undefined
+  expiresAt?: Date | undefined
+}
+
+export type Revocation = 'revoked' | 'missing' | 'last admin'
+export type Rotation = 'rotated' | 'missing' | 'unusable'
+
+const columns = `id, entity, name, role, prefix, created_at AS "createdAt", expires_at AS "expiresAt",
+  revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", replaced_by AS "replacedBy"`
+
+const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())'
+
+/** The key with this sha256, unless it is revoked or has expired. */
+export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | undefined> {
+  const { rows } = await pool.query<KnownKey>(
+    `SELECT id AS "keyId", entity, role, ${selectLimits(limitNames)}
+     FROM auth.api_keys LEFT JOIN auth.entities USING (entity) WHERE digest = $1 AND ${usable}`,
+    [digest],
+  )
+  return rows[0]
+}
+
+/** Notes a new key, and who (`by`) made it. */
+export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiKeyRow> {
+  return withTransaction(pool, async (connection) => {
+    const { isNew, ...row } = await insertApiKey(connection, key)
+    const { id, entity, role, expiresAt } = row
+    const act = {
+      entity,
+      actor: by,
+      action: 'key.made',
+      subject: id,
+      details: { role, expires_at: expiresAt },
+    } as const
+    if (isNew) await recordAct(connection, act)
+    return row
+  })
+}
+
+/** Notes a new key. One that is there already, because its request is repeated, gets this digest. */
+export async function insertApiKey(connection: Connection, key: NewApiKey): Promise<ApiKeyRow & { isNew: boolean }> {
+  const { rows } = await connection.query<ApiKeyRow & { isNew: boolean }>(
+    `INSERT INTO auth.api_keys (id, entity, digest, prefix, role, name, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, prefix = excluded.prefix
+     RETURNING ${columns}, xmax = 0 AS "isNew"`,
+    [key.id, key.entity, key.digest, key.prefix, key.role, key.name ?? null, key.expiresAt ?? null],
+  )
+  return rows[0]!
+}
+
+/** An entity's own key, revoked and expired ones too. */
+export async function findApiKey(pool: Pool, entity: string, id: string): Promise<ApiKeyRow | undefined> {
+  const { rows } = await pool.query<ApiKeyRow>(`SELECT ${columns} FROM auth.api_keys WHERE entity = $1 AND id = $2`, [
+    entity,
+    id,
+  ])
+  return rows[0]
+}
+
+/** A page of an entity's keys, oldest first, those behind the key `after`. */
+export async function listApiKeys(
+  pool: Pool,
+  entity: string,
+  page: { after?: string | undefined; limit: number },
+): Promise<ApiKeyRow[]> {
+  const { rows } = await pool.query<ApiKeyRow>(
+    `SELECT ${columns} FROM auth.api_keys
+     WHERE entity = $1 AND ($2::uuid IS NULL OR
+       (created_at, id) > (SELECT created_at, id FROM auth.api_keys WHERE entity = $1 AND id = $2))
+     ORDER BY created_at, id LIMIT $3`,
+    [entity, page.after ?? null, page.limit],
+  )
+  return rows
+}
+
+/** Revokes a key of an entity for good; of one that is revoked already nothing changes. */
+export async function revokeApiKey(
+  pool: Pool,
+  { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
+): Promise<Revocation> {
+  return withTransaction(pool, async (connection) => {
+    const { admins, key } = await lockKeys(connection, entity, id)
+    if (!key) return 'missing'
+    if (keepAdmin && admins.length === 1 && admins[0] === id) return 'last admin'
+    if (key.revokedAt) return 'revoked'
+    await connection.query('UPDATE auth.api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id])
+    await recordAct(connection, { entity, actor: by, action: 'key.revoked', subject: key.id })
+    return 'revoked'
+  })
+}
+
+/** Puts a new key of the same name, role and lifetime in a key's place, which then goes on for `overlapSeconds`. */
+export async function rotateApiKey(
+  pool: Pool,
+  { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
+  successor: Pick<NewApiKey, 'id' | 'digest' | 'prefix'>,
+): Promise<{ outcome: Rotation; key?: ApiKeyRow }> {
+  return withTransaction(pool, async (connection) => {
+    const { key } = await lockKeys(connection, entity, id)
+    if (!key) return { outcome: 'missing' }
+    const repeated = key.replacedBy === successor.id
+    if (!repeated && (!key.usable || key.replacedBy !== null)) return { outcome: 'unusable' }
+    const expiresAt = key.expiresAt && new Date(Date.now() + key.expiresAt.getTime() - key.createdAt.getTime())
+    const { role, name } = key
+    const inPlace = { ...successor, entity, role, name: name ?? undefined, expiresAt: expiresAt ?? undefined }
+    const { isNew: _, ...made } = await insertApiKey(connection, inPlace)
+    if (repeated) return { outcome: 'rotated', key: made }
+    await endReplaced(connection, { id, successorId: successor.id, overlapSeconds })
+    const details = { replaced_by: made.id, overlap_seconds: overlapSeconds }
+    await recordAct(connection, { entity, actor: by, action: 'key.rotated', subject: key.id, details })
+    return { outcome: 'rotated', key: made }
+  })
+}
+
+/** The key, and the admin keys that may be used now, all locked in one order: of two revocations at once one sees the other. */
+async function lockKeys(connection: Connection, entity: string, id: string) {
+  const { rows } = await connection.query<ApiKeyRow & { usable: boolean }>(
+    `SELECT ${columns}, ${usable} AS usable FROM auth.api_keys
+     WHERE entity = $1 AND (id = $2 OR role = 'admin' AND ${usable}) ORDER BY id FOR UPDATE`,
+    [entity, id],
+  )
+  const admins = rows.filter((row) => row.role === 'admin' && row.usable).map((row) => row.id)
+  return { admins, key: rows.find((row) => row.id === id) }
+}
+
+async function endReplaced(
+  connection: Connection,
+  { id, successorId, overlapSeconds }: { id: string; successorId: string; overlapSeconds: number },
+): Promise<void> {
+  await connection.query(
+    `UPDATE auth.api_keys SET replaced_by = $2,
+       expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $3)) WHERE id = $1`,
+    [id, successorId, overlapSeconds],
+  )
+}
+
+/** Notes that keys were used, at most once a minute for each. */
+export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
+  await pool.query(
+    `UPDATE auth.api_keys SET last_used_at = clock_timestamp()
+     WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')`,
+    [keyIds],
+  )
+}
+
+/** Which of these keys may not be used any more. */
+export async function listEndedKeys(pool: Pool, ids: string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT asked.id FROM unnest($1::uuid[]) AS asked (id) WHERE NOT EXISTS (
+       SELECT FROM auth.api_keys k
+       WHERE k.id = asked.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()))`,
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,106 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { commandActor, recordAct } from './audit-log.ts'
+import type { TokenStatisticsSetting } from '../checkpoints/token-statistics.ts'
+
+/** What an entity may use; Infinity is no limit. */
+export interface EntityLimits {
+  requestsPerMinute: number
+  /** Chats under way, streamed or not, in one process of the gateway. */
+  concurrentStreams: number
+  /** Who follows or waits for events of jobs, in one process. */
+  eventStreams: number
+  /** Unfinished training jobs. */
+  queuedJobs: number
+  storedBytes: number
+  /** How long payloads of finished jobs are kept. */
+  payloadDays: number
+  /** How many turns it has, against others' one, where they wait for the same. */
+  weight: number
+  /** Whose trained tokens' statistics are kept. */
+  tokenStatistics: TokenStatisticsSetting
+}
+
+/** What was set for an entity; null where the installation's default holds. */
+export type SetLimits = { [Name in keyof EntityLimits]: EntityLimits[Name] | null }
+
+const columns = {
+  requestsPerMinute: 'requests_per_minute',
+  concurrentStreams: 'concurrent_streams',
+  eventStreams: 'event_streams',
+  queuedJobs: 'queued_jobs',
+  storedBytes: 'stored_bytes',
+  payloadDays: 'payload_days',
+  weight: 'weight',
+  tokenStatistics: 'token_statistics',
+} as const satisfies Record<keyof EntityLimits, string>
+
+const names = Object.keys(columns) as (keyof EntityLimits)[]
+
+const none: SetLimits = {
+  requestsPerMinute: null,
+  concurrentStreams: null,
+  eventStreams: null,
+  queuedJobs: null,
+  storedBytes: null,
+  payloadDays: null,
+  weight: null,
+  tokenStatistics: null,
+}
+
+/** Columns of `auth.entities` under the names of their limits. */
+export function selectLimits(wanted: readonly (keyof EntityLimits)[]): string {
+  return wanted.map((name) => `${columns[name]} AS "${name}"`).join(', ')
+}
+
+/** The limits that were set for an entity. */
+export async function findEntityLimits(connection: Connection, entity: string): Promise<SetLimits> {
+  const { rows } = await connection.query<SetLimits>(
+    `SELECT ${selectLimits(names)} FROM auth.entities WHERE entity = $1`,
+    [entity],
+  )
+  return rows[0] ?? none
+}
+
+/** Changes limits of an entity by the administrator's command; answers with all that are set then. */
+export function changeEntityLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<SetLimits> {
+  return withTransaction(pool, async (connection) => {
+    if (Object.keys(changes).length === 0) return findEntityLimits(connection, entity)
+    await saveEntityLimits(connection, entity, changes)
+    // JSON has no Infinity.
+    const details = Object.fromEntries(
+      Object.entries(changes).map(([name, value]) => [name, value === Infinity ? 'none' : value]),
+    )
+    await recordAct(connection, { entity, actor: commandActor, action: 'limits.set', subject: null, details })
+    return findEntityLimits(connection, entity)
+  })
+}
+
+/** What is not named stays as it is, also when somebody else changes it meanwhile. */
+async function saveEntityLimits(connection: Connection, entity: string, changes: Partial<SetLimits>): Promise<void> {
+  const given = names.filter((name) => changes[name] !== undefined)
+  const all = given.map((name) => columns[name])
+  await connection.query(
+    `INSERT INTO auth.entities (entity, ${all.join(', ')})
+     VALUES ($1, ${all.map((_, index) => `$${index + 2}`).join(', ')})
+     ON CONFLICT (entity) DO UPDATE SET ${all.map((column) => `${column} = excluded.${column}`).join(', ')},
+       updated_at = now()`,
+    [entity, ...given.map((name) => changes[name])],
+  )
+}
+
+/** Sets whose trained tokens' statistics are kept of an entity, from its next claimed job on. */
+export async function saveTokenStatistics(
+  pool: Pool,
+  { entity, by }: { entity: string; by: string },
+  setting: TokenStatisticsSetting | null,
+): Promise<void> {
+  await withTransaction(pool, async (connection) => {
+    await connection.query(
+      `INSERT INTO auth.entities (entity, token_statistics) VALUES ($1, $2)
+       ON CONFLICT (entity) DO UPDATE SET token_statistics = excluded.token_statistics, updated_at = now()`,
+      [entity, setting],
+    )
+    const details = { token_statistics: setting }
+    await recordAct(connection, { entity, actor: by, action: 'token_statistics.set', subject: null, details })
+  })
+}

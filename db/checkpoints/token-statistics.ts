@@ -1,0 +1,82 @@
+import type { Pool } from '../pool.ts'
+import type { Attempt, ReportOutcome } from '../jobs/attempts.ts'
+
+// One statement must end well within its time limit.
+const rowsAtOnce = 10_000
+
+/** How many of a model's newest steps keep the files of their statistics. */
+const keptSteps = 10
+
+/** What of an entity's trained tokens is kept. */
+export type TokenStatisticsSetting = 'off' | 'sampled' | 'all'
+
+/** What a trainer tells of a trained job: its file, if it made one, and the push of each trajectory that had a part. */
+export interface ReportedStatistics {
+  file: { checkpointId: string; digest: string; bytes: number } | null
+  /** By `group/trajectory`. */
+  pushes: Record<string, number>
+}
+
+/**
+ * Writes the pushes into the index rows of the job's trajectories (zero where none is told) and notes the file. Accepted
+ * of the attempt that made the job's checkpoint, while that is not deleted; a second report changes nothing.
+ *
+ * No lock is held while the rows are written, so that the job can end meanwhile; whoever is cut off repeats it.
+ */
+export async function recordTokenStatistics(
+  pool: Pool,
+  attempt: Attempt,
+  { file, pushes }: ReportedStatistics,
+): Promise<ReportOutcome> {
+  const checkpoint = await findTrained(pool, attempt)
+  if (!checkpoint || (file && file.checkpointId !== checkpoint.id)) return 'fenced'
+  if (checkpoint.isReported) return 'recorded'
+  await writePushes(pool, attempt.jobId, pushes)
+  const { rowCount } = await pool.query(
+    `UPDATE training.checkpoints SET statistics_at = clock_timestamp(), statistics_digest = $2, statistics_bytes = $3
+     WHERE id = $1 AND deleted_at IS NULL`,
+    [checkpoint.id, file?.digest ?? null, file?.bytes ?? null],
+  )
+  return rowCount === 1 ? 'recorded' : 'fenced'
+}
+
+async function findTrained(pool: Pool, attempt: Attempt): Promise<{ id: string; isReported: boolean } | undefined> {
+  const { rows } = await pool.query<{ id: string; isReported: boolean }>(
+    `SELECT c.id, c.statistics_at IS NOT NULL AS "isReported"
+     FROM training.jobs j JOIN training.checkpoints c ON c.id = j.checkpoint_id AND c.job_id = j.id
+     WHERE j.id = $1 AND j.attempt = $2 AND j.holder_pod = $3 AND c.deleted_at IS NULL`,
+    [attempt.jobId, attempt.attempt, attempt.podUid],
+  )
+  return rows[0]
+}
+
+async function writePushes(pool: Pool, jobId: string, pushes: Record<string, number>): Promise<void> {
+  const json = JSON.stringify(pushes)
+  for (let written = rowsAtOnce; written === rowsAtOnce;) {
+    const { rowCount } = await pool.query(
+      `UPDATE training.trajectories SET
+         push = coalesce(($2::jsonb ->> (group_index || '/' || trajectory_index))::double precision, 0)
+       WHERE id IN (SELECT id FROM training.trajectories WHERE job_id = $1 AND push IS NULL
+                    ORDER BY position LIMIT ${rowsAtOnce})`,
+      [jobId, json],
+    )
+    written = rowCount ?? 0
+  }
+}
+
+/** Checkpoints whose statistics are not among those of their model's newest steps. */
+export async function listOldStatistics(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT c.id FROM training.checkpoints c JOIN training.models m ON m.id = c.model_id
+     WHERE c.statistics_digest IS NOT NULL AND c.deleted_at IS NULL AND c.step <= m.last_step - ${keptSteps}
+     LIMIT 500`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Notes that the file of a checkpoint's statistics is gone; the pushes stay. */
+export async function markStatisticsRemoved(pool: Pool, id: string): Promise<void> {
+  await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL, statistics_bytes = NULL WHERE id = $1', [
+    id,
+  ])
+}

@@ -1,0 +1,90 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { unfinished } from '../jobs/queue.ts'
+
+/** A step that cannot be deleted, because an alias names it. */
+export interface AliasedStep {
+  step: number
+  alias: string
+}
+
+/** What became of a wish to delete steps: those that are deleted now, or the aliases that forbid it. */
+export type StepsDeletion = { deleted: number[] } | { aliased: AliasedStep[] }
+
+/**
+ * Deletes a model's checkpoints of the given steps; of those without one nothing is said. Nothing is deleted when an
+ * alias names one of them. Numbers are not given again, and the operator removes the files.
+ *
+ * `alsoNote` writes down what the client is told, in the same transaction.
+ */
+export async function deleteCheckpoints(
+  pool: Pool,
+  modelId: string,
+  steps: number[],
+  alsoNote: (connection: Connection, deleted: number[]) => Promise<void>,
+): Promise<StepsDeletion> {
+  return withTransaction(pool, async (connection) => {
+    const found = await lockCheckpoints(connection, modelId, steps)
+    // Whoever sets an alias holds the checkpoint: what is there now is all.
+    const aliased = await listAliased(connection, modelId, found)
+    if (aliased.length > 0) return { aliased }
+    await markDeleted(connection, modelId, found)
+    await alsoNote(connection, found)
+    return { deleted: found }
+  })
+}
+
+/**
+ * Deletes those of the steps that nothing needs: no alias, no active job, no job that names it as its reference; and
+ * never the newest.
+ */
+export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps: number[]): Promise<number[]> {
+  return withTransaction(pool, async (connection) => {
+    const found = await lockCheckpoints(connection, modelId, steps)
+    const { rows } = await connection.query<{ step: number }>(
+      `SELECT step FROM training.aliases WHERE model_id = $1
+       UNION SELECT max(step) FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL
+       UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state IN ('Starting', 'Running', 'Publishing')
+       UNION SELECT (config->>'kl_penalty_reference_step')::integer FROM training.jobs
+       WHERE model_id = $1 AND state ${unfinished}`,
+      [modelId],
+    )
+    const needed = new Set(rows.map(({ step }) => step))
+    const spare = found.filter((step) => !needed.has(step))
+    await markDeleted(connection, modelId, spare)
+    return spare
+  })
+}
+
+/** Whether a checkpoint is recorded and not deleted. */
+export async function isCheckpointThere(pool: Pool, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM training.checkpoints WHERE id = $1 AND deleted_at IS NULL', [id])
+  return rowCount === 1
+}
+
+async function lockCheckpoints(connection: Connection, modelId: string, steps: number[]): Promise<number[]> {
+  const { rows } = await connection.query<{ step: number }>(
+    `SELECT step FROM training.checkpoints WHERE model_id = $1 AND step = ANY ($2) AND deleted_at IS NULL
+     ORDER BY step FOR UPDATE`,
+    [modelId, steps],
+  )
+  return rows.map(({ step }) => step)
+}
+
+async function listAliased(connection: Connection, modelId: string, steps: number[]): Promise<AliasedStep[]> {
+  const { rows } = await connection.query<AliasedStep>(
+    'SELECT step, alias FROM training.aliases WHERE model_id = $1 AND step = ANY ($2) ORDER BY step, alias',
+    [modelId, steps],
+  )
+  return rows
+}
+
+async function markDeleted(connection: Connection, modelId: string, steps: number[]): Promise<void> {
+  if (steps.length === 0) return
+  await connection.query(
+    `UPDATE training.checkpoints SET deleted_at = clock_timestamp()
+     WHERE model_id = $1 AND step = ANY ($2) AND deleted_at IS NULL`,
+    [modelId, steps],
+  )
+  // Its resource tells how many there are, and which is the newest.
+  await connection.query("SELECT pg_notify('training_models', $1::text)", [modelId])
+}

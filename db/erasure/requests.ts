@@ -1,0 +1,139 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { recordAct } from '../accounts/audit-log.ts'
+import { cancelModelJobs } from '../jobs/endings.ts'
+
+/** How many of each kind are gone, and `bytes` of the store. */
+export type ErasureReport = Record<string, number>
+
+/** What is erased: a project, or with null the entity. */
+export interface ErasureScope {
+  entity: string
+  project: string | null
+}
+
+export interface ErasureRow extends ErasureScope {
+  id: string
+  requestedAt: Date
+  finishedAt: Date | null
+  report: ErasureReport
+}
+
+const columns = 'id, entity, project, requested_at AS "requestedAt", finished_at AS "finishedAt", report'
+
+/** The models of a scope: `$1` entity, `$2` project or null. */
+const inScope = `entity = $1 AND ($2::text IS NULL OR project = $2)`
+
+/**
+ * Begins an erasure: from now on nothing of what was there is served, listed or claimed, and of an entity no key but the
+ * asking one works. The operator removes it all.
+ */
+export async function requestErasure(
+  pool: Pool,
+  { id, keyId, entity, project }: ErasureScope & { id: string; keyId: string },
+): Promise<void> {
+  await withTransaction(pool, async (connection) => {
+    // As everywhere, jobs are locked before their models.
+    const jobs = await lockJobs(connection, entity, project)
+    const { rows } = await connection.query<{ id: string }>(
+      `UPDATE training.models SET deleted_at = coalesce(deleted_at, clock_timestamp()) WHERE ${inScope} RETURNING id`,
+      [entity, project],
+    )
+    const models = rows.map((row) => row.id)
+    await cancelModelJobs(connection, jobs)
+    await connection.query('DELETE FROM training.aliases WHERE model_id = ANY ($1)', [models])
+    await connection.query(
+      `UPDATE training.checkpoints SET deleted_at = clock_timestamp()
+       WHERE model_id = ANY ($1) AND deleted_at IS NULL`,
+      [models],
+    )
+    if (project === null) await revokeOtherKeys(connection, entity, keyId)
+    const { rowCount } = await connection.query(
+      'INSERT INTO training.erasures (id, entity, project, key_id) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING',
+      [id, entity, project, keyId],
+    )
+    if (rowCount !== 1) return
+    await recordAct(connection, {
+      entity,
+      actor: keyId,
+      action: 'erasure.requested',
+      subject: id,
+      details: { project },
+    })
+  })
+}
+
+async function lockJobs(connection: Connection, entity: string, project: string | null): Promise<string[]> {
+  const { rows } = await connection.query<{ id: string }>(
+    `SELECT id FROM training.jobs
+     WHERE ${inScope} AND state NOT IN ('Succeeded', 'Failed', 'Cancelled') ORDER BY id FOR UPDATE`,
+    [entity, project],
+  )
+  return rows.map(({ id }) => id)
+}
+
+async function revokeOtherKeys(connection: Connection, entity: string, keyId: string): Promise<void> {
+  await connection.query(
+    'UPDATE auth.api_keys SET revoked_at = clock_timestamp() WHERE entity = $1 AND id <> $2 AND revoked_at IS NULL',
+    [entity, keyId],
+  )
+}
+
+/** An entity's own erasure. */
+export async function findErasure(pool: Pool, entity: string, id: string): Promise<ErasureRow | undefined> {
+  const { rows } = await pool.query<ErasureRow>(
+    `SELECT ${columns} FROM training.erasures WHERE id = $1 AND entity = $2`,
+    [id, entity],
+  )
+  return rows[0]
+}
+
+/** The newest erasure of the same that was asked for within ten minutes, for a client that lost the answer. */
+export async function findRecentErasure(pool: Pool, scope: ErasureScope): Promise<ErasureRow | undefined> {
+  const { rows } = await pool.query<ErasureRow>(
+    `SELECT ${columns} FROM training.erasures
+     WHERE entity = $1 AND project IS NOT DISTINCT FROM $2 AND requested_at > now() - interval '10 minutes'
+     ORDER BY position DESC LIMIT 1`,
+    [scope.entity, scope.project],
+  )
+  return rows[0]
+}
+
+/** Whether an entity, or a project of it, has got something in the training group since an erasure of it was asked for. */
+export async function hasNewer(pool: Pool, { entity, project, requestedAt }: ErasureRow): Promise<boolean> {
+  const { rows } = await pool.query<{ newer: boolean }>(
+    `SELECT EXISTS (SELECT FROM training.models WHERE ${inScope} AND created_at > $3)
+       OR EXISTS (SELECT FROM training.jobs WHERE ${inScope} AND created_at > $3)
+       OR EXISTS (SELECT FROM training.artifacts WHERE ${inScope} AND created_at > $3)
+       OR EXISTS (SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
+                  WHERE a.entity = $1 AND ($2::text IS NULL OR a.project = $2) AND v.created_at > $3)
+       OR EXISTS (SELECT FROM training.webhooks WHERE ${inScope} AND created_at > $3)
+       OR EXISTS (SELECT FROM training.usage WHERE ${inScope} AND hour > $3::timestamptz - interval '1 hour')
+       OR $2 IS NULL AND EXISTS (SELECT FROM auth.api_keys WHERE entity = $1 AND created_at > $3)
+       OR $2 IS NULL AND EXISTS (SELECT FROM training.blobs WHERE entity = $1 AND created_at > $3) AS newer`,
+    [entity, project, requestedAt],
+  )
+  return rows[0]!.newer
+}
+
+/** The place of an erasure in its entity's list. */
+export async function findErasurePosition(pool: Pool, entity: string, id: string): Promise<number | undefined> {
+  const { rows } = await pool.query<{ position: number }>(
+    'SELECT position FROM training.erasures WHERE id = $2 AND entity = $1',
+    [entity, id],
+  )
+  return rows[0]?.position
+}
+
+/** A page of an entity's erasures in the order in which they were asked for, those behind `after` (a position). */
+export async function listErasures(
+  pool: Pool,
+  entity: string,
+  page: { after: number | undefined; limit: number },
+): Promise<ErasureRow[]> {
+  const { rows } = await pool.query<ErasureRow>(
+    `SELECT ${columns} FROM training.erasures
+     WHERE entity = $1 AND ($2::bigint IS NULL OR position > $2) ORDER BY position LIMIT $3`,
+    [entity, page.after ?? null, page.limit],
+  )
+  return rows
+}

@@ -1,0 +1,181 @@
+import type { Connection, Pool } from '../pool.ts'
+import { isBlobNeeded } from '../artifacts/blobs.ts'
+
+/** What lies in the store below one prefix, or is one object; `bytes` in all. */
+export interface StoredUnit {
+  prefix: string
+  bytes: number
+}
+
+/** What lies in the store and no row points at. */
+export interface GarbageUnit extends StoredUnit {
+  /** the database has never heard of it */
+  unseen: boolean
+}
+
+/** Garbage that was noted: in quarantine, or kept. */
+export interface NotedGarbage extends GarbageUnit {
+  notedAt: Date
+  keptAt: Date | null
+}
+
+const columns = 'prefix, bytes, unseen, noted_at AS "notedAt", kept_at AS "keptAt"'
+
+/** Notes what nothing points at; tells what is in quarantine since this moment. */
+export async function recordGarbage(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
+  const { rows } = await pool.query<StoredUnit>(
+    `INSERT INTO training.garbage (prefix, bytes, unseen)
+     SELECT prefix, bytes, unseen FROM jsonb_to_recordset($1) AS found (prefix text, bytes bigint, unseen boolean)
+     ON CONFLICT (prefix) DO NOTHING RETURNING prefix, bytes`,
+    [JSON.stringify(found)],
+  )
+  return rows
+}
+
+/** Keeps what the database has never heard of: it is not removed, and counts as known. */
+export async function keepUnits(pool: Pool, units: StoredUnit[]): Promise<void> {
+  await pool.query(
+    `INSERT INTO training.garbage (prefix, bytes, unseen, kept_at)
+     SELECT prefix, bytes, true, now() FROM jsonb_to_recordset($1) AS found (prefix text, bytes bigint)
+     ON CONFLICT (prefix) DO UPDATE SET kept_at = coalesce(garbage.kept_at, now())`,
+    [JSON.stringify(units)],
+  )
+}
+
+/**
+ * Forgets what is pointed at again, or gone: all that is not among what nothing points at. What somebody keeps is not
+ * forgotten where the store only seems to be empty.
+ */
+export async function forgetOtherGarbage(pool: Pool, found: string[]): Promise<void> {
+  await pool.query('DELETE FROM training.garbage WHERE kept_at IS NULL AND prefix <> ALL ($1)', [found])
+}
+
+/** Forgets what is kept, where rows point at it: it goes when they do. */
+export async function forgetKept(pool: Pool, prefixes: string[]): Promise<void> {
+  await pool.query('DELETE FROM training.garbage WHERE prefix = ANY ($1)', [prefixes])
+}
+
+/** Has the quarantine of what the database has never heard of begin anew. */
+export async function restartQuarantine(pool: Pool): Promise<void> {
+  await pool.query('UPDATE training.garbage SET noted_at = now() WHERE unseen AND kept_at IS NULL')
+}
+
+/** Those of the prefixes that are kept, and those of which it is known that they are garbage. */
+export async function listJudged(pool: Pool, prefixes: string[]): Promise<{ prefix: string; kept: boolean }[]> {
+  const { rows } = await pool.query<{ prefix: string; kept: boolean }>(
+    `SELECT prefix, kept_at IS NOT NULL AS kept FROM training.garbage
+     WHERE prefix = ANY ($1) AND (kept_at IS NOT NULL OR NOT unseen)`,
+    [prefixes],
+  )
+  return rows
+}
+
+/** What has been in quarantine for so long. */
+export async function listOldGarbage(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
+  const { rows } = await pool.query<StoredUnit>(
+    `SELECT prefix, bytes FROM training.garbage
+     WHERE kept_at IS NULL AND noted_at < now() - make_interval(secs => $1) ORDER BY noted_at`,
+    [afterSeconds],
+  )
+  return rows
+}
+
+/** Whether a unit is in quarantine still, and not kept since it was listed. */
+export async function isQuarantined(connection: Connection, prefix: string): Promise<boolean> {
+  const { rowCount } = await connection.query('SELECT FROM training.garbage WHERE prefix = $1 AND kept_at IS NULL', [
+    prefix,
+  ])
+  return rowCount === 1
+}
+
+/** Forgets what is removed. */
+export async function forgetGarbage(pool: Pool, prefix: string): Promise<void> {
+  await pool.query('DELETE FROM training.garbage WHERE prefix = $1', [prefix])
+}
+
+/** Forgets what is noted of an entity that is erased, kept or not. */
+export async function forgetGarbageOf(pool: Pool, entity: string): Promise<void> {
+  await pool.query(
+    `DELETE FROM training.garbage
+     WHERE split_part(prefix, '/', 1) IN ('payloads', 'artifacts', 'uploads', 'traces') AND split_part(prefix, '/', 2) = $1`,
+    [entity],
+  )
+}
+
+/** All that is noted, what was noted first before the rest. */
+export async function listNotedGarbage(pool: Pool): Promise<NotedGarbage[]> {
+  const { rows } = await pool.query<NotedGarbage>(`SELECT ${columns} FROM training.garbage ORDER BY noted_at, prefix`)
+  return rows
+}
+
+/** Keeps what is in quarantine, or some of it; tells how much that was. */
+export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
+  const { rowCount } = await pool.query(
+    `UPDATE training.garbage SET kept_at = now() WHERE kept_at IS NULL AND ($1::text[] IS NULL OR prefix = ANY ($1))`,
+    [prefixes === 'all' ? null : prefixes],
+  )
+  return rowCount ?? 0
+}
+
+/**
+ * Says of what is noted, or of some of it, that it is garbage: its quarantine begins anew, and it counts as known. Tells how
+ * much that was.
+ */
+export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
+  const { rowCount } = await pool.query(
+    `UPDATE training.garbage SET kept_at = NULL, unseen = false, noted_at = now()
+     WHERE (unseen OR kept_at IS NOT NULL) AND ($1::text[] IS NULL OR prefix = ANY ($1))`,
+    [prefixes === 'all' ? null : prefixes],
+  )
+  return rowCount ?? 0
+}
+
+/**
+ * Files of data sets that no version and no job has needed since a day after they came: uploads that went nowhere. Their
+ * rows go, and they are noted as garbage that the database knew.
+ */
+export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<void> {
+  await pool.query(
+    `WITH gone AS (
+       DELETE FROM training.blobs WHERE (entity, digest) IN (
+         SELECT b.entity, b.digest FROM training.blobs b
+         WHERE b.created_at < now() - make_interval(secs => $1) AND NOT ${isBlobNeeded}
+         LIMIT 1000 FOR UPDATE SKIP LOCKED)
+       RETURNING entity, digest, size)
+     INSERT INTO training.garbage (prefix, bytes) SELECT 'artifacts/' || entity || '/' || digest, size FROM gone
+     ON CONFLICT (prefix) DO NOTHING`,
+    [afterSeconds],
+  )
+}
+
+/** Addresses of payloads whose jobs have all been over for as long as their entity keeps payloads; or that one of them. */
+export async function listOldPayloads(connection: Connection, only?: string): Promise<string[]> {
+  const { rows } = await connection.query<{ uri: string }>(
+    `SELECT DISTINCT j.input_uri AS uri
+     FROM training.jobs j JOIN auth.entities e ON e.entity = j.entity
+     WHERE e.payload_days IS NOT NULL AND j.input_gone_at IS NULL AND starts_with(j.input_uri, 'artifact:///payloads/')
+       AND ($1::text IS NULL OR j.input_uri = $1) AND j.finished_at < now() - make_interval(days => e.payload_days)
+       AND NOT EXISTS (SELECT FROM training.jobs o WHERE o.input_uri = j.input_uri
+                       AND (o.finished_at IS NULL OR o.finished_at >= now() - make_interval(days => e.payload_days)))
+       AND NOT EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = j.input_uri)
+     LIMIT 1000`,
+    [only ?? null],
+  )
+  return rows.map(({ uri }) => uri)
+}
+
+/** Checkpoints that are no longer their model's newest and may have optimizer state. */
+export async function listOldOptimizers(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT c.id FROM training.checkpoints c
+     WHERE c.deleted_at IS NULL AND c.optimizer_gone_at IS NULL AND EXISTS (
+       SELECT FROM training.checkpoints n WHERE n.model_id = c.model_id AND n.step > c.step AND n.deleted_at IS NULL)
+     LIMIT 500`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Notes that the optimizer state of a checkpoint is gone. */
+export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void> {
+  await pool.query('UPDATE training.checkpoints SET optimizer_gone_at = now() WHERE id = $1', [id])
+}

@@ -1,0 +1,189 @@
+import pg from 'pg'
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './attempts.ts'
+import { failJob, releaseLostJobs } from './endings.ts'
+import { newestProgressFirst } from './progress.ts'
+import type { TokenStatisticsSetting } from '../checkpoints/token-statistics.ts'
+
+/**
+ * A start of a trainer, as it asks for work: its base model, its pod, which start of the trainer in that pod, and how
+ * many GPUs it works with.
+ */
+export interface Claimant {
+  baseModel: string
+  podUid: string
+  processId: string
+  gpus: number
+  /** the jobs that it works on; a trainer that does not tell works on one at a time, and asks when it has none */
+  holding?: string[] | undefined
+}
+
+/** A job that a trainer now holds, with all that it needs to train it. */
+export interface Claim {
+  id: string
+  attempt: number
+  entity: string
+  modelId: string
+  baseModel: string
+  method: string
+  input: { uri: string; digest: string }
+  config: Record<string, unknown>
+  step: number
+  checkpointId: string
+  fromCheckpoint: { id: string; step: number; uri: string; digest: string } | null
+  /** what an earlier attempt saved last; `step` counts gradient steps */
+  resume: { uri: string; digest: string; step: number } | null
+  /** the checkpoint that its configuration names as reference; null: the base model */
+  reference: { uri: string; digest: string } | null
+  tokenStatistics: TokenStatisticsSetting
+}
+
+/** The job that is next names a reference that is not there. */
+class ReferenceMissing extends Error {
+  override name = 'ReferenceMissing'
+  readonly jobId: string
+  readonly step: number
+
+  constructor(jobId: string, step: number) {
+    super(`job ${jobId} has no reference step ${step}`)
+    this.jobId = jobId
+    this.step = step
+  }
+}
+
+/**
+ * Gives the oldest job that may run now to a trainer: Queued, of the trainer's base model, no other job of its model
+ * active and none before it unfinished. Undefined when there is none, and for a trainer that is to be replaced.
+ *
+ * A job that goes alone waits for a trainer that works on nothing, and those behind it wait with it: trainers that work
+ * on others would never be free for it. Who works on it gets no other.
+ *
+ * What earlier processes of the same pod held is released first. A process that asks again before it has reported
+ * anything about a job, and does not say that it holds it, lost the answer, and gets the same job in the same attempt.
+ */
+export async function claimJob(pool: Pool, claimant: Claimant): Promise<Claim | undefined> {
+  for (;;) {
+    try {
+      return await withTransaction(pool, (connection) => claimOnce(connection, claimant))
+    } catch (error) {
+      // It was given to nobody: the transaction is rolled back. All jobs before it are over, so the step will not come.
+      if (error instanceof ReferenceMissing) await failJob(pool, error.jobId, referenceNotThere(error.step))
+      // An older job of the same model was queued and claimed since this one's snapshot: look again.
+      else if (!isSecondActiveJob(error)) throw error
+    }
+  }
+}
+
+function referenceNotThere(step: number): JobFailure {
+  const message = `Its model has no step ${step}, which kl_penalty_reference_step names; or that was deleted`
+  return { category: 'User', reason: 'StepNotFound', message, retryable: false }
+}
+
+async function claimOnce(connection: Connection, claimant: Claimant): Promise<Claim | undefined> {
+  // One claim of a pod at a time, or two requests of one process (the first given up by its client) would get two jobs.
+  await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [claimant.podUid])
+  const lostAnswer = await releaseOlderWork(connection, claimant)
+  const jobId = lostAnswer ?? (await startNextJob(connection, claimant))
+  return jobId === undefined ? undefined : readClaim(connection, jobId)
+}
+
+/**
+ * Releases what earlier processes of the pod held, and gives the first job whose claim this one never received. Of what
+ * it runs and no longer names, one that tells what it holds may just be reporting the end: that is left to the lease.
+ */
+async function releaseOlderWork(connection: Connection, claimant: Claimant): Promise<string | undefined> {
+  const { rows } = await connection.query<{ id: string; isOwn: boolean; lostAnswer: boolean }>(
+    `SELECT id, holder_process = $2 AS "isOwn", state = 'Starting' AND id <> ALL ($3::uuid[]) AS "lostAnswer"
+     FROM training.jobs WHERE holder_pod = $1 AND state IN ('Starting', 'Running') ORDER BY id FOR UPDATE`,
+    [claimant.podUid, claimant.processId, claimant.holding ?? []],
+  )
+  const isLost = (row: (typeof rows)[number]) => !row.isOwn || (claimant.holding === undefined && !row.lostAnswer)
+  await releaseLostJobs(connection, rows.filter(isLost))
+  const given = rows.find((row) => row.isOwn && row.lostAnswer)?.id
+  if (given !== undefined) await connection.query(renewSql('id = $1'), [given])
+  return given
+}
+
+async function startNextJob(connection: Connection, claimant: Claimant): Promise<string | undefined> {
+  const { rows } = await connection.query<{ id: string }>(
+    `WITH claimed AS (UPDATE training.jobs SET
+       state = 'Starting', attempt = attempt + 1, holder_pod = $2, holder_process = $3,
+       lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
+       checkpoint_id = gen_random_uuid(), step = next.step, progress_step = coalesce(next.saved, 0),
+       progress_total = CASE WHEN next.saved IS NOT NULL THEN progress_total END,
+       claimed_at = clock_timestamp(), started_at = NULL, gpus = $4
+     FROM (
+       SELECT candidate.id, model.last_step + 1 AS step,
+         (SELECT p.step FROM training.job_progress p WHERE p.job_id = candidate.id ${newestProgressFirst} LIMIT 1) AS saved,
+         ${goesAlone('candidate')} AS "goesAlone"
+       FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id
+       WHERE model.base_model = $1 AND model.deleted_at IS NULL AND candidate.state = 'Queued' AND NOT EXISTS (
+         SELECT FROM training.jobs other
+         WHERE other.model_id = candidate.model_id AND other.state NOT IN ('Succeeded', 'Failed', 'Cancelled')
+           AND (other.arrival < candidate.arrival OR other.state IN ('Starting', 'Running', 'Publishing')))
+         AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
+       ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED
+     ) next
+     WHERE jobs.id = next.id AND NOT EXISTS (
+       SELECT FROM training.jobs held WHERE held.holder_pod = $2 AND held.state IN ('Starting', 'Running')
+         AND (next."goesAlone" OR ${goesAlone('held')}))
+     RETURNING jobs.id, jobs.attempt, jobs.claimed_at)
+     INSERT INTO training.job_attempts (job_id, attempt, pod, claimed_at) SELECT id, attempt, $2, claimed_at FROM claimed
+     RETURNING job_id AS id`,
+    [claimant.baseModel, claimant.podUid, claimant.processId, claimant.gpus],
+  )
+  return rows[0]?.id
+}
+
+async function readClaim(connection: Connection, jobId: string): Promise<Claim> {
+  const { rows } = await connection.query<Claim>(
+    `SELECT job.id, job.attempt, job.entity, job.model_id AS "modelId", model.base_model AS "baseModel", job.method,
+       jsonb_build_object('uri', job.input_uri, 'digest', job.input_digest) AS input, job.config, job.step,
+       job.checkpoint_id AS "checkpointId",
+       (SELECT jsonb_build_object('id', id, 'step', step, 'uri', uri, 'digest', digest) FROM training.checkpoints
+        WHERE model_id = job.model_id AND deleted_at IS NULL ORDER BY step DESC LIMIT 1) AS "fromCheckpoint",
+       (SELECT jsonb_build_object('uri', 'artifact:///progress/' || p.job_id || '/' || p.id, 'digest', p.digest,
+          'step', p.step)
+        FROM training.job_progress p WHERE p.job_id = job.id ${newestProgressFirst} LIMIT 1) AS resume,
+       (SELECT jsonb_build_object('uri', uri, 'digest', digest) FROM training.checkpoints
+        WHERE model_id = job.model_id AND deleted_at IS NULL
+          AND step = (job.config->>'kl_penalty_reference_step')::integer) AS reference,
+       coalesce((SELECT e.token_statistics FROM auth.entities e WHERE e.entity = job.entity), 'sampled')
+         AS "tokenStatistics"
+     FROM training.jobs job JOIN training.models model ON model.id = job.model_id WHERE job.id = $1`,
+    [jobId],
+  )
+  const claim = rows[0]
+  if (!claim) throw new Error('a claimed job has no row')
+  // Step 0 is the model before any training: the base model.
+  const referenceStep = Number(claim.config['kl_penalty_reference_step'] ?? 0)
+  if (referenceStep > 0 && !claim.reference) throw new ReferenceMissing(jobId, referenceStep)
+  return claim
+}
+
+/**
+ * Renews the lease of the attempt that holds the job; false when it no longer does. A late renewal of an attempt whose
+ * checkpoint is already recorded is no fault, and true.
+ */
+export async function renewLease(pool: Pool, held: Attempt): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    renewSql("id = $1 AND attempt = $2 AND holder_pod = $3 AND state IN ('Starting', 'Running')"),
+    [held.jobId, held.attempt, held.podUid],
+  )
+  if (rowCount) return true
+  const trained = await pool.query(
+    `SELECT FROM training.jobs
+     WHERE id = $1 AND attempt = $2 AND holder_pod = $3 AND state IN ('Publishing', 'Succeeded')`,
+    [held.jobId, held.attempt, held.podUid],
+  )
+  return trained.rowCount === 1
+}
+
+function renewSql(condition: string): string {
+  return `UPDATE training.jobs SET lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+    WHERE ${condition}`
+}
+
+function isSecondActiveJob(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.constraint === 'jobs_one_active_per_model'
+}

@@ -1,0 +1,72 @@
+import { withTransaction, type Pool } from '../pool.ts'
+import { lockAttempt } from './lock-attempt.ts'
+import { leaseSeconds, type Attempt, type ReportOutcome } from './attempts.ts'
+
+/** What a trainer saved of a running job: it lies at `progress/<job>/<id>`, whole, and has this manifest's sha256. */
+export interface ReportedProgress {
+  id: string
+  digest: string
+  /** gradient steps that are done */
+  step: number
+}
+
+/** For SQL: from the newest of a job's saves `p` to the oldest. What comes late, or again, is never the newest. */
+export const newestProgressFirst = 'ORDER BY p.attempt DESC, p.step DESC, p.position DESC'
+
+/** Registers what was saved, and renews the lease: a report is a sign of life. */
+export async function recordProgress(pool: Pool, attempt: Attempt, progress: ReportedProgress): Promise<ReportOutcome> {
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job?.holds) return 'fenced'
+    await connection.query(
+      `INSERT INTO training.job_progress (job_id, id, attempt, step, digest) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT DO NOTHING`,
+      [job.id, progress.id, attempt.attempt, progress.step, progress.digest],
+    )
+    await connection.query(
+      `UPDATE training.jobs SET lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+       WHERE id = $1`,
+      [job.id],
+    )
+    return 'recorded'
+  })
+}
+
+/** Saves of one job that nobody needs any more. */
+export interface SpentProgress {
+  jobId: string
+  ids: string[]
+  /** the job is trained, or over: all that it has saved may go */
+  all: boolean
+}
+
+/** Saves of jobs that are trained or over, and those that have a newer one beside them. */
+export async function listSpentProgress(pool: Pool): Promise<SpentProgress[]> {
+  const { rows } = await pool.query<SpentProgress>(
+    `SELECT job_id AS "jobId", array_agg(id) AS ids, "all" FROM (
+       SELECT p.job_id, p.id, j.state NOT IN ('Queued', 'Starting', 'Running') AS "all",
+         row_number() OVER (PARTITION BY p.job_id ${newestProgressFirst}) AS age
+       FROM training.job_progress p JOIN training.jobs j ON j.id = p.job_id) saved
+     WHERE "all" OR age > 1 GROUP BY job_id, "all" LIMIT 200`,
+  )
+  return rows
+}
+
+/** Forgets saves whose files are gone. */
+export async function forgetProgress(pool: Pool, jobId: string, ids: string[]): Promise<void> {
+  await pool.query('DELETE FROM training.job_progress WHERE job_id = $1 AND id = ANY ($2)', [jobId, ids])
+}
+
+/**
+ * The jobs of a deleted model that may have saves: those of which some are registered, and those that a trainer held when
+ * the model was deleted, which may have been saving.
+ */
+export async function listSavingJobs(pool: Pool, modelId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT j.id FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+     WHERE j.model_id = $1 AND (EXISTS (SELECT FROM training.job_progress p WHERE p.job_id = j.id)
+       OR j.claimed_at IS NOT NULL AND j.finished_at > m.deleted_at - interval '1 hour')`,
+    [modelId],
+  )
+  return rows.map(({ id }) => id)
+}

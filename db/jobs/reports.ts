@@ -1,0 +1,158 @@
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from './attempts.ts'
+import { lockAttempt, type HeldJob } from './lock-attempt.ts'
+import { giveJobBack, releaseJob } from './endings.ts'
+import { pickNewWarnings, type JobWarning } from './warnings.ts'
+import { chargeAttempt } from '../accounts/training-usage.ts'
+
+/** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */
+export interface ReportedEvent {
+  seq: number
+  type: string
+  data: Record<string, unknown>
+  /** of a start: what its trainer cannot train on */
+  warnings?: JobWarning[] | undefined
+}
+
+/** A written checkpoint: its address and digest in the artifact store, and the metrics of its training. */
+export interface ReportedCheckpoint {
+  uri: string
+  digest: string
+  metrics: Record<string, unknown>
+  /** that only showed at the end */
+  warnings?: JobWarning[] | undefined
+}
+
+/** Adds the events that the job does not have yet, moves its progress, and renews the lease: a report is a sign of life. */
+export async function recordEvents(pool: Pool, attempt: Attempt, events: ReportedEvent[]): Promise<ReportOutcome> {
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job) return 'fenced'
+    if (!job.holds) return (await hasEvents(connection, job.id, events)) ? 'recorded' : 'fenced'
+    const told = events.map((event) => (isStart(event) ? describeStart(job, event) : event))
+    await insertEvents(connection, job.id, told)
+    await moveProgress(connection, job.id, told)
+    return 'recorded'
+  })
+}
+
+/** The checkpoint's row, the model's step and the job's state Publishing, together or not at all. */
+export async function recordCheckpoint(
+  pool: Pool,
+  attempt: Attempt,
+  checkpoint: ReportedCheckpoint,
+): Promise<ReportOutcome> {
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job) return 'fenced'
+    // A checkpoint by another id than the claim's is not this attempt's.
+    if (!checkpoint.uri.endsWith(`/${job.checkpointId}`)) return 'fenced'
+    if (!job.holds) return (await hasCheckpoint(connection, job, checkpoint)) ? 'recorded' : 'fenced'
+    await insertCheckpoint(connection, job, checkpoint)
+    return 'recorded'
+  })
+}
+
+/** Fails the job, or puts it back into the queue when the failure is retryable and attempts are left. */
+export async function recordFailure(pool: Pool, attempt: Attempt, reported: JobFailure): Promise<ReportOutcome> {
+  const failure = { ...reported, retryable: reported.retryable && reported.category !== 'User' }
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job) return 'fenced'
+    if (!job.holds) return isSameFailure(job.failure, failure) ? 'recorded' : 'fenced'
+    await releaseJob(connection, job.id, failure)
+    return 'recorded'
+  })
+}
+
+/** Puts the job back into the queue: its trainer is being stopped, which is no fault and no retry. */
+export async function recordRelease(pool: Pool, attempt: Attempt): Promise<ReportOutcome> {
+  return withTransaction(pool, async (connection) => {
+    const job = await lockAttempt(connection, attempt)
+    if (!job) return 'fenced'
+    if (!job.holds) return job.state === 'Queued' ? 'recorded' : 'fenced'
+    await giveJobBack(connection, job.id)
+    return 'recorded'
+  })
+}
+
+function isStart({ type }: ReportedEvent): boolean {
+  return type === 'training_started'
+}
+
+/** A start as clients are told of it, with all warnings that its job has by then; its own are left beside the data. */
+function describeStart({ creationWarnings }: HeldJob, { warnings = [], ...start }: ReportedEvent): ReportedEvent {
+  const own = pickNewWarnings(creationWarnings, warnings)
+  const all = [...creationWarnings, ...own]
+  const { warnings: _, ...data } = start.data
+  return { ...start, data: { ...data, ...(all.length > 0 && { warnings: all }) }, warnings: own }
+}
+
+async function insertEvents(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<void> {
+  await connection.query(
+    `INSERT INTO training.events (job_id, seq, type, data)
+     SELECT $1, seq, type, data FROM jsonb_to_recordset($2) AS reported (seq integer, type text, data jsonb)
+     ORDER BY seq ON CONFLICT (job_id, seq) DO NOTHING`,
+    [jobId, JSON.stringify(events)],
+  )
+}
+
+async function moveProgress(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<void> {
+  const start = events.find(isStart)
+  await connection.query(
+    `UPDATE training.jobs SET state = 'Running', progress_step = greatest(progress_step, $2),
+       progress_total = coalesce($3, progress_total), training_warnings = coalesce($4, training_warnings),
+       started_at = coalesce(started_at, clock_timestamp()),
+       lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+     WHERE id = $1`,
+    [
+      jobId,
+      Math.max(0, ...events.map((event) => event.seq)),
+      start?.data['num_sequences'] ?? null,
+      start ? JSON.stringify(start.warnings) : null,
+    ],
+  )
+}
+
+async function insertCheckpoint(connection: Connection, job: HeldJob, checkpoint: ReportedCheckpoint): Promise<void> {
+  await chargeAttempt(connection, job.id, true)
+  await connection.query(
+    `INSERT INTO training.checkpoints (id, model_id, job_id, step, uri, digest, metrics)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [job.checkpointId, job.modelId, job.id, job.step, checkpoint.uri, checkpoint.digest, checkpoint.metrics],
+  )
+  await connection.query('UPDATE training.models SET last_step = greatest(last_step, $2) WHERE id = $1', [
+    job.modelId,
+    job.step,
+  ])
+  const late = pickNewWarnings([...job.creationWarnings, ...job.trainingWarnings], checkpoint.warnings ?? [])
+  await connection.query(
+    `UPDATE training.jobs SET state = 'Publishing', failure = NULL, lease_expires_at = NULL,
+       training_warnings = training_warnings || $2, trained_at = clock_timestamp(),
+       started_at = coalesce(started_at, claimed_at) WHERE id = $1`,
+    [job.id, JSON.stringify(late)],
+  )
+}
+
+async function hasEvents(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<boolean> {
+  const { rows } = await connection.query<{ seq: number; type: string }>(
+    'SELECT seq, type FROM training.events WHERE job_id = $1 AND seq = ANY ($2)',
+    [jobId, events.map((event) => event.seq)],
+  )
+  const types = new Map(rows.map((row) => [row.seq, row.type]))
+  return events.every((event) => types.get(event.seq) === event.type)
+}
+
+async function hasCheckpoint(connection: Connection, job: HeldJob, checkpoint: ReportedCheckpoint): Promise<boolean> {
+  const { rowCount } = await connection.query(
+    'SELECT FROM training.checkpoints WHERE job_id = $1 AND id = $2 AND uri = $3 AND digest = $4',
+    [job.id, job.checkpointId, checkpoint.uri, checkpoint.digest],
+  )
+  return rowCount === 1
+}
+
+function isSameFailure(known: JobFailure | null, told: JobFailure): boolean {
+  return (
+    known !== null && known.category === told.category && known.reason === told.reason && known.message === told.message
+  )
+}

@@ -1,0 +1,112 @@
+import type { Pool } from '../pool.ts'
+import type { JobFailure } from './attempts.ts'
+import { warningsOfJob, type JobWarning } from './warnings.ts'
+import { findQueuePlaces, type QueuePlace } from './queue.ts'
+import type { JobState } from './resources.ts'
+
+/** A job as its owner sees it. */
+export interface JobView {
+  id: string
+  modelId: string
+  method: 'RL' | 'SFT'
+  state: JobState
+  attempt: number
+  /** those that stopped trainers gave back count for nothing, so each allows one more */
+  maxAttempts: number
+  /** wire names */
+  config: Record<string, unknown>
+  experimentalConfig: Record<string, unknown> | null
+  trainingDataUrl: string | null
+  /** that its checkpoint has, also when that was deleted; null before there is one */
+  step: number | null
+  progressStep: number
+  progressTotal: number | null
+  failure: JobFailure | null
+  warnings: JobWarning[]
+  /** what it made, unless that was deleted */
+  checkpoint: { id: string; step: number } | null
+  /** of a Queued job, unless it has just been claimed */
+  queue: QueuePlace | null
+  createdAt: Date
+  queuedAt: Date | null
+  claimedAt: Date | null
+  startedAt: Date | null
+  trainedAt: Date | null
+  finishedAt: Date | null
+}
+
+/** Which of an entity's jobs are wanted. */
+export interface JobFilter {
+  entity: string
+  modelId?: string | undefined
+  project?: string | undefined
+  method?: string | undefined
+  states?: string[] | undefined
+  /** arrived then or later */
+  createdAfter?: Date | undefined
+  /** arrived earlier */
+  createdBefore?: Date | undefined
+}
+
+type Row = Omit<JobView, 'queue'>
+
+const select = `SELECT j.id, j.model_id AS "modelId", j.method, j.state, j.attempt, j.max_attempts + j.releases AS "maxAttempts",
+    j.config, j.experimental_config AS "experimentalConfig", j.training_data_url AS "trainingDataUrl",
+    (SELECT c.step FROM training.checkpoints c WHERE c.job_id = j.id) AS step, ${warningsOfJob} AS warnings,
+    j.progress_step AS "progressStep", j.progress_total AS "progressTotal", j.failure,
+    (SELECT json_build_object('id', c.id, 'step', c.step)
+     FROM training.checkpoints c WHERE c.job_id = j.id AND c.deleted_at IS NULL) AS checkpoint,
+    j.created_at AS "createdAt", j.queued_at AS "queuedAt", j.claimed_at AS "claimedAt",
+    j.started_at AS "startedAt", j.trained_at AS "trainedAt", j.finished_at AS "finishedAt"
+  FROM training.jobs j`
+
+async function addQueuePlaces(pool: Pool, jobs: Row[]): Promise<JobView[]> {
+  const places = await findQueuePlaces(pool, jobs)
+  return jobs.map((job) => ({ ...job, queue: places.get(job.id) ?? null }))
+}
+
+/** An entity's own job. */
+export async function findJob(pool: Pool, entity: string, id: string): Promise<JobView | undefined> {
+  const { rows } = await pool.query<Row>(`${select} WHERE j.id = $1 AND j.entity = $2`, [id, entity])
+  return (await addQueuePlaces(pool, rows))[0]
+}
+
+/** Whether an entity has this job. */
+export async function hasJob(pool: Pool, entity: string, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM training.jobs WHERE id = $1 AND entity = $2', [id, entity])
+  return rowCount === 1
+}
+
+// What never changes in a job. Each is planned with its values, so that an absent one costs nothing.
+const fixedFilter = `j.entity = $1 AND ($2::uuid IS NULL OR j.model_id = $2) AND ($3::text IS NULL OR j.project = $3)
+  AND ($4::text IS NULL OR j.method = $4) AND ($5::timestamptz IS NULL OR j.created_at >= $5)
+  AND ($6::timestamptz IS NULL OR j.created_at < $6)`
+
+function fixedValues(filter: JobFilter): unknown[] {
+  const { entity, modelId, project, method, createdAfter, createdBefore } = filter
+  return [entity, modelId, project, method, createdAfter, createdBefore].map((value) => value ?? null)
+}
+
+/** The place of a job in the list that a filter gives, also when its state has changed since it was listed. */
+export async function findJobArrival(pool: Pool, filter: JobFilter, id: string): Promise<number | undefined> {
+  const { rows } = await pool.query<{ arrival: number }>(
+    `SELECT j.arrival FROM training.jobs j WHERE ${fixedFilter} AND j.id = $7`,
+    [...fixedValues(filter), id],
+  )
+  return rows[0]?.arrival
+}
+
+/** A page of an entity's jobs in order of arrival, those behind `after` (an arrival) in the order that is asked for. */
+export async function listJobs(
+  pool: Pool,
+  filter: JobFilter,
+  page: { after: number | undefined; order: 'asc' | 'desc'; limit: number },
+): Promise<JobView[]> {
+  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
+  const { rows } = await pool.query<Row>(
+    `${select} WHERE ${fixedFilter} AND ($7::text[] IS NULL OR j.state = ANY ($7))
+       AND ($8::bigint IS NULL OR j.arrival ${comparison} $8) ORDER BY j.arrival ${direction} LIMIT $9`,
+    [...fixedValues(filter), filter.states ?? null, page.after ?? null, page.limit],
+  )
+  return addQueuePlaces(pool, rows)
+}

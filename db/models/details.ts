@@ -1,0 +1,66 @@
+import type { Pool } from '../pool.ts'
+import type { ModelRow } from './models.ts'
+import type { Retention } from '../retention/checkpoints.ts'
+
+/** A model with all that clients are shown of it. */
+export interface ModelDetails extends Pick<ModelRow, 'id' | 'entity' | 'project' | 'name' | 'baseModel' | 'createdAt'> {
+  /** of its newest checkpoint; 0 without one */
+  latestStep: number
+  aliases: Record<string, number>
+  retention: Retention | null
+  forkedFrom: { modelId: string; step: number; checkpointId: string | null } | null
+}
+
+const select = `SELECT m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.created_at AS "createdAt",
+    m.retention,
+    (SELECT coalesce(max(step), 0) FROM training.checkpoints
+     WHERE model_id = m.id AND deleted_at IS NULL) AS "latestStep",
+    (SELECT coalesce(jsonb_object_agg(alias, step), '{}') FROM training.aliases WHERE model_id = m.id) AS aliases,
+    CASE WHEN m.forked_from_model IS NOT NULL THEN jsonb_build_object(
+      'modelId', m.forked_from_model, 'step', m.forked_from_step, 'checkpointId', m.forked_from) END AS "forkedFrom"
+  FROM training.models m`
+
+/** An entity's own model that is not hidden. */
+export async function findModelDetails(pool: Pool, entity: string, id: string): Promise<ModelDetails | undefined> {
+  const { rows } = await pool.query<ModelDetails>(
+    `${select} WHERE m.id = $1 AND m.entity = $2 AND m.hidden_at IS NULL AND m.deleted_at IS NULL`,
+    [id, entity],
+  )
+  return rows[0]
+}
+
+/** Which models of an entity a list has. */
+export interface ModelFilter {
+  entity: string
+  project: string | undefined
+  name: string | undefined
+}
+
+/** The id itself, when the list has or had a model of this id: a deleted one goes on working as a cursor. */
+export async function findListedModel(pool: Pool, filter: ModelFilter, id: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT id FROM training.models
+     WHERE id = $1 AND entity = $2 AND ($3::text IS NULL OR project = $3) AND ($4::text IS NULL OR name = $4)`,
+    [id, filter.entity, filter.project ?? null, filter.name ?? null],
+  )
+  return rows[0]?.id
+}
+
+/** A page of an entity's models that are not hidden, by age, those behind the model `after`. */
+export async function listModelDetails(
+  pool: Pool,
+  filter: ModelFilter,
+  page: { after: string | undefined; order: 'asc' | 'desc'; limit: number },
+): Promise<ModelDetails[]> {
+  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
+  const { rows } = await pool.query<ModelDetails>(
+    `${select}
+     WHERE m.entity = $1 AND ($2::text IS NULL OR m.project = $2) AND ($3::text IS NULL OR m.name = $3)
+       AND m.hidden_at IS NULL AND m.deleted_at IS NULL
+       AND ($4::uuid IS NULL OR
+         (m.created_at, m.id) ${comparison} (SELECT c.created_at, c.id FROM training.models c WHERE c.id = $4))
+     ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $5`,
+    [filter.entity, filter.project ?? null, filter.name ?? null, page.after ?? null, page.limit],
+  )
+  return rows
+}

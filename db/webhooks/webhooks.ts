@@ -1,0 +1,114 @@
+import { withTransaction, type Pool } from '../pool.ts'
+import { recordAct } from '../accounts/audit-log.ts'
+
+export interface WebhookRow {
+  id: string
+  place: number
+  url: string
+  events: string[]
+  project: string | null
+  description: string | null
+  secret: string
+  failures: number
+  createdAt: Date
+}
+
+export interface NewWebhook extends Pick<WebhookRow, 'id' | 'url' | 'events' | 'project' | 'description' | 'secret'> {
+  entity: string
+  keyId: string
+}
+
+/** Which webhook is changed, and by whose key. */
+export interface WebhookChange {
+  entity: string
+  id: string
+  by: string
+}
+
+const columns = `id, place, url, events, project, description, secret, failures, created_at AS "createdAt"`
+
+/** Makes a webhook; undefined when the entity has `most` of them. One whose id is there already is given as it is. */
+export async function insertWebhook(pool: Pool, webhook: NewWebhook, most: number): Promise<WebhookRow | undefined> {
+  const { id, entity, project, url, events, description, secret, keyId } = webhook
+  await withTransaction(pool, async (connection) => {
+    const { rowCount } = await connection.query(
+      `INSERT INTO training.webhooks (id, entity, project, url, events, description, secret, key_id)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8
+       WHERE (SELECT count(*) FROM training.webhooks WHERE entity = $2 AND deleted_at IS NULL) < $9
+       ON CONFLICT (id) DO NOTHING`,
+      [id, entity, project, url, events, description, secret, keyId, most],
+    )
+    if (rowCount !== 1) return
+    await recordAct(connection, { entity, actor: keyId, action: 'webhook.made', subject: id, details: { project } })
+  })
+  return findWebhook(pool, entity, id)
+}
+
+/** An entity's own webhook. */
+export async function findWebhook(pool: Pool, entity: string, id: string): Promise<WebhookRow | undefined> {
+  const { rows } = await pool.query<WebhookRow>(
+    `SELECT ${columns} FROM training.webhooks WHERE id = $1 AND entity = $2 AND deleted_at IS NULL`,
+    [id, entity],
+  )
+  return rows[0]
+}
+
+/** The place of a webhook in its entity's list, also of a deleted one. */
+export async function findWebhookPlace(pool: Pool, entity: string, id: string): Promise<number | undefined> {
+  const { rows } = await pool.query<{ place: number }>(
+    'SELECT place FROM training.webhooks WHERE id = $1 AND entity = $2',
+    [id, entity],
+  )
+  return rows[0]?.place
+}
+
+/** A page of an entity's webhooks in the order in which they were made, those behind `after` (a place). */
+export async function listWebhooks(
+  pool: Pool,
+  entity: string,
+  page: { after: number | undefined; limit: number },
+): Promise<WebhookRow[]> {
+  const { rows } = await pool.query<WebhookRow>(
+    `SELECT ${columns} FROM training.webhooks
+     WHERE entity = $1 AND deleted_at IS NULL AND ($2::bigint IS NULL OR place > $2) ORDER BY place LIMIT $3`,
+    [entity, page.after ?? null, page.limit],
+  )
+  return rows
+}
+
+/** Gives a webhook another secret, once however often it is told; deliveries are signed with both for a day. */
+export async function rotateWebhookSecret(
+  pool: Pool,
+  { entity, id, by }: WebhookChange,
+  secret: string,
+): Promise<WebhookRow | undefined> {
+  await withTransaction(pool, async (connection) => {
+    const { rowCount } = await connection.query(
+      `UPDATE training.webhooks
+       SET secret = $3, old_secret = secret, old_secret_until = clock_timestamp() + interval '24 hours'
+       WHERE id = $1 AND entity = $2 AND deleted_at IS NULL AND secret <> $3`,
+      [id, entity, secret],
+    )
+    if (rowCount !== 1) return
+    await recordAct(connection, { entity, actor: by, action: 'webhook.secret_rotated', subject: id.toLowerCase() })
+  })
+  return findWebhook(pool, entity, id)
+}
+
+/** Deletes a webhook with its deliveries; its row remains, without what is secret. False when it is not there. */
+export async function deleteWebhook(pool: Pool, { entity, id, by }: WebhookChange): Promise<boolean> {
+  const isDeleted = await withTransaction(pool, async (connection) => {
+    const { rowCount } = await connection.query(
+      `UPDATE training.webhooks SET deleted_at = clock_timestamp(), url = '', secret = '', old_secret = NULL
+       WHERE id = $1 AND entity = $2 AND deleted_at IS NULL`,
+      [id, entity],
+    )
+    if (rowCount !== 1) return false
+    await recordAct(connection, { entity, actor: by, action: 'webhook.deleted', subject: id.toLowerCase() })
+    return true
+  })
+  if (!isDeleted) return false
+  // Not in one transaction: an attempt that is noted at this moment holds its delivery and waits for the webhook.
+  await pool.query('DELETE FROM training.webhook_deliveries WHERE webhook_id = $1', [id])
+  return true
+}

@@ -1,0 +1,42 @@
+import { listOldOptimizers, listOldPayloads, markOptimizerRemoved } from '../../db/gc/garbage.ts'
+import { listOldStatistics, markStatisticsRemoved } from '../../db/checkpoints/token-statistics.ts'
+import { tokenStatisticsKey } from '../../artifacts/store/token-statistics.ts'
+import { forgetProgress, listSpentProgress } from '../../db/jobs/progress.ts'
+import type { Context } from '../context.ts'
+import { removePayload } from '../deletion/files.ts'
+
+type Deps = Pick<Context, 'pool' | 'artifacts'>
+
+/** Removes the optimizer state of checkpoints that have a newer one beside them: only the next job of a model needs it. */
+export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<void> {
+  for (const id of await listOldOptimizers(pool)) {
+    await artifacts.remove(`checkpoints/${id}/optimizer.safetensors`)
+    await markOptimizerRemoved(pool, id)
+  }
+}
+
+/** Removes the token statistics of all but a model's newest steps; the pushes that were told with them stay. */
+export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<void> {
+  for (let old = await listOldStatistics(pool); old.length > 0; old = await listOldStatistics(pool)) {
+    for (const id of old) {
+      await artifacts.remove(tokenStatisticsKey(id))
+      await markStatisticsRemoved(pool, id)
+    }
+  }
+}
+
+/** Removes the payloads of jobs that were over for as many days as their entity keeps them. */
+export async function removeOldPayloads({ pool, artifacts }: Deps): Promise<void> {
+  for (const uri of await listOldPayloads(pool)) {
+    await removePayload({ pool, artifacts }, uri, (connection) => listOldPayloads(connection, uri))
+  }
+}
+
+/** Removes what jobs have saved of their progress when they are trained or over, and what they have saved anew. */
+export async function removeSpentProgress({ pool, artifacts }: Deps): Promise<void> {
+  for (const { jobId, ids, all } of await listSpentProgress(pool)) {
+    const folders = all ? [jobId] : ids.map((id) => `${jobId}/${id}`)
+    for (const folder of folders) await artifacts.removeAll(`progress/${folder}`)
+    await forgetProgress(pool, jobId, ids)
+  }
+}
