@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { insertBlob } from '../../db/artifacts/blobs.ts'
 import { whileHoldingKey } from '../../db/store/held-keys.ts'
-import { blobKey } from '../store/blobs.ts'
+import { keyOf } from '../layout.ts'
 import { spoolSource, type Spooled } from '../store/spool.ts'
 import { AddressRefused, AnswerFault } from '../../lib/outbound/refused.ts'
 import { InputRefused } from './address.ts'
@@ -56,7 +56,7 @@ async function fetchInput(
 }
 
 async function keepFetched(deps: FetchDeps, entity: string, { file, digest, size }: Spooled): Promise<StoredInput> {
-  const key = blobKey(entity, digest)
+  const key = keyOf('blob', { entity, digest })
   const { uri } = await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
     const stored = await deps.artifacts.adopt(key, file, { digest, size })
     await insertBlob(deps.pool, entity, { digest, size })

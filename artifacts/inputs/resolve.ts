@@ -1,6 +1,6 @@
 import { findArtifactVersion, type ArtifactFile, type ArtifactName } from '../../db/artifacts/versions.ts'
 import type { Pool } from '../../db/pool.ts'
-import { blobKey } from '../store/blobs.ts'
+import { isTrainingData, keyOf } from '../layout.ts'
 import { artifactKey, artifactUri } from '../store/keys.ts'
 import type { ArtifactStore } from '../store/store.ts'
 import { AddressRefused } from '../../lib/outbound/refused.ts'
@@ -42,7 +42,7 @@ async function findTrainingFile(
   const found = name.entity === entity ? await findArtifactVersion(pool, name, version) : undefined
   if (!found) throw noArtifact(name, version)
   const { digest } = pickTrainingFile(found.files)
-  return { uri: artifactUri(blobKey(entity, digest)), digest }
+  return { uri: artifactUri(keyOf('blob', { entity, digest })), digest }
 }
 
 function noArtifact({ entity, project, name }: ArtifactName, version: number | 'latest'): InputRefused {
@@ -70,9 +70,8 @@ function pickTrainingFile(files: ArtifactFile[]): ArtifactFile {
 /** An address as uploads and `npm run put` answer it: its last part is the digest of what lies there. */
 async function findStored({ artifacts }: InputDeps, entity: string, uri: string): Promise<Input> {
   const key = artifactKey(uri) ?? ''
-  const isOwn = [`payloads/${entity}/`, `artifacts/${entity}/`].some((prefix) => key.startsWith(prefix))
   const digest = /\/([0-9a-f]{64})(\.jsonl?)?$/.exec(key)?.[1]
-  if (isOwn && digest && (await artifacts.stat(key))) return { uri, digest }
+  if (isTrainingData(key, entity) && digest && (await artifacts.stat(key))) return { uri, digest }
   throw new InputRefused('InputNotFound', 'there is nothing at this address that belongs to the entity')
 }
 

@@ -1,4 +1,5 @@
-const scheme = 'artifact:///'
+import { scheme } from '../layout.ts'
+
 const segment = '[a-zA-Z0-9][a-zA-Z0-9._-]*'
 const keyPattern = new RegExp(`^[a-z0-9][a-zA-Z0-9._-]*(/${segment})*$`)
 // Below what S3 takes (1,024 bytes, of which a store's own prefix needs some) and what file systems take for a name.

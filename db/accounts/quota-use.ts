@@ -1,3 +1,4 @@
+import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import type { Connection } from '../pool.ts'
 
 /** How many unfinished jobs the entity's models have. */
@@ -30,9 +31,9 @@ export async function sumStoredBytes(connection: Connection, entity: string): Pr
        SELECT payload_uri, payload_bytes FROM training.logs
        WHERE model_id IN (SELECT id FROM kept) AND payload_bytes IS NOT NULL
        UNION
-       SELECT 'artifact:///artifacts/' || entity || '/' || digest, size FROM training.blobs WHERE entity = $1
+       SELECT ${sqlUri(sqlKey('blob', { entity: 'entity', digest: 'digest' }))}, size FROM training.blobs WHERE entity = $1
        UNION
-       SELECT 'artifact:///' || prefix, bytes FROM training.garbage
+       SELECT ${sqlUri('prefix')}, bytes FROM training.garbage
        WHERE split_part(prefix, '/', 2) = $1 AND split_part(prefix, '/', 1) IN ('payloads', 'artifacts', 'traces')
          AND kept_at IS NULL
      )

@@ -1,3 +1,4 @@
+import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import type { Connection, Pool } from '../pool.ts'
 
 /** A file in the store, known by the sha256 of its bytes. */
@@ -13,7 +14,7 @@ export const isBlobNeeded = `(
     WHERE a.entity = b.entity AND v.files @> jsonb_build_array(jsonb_build_object('digest', b.digest)))
   OR EXISTS (
     SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
-    WHERE m.deleted_at IS NULL AND j.input_uri = 'artifact:///artifacts/' || b.entity || '/' || b.digest))`
+    WHERE m.deleted_at IS NULL AND j.input_uri = ${sqlUri(sqlKey('blob', { entity: 'b.entity', digest: 'b.digest' }))}))`
 
 /** Notes that a file of an entity lies in the store. */
 export async function insertBlob(pool: Pool, entity: string, { digest, size }: Blob): Promise<void> {

@@ -1,3 +1,4 @@
+import { uriPrefixOf } from '../../artifacts/layout.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { cancelModelJobs, lockModelJobs } from '../jobs/endings.ts'
 
@@ -109,7 +110,7 @@ export async function listOwnPayloads(connection: Connection, modelId: string, o
     `SELECT DISTINCT uri FROM (
        SELECT input_uri AS uri FROM training.jobs WHERE model_id = $1 AND input_gone_at IS NULL
        UNION SELECT payload_uri FROM training.logs WHERE model_id = $1) own
-     WHERE starts_with(uri, 'artifact:///payloads/') AND ($2::text IS NULL OR uri = $2)
+     WHERE starts_with(uri, '${uriPrefixOf('payload')}') AND ($2::text IS NULL OR uri = $2)
        AND NOT EXISTS (SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
                        WHERE j.input_uri = own.uri AND m.deleted_at IS NULL)
        AND NOT EXISTS (SELECT FROM training.logs l JOIN training.models m ON m.id = l.model_id

@@ -1,3 +1,4 @@
+import { sqlKey, uriPrefixOf } from '../../artifacts/layout.ts'
 import type { Connection, Pool } from '../pool.ts'
 import { isBlobNeeded } from '../artifacts/blobs.ts'
 
@@ -142,7 +143,7 @@ export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<
          WHERE b.created_at < now() - make_interval(secs => $1) AND NOT ${isBlobNeeded}
          LIMIT 1000 FOR UPDATE SKIP LOCKED)
        RETURNING entity, digest, size)
-     INSERT INTO training.garbage (prefix, bytes) SELECT 'artifacts/' || entity || '/' || digest, size FROM gone
+     INSERT INTO training.garbage (prefix, bytes) SELECT ${sqlKey('blob', { entity: 'entity', digest: 'digest' })}, size FROM gone
      ON CONFLICT (prefix) DO NOTHING`,
     [afterSeconds],
   )
@@ -153,7 +154,7 @@ export async function listOldPayloads(connection: Connection, only?: string): Pr
   const { rows } = await connection.query<{ uri: string }>(
     `SELECT DISTINCT j.input_uri AS uri
      FROM training.jobs j JOIN auth.entities e ON e.entity = j.entity
-     WHERE e.payload_days IS NOT NULL AND j.input_gone_at IS NULL AND starts_with(j.input_uri, 'artifact:///payloads/')
+     WHERE e.payload_days IS NOT NULL AND j.input_gone_at IS NULL AND starts_with(j.input_uri, '${uriPrefixOf('payload')}')
        AND ($1::text IS NULL OR j.input_uri = $1) AND j.finished_at < now() - make_interval(days => e.payload_days)
        AND NOT EXISTS (SELECT FROM training.jobs o WHERE o.input_uri = j.input_uri
                        AND (o.finished_at IS NULL OR o.finished_at >= now() - make_interval(days => e.payload_days)))

@@ -1,3 +1,4 @@
+import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import pg from 'pg'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './attempts.ts'
@@ -142,7 +143,7 @@ async function readClaim(connection: Connection, jobId: string): Promise<Claim> 
        job.checkpoint_id AS "checkpointId",
        (SELECT jsonb_build_object('id', id, 'step', step, 'uri', uri, 'digest', digest) FROM training.checkpoints
         WHERE model_id = job.model_id AND deleted_at IS NULL ORDER BY step DESC LIMIT 1) AS "fromCheckpoint",
-       (SELECT jsonb_build_object('uri', 'artifact:///progress/' || p.job_id || '/' || p.id, 'digest', p.digest,
+       (SELECT jsonb_build_object('uri', ${sqlUri(sqlKey('progress', { job: 'p.job_id', save: 'p.id' }))}, 'digest', p.digest,
           'step', p.step)
         FROM training.job_progress p WHERE p.job_id = job.id ${newestProgressFirst} LIMIT 1) AS resume,
        (SELECT jsonb_build_object('uri', uri, 'digest', digest) FROM training.checkpoints

@@ -4,7 +4,7 @@ import type { Connection } from '../../db/pool.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import { artifactKey, isKey } from '../../artifacts/store/keys.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
-import { tokenStatisticsKey } from '../../artifacts/store/token-statistics.ts'
+import { folderOf, keyOf } from '../../artifacts/layout.ts'
 import type { Context } from '../context.ts'
 
 type Deps = Pick<Context, 'pool' | 'artifacts'>
@@ -16,13 +16,13 @@ export async function removeCheckpoints({ pool, artifacts }: Deps, modelId: stri
 
 /** Removes the files of a checkpoint, and the statistics of what it was trained on. */
 export async function removeCheckpointFiles({ artifacts }: Pick<Deps, 'artifacts'>, id: string): Promise<void> {
-  await artifacts.removeAll(`checkpoints/${id}`)
-  await artifacts.remove(tokenStatisticsKey(id))
+  await artifacts.removeAll(keyOf('checkpoint', { checkpoint: id }))
+  await artifacts.remove(keyOf('statistics', { checkpoint: id }))
 }
 
 /** Removes what the jobs of a deleted model have saved, registered or not. */
 export async function removeProgress({ pool, artifacts }: Deps, modelId: string): Promise<void> {
-  for (const id of await listSavingJobs(pool, modelId)) await artifacts.removeAll(`progress/${id}`)
+  for (const id of await listSavingJobs(pool, modelId)) await artifacts.removeAll(folderOf('progress', { job: id }))
 }
 
 /**

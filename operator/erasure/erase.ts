@@ -13,9 +13,8 @@ import {
   listOwnPayloads,
   type DeletedModelRow,
 } from '../../db/deletion/removal.ts'
-import { uploadsOf } from '../../artifacts/store/blobs.ts'
 import { artifactKey } from '../../artifacts/store/keys.ts'
-import { tokenStatisticsKey } from '../../artifacts/store/token-statistics.ts'
+import { folderOf, keyOf } from '../../artifacts/layout.ts'
 import type { Context } from '../context.ts'
 import { removeBelow } from '../deletion/files.ts'
 import { clearModel } from '../deletion/models.ts'
@@ -55,7 +54,7 @@ async function erase(context: Context, erasure: RunningErasure, afterSeconds: nu
 
 /** What belongs to no project: files that were never completed, and what no row points at. */
 async function eraseRest(context: Context, erasure: RunningErasure): Promise<boolean> {
-  await removeBelow(context.artifacts, uploadsOf(erasure.entity))
+  await removeBelow(context.artifacts, folderOf('upload', { entity: erasure.entity }))
   return eraseLeftovers(context, erasure)
 }
 
@@ -68,12 +67,12 @@ async function measure({ pool, artifacts }: Context, models: DeletedModelRow[]) 
   }
   for (const { id } of models) {
     for (const checkpoint of await listCheckpointFolders(pool, id)) {
-      for await (const { size } of artifacts.list(`checkpoints/${checkpoint}`)) add(size)
-      const statistics = await artifacts.stat(tokenStatisticsKey(checkpoint))
+      for await (const { size } of artifacts.list(keyOf('checkpoint', { checkpoint }))) add(size)
+      const statistics = await artifacts.stat(keyOf('statistics', { checkpoint }))
       if (statistics) add(statistics.size)
     }
     for (const job of await listSavingJobs(pool, id)) {
-      for await (const { size } of artifacts.list(`progress/${job}`)) add(size)
+      for await (const { size } of artifacts.list(folderOf('progress', { job }))) add(size)
     }
     for (const uri of await listOwnPayloads(pool, id)) {
       const found = await artifacts.stat(artifactKey(uri) ?? 'none')

@@ -1,3 +1,4 @@
+import { folderOf } from '../../artifacts/layout.ts'
 import { countErased, type RunningErasure } from '../../db/erasure/erase.ts'
 import { forgetGarbageOf } from '../../db/gc/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
@@ -9,7 +10,7 @@ import { gatherUnits, type Unit } from '../gc/units.ts'
 type Deps = Pick<Context, 'pool' | 'tracing' | 'artifacts'>
 
 // Where keys begin with the name of their entity.
-const places = ['payloads', 'artifacts', 'traces']
+const kinds = ['payload', 'blob', 'call'] as const
 const unitsAtOnce = 500
 
 /**
@@ -18,8 +19,8 @@ const unitsAtOnce = 500
  */
 export async function eraseLeftovers(deps: Deps, erasure: RunningErasure): Promise<boolean> {
   let areGone = true
-  for (const place of places) {
-    for await (const unit of listUnreferenced(deps, `${place}/${erasure.entity}`)) {
+  for (const kind of kinds) {
+    for await (const unit of listUnreferenced(deps, folderOf(kind, { entity: erasure.entity }))) {
       const isGone = await eraseUnit(deps, erasure, unit)
       areGone &&= isGone
     }

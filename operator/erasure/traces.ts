@@ -1,3 +1,4 @@
+import { folderOfTraces } from '../../artifacts/layout.ts'
 import {
   closeProjects,
   countClosedProjects,
@@ -52,5 +53,5 @@ async function eraseProject(deps: Deps, entity: string, number: number): Promise
   while ((await purgeProjectCalls(tracing, { number, limit: atOnce })) > 0);
   while ((await eraseSomeRows(tracing, number, atOnce)) > 0);
   // Also what a writer had put there when it died.
-  await removeBelow(artifacts, `traces/${entity}/${number}`)
+  await removeBelow(artifacts, folderOfTraces(entity, number))
 }

@@ -1,3 +1,4 @@
+import { locate, type Kind } from '../../artifacts/layout.ts'
 import type { ListedArtifact } from '../../artifacts/store/store.ts'
 
 /**
@@ -5,24 +6,12 @@ import type { ListedArtifact } from '../../artifacts/store/store.ts'
  * upload, a payload of a call, and a file of traces.
  */
 export interface Unit {
-  kind: 'checkpoint' | 'statistics' | 'progress' | 'payload' | 'blob' | 'upload' | 'call' | 'traceFile'
+  kind: Kind
   prefix: string
   bytes: number
   /** of its newest object */
   modifiedAt: Date
 }
-
-const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
-const places: [Unit['kind'], RegExp][] = [
-  ['checkpoint', new RegExp(`^checkpoints/${uuid}(?=/)`)],
-  ['progress', new RegExp(`^progress/${uuid}/${uuid}(?=/)`)],
-  ['statistics', new RegExp(`^token-statistics/${uuid}\\.parquet$`)],
-  ['payload', /^payloads\/[^/]+\/[^/]+$/],
-  ['blob', /^artifacts\/[^/]+\/[^/]+$/],
-  ['upload', /^uploads\/[^/]+\/[^/]+(?=\/)/],
-  ['call', /^traces\/[^/]+\/\d{1,9}\/calls\/[^/]+$/],
-  ['traceFile', /^traces\/[^/]+\/\d{1,9}\/files\/[^/]+$/],
-]
 
 /**
  * The units of a listing, in portions of `atOnce`. Stores list what lies together one after the other; a unit whose
@@ -46,12 +35,4 @@ export async function* gatherUnits(listed: AsyncIterable<ListedArtifact>, atOnce
     portion.push({ ...found, bytes: size, modifiedAt })
   }
   if (portion.length > 0) yield portion
-}
-
-function locate(key: string): Pick<Unit, 'kind' | 'prefix'> | undefined {
-  for (const [kind, pattern] of places) {
-    const prefix = pattern.exec(key)?.[0]
-    if (prefix !== undefined) return { kind, prefix }
-  }
-  return undefined
 }

@@ -1,6 +1,6 @@
 import { listOldOptimizers, listOldPayloads, markOptimizerRemoved } from '../../db/gc/garbage.ts'
 import { listOldStatistics, markStatisticsRemoved } from '../../db/checkpoints/token-statistics.ts'
-import { tokenStatisticsKey } from '../../artifacts/store/token-statistics.ts'
+import { folderOf, keyOf, optimizerFile } from '../../artifacts/layout.ts'
 import { forgetProgress, listSpentProgress } from '../../db/jobs/progress.ts'
 import type { Context } from '../context.ts'
 import { removePayload } from '../deletion/files.ts'
@@ -10,7 +10,7 @@ type Deps = Pick<Context, 'pool' | 'artifacts'>
 /** Removes the optimizer state of checkpoints that have a newer one beside them: only the next job of a model needs it. */
 export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<void> {
   for (const id of await listOldOptimizers(pool)) {
-    await artifacts.remove(`checkpoints/${id}/optimizer.safetensors`)
+    await artifacts.remove(`${keyOf('checkpoint', { checkpoint: id })}/${optimizerFile}`)
     await markOptimizerRemoved(pool, id)
   }
 }
@@ -19,7 +19,7 @@ export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<vo
 export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<void> {
   for (let old = await listOldStatistics(pool); old.length > 0; old = await listOldStatistics(pool)) {
     for (const id of old) {
-      await artifacts.remove(tokenStatisticsKey(id))
+      await artifacts.remove(keyOf('statistics', { checkpoint: id }))
       await markStatisticsRemoved(pool, id)
     }
   }
@@ -35,8 +35,8 @@ export async function removeOldPayloads({ pool, artifacts }: Deps): Promise<void
 /** Removes what jobs have saved of their progress when they are trained or over, and what they have saved anew. */
 export async function removeSpentProgress({ pool, artifacts }: Deps): Promise<void> {
   for (const { jobId, ids, all } of await listSpentProgress(pool)) {
-    const folders = all ? [jobId] : ids.map((id) => `${jobId}/${id}`)
-    for (const folder of folders) await artifacts.removeAll(`progress/${folder}`)
+    const saves = ids.map((save) => keyOf('progress', { job: jobId, save }))
+    for (const folder of all ? [folderOf('progress', { job: jobId })] : saves) await artifacts.removeAll(folder)
     await forgetProgress(pool, jobId, ids)
   }
 }

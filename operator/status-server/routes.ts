@@ -1,3 +1,4 @@
+import { uriPrefixOf } from '../../artifacts/layout.ts'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import type { Attempt, ReportOutcome } from '../../db/jobs/attempts.ts'
@@ -137,8 +138,8 @@ function readClaimant(body: ReturnType<typeof parseClaim>, pod: TrainerPod): Cla
 }
 
 function readProgress({ uri, digest, step }: ReturnType<typeof parseProgress>, jobId: string): ReportedProgress {
-  const [folder, id = ''] = uri.slice('artifact:///progress/'.length).split('/')
-  if (folder !== jobId.toLowerCase()) throw new Problem(422, `uri must lie below artifact:///progress/${jobId}/`)
+  const [folder, id = ''] = uri.slice(uriPrefixOf('progress').length).split('/')
+  if (folder !== jobId.toLowerCase()) throw new Problem(422, `uri must lie below ${uriPrefixOf('progress')}${jobId}/`)
   return { id, digest, step }
 }
 

@@ -1,3 +1,4 @@
+import { patternOf, scheme, type Kind } from '../../artifacts/layout.ts'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Type, type Static, type TObject } from 'typebox'
 import { maxSeq } from '../../db/jobs/logs.ts'
@@ -6,7 +7,8 @@ import { Problem } from './problem.ts'
 // Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 // As Postgres writes it, so that a folder has one name only.
-const lowerUuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+/** The address of something in the artifact store. */
+const uriPattern = (kind: Kind) => `^${scheme}${patternOf(kind)}$`
 const maxInteger = 2_147_483_646 // Postgres integer; the terminal event takes one more
 const name = '^[A-Za-z0-9_./:@-]{1,100}$'
 const numbers = Type.Record(Type.String({ pattern: name }), Type.Number(), {
@@ -62,14 +64,14 @@ const event = Type.Unsafe<Static<typeof startedEvent> | Static<typeof stepEvent>
 const eventsBody = Type.Object({ events: Type.Array(event, { minItems: 1, maxItems: 10_000 }) })
 
 const checkpointBody = Type.Object({
-  uri: Type.String({ pattern: '^artifact:///checkpoints/[0-9a-f-]{36}$' }),
+  uri: Type.String({ pattern: uriPattern('checkpoint') }),
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   metrics: numbers,
   warnings,
 })
 
 const progressBody = Type.Object({
-  uri: Type.String({ pattern: `^artifact:///progress/${lowerUuid}/${lowerUuid}$` }),
+  uri: Type.String({ pattern: uriPattern('progress') }),
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   step: Type.Integer({ minimum: 0, maximum: maxInteger }),
 })
@@ -98,10 +100,7 @@ const logBody = Type.Object({
 const maxPushes = 100_000
 
 const statisticsBody = Type.Object({
-  uri: Type.Union([
-    Type.String({ pattern: '^artifact:///token-statistics/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.parquet$' }),
-    Type.Null(),
-  ]),
+  uri: Type.Union([Type.String({ pattern: uriPattern('statistics') }), Type.Null()]),
   digest: Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()]),
   bytes: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
   pushes: Type.Record(Type.String({ pattern: '^[0-9]{1,6}/[0-9]{1,6}$' }), Type.Number(), {

@@ -1,3 +1,4 @@
+import { keyOf } from '../../artifacts/layout.ts'
 import { recordCheckpointBytes } from '../../db/checkpoints/checkpoints.ts'
 import type { Context } from '../context.ts'
 
@@ -8,7 +9,7 @@ export async function measureCheckpoint(
 ): Promise<void> {
   try {
     let bytes = 0
-    for await (const { size } of artifacts.list(`checkpoints/${checkpointId}`)) bytes += size
+    for await (const { size } of artifacts.list(keyOf('checkpoint', { checkpoint: checkpointId }))) bytes += size
     await recordCheckpointBytes(pool, checkpointId, bytes)
   } catch (error) {
     log.warn({ error, checkpoint: checkpointId }, 'checkpoint not measured')

@@ -1,3 +1,4 @@
+import { isTrainingData, uriPrefixOf } from '../../artifacts/layout.ts'
 import type { TrainingJob } from '../../crds/generated.ts'
 import { reasons } from '../../crds/names.ts'
 import type { JobFailure } from '../../db/jobs/attempts.ts'
@@ -95,12 +96,11 @@ function fetchingInput({ inputFault }: OperatorJob): Wait {
 
 /** A job may read only what belongs to its entity. */
 function isInputAllowed({ inputUri, entity }: OperatorJob): boolean {
-  const key = artifactKey(inputUri) ?? ''
-  return key.startsWith(`payloads/${entity}/`) || key.startsWith(`artifacts/${entity}/`)
+  return isTrainingData(artifactKey(inputUri) ?? '', entity)
 }
 
 function inputNotAllowed({ entity }: OperatorJob): JobFailure {
-  const message = `spec.inputRef.uri must be an address below artifact:///payloads/${entity}/, the model's entity`
+  const message = `spec.inputRef.uri must be an address below ${uriPrefixOf('payload')}${entity}/, the model's entity`
   return { category: 'User', reason: reasons.inputNotAllowed, message, retryable: false }
 }
 

@@ -15,9 +15,8 @@ import type { RunningErasure } from '../../db/erasure/erase.ts'
 import { listOldPayloads } from '../../db/gc/garbage.ts'
 import { openTraceProject } from '../../db/tracing/projects.ts'
 import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
-import { blobKey } from '../../artifacts/store/blobs.ts'
+import { keyOf } from '../../artifacts/layout.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
-import { payloadKey } from '../../artifacts/store/payloads.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eraseBlobs } from '../../operator/erasure/blobs.ts'
@@ -111,7 +110,7 @@ async function spool(text: string) {
 }
 
 describe('a payload of a job', () => {
-  const key = payloadKey('team', sha256('body'))
+  const key = keyOf('payload', { entity: 'team', digest: sha256('body') })
   const uri = `artifact:///${key}`
   const store = (commit: () => Promise<unknown>, into = artifacts) =>
     spool('body').then((body) => storeBody(apiDeps(into), { entity: 'team', body }, commit))
@@ -211,7 +210,7 @@ describe('a payload of a job', () => {
 
 describe('a file of a data set', () => {
   const digest = sha256('rows')
-  const key = blobKey('team', digest)
+  const key = keyOf('blob', { entity: 'team', digest })
   const erasure = (): RunningErasure => ({
     id: randomUUID(),
     entity: 'team',

@@ -1,3 +1,4 @@
+import { keyOf } from '../../../artifacts/layout.ts'
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { StoredCall } from '../../../db/tracing/read-calls.ts'
@@ -58,7 +59,7 @@ export class Spill {
       if (yielder.isDue()) await yielder.yield()
     }
     const name = hash.digest('hex')
-    const key = `traces/${project.entity}/${project.number}/calls/${name}`
+    const key = keyOf('call', { entity: project.entity, project: project.number, name })
     this.#holders.push(await holdKey({ pool: this.#pool, schema: 'tracing' }, key))
     await this.#artifacts.put(key, bytes)
     return { key, size: bytes.length }

@@ -1,3 +1,4 @@
+import { keyOf } from '../../../artifacts/layout.ts'
 import type { Readable } from 'node:stream'
 import { addFile, findFile, hasFile, type FilePlace } from '../../../db/tracing/files.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
@@ -37,16 +38,11 @@ async function storeLarge(
   add: (place: FilePlace) => Promise<void>,
 ): Promise<void> {
   const sha256 = content.sha256.toString('hex')
-  const artifactKey = `${projectFiles(project)}/${sha256}`
+  const artifactKey = keyOf('traceFile', { entity: project.entity, project: project.number, digest: sha256 })
   await whileHoldingKey({ pool, schema: 'tracing' }, artifactKey, async () => {
     await artifacts.adopt(artifactKey, content.spooled, { digest: sha256, size: content.size })
     await add({ artifactKey })
   })
-}
-
-/** Where the large files of a project lie. */
-export function projectFiles({ entity, number }: Pick<Project, 'entity' | 'number'>): string {
-  return `traces/${entity}/${number}/files`
 }
 
 /** The bytes of a file. @throws {TraceRefusal} 404 */

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { findBlobSize } from '../../../db/artifacts/blobs.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
-import { uploadPrefix, uploadsOf } from '../../../artifacts/store/blobs.ts'
+import { folderOf, keyOf } from '../../../artifacts/layout.ts'
 import type { Spooled } from '../../../artifacts/store/spool.ts'
 import { sumSizes } from '../../../artifacts/store/sum-sizes.ts'
 import type { Deps } from '../../deps.ts'
@@ -58,7 +58,7 @@ export async function receiveBlob(deps: Deps, name: BlobName, ctx: RequestContex
   if (before.complete) return before
   if (span.start > before.size) throw gap(before.size)
   // What lies of files that are not complete counts too.
-  const beside = () => sumSizes(deps.artifacts, uploadsOf(name.entity))
+  const beside = () => sumSizes(deps.artifacts, folderOf('upload', { entity: name.entity }))
   return withUpload(deps, ctx, (incoming) => receivePart(deps, name, { ctx, span, incoming }), beside)
 }
 
@@ -104,7 +104,9 @@ async function finishBlob(deps: Deps, name: BlobName, spooled: Spooled): Promise
   const isRight = spooled.digest === name.digest
   if (isRight) await keepBlob(deps, name.entity, spooled)
   else await rm(spooled.file, { force: true })
-  await storeOrRefuse(deps, () => deps.artifacts.removeAll(uploadPrefix(name.entity, name.digest)))
+  await storeOrRefuse(deps, () =>
+    deps.artifacts.removeAll(keyOf('upload', { entity: name.entity, digest: name.digest })),
+  )
   if (isRight) return { digest: name.digest, size: spooled.size, complete: true }
   const msg = `Value error, the bytes have the sha256 ${spooled.digest}; all of them were dropped`
   throw unprocessable({ loc: ['path', 'digest'], msg, type: 'value_error' })
@@ -112,7 +114,7 @@ async function finishBlob(deps: Deps, name: BlobName, spooled: Spooled): Promise
 
 async function keepPart(deps: Deps, name: BlobName, start: number, { file, digest, size }: Spooled): Promise<void> {
   if (size === 0) return rm(file, { force: true })
-  const prefix = uploadPrefix(name.entity, name.digest)
+  const prefix = keyOf('upload', { entity: name.entity, digest: name.digest })
   const key = `${prefix}/${start}-${start + size}`
   await whileHoldingKey({ pool: deps.pool, schema: 'training' }, prefix, () =>
     storeOrRefuse(deps, () => deps.artifacts.adopt(key, file, { digest, size })),
@@ -122,7 +124,7 @@ async function keepPart(deps: Deps, name: BlobName, start: number, { file, diges
 /** The parts of an unfinished file, by where they start. */
 async function listParts(deps: Deps, { entity, digest }: BlobName): Promise<Part[]> {
   const parts: Part[] = []
-  for await (const { key } of deps.artifacts.list(uploadPrefix(entity, digest))) {
+  for await (const { key } of deps.artifacts.list(keyOf('upload', { entity, digest }))) {
     const [start = 0, end = 0] = key
       .slice(key.lastIndexOf('/') + 1)
       .split('-')

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
 import { trainingFiles } from '../../../artifacts/inputs/resolve.ts'
-import { blobKey } from '../../../artifacts/store/blobs.ts'
+import { keyOf } from '../../../artifacts/layout.ts'
 import { StoreFailed } from '../../../artifacts/store/failed.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { Spooled } from '../../../artifacts/store/spool.ts'
@@ -38,7 +38,7 @@ export async function checkStoredData(
     files.filter((file) => isSftData(file.path, plan.check)).map((file) => [file.digest, file.path]),
   )
   for (const [digest, path] of wanted) {
-    const spooled = await copyStored(deps, blobKey(entity, digest))
+    const spooled = await copyStored(deps, keyOf('blob', { entity, digest }))
     try {
       if (spooled) await checkData(deps, { path, spooled }, plan)
     } finally {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { blobKey } from '../../../artifacts/store/blobs.ts'
+import { keyOf } from '../../../artifacts/layout.ts'
 import type { ByteRange } from '../../../artifacts/store/store.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
@@ -81,7 +81,7 @@ function routeVersions(api: Api, deps: Deps): void {
       const file = version.files.find((each) => each.path === params['path'])
       if (!file) throw notFound('File')
       const { digest, size } = file
-      const open = (range?: ByteRange) => deps.artifacts.open(blobKey(version.entity, digest), range)
+      const open = (range?: ByteRange) => deps.artifacts.open(keyOf('blob', { entity: version.entity, digest }), range)
       await sendFile(ctx, { name: file.path, type: 'application/octet-stream', digest, size, open })
     },
   )

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { insertBlob, renewBlob, type Blob } from '../../../db/artifacts/blobs.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
-import { blobKey } from '../../../artifacts/store/blobs.ts'
+import { keyOf } from '../../../artifacts/layout.ts'
 import { SourceTooLarge, spoolSource, type Spooled } from '../../../artifacts/store/spool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireStorage } from '../../accounts/limits/service.ts'
@@ -30,7 +30,7 @@ export async function spoolUpload(
 /** Puts a spooled file into the store under its digest, and notes it. @throws {Refusal} 403 when the entity has no room */
 export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Promise<Blob> {
   const { digest, size } = spooled
-  const key = blobKey(entity, digest)
+  const key = keyOf('blob', { entity, digest })
   await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, () =>
     storeBlob(deps, entity, { ...spooled, key }),
   )

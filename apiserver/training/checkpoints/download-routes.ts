@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { ByteRange } from '../../../artifacts/store/store.ts'
-import { tokenStatisticsKey } from '../../../artifacts/store/token-statistics.ts'
+import { keyOf } from '../../../artifacts/layout.ts'
 import type { Deps } from '../../deps.ts'
 import type { Api } from '../../http/api.ts'
 import { sendFile } from '../../http/send-file.ts'
@@ -70,7 +70,7 @@ export function routeDownloads(api: Api, deps: Deps): void {
       const { id, step, statistics } = await find(caller.entity, params)
       if (!statistics) throw notFound('File')
       const name = `token-statistics-step${step}.parquet`
-      const open = (range?: ByteRange) => deps.artifacts.open(tokenStatisticsKey(id), range)
+      const open = (range?: ByteRange) => deps.artifacts.open(keyOf('statistics', { checkpoint: id }), range)
       await sendFile(ctx, { ...statistics, type: parquet, name, open })
     },
   )

@@ -1,3 +1,4 @@
+import { optimizerFile } from '../../../artifacts/layout.ts'
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { StoredCheckpoint } from '../../../db/checkpoints/checkpoints.ts'
@@ -8,7 +9,6 @@ import { notFound } from '../../refusal.ts'
 
 const manifestName = 'manifest.json'
 // Trainers go on from it; nobody else can use it.
-const optimizerState = 'optimizer.safetensors'
 
 /** A file of a checkpoint: its name, its size in bytes, and the sha256 of its bytes in hex. */
 export interface CheckpointFile {
@@ -30,7 +30,7 @@ export async function listCheckpointFiles(
   const folder = artifactKey(uri)
   if (folder === undefined) throw new Error('a checkpoint has no address in the store')
   const manifest = await readManifest(artifacts, `${folder}/${manifestName}`)
-  const names = Object.entries(manifest.files).filter(([name]) => name !== optimizerState)
+  const names = Object.entries(manifest.files).filter(([name]) => name !== optimizerFile)
   const files = await Promise.all(
     names.map(async ([path, digest]) => {
       const key = `${folder}/${path}`

@@ -3,7 +3,7 @@ import { whileHoldingKey, whileUnheld } from '../../../db/store/held-keys.ts'
 import { readInstallation } from '../../../db/store/installation.ts'
 import { referToPayloads } from '../../../db/store/references.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
-import { payloadKey } from '../../../artifacts/store/payloads.ts'
+import { keyOf } from '../../../artifacts/layout.ts'
 import type { StoredArtifact } from '../../../artifacts/store/store.ts'
 import type { Deps } from '../../deps.ts'
 import { keepStorable, type SpooledBody } from './spool.ts'
@@ -19,7 +19,7 @@ export async function storeBody<T>(
 ): Promise<T> {
   const { file, size } = body
   const digest = body.digest.toString('hex')
-  const key = payloadKey(entity, digest)
+  const key = keyOf('payload', { entity, digest })
   const stored = { isThere: false }
   try {
     return await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {

@@ -1,3 +1,4 @@
+import { keyOf } from '../../../artifacts/layout.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { findBaseModel, type BaseModelRow } from '../../../db/base-models/base-models.ts'
 import { findCheckpoint, type StoredCheckpoint } from '../../../db/checkpoints/checkpoints.ts'
@@ -74,7 +75,7 @@ function describeFork(
     crName: resourceName(name.name, id),
     retention: null,
     from: { modelId: source.id, step: checkpoint?.step ?? 0, checkpointId: checkpoint?.id ?? null },
-    copy: checkpoint ? { id: copyId, uri: artifactUri(`checkpoints/${copyId}`) } : null,
+    copy: checkpoint ? { id: copyId, uri: artifactUri(keyOf('checkpoint', { checkpoint: copyId })) } : null,
   }
 }
 
