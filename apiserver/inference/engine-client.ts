@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import { engineOrigin } from '../../crds/engine-address.ts'
+import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import type { Logger } from '../../lib/log.ts'
 import { unavailable, type Refusal } from '../refusal.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
@@ -37,8 +38,8 @@ export class EngineClient {
     bodyTimeout: replyTimeoutMs,
     connect: { timeout: connectTimeoutMs },
   })
-  /** Requests under way by pod address; a pod without any has no entry. */
-  readonly #inFlight = new Map<string, number>()
+  /** Counts the requests under way by the address of their pod. */
+  readonly #inFlight = new FairSemaphore({ permits: Infinity })
 
   constructor(pods: EnginePods, engineKey: string, log: Logger) {
     this.#pods = pods
@@ -77,13 +78,13 @@ export class EngineClient {
   }
 
   #pickPod(pods: EnginePod[], failed: Set<string>): EnginePod | undefined {
-    const load = (pod: EnginePod) => this.#inFlight.get(pod.ip) ?? 0
+    const load = (pod: EnginePod) => this.#inFlight.heldBy(pod.ip)
     return pods.filter((pod) => !failed.has(pod.ip)).toSorted((a, b) => load(a) - load(b))[0]
   }
 
   /** The response, or undefined when the pod broke off before it gave one: a chat changes nothing, so another may try. */
   async #tryPod(pod: EnginePod, request: EngineRequest): Promise<Dispatcher.ResponseData | undefined> {
-    const finish = this.#countRequest(pod.ip)
+    const finish = await this.#inFlight.acquire({ key: pod.ip })
     try {
       const response = await this.#send(pod, request)
       response.body.once('close', finish)
@@ -117,18 +118,6 @@ export class EngineClient {
   /** What engines know an entity by: they see whether two requests are of one, and not whose. */
   #disguise(entity: string): string {
     return createHmac('sha256', this.#engineKey).update(entity).digest('hex').slice(0, 32)
-  }
-
-  #countRequest(ip: string): () => void {
-    this.#inFlight.set(ip, (this.#inFlight.get(ip) ?? 0) + 1)
-    let counted = true
-    return () => {
-      if (!counted) return
-      counted = false
-      const rest = (this.#inFlight.get(ip) ?? 1) - 1
-      if (rest > 0) this.#inFlight.set(ip, rest)
-      else this.#inFlight.delete(ip)
-    }
   }
 }
 
