@@ -17,12 +17,13 @@ const commands = {
   put: 'local/put.ts',
   test: 'test/run.ts',
   'test:hostile': 'test/hostile.ts',
+  'test:mutations': 'test/mutations.ts',
   'test:gpu': 'test/gpu.ts',
   check: 'test/check.ts',
   bench: 'test/bench/run.ts',
   gen: 'crds/generate.ts',
 }
-const startsAStack = new Set(['demo', 'up', 'test', 'test:hostile', 'test:gpu', 'bench'])
+const startsAStack = new Set(['demo', 'up', 'test', 'test:hostile', 'test:mutations', 'test:gpu', 'bench'])
 
 function runCommand(file, args) {
   const bin = path.join(repository, 'node_modules', '.bin')
