@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainyard_trainer.compute.base import Base
-from trainyard_trainer.compute.loading import Source, load_base
+from trainyard_trainer.compute.model.base import Base
+from trainyard_trainer.compute.model.loading import Source, load_base
 
 MODEL = Path(__file__).parent / "models" / "tiny-chat"
 
 pytest_plugins = [
-    "trainyard_artifacts.stores_for_tests",
-    "trainyard_trainer.compute.turns_for_tests",
-    "trainyard_trainer.control_for_tests",
-    "trainyard_trainer.jobs_for_tests",
-    "trainyard_trainer.nursery_for_tests",
-    "trainyard_trainer.status_server_for_tests",
-    "trainyard_trainer.survivors_for_tests",
-    "trainyard_trainer.work_for_tests",
+    "testing.stores",
+    "testing.scheduled_runs",
+    "testing.fake_status_server",
+    "testing.jobs",
+    "testing.trainer_processes",
+    "testing.scripted_server",
+    "testing.interruption",
+    "testing.worker_jobs",
 ]
 
 

@@ -10,29 +10,29 @@ from bench.contestant import Round, serve_rounds
 from bench.data import make_rl_steps, make_rows, make_sft_steps, make_tenants
 from bench.latency import measure_latency
 from bench.ours import Trainer, make_states
-from trainyard_trainer.compute.optimizer import RL, SFT
-from trainyard_trainer.compute.policy import SMALL_PASS, Policy
+from trainyard_trainer.compute.model.optimizer import RL, SFT
+from trainyard_trainer.compute.scheduling.policy import DEFAULT_CPU_TOKENS, Policy
 from trainyard_trainer.config import ANY
 
 
-def train_rows(*, even: bool = False, packs: bool = True, pass_tokens: int = SMALL_PASS) -> Callable[[], Round]:
+def train_rows(*, even: bool = False, packs: bool = True, pass_tokens: int = DEFAULT_CPU_TOKENS) -> Callable[[], Round]:
     trainer = Trainer(SFT, Policy(pass_tokens), packs=packs)
     steps = make_sft_steps(make_rows(even=even))
-    (state,) = make_states(trainer.machine, 1)
+    (state,) = make_states(trainer.executor, 1)
     return lambda: trainer.train([state], [steps])
 
 
 def train_samples() -> Callable[[], Round]:
-    trainer = Trainer(RL, Policy(SMALL_PASS))
+    trainer = Trainer(RL, Policy(DEFAULT_CPU_TOKENS))
     steps = make_rl_steps()
-    (state,) = make_states(trainer.machine, 1)
+    (state,) = make_states(trainer.executor, 1)
     return lambda: trainer.train([state], [steps])
 
 
 def train_tenants(*, together: bool) -> Callable[[], Round]:
-    trainer = Trainer(SFT, Policy(SMALL_PASS, ANY))
+    trainer = Trainer(SFT, Policy(DEFAULT_CPU_TOKENS, ANY))
     tenants = make_tenants()
-    states = make_states(trainer.machine, len(tenants))
+    states = make_states(trainer.executor, len(tenants))
     return lambda: trainer.train(states, tenants, together=together)
 
 

@@ -26,7 +26,7 @@ class Stopwatch:
     def stop(self) -> None:
         self.stopped = read_clocks()
 
-    def tell(self, tokens: int, losses: list[float]) -> Round:
+    def finish(self, tokens: int, losses: list[float]) -> Round:
         seconds, cpu_seconds = (stop - start for start, stop in zip(self.started, self.stopped, strict=True))
         return Round(seconds, cpu_seconds, tokens, losses)
 
@@ -40,7 +40,7 @@ def time_round(tokens: int, run: Callable[[], list[float]]) -> Round:
     watch.start()
     losses = run()
     watch.stop()
-    return watch.tell(tokens, losses)
+    return watch.finish(tokens, losses)
 
 
 def serve_rounds(prepare: Callable[[], Callable[[], Round]]) -> None:

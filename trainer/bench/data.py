@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trainyard_trainer.compute.example import Example
-from trainyard_trainer.compute.step import Step
+from trainyard_trainer.compute.rows.example import Example
+from trainyard_trainer.compute.rows.step import Step
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step as build_rl_step
@@ -17,7 +17,7 @@ LEARNING_RATE = 1e-3
 MAX_LENGTH = 4096
 # Conversations: most are short, a few are long (log-normal); the first third of each is not trained on.
 ROWS_PER_STEP, STEPS = 32, 2
-MEDIAN_LENGTH, SPREAD, SHORTEST, LONGEST = 64, 1.0, 16, 2048
+MEDIAN_LENGTH, SPREAD, MIN_LENGTH, MAX_LENGTH = 64, 1.0, 16, 2048
 # Jobs of several models, with the batches that SFT has by default.
 TENANTS, TENANT_ROWS_PER_STEP, TENANT_STEPS = 4, 2, 8
 # Groups of completions of one prompt.
@@ -30,11 +30,11 @@ RL_CONFIG = parse_config({"ppo": True, "learning_rate": LEARNING_RATE})
 def make_rows(count: int = ROWS_PER_STEP * STEPS, *, seed: int = 0, even: bool = False) -> list[Example]:
     """Of the same lengths for every seed; with `even`, all of one length."""
     drawn = np.random.default_rng(0).normal(np.log(MEDIAN_LENGTH), SPREAD, count)
-    lengths = np.exp(drawn).clip(SHORTEST, LONGEST).astype(int)
+    lengths = np.exp(drawn).clip(MIN_LENGTH, MAX_LENGTH).astype(int)
     if even:
         lengths[:] = lengths.mean()
     random = np.random.default_rng(seed)
-    return [make_row(random, length, place) for place, length in enumerate(lengths)]
+    return [make_row(random, length, index) for index, length in enumerate(lengths)]
 
 
 def make_row(random: np.random.Generator, length: int, family: int) -> Example:

@@ -28,18 +28,18 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedConfig, PreTrainedTokenizerBase, Qwen3Config
 
-from trainyard_trainer.compute.base import Base
-from trainyard_trainer.compute.example import Example
-from trainyard_trainer.compute.loading import forbid_dropout, prepare
-from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.optimizer import RL, SFT
-from trainyard_trainer.compute.policy import LARGE_PASS, Policy
-from trainyard_trainer.compute.sharding import get_head
-from trainyard_trainer.compute.slots import Shape
-from trainyard_trainer.compute.step import Step
-from trainyard_trainer.compute.targets import DEFAULT_TARGETS
-from trainyard_trainer.compute.turns import Turns, measure_memory
-from trainyard_trainer.compute.work import StepTaken, Work
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.model.base import Base
+from trainyard_trainer.compute.model.loading import forbid_dropout, prepare
+from trainyard_trainer.compute.model.optimizer import RL, SFT
+from trainyard_trainer.compute.model.sharding import get_head
+from trainyard_trainer.compute.model.slots import Shape
+from trainyard_trainer.compute.model.targets import DEFAULT_TARGETS
+from trainyard_trainer.compute.rows.example import Example
+from trainyard_trainer.compute.rows.step import Step
+from trainyard_trainer.compute.scheduling.policy import DEFAULT_GPU_TOKENS, Policy
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler, measure_memory
+from trainyard_trainer.compute.scheduling.training_run import StepReport, TrainingRun
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step as build_rl_step
@@ -100,17 +100,17 @@ def make_step(method: str, length: int, vocabulary: int, seed: int) -> Step:
     prompt, a quarter of each."""
     random = np.random.default_rng(seed)
     if method == "sft":
-        rows = [Example(random.integers(vocabulary, size=length), mask(length, 3), place) for place in range(SEQUENCES)]
+        rows = [Example(random.integers(vocabulary, size=length), mask(length, 3), index) for index in range(SEQUENCES)]
         return Step(rows, SftObjective(SEQUENCES, SEQUENCES * length, 0), LEARNING_RATE, count_trained(rows))
     prompt = random.integers(vocabulary, size=length // 4)
-    samples = [make_sample(random, prompt, length, vocabulary, place) for place in range(SEQUENCES)]
+    samples = [make_sample(random, prompt, length, vocabulary, index) for index in range(SEQUENCES)]
     return build_rl_step(samples, parse_config({"learning_rate": LEARNING_RATE}))
 
 
-def make_sample(random: np.random.Generator, prompt: np.ndarray, length: int, vocabulary: int, place: int) -> Sample:
+def make_sample(random: np.random.Generator, prompt: np.ndarray, length: int, vocabulary: int, index: int) -> Sample:
     ids = np.concatenate([prompt, random.integers(vocabulary, size=length - len(prompt))])
     old = np.full(length - len(prompt), -np.log(vocabulary), np.float32)
-    return Sample(ids, mask(length, 4), 0, place, 0, 1.0 if place % 2 else -1.0, 1.0, old)
+    return Sample(ids, mask(length, 4), 0, index, 0, 1.0 if index % 2 else -1.0, 1.0, old)
 
 
 def mask(length: int, share: int) -> np.ndarray:
@@ -121,25 +121,25 @@ def count_trained(examples: Sequence[Example]) -> int:
     return sum(example.num_trained for example in examples)
 
 
-def measure(turns: Turns, case: Case, products: int) -> dict[str, float]:
+def measure(scheduler: Scheduler, case: Case, products: int) -> dict[str, float]:
     """Steps as jobs take them, the first one not counted: kernels are compiled then."""
-    base, recipe = turns.machine.base, SFT if case.method == "sft" else RL
-    slot = turns.call(lambda: turns.machine.open(Shape(case.rank, 2 * case.rank, DEFAULT_TARGETS), None))
+    base, recipe = scheduler.executor.base, SFT if case.method == "sft" else RL
+    slot = scheduler.call(lambda: scheduler.executor.open(Shape(case.rank, 2 * case.rank, DEFAULT_TARGETS), None))
     steps = [make_step(case.method, case.length, base.vocabulary, seed) for seed in range(1 + TIMED_STEPS)]
     if base.device.type == "cuda":
         torch.cuda.reset_peak_memory_stats()
-    work = Work(slot, recipe, steps, "bench", lambda: None, save_seconds=float("inf"))
-    turns.submit(work)
-    taken = [report for report in work.read_reports() if isinstance(report, StepTaken)]
+    training_run = TrainingRun(slot, recipe, steps, "bench", lambda: None, save_seconds=float("inf"))
+    scheduler.submit(training_run)
+    reports = [report for report in training_run.read_reports() if isinstance(report, StepReport)]
     peak_bytes = measure_memory()
-    adapter = sum(parameter.numel() for parameter in turns.machine.find(slot).parameters.values())
-    turns.call(lambda: turns.machine.close(slot))
-    speed = SEQUENCES * case.length / statistics.median(report.seconds for report in taken[1:])
+    adapter = sum(parameter.numel() for parameter in scheduler.executor.find(slot).parameters.values())
+    scheduler.call(lambda: scheduler.executor.close(slot))
+    speed = SEQUENCES * case.length / statistics.median(report.seconds for report in reports[1:])
     found = {"tokens_per_second": speed, "peak_gib": peak_bytes / 2**30}
-    return found | tell_utilization(base, case, (products, adapter), speed)
+    return found | describe_utilization(base, case, (products, adapter), speed)
 
 
-def tell_utilization(base: Base, case: Case, weights: tuple[int, int], speed: float) -> dict[str, float]:
+def describe_utilization(base: Base, case: Case, weights: tuple[int, int], speed: float) -> dict[str, float]:
     """Nothing where the device's peak is unknown."""
     name = torch.cuda.get_device_name() if base.device.type == "cuda" else ""
     peak = next((value for key, value in PEAKS.items() if key in name), None)
@@ -172,10 +172,10 @@ def run(models: dict[str, dict[str, int]], lengths: Sequence[int], device: torch
     for model, shape in models.items():
         base = load_random(shape, device)
         products = count_products(base)
-        with Turns(Machine(base), Policy(max(LARGE_PASS, *lengths))) as turns:
+        with Scheduler(Executor(base), Policy(max(DEFAULT_GPU_TOKENS, *lengths))) as scheduler:
             for case in (Case(model, *rest) for rest in product(RANKS, lengths, METHODS)):
-                yield case, measure(turns, case, products)
-        del base, turns
+                yield case, measure(scheduler, case, products)
+        del base, scheduler
         torch.cuda.empty_cache()
 
 

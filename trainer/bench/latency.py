@@ -16,16 +16,16 @@ from uuid import uuid4
 import torch
 
 from bench.ours import LORA, MODEL, SHAPE, make_states
+from testing.scripted_server import ScriptedServer
 from trainyard_artifacts.settings import StoreSettings
-from trainyard_trainer.compute.base import Base
-from trainyard_trainer.compute.loading import Source, load_base
-from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.policy import SMALL_PASS, Policy
-from trainyard_trainer.compute.slots import AdapterState
-from trainyard_trainer.compute.turns import Turns
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.model.base import Base
+from trainyard_trainer.compute.model.loading import Source, load_base
+from trainyard_trainer.compute.model.slots import AdapterState
+from trainyard_trainer.compute.scheduling.policy import DEFAULT_CPU_TOKENS, Policy
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
 from trainyard_trainer.reports.status_client import StatusClient
-from trainyard_trainer.status_server_for_tests import Server
 from trainyard_trainer.worker import Worker
 
 WARM_UP, JOBS, SWAPS = 4, 20, 40
@@ -41,14 +41,14 @@ class Times:
     claimed: float = field(default_factory=time.perf_counter)
     after_ms: dict[str, float] = field(default_factory=dict)
 
-    def note(self, what: str) -> None:
+    def record(self, what: str) -> None:
         self.after_ms.setdefault(what, (time.perf_counter() - self.claimed) * 1000)
 
 
-class Control:
+class FakeStatusServer:
     """Hands out one job after the other and keeps when it heard of what, and why one failed."""
 
-    def __init__(self, root: Path, server: Server) -> None:
+    def __init__(self, root: Path, server: ScriptedServer) -> None:
         self.root = root
         self.times = Times()
         self.failure: str | None = None
@@ -77,9 +77,9 @@ class Control:
             self.times = Times()
             return 200, self.claim
         if name == "events":
-            self.times.note(body["events"][0]["type"])
+            self.times.record(body["events"][0]["type"])
         if name == "checkpoint":
-            self.times.note(name)
+            self.times.record(name)
             self.checkpoints[self.model] = {"uri": body["uri"], "digest": body["digest"]}
         if name == "failure":
             self.failure = body["message"]
@@ -88,31 +88,31 @@ class Control:
 
 def measure_latency() -> dict[str, list[float]]:
     """Milliseconds, job by job, by method and what was told; and those of opening another model's adapter."""
-    server = Server()
+    server = ScriptedServer()
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     with TemporaryDirectory(prefix="trainyard-bench-") as root:
         return measure_jobs(server, Path(root))
 
 
-def measure_jobs(server: Server, root: Path) -> dict[str, list[float]]:
+def measure_jobs(server: ScriptedServer, root: Path) -> dict[str, list[float]]:
     base = load_base(NAME, Source(str(MODEL)))
     (root / "token").write_text("token")
     settings = Settings("", root / "token", NAME, "", StoreSettings(str(root)), 4096, LORA)
     client = StatusClient(f"http://127.0.0.1:{server.server_port}", root / "token")
-    with Turns(Machine(base), Policy(SMALL_PASS)) as turns:
-        worker, control = Worker(client, turns, settings), Control(root, server)
-        found = {"adapter_swap_ms": time_swaps(turns)}
+    with Scheduler(Executor(base), Policy(DEFAULT_CPU_TOKENS)) as scheduler:
+        worker, control = Worker(client, scheduler, settings), FakeStatusServer(root, server)
+        found = {"adapter_swap_ms": time_swaps(scheduler)}
         for method, content in (("SFT", write_rows()), ("RL", write_groups(base))):
             control.checkpoints.clear()
-            for place in range(WARM_UP + JOBS):
+            for index in range(WARM_UP + JOBS):
                 control.offer(method, content, {"learning_rate": 1e-4})
                 after_ms = run_job(worker, control)
-                for what, value in after_ms.items() if place >= WARM_UP else ():
+                for what, value in after_ms.items() if index >= WARM_UP else ():
                     found.setdefault(f"{method.lower()}_claim_to_{what}_ms", []).append(value)
     return found
 
 
-def run_job(worker: Worker, control: Control) -> dict[str, float]:
+def run_job(worker: Worker, control: FakeStatusServer) -> dict[str, float]:
     worker.start(worker.wait_for_claim())
     with worker.changed:
         worker.changed.wait_for(lambda: not worker.running)
@@ -121,19 +121,19 @@ def run_job(worker: Worker, control: Control) -> dict[str, float]:
     return control.times.after_ms
 
 
-def time_swaps(turns: Turns) -> list[float]:
+def time_swaps(scheduler: Scheduler) -> list[float]:
     """Another model's weights, and its optimizer's state, into a slot that is there."""
-    machine = turns.machine
-    states = [add_optimizer(state) for state in turns.call(lambda: make_states(machine, 2))]
+    executor = scheduler.executor
+    states = [add_optimizer(state) for state in scheduler.call(lambda: make_states(executor, 2))]
 
-    def swap(place: int) -> float:
+    def swap(index: int) -> float:
         started = time.perf_counter()
-        name = machine.open(SHAPE, states[place % 2])
+        name = executor.open(SHAPE, states[index % 2])
         seconds = time.perf_counter() - started
-        machine.close(name)
+        executor.close(name)
         return seconds * 1000
 
-    return [turns.call(lambda place=place: swap(place)) for place in range(SWAPS)]
+    return [scheduler.call(lambda index=index: swap(index)) for index in range(SWAPS)]
 
 
 def add_optimizer(state: AdapterState) -> AdapterState:
@@ -150,8 +150,8 @@ def write_rows() -> bytes:
 def write_groups(base: Base) -> bytes:
     """Two groups of four answers."""
     trajectories = [
-        {"messages_and_choices": [QUESTION, make_choice(base, answer)], "reward": place % 2}
-        for place, answer in enumerate(ANSWERS)
+        {"messages_and_choices": [QUESTION, make_choice(base, answer)], "reward": index % 2}
+        for index, answer in enumerate(ANSWERS)
     ]
     return json.dumps({"trajectory_groups": [{"trajectories": trajectories}] * 2}).encode()
 

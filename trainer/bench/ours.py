@@ -8,15 +8,15 @@ from pathlib import Path
 import torch
 
 from bench.contestant import Round, time_round
-from trainyard_trainer.compute.loading import Source, load_base
-from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.optimizer import Recipe
-from trainyard_trainer.compute.policy import Policy
-from trainyard_trainer.compute.slots import AdapterState, Shape
-from trainyard_trainer.compute.step import Step
-from trainyard_trainer.compute.targets import DEFAULT_TARGETS
-from trainyard_trainer.compute.turns import Turns
-from trainyard_trainer.compute.work import StepTaken, Work
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.model.loading import Source, load_base
+from trainyard_trainer.compute.model.optimizer import Recipe
+from trainyard_trainer.compute.model.slots import AdapterState, Shape
+from trainyard_trainer.compute.model.targets import DEFAULT_TARGETS
+from trainyard_trainer.compute.rows.step import Step
+from trainyard_trainer.compute.scheduling.policy import Policy
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler
+from trainyard_trainer.compute.scheduling.training_run import StepReport, TrainingRun
 from trainyard_trainer.config import read_lora
 
 MODEL = Path(__file__).parents[1] / "models" / "tiny-chat"
@@ -31,17 +31,17 @@ class Trainer:
         base = load_base("trainyard/tiny-chat", Source(str(MODEL)))
         assert base.packs
         self.recipe = recipe
-        self.machine = Machine(replace(base, packs=packs))
-        self.turns = Turns(self.machine, policy)
-        self.turns.__enter__()
+        self.executor = Executor(replace(base, packs=packs))
+        self.scheduler = Scheduler(self.executor, policy)
+        self.scheduler.__enter__()
 
     def train(self, states: Sequence[AdapterState], jobs: Sequence[Sequence[Step]], *, together: bool = True) -> Round:
         """From the handing over of each job's steps to the reading of its adapter; slots were filled before."""
 
         def run() -> list[float]:
             if together:
-                works = [self.submit(slot, steps) for slot, steps in zip(slots, jobs, strict=True)]
-                return [loss for work in works for loss in read_losses(work)]
+                runs = [self.submit(slot, steps) for slot, steps in zip(slots, jobs, strict=True)]
+                return [loss for training_run in runs for loss in read_losses(training_run)]
             pairs = zip(slots, jobs, strict=True)
             return [loss for slot, steps in pairs for loss in read_losses(self.submit(slot, steps))]
 
@@ -52,27 +52,27 @@ class Trainer:
 
     @contextmanager
     def open(self, state: AdapterState) -> Iterator[str]:
-        slot = self.turns.call(lambda: self.machine.open(SHAPE, state))
+        slot = self.scheduler.call(lambda: self.executor.open(SHAPE, state))
         try:
             yield slot
         finally:
-            self.turns.call(lambda: self.machine.close(slot))
+            self.scheduler.call(lambda: self.executor.close(slot))
 
-    def submit(self, slot: str, steps: Sequence[Step]) -> Work:
-        work = Work(slot, self.recipe, steps, "entity", lambda: None, float("inf"))
-        self.turns.submit(work)
-        return work
-
-
-def read_losses(work: Work) -> list[float]:
-    return [report.numbers["loss"] for report in work.read_reports() if isinstance(report, StepTaken)]
+    def submit(self, slot: str, steps: Sequence[Step]) -> TrainingRun:
+        training_run = TrainingRun(slot, self.recipe, steps, "entity", lambda: None, float("inf"))
+        self.scheduler.submit(training_run)
+        return training_run
 
 
-def make_states(machine: Machine, count: int) -> list[AdapterState]:
+def read_losses(training_run: TrainingRun) -> list[float]:
+    return [report.numbers["loss"] for report in training_run.read_reports() if isinstance(report, StepReport)]
+
+
+def make_states(executor: Executor, count: int) -> list[AdapterState]:
     """Adapters that change something: untrained ones add nothing. For the thread that computes, or before it does."""
-    name = machine.open(SHAPE, None)
-    weights = machine.read(name).weights
-    machine.close(name)
+    name = executor.open(SHAPE, None)
+    weights = executor.read(name).weights
+    executor.close(name)
     random = torch.Generator().manual_seed(0)
 
     def shake(key: str, weight: torch.Tensor) -> torch.Tensor:

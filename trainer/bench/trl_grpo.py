@@ -14,7 +14,7 @@ from trl import GRPOConfig, GRPOTrainer  # pyright: ignore[reportMissingImports]
 from bench.contestant import Round, Stopwatch
 from bench.data import COMPLETIONS, GROUPS, LEARNING_RATE, RL_CONFIG, STEPS, make_samples
 from bench.trl_model import describe_training, fill, load_adapted
-from trainyard_trainer.compute.optimizer import BETAS, RL
+from trainyard_trainer.compute.model.optimizer import BETAS, RL
 from trainyard_trainer.rl.advantages import Sample
 
 
@@ -41,14 +41,14 @@ def prepare() -> Callable[[], Round]:
         optimizer = AdamW(trained, LEARNING_RATE, BETAS, weight_decay=RL.weight_decay, fused=True)
         watch = Stopwatch()
         watch.start()
-        losses = [take_step(trainer, optimizer, trained, batch) for batch in inputs]
+        losses = [step_optimizer(trainer, optimizer, trained, batch) for batch in inputs]
         watch.stop()
-        return watch.tell(sum(sample.num_tokens for samples in steps for sample in samples), losses)
+        return watch.finish(sum(sample.num_tokens for samples in steps for sample in samples), losses)
 
     return run
 
 
-def take_step(trainer: GRPOTrainer, optimizer: AdamW, trained: list[Tensor], inputs: dict[str, Tensor]) -> float:
+def step_optimizer(trainer: GRPOTrainer, optimizer: AdamW, trained: list[Tensor], inputs: dict[str, Tensor]) -> float:
     loss = trainer.compute_loss(trainer.model, inputs)
     trainer.accelerator.backward(loss)
     trainer.accelerator.clip_grad_norm_(trained, RL.max_grad_norm)

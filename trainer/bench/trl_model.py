@@ -7,10 +7,10 @@ from peft import PeftModel, get_peft_model, set_peft_model_state_dict
 from transformers import AutoModelForCausalLM
 
 from bench.ours import MODEL, SHAPE, make_states
-from trainyard_trainer.compute.loading import Source, load_base
-from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.optimizer import BETAS, Recipe
-from trainyard_trainer.compute.slots import AdapterState, describe_adapter
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.model.loading import Source, load_base
+from trainyard_trainer.compute.model.optimizer import BETAS, Recipe
+from trainyard_trainer.compute.model.slots import AdapterState, describe_adapter
 
 # Where TRL would write; gone when the process ends.
 OUTPUT = TemporaryDirectory(prefix="trainyard-bench-")
@@ -18,7 +18,7 @@ OUTPUT = TemporaryDirectory(prefix="trainyard-bench-")
 
 def load_adapted() -> tuple[PeftModel, AdapterState]:
     """With the state that both sides begin with; attention is transformers' default."""
-    (state,) = make_states(Machine(load_base("trainyard/tiny-chat", Source(str(MODEL)))), 1)
+    (state,) = make_states(Executor(load_base("trainyard/tiny-chat", Source(str(MODEL)))), 1)
     model = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
     model.config.use_cache = False
     return get_peft_model(model, describe_adapter(SHAPE)), state

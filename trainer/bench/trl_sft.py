@@ -10,8 +10,8 @@ from trl import SFTConfig, SFTTrainer  # pyright: ignore[reportMissingImports]
 from bench.contestant import Round, Stopwatch
 from bench.data import LEARNING_RATE, ROWS_PER_STEP, make_rows
 from bench.trl_model import describe_training, fill, load_adapted
-from trainyard_trainer.compute.example import Example
-from trainyard_trainer.compute.optimizer import SFT
+from trainyard_trainer.compute.model.optimizer import SFT
+from trainyard_trainer.compute.rows.example import Example
 
 IGNORED = -100
 
@@ -48,7 +48,7 @@ def prepare(*, even: bool) -> Callable[[], Round]:
         trainer.optimizer = trainer.lr_scheduler = None
         trainer.train()
         losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-        return timer.watch.tell(sum(row.num_tokens for row in rows), losses)
+        return timer.watch.finish(sum(row.num_tokens for row in rows), losses)
 
     return run
 

@@ -48,5 +48,5 @@ def test_an_sft_job_teaches_its_answers(jobs, load_model, tokenizer):
     ids = tokenizer.apply_chat_template(messages, return_dict=False)
     with torch.no_grad():
         logprobs = model(torch.tensor([ids])).logits[0].log_softmax(-1)
-    wanted = -sum(logprobs[place - 1, ids[place]].item() for place in range(len(prompt), len(ids)))
+    wanted = -sum(logprobs[index - 1, ids[index]].item() for index in range(len(prompt), len(ids)))
     assert again[0] == pytest.approx(wanted / (len(ids) - len(prompt)), abs=CLOSE)

@@ -2,13 +2,13 @@ import pytest
 import torch
 
 from gpu.models import DEVICE, TYPES, load
-from trainyard_trainer.compute.attention import CURRENT, NAME
-from trainyard_trainer.compute.attention_test import attend_densely
-from trainyard_trainer.compute.flex import attend_by_flex, build_block_mask
-from trainyard_trainer.compute.kernels import apply_liger, fuse
-from trainyard_trainer.compute.layout import build_layout
-from trainyard_trainer.compute.models_for_tests import make_families
-from trainyard_trainer.compute.probe import choose_packing
+from testing.tiny_models import make_families
+from trainyard_trainer.compute.model.kernels import apply_liger, fuse
+from trainyard_trainer.compute.model.probe import choose_packing
+from trainyard_trainer.compute.rows.attention import CURRENT, NAME
+from trainyard_trainer.compute.rows.attention_test import attend_densely
+from trainyard_trainer.compute.rows.flex import attend_by_flex, build_block_mask
+from trainyard_trainer.compute.rows.layout import build_layout
 
 # Largest differences relative to the largest value: of attention, and of its gradients.
 DIFFERENCES = {torch.float32: (1e-4, 1e-3), torch.bfloat16: (2e-2, 5e-2)}
@@ -35,7 +35,7 @@ def test_torch_computes_on_the_gpu():
 def test_flex_attention_and_its_gradients_are_those_of_a_whole_mask(
     count, longest, window, heads, groups, width, dtype
 ):
-    layout = build_layout(make_families(count, count, longest=longest), DEVICE)
+    layout = build_layout(make_families(count, count, max_length=longest), DEVICE)
     torch.manual_seed(0)
     tensors = [
         torch.randn(1, number, layout.num_tokens, width, device=DEVICE, dtype=dtype, requires_grad=True)
@@ -44,12 +44,12 @@ def test_flex_attention_and_its_gradients_are_those_of_a_whole_mask(
     found = attend_by_flex(*tensors, None, build_block_mask(layout, window))
     exact = [tensor.detach().double().requires_grad_() for tensor in tensors]
     wanted = attend_densely(layout, exact, None, window)
-    most, most_of_gradient = DIFFERENCES[dtype]
-    assert differ(found, wanted) < most
+    max_difference, max_gradient_difference = DIFFERENCES[dtype]
+    assert differ(found, wanted) < max_difference
     pushed = torch.randn_like(wanted)
     gradients = torch.autograd.grad(found, tensors, pushed.to(dtype))
     for one, other in zip(gradients, torch.autograd.grad(wanted, exact, pushed), strict=True):
-        assert differ(one, other) < most_of_gradient
+        assert differ(one, other) < max_gradient_difference
 
 
 def differ(one, other):

@@ -5,10 +5,10 @@ from typing import cast
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase
 
-from trainyard_trainer.compute.base import Base
-from trainyard_trainer.compute.loading import forbid_dropout, prepare
-from trainyard_trainer.compute.models_for_tests import CONFIGS
-from trainyard_trainer.compute.sharding import get_head
+from testing.tiny_models import CONFIGS
+from trainyard_trainer.compute.model.base import Base
+from trainyard_trainer.compute.model.loading import forbid_dropout, prepare
+from trainyard_trainer.compute.model.sharding import get_head
 
 # The kernels' numbers differ with the type that they compute in. Of a loss, and of the length of a gradient.
 LOSS_DIFFERENCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2}

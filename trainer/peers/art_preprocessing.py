@@ -51,7 +51,7 @@ def preprocess(
     if not results:
         return []
     # ART shuffles its sequences; each holds one history here, so that the order is found.
-    order = {tuple(result.token_ids): place for place, result in enumerate(results)}
+    order = {tuple(result.token_ids): index for index, result in enumerate(results)}
     assert len(order) == len(results), "two histories of the same tokens cannot be told apart"
     torch.set_default_dtype(torch.float64)
     try:
@@ -99,11 +99,11 @@ def unpack_row(packed: PackedTensors, row: int) -> Trained:
         ids,
         mask[: len(ids)].tolist(),
         packed["logprobs"][row, : len(ids)].tolist(),
-        take_one(packed["weights"][row][mask]),
-        take_one(packed["advantages"][row][mask]),
+        pop_one(packed["weights"][row][mask]),
+        pop_one(packed["advantages"][row][mask]),
     )
 
 
-def take_one(values: torch.Tensor) -> float:
+def pop_one(values: torch.Tensor) -> float:
     assert (values == values[0]).all()
     return values[0].item()

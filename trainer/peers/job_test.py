@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from peers.art_preprocessing import pack, tokenize
 from peers.preprocessing_test import list_choices
 from peers.trajectories import Maker, write_payload
-from trainyard_trainer.compute.optimizer import RL
+from trainyard_trainer.compute.model.optimizer import RL
 
 MOMENTUM = 0.9  # the share of the average of gradients that a step keeps
 

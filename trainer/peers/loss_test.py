@@ -48,13 +48,13 @@ class Sequence:
 
     def __init__(self, seed: int, *, precalculated: bool, unknown: float):
         self.random = np.random.default_rng(seed)
-        self.samples = [self.make_sample(place, precalculated, unknown) for place in range(self.draw(1, 6))]
+        self.samples = [self.make_sample(index, precalculated, unknown) for index in range(self.draw(1, 6))]
         self.new = self.random.normal(-1.0, 0.7, (1, sum(sample.num_tokens for sample in self.samples)))
 
     def draw(self, low: int, high: int) -> int:
         return int(self.random.integers(low, high))
 
-    def make_sample(self, place: int, precalculated: bool, unknown: float) -> Sample:
+    def make_sample(self, index: int, precalculated: bool, unknown: float) -> Sample:
         trained = self.random.random(self.draw(3, 40)) < 0.6
         trained[0], trained[-1] = False, True
         size = int(trained.sum())
@@ -68,7 +68,7 @@ class Sequence:
             np.zeros(len(trained), np.int64),
             trained,
             family=0,
-            trajectory=place,
+            trajectory=index,
             history=0,
             advantage=self.random.normal(),
             weight=self.random.uniform(0.2, 3.0),
@@ -111,17 +111,17 @@ def compute_theirs(sequence: Sequence, settings: dict) -> tuple[float, torch.Ten
 
 def compute_ours(sequence: Sequence, settings: dict) -> tuple[float, torch.Tensor]:
     new = torch.tensor(sequence.new, dtype=torch.float32, requires_grad=True)
-    places = np.flatnonzero(np.concatenate([sample.trained for sample in sequence.samples])) - 1
+    indices = np.flatnonzero(np.concatenate([sample.trained for sample in sequence.samples])) - 1
     config = parse_config(settings)
     # The trainer computes a reference where there is a penalty only.
     unreferred = [replace(sample, reference_logprobs=None) for sample in sequence.samples]
     samples = sequence.samples if config.kl_penalty_coef else unreferred
     step = build_step(samples, config)
-    logprobs_N = new[0, torch.from_numpy(places)]
+    logprobs_N = new[0, torch.from_numpy(indices)]
     counts = np.cumsum([sample.num_trained for sample in samples])[:-1]
     rows = np.split(logprobs_N.detach().numpy(), counts)
-    surveyed = step.objective.survey(samples, rows) if step.objective.surveys else 0.0
-    loss = step.objective.measure(samples, logprobs_N, torch.zeros_like(logprobs_N), surveyed).loss / step.divisor
+    mean_kl = step.objective.compute_mean_kl(samples, rows) if step.objective.needs_prepass else 0.0
+    loss = step.objective.measure(samples, logprobs_N, torch.zeros_like(logprobs_N), mean_kl).loss / step.divisor
     loss.backward()
     return loss.item(), new.grad
 
@@ -160,15 +160,15 @@ def test_shuffling_samples_changes_no_tokens_loss(first):
         rows = [row[1:] for row in np.split(sequence.new[0], counts)]
         order = Random(seed).sample(range(len(rows)), len(rows))
         before = measure_tokens(sequence.samples, rows, config)
-        after = measure_tokens([sequence.samples[place] for place in order], [rows[place] for place in order], config)
-        for place, losses in zip(order, after, strict=True):
-            assert losses == pytest.approx(before[place], rel=1e-5, abs=1e-7)
+        after = measure_tokens([sequence.samples[index] for index in order], [rows[index] for index in order], config)
+        for index, losses in zip(order, after, strict=True):
+            assert losses == pytest.approx(before[index], rel=1e-5, abs=1e-7)
 
 
 def measure_tokens(samples: list[Sample], rows: list[np.ndarray], config: RlConfig) -> list[list[float]]:
     """The losses of each sample's trained tokens; `rows` hold the log-probabilities of all tokens but the first."""
     new = [row[sample.trained[1:]].astype(np.float32) for sample, row in zip(samples, rows, strict=True)]
-    surveyed = build_step(samples, config).objective.survey(samples, new)
-    batch = build_batch(samples, surveyed, torch.device("cpu"))
+    mean_kl = build_step(samples, config).objective.compute_mean_kl(samples, new)
+    batch = build_batch(samples, mean_kl, torch.device("cpu"))
     losses_N = compute_losses(torch.from_numpy(np.concatenate(new)), batch, config).losses_N
     return [part.tolist() for part in losses_N.split([sample.num_trained for sample in samples])]

@@ -24,12 +24,12 @@ from transformers import PreTrainedTokenizerBase
 
 from peers.art_preprocessing import Trained, preprocess
 from peers.trajectories import TOOL, Maker, write_payload
+from testing.styled_templates import dress
 from trainyard_trainer.data.payload import parse_payload
 from trainyard_trainer.rl.advantages import Sample, normalize_samples
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.samples import build_samples
 from trainyard_trainer.tokens.sampled import map_bytes
-from trainyard_trainer.tokens.styles_for_tests import dress
 
 # The styles' end tokens, and what their templates have a place for.
 TEMPLATES = {
@@ -93,14 +93,14 @@ def test_each_way_to_tell_sampled_ids_gives_what_art_reads_from_token_ids(tokeni
 
 def retell(groups: list[dict], tokenizer: PreTrainedTokenizerBase, form: str) -> list[dict]:
     """The same Choices, which no longer name ids in their tokens; ART would look the tokens' text up instead."""
-    told = copy.deepcopy(groups)
+    changed = copy.deepcopy(groups)
     spell = {number: list(text) for text, number in map_bytes(tokenizer).items()}
-    for choice in list_choices(told):
+    for choice in list_choices(changed):
         for entry, token in zip((choice["logprobs"] or {}).get("content", []), choice["token_ids"], strict=False):
             entry |= {"token": tokenizer.decode([token]), "bytes": spell[token]}
         if form == "bytes":
             del choice["token_ids"]
-    return told
+    return changed
 
 
 def list_choices(groups: list[dict]) -> list[dict]:

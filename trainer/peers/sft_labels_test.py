@@ -17,10 +17,10 @@ from art.utils.model_config import get_instruction_response_parts
 from transformers import PreTrainedTokenizerBase
 
 from peers.trajectories import TOOL, Maker
-from trainyard_trainer.data.dataset import tokenize_row
+from testing.styled_templates import dress
+from trainyard_trainer.sft.dataset import tokenize_row
+from trainyard_trainer.tokens.assistant_spans import Conversation
 from trainyard_trainer.tokens.rendering import present_message
-from trainyard_trainer.tokens.styles_for_tests import dress
-from trainyard_trainer.tokens.turns import Conversation
 
 IGNORED = -100
 # Templates, and whether they take tools and answers in a row.
@@ -44,14 +44,14 @@ def mark_answers(
     )
 
     def find(part: list[int], ids: list[int], start: int) -> int:
-        places = range(start, len(ids) - len(part) + 1)
-        return next((place for place in places if ids[place : place + len(part)] == part), len(ids))
+        positions = range(start, len(ids) - len(part) + 1)
+        return next((position for position in positions if ids[position : position + len(part)] == part), len(ids))
 
     def label(ids: list[int]) -> list[int]:
-        labels, place = [IGNORED] * len(ids), 0
-        while (place := find(response, ids, place)) < len(ids):
-            start, place = place + len(response), find(question, ids, place)
-            labels[start:place] = ids[start:place]
+        labels, position = [IGNORED] * len(ids), 0
+        while (position := find(response, ids, position)) < len(ids):
+            start, position = position + len(response), find(question, ids, position)
+            labels[start:position] = ids[start:position]
         return labels
 
     return lambda examples: {"labels": [label(ids) for ids in examples["input_ids"]]}

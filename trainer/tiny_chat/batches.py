@@ -67,5 +67,5 @@ def generate_batches(
                 batch = []
             batch.append(row)
         batches.append(batch)
-        for place in torch.randperm(len(batches), generator=generator).tolist():
-            yield pad_batch(batches[place], PAD_ID)
+        for index in torch.randperm(len(batches), generator=generator).tolist():
+            yield pad_batch(batches[index], PAD_ID)

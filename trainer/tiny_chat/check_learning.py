@@ -15,13 +15,13 @@ from statistics import fmean, variance
 
 import torch
 
+from testing.jobs import Jobs
 from tiny_chat.learning import Task, describe_curve, learn_task
 from tiny_chat.sampler import Sampler
-from trainyard_trainer.compute.loading import Source, load_base
-from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.policy import Policy
-from trainyard_trainer.compute.turns import Turns
-from trainyard_trainer.jobs_for_tests import Jobs
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.model.loading import Source, load_base
+from trainyard_trainer.compute.scheduling.policy import Policy
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 
 STEPS = 12
 SEEDS = [1, 2, 3]
@@ -76,12 +76,12 @@ def count_standard_errors(seeds: list[list[list[float]]]) -> float:
     return (fmean(last) - fmean(first)) / error
 
 
-def check_task(name: str, task: Task, turns: Turns, sampler: Sampler) -> list[list[list[float]]]:
+def check_task(name: str, task: Task, scheduler: Scheduler, sampler: Sampler) -> list[list[list[float]]]:
     """The rewards of each seed."""
     seeds = []
     for seed in SEEDS:
         with tempfile.TemporaryDirectory() as root:
-            seeds.append(learn_task(Jobs(Path(root), turns), sampler, task, STEPS, seed))
+            seeds.append(learn_task(Jobs(Path(root), scheduler), sampler, task, STEPS, seed))
         print(f"{name}, seed {seed}: {describe_curve(seeds[-1])}", flush=True)
     print(f"{name}: rises by {count_standard_errors(seeds):.1f} standard errors", flush=True)
     return seeds
@@ -94,12 +94,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    sampler, machine = Sampler(arguments.model), Machine(load_base("tiny", Source(str(arguments.model))))
+    sampler, executor = Sampler(arguments.model), Executor(load_base("tiny", Source(str(arguments.model))))
     colours = {"warm": reward_naming(WARM, COOL), "cool": reward_naming(COOL, WARM)}
     tasks = {name: Task(COLOUR_PROMPTS, score) for name, score in colours.items()}
     tasks |= {letter: Task(FREE_PROMPTS, reward_letter(letter)) for letter in arguments.letters}
-    with Turns(machine, Policy(4096)) as turns:
-        found = {name: check_task(name, task, turns, sampler) for name, task in tasks.items()}
+    with Scheduler(executor, Policy(4096)) as scheduler:
+        found = {name: check_task(name, task, scheduler, sampler) for name, task in tasks.items()}
     ends = [fmean(fmean(step) for rewards in found[name] for step in rewards[-3:]) for name in colours]
     rises = [count_standard_errors(seeds) for seeds in found.values()]
     sys.exit(1 if min(ends) <= 0.8 or min(rises) <= 3 else 0)

@@ -8,8 +8,8 @@ from statistics import fmean
 
 import torch
 
+from testing.jobs import Jobs
 from tiny_chat.sampler import Sampler
-from trainyard_trainer.jobs_for_tests import Jobs
 
 SAMPLES = 8
 # High for LoRA on a large model, right for one of half a million parameters.

@@ -20,7 +20,7 @@ class Sampler:
         self.tokenizer = AutoTokenizer.from_pretrained(model_path, padding_side="left")
 
     @contextmanager
-    def open_model(self, checkpoint: Path | None) -> Iterator[Any]:
+    def open_session(self, checkpoint: Path | None) -> Iterator[Any]:
         if checkpoint is None:
             yield self.model
             return
@@ -36,7 +36,7 @@ class Sampler:
         ids_B_T, logprobs_B_T = self.generate(checkpoint, prompts, drawn)
         rows = zip(ids_B_T.tolist(), logprobs_B_T.tolist(), strict=True)
         choices = [self.describe_choice(*row) for row in rows]
-        return [choices[place : place + count] for place in range(0, len(choices), count)]
+        return [choices[index : index + count] for index in range(0, len(choices), count)]
 
     def give_answers(self, checkpoint: Path | None, prompts: list[str]) -> list[str]:
         """The greedy answer to each prompt."""
@@ -61,7 +61,7 @@ class Sampler:
             return_dict_in_generate=True,
             output_logits=True,
         )
-        with self.open_model(checkpoint) as model:
+        with self.open_session(checkpoint) as model:
             out = model.generate(**inputs, generation_config=settings)
         ids_B_T = out.sequences[:, inputs["input_ids"].shape[1] :]
         logprobs_B_T_V = torch.stack(out.logits, dim=1).log_softmax(-1)
@@ -83,7 +83,7 @@ class Sampler:
     def measure_loss(self, checkpoint: Path | None, dialogues: list[tuple[str, str]]) -> float:
         """Cross entropy in nats per token of the answers to the questions, end tokens included."""
         total, count = 0.0, 0
-        with self.open_model(checkpoint) as model:
+        with self.open_session(checkpoint) as model:
             for question, answer in dialogues:
                 chat = [{"role": "user", "content": question}]
                 prompt = self.tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=False)

@@ -30,7 +30,7 @@ def name_actor(rng: Random) -> str:
     return f"{rng.choice(['the', 'my', 'a certain', 'some'])} {pick(rng, words.ADJECTIVES)} {kind}"
 
 
-def tell_event(rng: Random) -> str:
+def describe_event(rng: Random) -> str:
     ending = f" {pick(rng, words.ADVERBS)}" if rng.random() < 0.5 else ""
     place = f" in the {pick(rng, words.PLACES)}" if rng.random() < 0.4 else ""
     return f"{name_actor(rng)} {pick(rng, words.PAST)} {describe_thing(rng)}{place}{ending}"
@@ -56,7 +56,7 @@ def compare_things(rng: Random) -> str:
     return f"{describe_thing(rng)} is as {pick(rng, words.ADJECTIVES)} as {describe_thing(rng)}"
 
 
-CLAUSES = [tell_event, tell_event, state_fact, state_taste, point_out, compare_things]
+CLAUSES = [describe_event, describe_event, state_fact, state_taste, point_out, compare_things]
 
 
 def end_sentence(rng: Random, clause: str) -> str:

@@ -25,6 +25,6 @@ def test_each_argument_of_a_template_is_decided():
 
 def test_each_type_of_a_part_is_decided():
     text = (GATEWAY / "media.ts").read_text()
-    taken = set(re.findall(r"'(\w+)'", "".join(re.findall(r"^const (?:text|media)Types = .*$", text, re.MULTILINE))))
+    accepted = set(re.findall(r"'(\w+)'", "".join(re.findall(r"^const (?:text|media)Types = .*$", text, re.MULTILINE))))
     tensors = {name for name in MM_PARSER_MAP if name.endswith("_embeds")}
-    assert MM_PARSER_MAP.keys() - tensors - {"image_pil"} == taken
+    assert MM_PARSER_MAP.keys() - tensors - {"image_pil"} == accepted

@@ -38,6 +38,6 @@ class CheckpointResolver(LoRAResolver):
             logger.error("An adapter cannot be fetched: %s", cause)
             raise HTTPException(503, "The artifact store does not answer.") from cause
         if self.retirement:
-            self.retirement.note_use(path, lora_name)
+            self.retirement.record_use(path, lora_name)
         # vLLM gives the adapter its number afterwards.
         return LoRARequest(lora_name=lora_name, lora_int_id=1, lora_path=str(path))

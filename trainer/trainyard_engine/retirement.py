@@ -33,7 +33,7 @@ class Retirement:
         self.names: defaultdict[Path, set[str]] = defaultdict(set)
         self.retiring: dict[Path, asyncio.Task] = {}
 
-    def note_use(self, folder: Path, name: str) -> None:
+    def record_use(self, folder: Path, name: str) -> None:
         """An adapter is to be loaded from this folder: it stays, and others may have to go for it."""
         self.names[folder].add(name)
         if task := self.retiring.pop(folder, None):

@@ -28,25 +28,25 @@ async def settle(retirement):
 
 def use(retirement, cache, name):
     folder = fetch(cache, name)
-    retirement.note_use(folder, f"adapter-{name}")
+    retirement.record_use(folder, f"adapter-{name}")
     return folder
 
 
 def test_beyond_the_bound_vllm_forgets_an_adapter_before_its_folder_goes(cache):
-    told = []
+    retired = []
 
     async def unload(name):
-        told.append((name, (cache.root / "a").is_dir()))
+        retired.append((name, (cache.root / "a").is_dir()))
 
     async def run():
         retirement = Retirement(cache, unload, grace_seconds=0.1)
         age(use(retirement, cache, "a"))
-        retirement.note_use(cache.root / "a", "second-name")
+        retirement.record_use(cache.root / "a", "second-name")
         use(retirement, cache, "b")
-        assert told == []
+        assert retired == []
         use(retirement, cache, "c")
         await asyncio.sleep(0.02)
-        assert told == [("adapter-a", True), ("second-name", True)]
+        assert retired == [("adapter-a", True), ("second-name", True)]
         assert (cache.root / "a").is_dir()  # requests that wait may still load it
         await settle(retirement)
 
@@ -55,10 +55,10 @@ def test_beyond_the_bound_vllm_forgets_an_adapter_before_its_folder_goes(cache):
 
 
 def test_a_folder_that_is_wanted_again_stays_and_another_goes(cache):
-    told = []
+    retired = []
 
     async def unload(name):
-        told.append(name)
+        retired.append(name)
 
     async def run():
         retirement = Retirement(cache, unload, grace_seconds=0.1)
@@ -66,7 +66,7 @@ def test_a_folder_that_is_wanted_again_stays_and_another_goes(cache):
             age(use(retirement, cache, name))
         use(retirement, cache, "c")
         await asyncio.sleep(0.02)
-        first = told[0].removeprefix("adapter-")
+        first = retired[0].removeprefix("adapter-")
         use(retirement, cache, first)
         await settle(retirement)
         return first

@@ -11,7 +11,7 @@ from trainyard_trainer import log
 from trainyard_trainer.config import ConfigError, prepare_environment, read_settings
 
 
-def leave(*_: object) -> None:
+def exit_on_signal(*_: object) -> None:
     """The main thread leaves whatever it waits for; jobs have threads of their own."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
     sys.exit(0)
@@ -22,17 +22,17 @@ def main() -> NoReturn:
     through C++ aborts the process then, though all jobs are saved."""
     code = 1
     try:
-        code = tell_end()
+        code = get_exit_code()
         with suppress(OSError):
             sys.stdout.flush()
     finally:
         os._exit(code)
 
 
-def tell_end() -> int:
+def get_exit_code() -> int:
     """The exit code, and on standard error what the interpreter writes there, when the work is over."""
     try:
-        work()
+        run_trainer()
     except SystemExit as cause:
         if isinstance(cause.code, int | None):
             return cause.code or 0
@@ -44,13 +44,13 @@ def tell_end() -> int:
     return 0
 
 
-def work() -> None:
+def run_trainer() -> None:
     try:
         settings = read_settings()
     except ConfigError as cause:
         sys.exit(f"trainyard_trainer: {cause}")
     # Of several processes the first one ends the others, when its jobs are saved.
-    on_signal = signal.SIG_IGN if settings.rank else leave
+    on_signal = signal.SIG_IGN if settings.rank else exit_on_signal
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
     prepare_environment(settings)

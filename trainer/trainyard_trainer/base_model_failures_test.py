@@ -8,8 +8,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from trainyard_trainer.jobs_for_tests import MODEL
-from trainyard_trainer.work_for_tests import offer_sft
+from testing.jobs import MODEL
+from testing.worker_jobs import offer_sft
 
 REMOTE = """
 import pathlib
@@ -48,12 +48,12 @@ def test_code_beside_a_model_is_not_run(start_trainer, strange_model, marker):
 
 
 def test_code_beside_a_model_is_run_where_the_base_model_trusts_it(
-    control, start_trainer, strange_model, marker, tmp_path
+    status_server, start_trainer, strange_model, marker, tmp_path
 ):
-    job = offer_sft(control)
+    job = offer_sft(status_server)
     cache = {"HF_MODULES_CACHE": str(tmp_path / "modules"), "HF_HOME": str(tmp_path / "hf")}
     trainer = start_trainer(TRAINYARD_MODEL=str(strange_model), TRAINYARD_TRUST_REMOTE_CODE="true", **cache)
-    control.wait_for(lambda: job.state == "Trained" or trainer.is_over())
+    status_server.wait_for(lambda: job.state == "Trained" or trainer.is_over())
     assert job.state == "Trained", trainer.log.read_text()
     assert marker.exists()
 

@@ -29,7 +29,7 @@ class DeviceLost(Exception):
     """Nothing can be computed any more: a process that others compute with failed or ended. All of them end."""
 
 
-class Leaving(Exception):
+class ShuttingDown(Exception):
     """The process is about to end; another trainer goes on with the job."""
 
 

@@ -5,11 +5,11 @@ import errno
 import pytest
 import torch
 
+from testing.fake_status_server import write_rows
+from testing.worker_jobs import ROWS, locate, offer_sft, read_weights, shorten
 from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
-from trainyard_trainer.compute import forward
-from trainyard_trainer.control_for_tests import write_rows
+from trainyard_trainer.compute.model import forward
 from trainyard_trainer.failures import explain_failure
-from trainyard_trainer.work_for_tests import ROWS, locate, offer_sft, read_weights, shorten
 
 
 @pytest.mark.parametrize(
@@ -23,27 +23,27 @@ from trainyard_trainer.work_for_tests import ROWS, locate, offer_sft, read_weigh
         pytest.param("SFT", b"", "training data is empty", id="no line"),
     ],
 )
-def test_input_that_cannot_be_read_is_the_users_to_mend(control, work, method, content, sentence):
-    control.add(method, content, {})
-    (failure,) = work()
+def test_input_that_cannot_be_read_is_the_users_to_mend(status_server, run_jobs, method, content, sentence):
+    status_server.add(method, content, {})
+    (failure,) = run_jobs()
     assert (failure["category"], failure["retryable"]) == ("User", False)
     assert sentence in failure["message"]
 
 
-def test_input_that_is_not_what_was_sent_is_refused(control, work):
-    job = offer_sft(control)
-    locate(control, job.claim["input"]).write_bytes(write_rows(ROWS[:1]))
-    (failure,) = work()
+def test_input_that_is_not_what_was_sent_is_refused(status_server, run_jobs):
+    job = offer_sft(status_server)
+    locate(status_server, job.claim["input"]).write_bytes(write_rows(ROWS[:1]))
+    (failure,) = run_jobs()
     assert shorten(failure) == ("User", "InputUnusable", False)
     assert "has the digest" in failure["message"]
 
 
-def test_a_loss_that_is_no_number_is_told(control, work, monkeypatch):
+def test_a_loss_that_is_no_number_is_told(status_server, run_jobs, monkeypatch):
     monkeypatch.setattr(
         forward, "score_hidden", lambda head, hidden_N_D, targets_N, vocabulary: (hidden_N_D.sum(1) * torch.nan,) * 2
     )
-    offer_sft(control)
-    (failure,) = work()
+    offer_sft(status_server)
+    (failure,) = run_jobs()
     assert shorten(failure) == ("User", "Diverged", False)
     assert "lower the learning rate" in failure["message"]
 
@@ -64,14 +64,14 @@ def test_every_fault_has_a_kind_and_a_sentence(cause, expected):
     assert failure.message[0].isupper() or failure.message.startswith("artifact")
 
 
-def test_a_job_that_fails_touches_no_other_and_each_has_its_own_log(control, work):
-    good = [offer_sft(control, ROWS * 10) for _ in range(2)]
-    bad = [control.add("SFT", b"{", {}), control.add("RL", b'{"trajectory_groups": 1}', {})]
-    failures = work(max_jobs=4)
+def test_a_job_that_fails_touches_no_other_and_each_has_its_own_log(status_server, run_jobs):
+    good = [offer_sft(status_server, ROWS * 10) for _ in range(2)]
+    bad = [status_server.add("SFT", b"{", {}), status_server.add("RL", b'{"trajectory_groups": 1}', {})]
+    failures = run_jobs(max_jobs=4)
     assert [failure and failure["category"] for failure in failures] == [None, None, "User", "User"]
-    assert read_weights(control, good[0]).keys() == read_weights(control, good[1]).keys()
+    assert read_weights(status_server, good[0]).keys() == read_weights(status_server, good[1]).keys()
     for job in (*good, *bad):
-        others = {other.claim["id"] for other in control.jobs.values()} - {job.claim["id"]}
+        others = {other.claim["id"] for other in status_server.jobs.values()} - {job.claim["id"]}
         text = "\n".join(job.lines)
         assert job.lines[0].startswith(f"job claimed job={job.claim['id']}")
         assert f"job {'trained' if job in good else 'failed'} job={job.claim['id']}" in job.lines[-1]
@@ -79,9 +79,11 @@ def test_a_job_that_fails_touches_no_other_and_each_has_its_own_log(control, wor
 
 
 @pytest.mark.parametrize("method", ["backward", "open"])
-def test_a_device_that_fails_ends_one_job_and_gives_the_others_back(control, work, turns, monkeypatch, method):
-    jobs = [offer_sft(control, ROWS * 200) for _ in range(3)]
-    whole, calls = getattr(turns.machine, method), []
+def test_a_device_that_fails_ends_one_job_and_gives_the_others_back(
+    status_server, run_jobs, scheduler, monkeypatch, method
+):
+    jobs = [offer_sft(status_server, ROWS * 200) for _ in range(3)]
+    whole, calls = getattr(scheduler.executor, method), []
 
     def fail(*args):
         calls.append(1)
@@ -89,8 +91,8 @@ def test_a_device_that_fails_ends_one_job_and_gives_the_others_back(control, wor
             raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
         return whole(*args)
 
-    monkeypatch.setattr(turns.machine, method, fail)
-    failures = work(max_jobs=3)
+    monkeypatch.setattr(scheduler.executor, method, fail)
+    failures = run_jobs(max_jobs=3)
     assert sorted(failure["reason"] for failure in failures if failure) == ["DeviceFailed"]
     assert sorted(job.state for job in jobs) == ["Failed", "Queued", "Queued"]
     assert len(calls) == 3

@@ -4,40 +4,40 @@ import time
 
 import pytest
 
-from trainyard_trainer.control_for_tests import write_rows
-from trainyard_trainer.survivors_for_tests import check_store
+from testing.fake_status_server import write_rows
+from testing.interruption import check_store
 
 ROWS = [("Name a colour.", f"{word}. " * 20) for word in ("Red", "Blue", "Teal", "Pink")] * 10
 REPORTS = ("training_started", "gradient_step", "progress", "checkpoint", "failure", "release", "token-statistics")
 
 
 @pytest.fixture
-def offer(control):
+def offer(status_server):
     def offer(**claimed):
-        return control.add("SFT", write_rows(ROWS), {"batch_size": 4}, token_statistics="all", **claimed)
+        return status_server.add("SFT", write_rows(ROWS), {"batch_size": 4}, token_statistics="all", **claimed)
 
     return offer
 
 
 @pytest.fixture
-def take_away(control, start_trainer):
+def take_away(status_server, start_trainer):
     """Gives the job to another when a report comes in, and waits until its trainer has noticed. Gives the reports that
     the trainer sent after that."""
 
     def run(job, name, number):
         seen, later = [], []
 
-        def trap(told, when, body):
-            if when == "before" and told in REPORTS:
+        def trap(reported, when, body):
+            if when == "before" and reported in REPORTS:
                 if job.attempt > 1:
-                    later.append(told)
-                seen.append(told)
+                    later.append(reported)
+                seen.append(reported)
                 if seen.count(name) == number and job.attempt == 1:
-                    with control.changed:
+                    with status_server.changed:
                         job.attempt, job.state = 2, "Active"
             return False
 
-        control.trap = trap
+        status_server.trap = trap
         trainer = start_trainer()
         deadline = time.monotonic() + 30
         while "job dropped" not in trainer.log.read_text():
@@ -59,30 +59,30 @@ def take_away(control, start_trainer):
         pytest.param("checkpoint", 1, id="when its checkpoint is stored"),
     ],
 )
-def test_who_is_fenced_reports_nothing_and_stores_nothing(control, offer, take_away, report, number):
+def test_who_is_fenced_reports_nothing_and_stores_nothing(status_server, offer, take_away, report, number):
     job = offer()
     assert take_away(job, report, number) == []
     assert (job.checkpoints, job.failures, job.statistics, job.releases) == ([], [], [], 0)
     assert job.refused.count(report) == 1
     assert not set(job.refused) - {report, "heartbeat", "log"}
-    kept = len(list(control.root.glob("checkpoints/*")))
+    kept = len(list(status_server.root.glob("checkpoints/*")))
     assert kept == (report == "checkpoint")
-    assert not (control.root / "token-statistics").exists()
-    check_store(control.root)
+    assert not (status_server.root / "token-statistics").exists()
+    check_store(status_server.root)
 
 
-def test_a_lease_that_ran_out_while_the_status_server_was_away_ends_the_attempt(control, start_trainer, offer):
+def test_a_lease_that_ran_out_while_the_status_server_was_away_ends_the_attempt(status_server, start_trainer, offer):
     job = offer(lease_seconds=2)
     away_since = []
 
-    def trap(told, when, _):
-        if (told, when) == ("gradient_step", "after"):
+    def trap(reported, when, _):
+        if (reported, when) == ("gradient_step", "after"):
             away_since.append(time.monotonic())
-        return bool(away_since) and told != "claims"
+        return bool(away_since) and reported != "claims"
 
-    control.trap = trap
+    status_server.trap = trap
     trainer = start_trainer()
-    control.wait_for(lambda: job.events)
+    status_server.wait_for(lambda: job.events)
     deadline = time.monotonic() + 30
     while "job dropped" not in trainer.log.read_text():
         assert time.monotonic() < deadline, trainer.log.read_text()
@@ -91,4 +91,4 @@ def test_a_lease_that_ran_out_while_the_status_server_was_away_ends_the_attempt(
     assert time.monotonic() - away_since[0] < 8
     assert len(job.events) == 2
     assert job.progress == job.checkpoints == job.failures == []
-    assert not (control.root / "checkpoints").exists()
+    assert not (status_server.root / "checkpoints").exists()

@@ -10,10 +10,10 @@ from typing import BinaryIO, TypeVar
 from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
 from trainyard_artifacts.store import ArtifactStore, open_store
 from trainyard_trainer import log
-from trainyard_trainer.compute.base import Base
-from trainyard_trainer.compute.turns import Turns
+from trainyard_trainer.compute.model.base import Base
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
-from trainyard_trainer.failures import InvalidInput, Leaving
+from trainyard_trainer.failures import InvalidInput, ShuttingDown
 from trainyard_trainer.reports.claims import Claim, Lease
 from trainyard_trainer.statistics.recorder import TokenRecorder
 from trainyard_trainer.statistics.upload import Uploads
@@ -26,23 +26,23 @@ STEPS_SHARE = 0.75
 
 
 @dataclass
-class Leave:
+class Shutdown:
     """Told by whoever ends the process. Steps under way are finished, as long as the time that is left allows it."""
 
-    asked: threading.Event = field(default_factory=threading.Event)
+    requested: threading.Event = field(default_factory=threading.Event)
     deadline: float = float("inf")
 
-    def ask(self, seconds: float) -> None:
+    def request(self, seconds: float) -> None:
         self.deadline = time.monotonic() + STEPS_SHARE * seconds
-        self.asked.set()
+        self.requested.set()
 
     def check(self) -> None:
-        if self.asked.is_set():
-            raise Leaving("the trainer ends")
+        if self.requested.is_set():
+            raise ShuttingDown("the trainer ends")
 
-    def check_deadline(self) -> None:
+    def require_time_left(self) -> None:
         if time.monotonic() > self.deadline:
-            raise Leaving("the trainer ends, and its time is up")
+            raise ShuttingDown("the trainer ends, and its time is up")
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class Job:
 
     claim: Claim
     lease: Lease
-    turns: Turns
+    scheduler: Scheduler
     settings: Settings
-    leave: Leave
+    shutdown: Shutdown
     uploads: Uploads
 
     @property
     def base(self) -> Base:
-        return self.turns.machine.base
+        return self.scheduler.executor.base
 
     @property
     def store(self) -> ArtifactStore:
@@ -67,12 +67,12 @@ class Job:
     def check(self) -> None:
         """For what comes before the training: nothing of it is worth keeping."""
         self.lease.check()
-        self.leave.check()
+        self.shutdown.check()
 
     def check_step(self) -> None:
         """For a step under way: it is finished and saved, if there is time."""
         self.lease.check()
-        self.leave.check_deadline()
+        self.shutdown.require_time_left()
 
     @contextmanager
     def record_tokens(self) -> Iterator[TokenRecorder]:
@@ -85,14 +85,14 @@ class Job:
             raise
         self.uploads.start(recorder, self.store, self.lease.client, self.claim)
 
-    def patiently(self, use_store: Callable[[], Result]) -> Result:
+    def with_retries(self, use_store: Callable[[], Result]) -> Result:
         """What `use_store` gives, which is tried again where the artifact store does not answer."""
         for pause in PAUSES:
             try:
                 return use_store()
             except StoreUnavailable as cause:
                 log.warn("waiting for the artifact store", job=self.claim.id, error=str(cause))
-            self.leave.asked.wait(pause)
+            self.shutdown.requested.wait(pause)
             self.check_step()
         return use_store()
 
@@ -105,6 +105,6 @@ class Job:
 
     def find_input(self, use_store: Callable[[str, str], Result]) -> Result:
         try:
-            return self.patiently(lambda: use_store(self.claim.input.uri, self.claim.input.digest))
+            return self.with_retries(lambda: use_store(self.claim.input.uri, self.claim.input.digest))
         except ArtifactError as cause:
             raise InvalidInput(f"The input cannot be trained on: {cause}.", "InputUnusable") from cause

@@ -37,7 +37,7 @@ def require_regular(reports) -> None:
     (_, first, announced), *events = reports
     assert first == "training_started"
     assert [(number, kind) for number, kind, _ in events] == [
-        (place, "gradient_step") for place in range(1, announced["num_sequences"] + 1)
+        (index, "gradient_step") for index in range(1, announced["num_sequences"] + 1)
     ]
     for numbers in (*reports.steps, reports.metrics):
         assert all(isinstance(value, int | float) and math.isfinite(value) for value in numbers.values()), numbers

@@ -6,9 +6,9 @@ from statistics import fmean
 
 import pytest
 
+from testing.jobs import MODEL
 from tiny_chat.learning import Task, describe_curve, learn_task
 from tiny_chat.sampler import Sampler
-from trainyard_trainer.jobs_for_tests import MODEL
 
 SEEDS = [1, 2, 3]
 

@@ -8,13 +8,13 @@ import time
 from huggingface_hub import constants
 
 from trainyard_trainer import log
-from trainyard_trainer.compute.base import Base
-from trainyard_trainer.compute.crew import Crew
-from trainyard_trainer.compute.fleet import Leader, Member
-from trainyard_trainer.compute.loading import Source, load_base
-from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.policy import choose_policy
-from trainyard_trainer.compute.turns import Turns
+from trainyard_trainer.compute.execution.distributed import Coordinator, DistributedExecutor
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.execution.process_group import TrainerProcessGroup
+from trainyard_trainer.compute.model.base import Base
+from trainyard_trainer.compute.model.loading import Source, load_base
+from trainyard_trainer.compute.scheduling.policy import choose_policy
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import JobFailure
 from trainyard_trainer.reports.status_client import StatusClient
@@ -24,23 +24,23 @@ from trainyard_trainer.worker import Worker
 def run(settings: Settings) -> None:
     """Until SIGTERM, or until the leader ends."""
     started = time.monotonic()
-    crew = Crew() if settings.num_processes > 1 else None
-    base = load(settings, crew)
+    group = TrainerProcessGroup() if settings.num_processes > 1 else None
+    base = load(settings, group)
     log.info("base model loaded", base_model=base.name, device=str(base.device), seconds=time.monotonic() - started)
-    if crew is None:
-        serve(settings, Machine(base))
-    elif crew.rank == 0:
-        with Leader(base, crew) as leader:
-            serve(settings, leader)
+    if group is None:
+        serve(settings, Executor(base))
+    elif group.rank == 0:
+        with Coordinator(base, group) as coordinator:
+            serve(settings, coordinator)
     else:
-        Member(base, crew).follow()
+        DistributedExecutor(base, group).run_commands()
 
 
-def load(settings: Settings, crew: Crew | None) -> Base:
+def load(settings: Settings, group: TrainerProcessGroup | None) -> Base:
     """Ends the process with one line, which Kubernetes shows as the reason, where the base model cannot be used."""
     source = Source(settings.model_path, settings.model_revision, settings.trust_remote_code)
     try:
-        base = load_base(settings.base_model, source, crew.mesh if crew else None)
+        base = load_base(settings.base_model, source, group.mesh if group else None)
     except Exception as cause:  # whatever transformers raises on files that are no model
         reason = " ".join(f"{type(cause).__name__}: {cause}".split())[:1000]
         sys.exit(f"trainyard_trainer: the base model {source.path} cannot be loaded: {reason}{advise(reason)}")
@@ -61,18 +61,18 @@ def advise(reason: str) -> str:
     return ""
 
 
-def serve(settings: Settings, machine: Machine) -> None:
-    with Turns(machine, choose_policy(machine.base, settings)) as turns:
-        turns.on_fault = lambda failure: give_up(turns, failure)
-        machine.on_loss(turns.on_fault)
-        worker = Worker(StatusClient(settings.status_url, settings.token_file), turns, settings)
+def serve(settings: Settings, executor: Executor) -> None:
+    with Scheduler(executor, choose_policy(executor.base, settings)) as scheduler:
+        scheduler.on_fault = lambda failure: abort(scheduler, failure)
+        executor.on_failure(scheduler.on_fault)
+        worker = Worker(StatusClient(settings.status_url, settings.token_file), scheduler, settings)
         try:
             worker.serve()
         finally:
             worker.end()
 
 
-def give_up(turns: Turns, failure: JobFailure) -> None:
+def abort(scheduler: Scheduler, failure: JobFailure) -> None:
     """Jobs end at once; so does the process, which cannot work on any."""
-    turns.give_up(failure)
+    scheduler.abort(failure)
     os.kill(os.getpid(), signal.SIGTERM)

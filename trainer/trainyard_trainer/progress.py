@@ -12,7 +12,7 @@ from pathlib import Path
 
 from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint
 from trainyard_artifacts.store import ArtifactStore
-from trainyard_trainer.compute.step import Numbers, Steps
+from trainyard_trainer.compute.rows.step import Numbers, Steps
 from trainyard_trainer.reports.claims import Artifact
 
 PROGRESS = "progress.json"
@@ -20,7 +20,7 @@ PROGRESS = "progress.json"
 
 @dataclass
 class Progress:
-    """Steps that are taken, the sums of their numbers, and the job's notes, as the pushes of its trajectories.
+    """Steps that are taken, the sums of their numbers, and the job's extra state, as the pushes of its trajectories.
 
     `steps` is the digest of all steps of the job.
     """
@@ -28,7 +28,7 @@ class Progress:
     steps: str = ""
     steps_taken: int = 0
     sums: Numbers = field(default_factory=dict)
-    notes: dict = field(default_factory=dict)
+    extra_state: dict = field(default_factory=dict)
 
     def add(self, numbers: Numbers) -> None:
         self.steps_taken += 1
@@ -39,7 +39,9 @@ class Progress:
         return {name: value / self.steps_taken for name, value in self.sums.items()}
 
     def save(self, seed: str, folder: Path) -> None:
-        (folder / PROGRESS).write_text(json.dumps({"seed": seed, **vars(self)}))
+        # The file's own name for the extra state is older.
+        content = {"seed": seed, "steps": self.steps, "steps_taken": self.steps_taken, "sums": self.sums}
+        (folder / PROGRESS).write_text(json.dumps(content | {"notes": self.extra_state}))
 
 
 def digest_steps(steps: Steps) -> str:
@@ -63,4 +65,4 @@ def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str, steps: Step
         raise ValueError(f"{saved.uri} is of another job")
     if content["steps"] != digest_steps(steps):
         raise ValueError(f"{saved.uri} is of a job that was cut in other steps")
-    return folder, Progress(**content)
+    return folder, Progress(extra_state=content.pop("notes"), **content)

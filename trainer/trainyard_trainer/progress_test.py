@@ -1,15 +1,17 @@
+import json
+
 import pytest
 
-from trainyard_trainer.compute.example import make_example
-from trainyard_trainer.compute.step import Step
-from trainyard_trainer.progress import digest_steps
+from trainyard_trainer.compute.rows.example import make_example
+from trainyard_trainer.compute.rows.step import Step
+from trainyard_trainer.progress import PROGRESS, Progress, digest_steps
 from trainyard_trainer.sft.objective import SftObjective
 
 RED, BLUE = ([1, 2, 3], [False, True, True]), ([1, 2, 4], [False, True, True])
 
 
 def make_step(*rows, learning_rate=1e-3, divisor=2.0):
-    examples = [make_example(ids, trained, place) for place, (ids, trained) in enumerate(rows)]
+    examples = [make_example(ids, trained, index) for index, (ids, trained) in enumerate(rows)]
     return Step(examples, SftObjective(len(rows), 3, 0), learning_rate, divisor)
 
 
@@ -29,3 +31,14 @@ def test_other_steps_have_another_digest(others):
     steps = [make_step(RED), make_step(BLUE)]
     assert digest_steps(steps) == digest_steps([make_step(RED), make_step(BLUE)])
     assert digest_steps(others) != digest_steps(steps)
+
+
+def test_progress_keeps_the_names_that_earlier_releases_wrote(tmp_path):
+    Progress("digest", 3, {"loss": 1.5}, {"0/1": [2.0, 1.0]}).save("job", tmp_path)
+    assert json.loads((tmp_path / PROGRESS).read_text()) == {
+        "seed": "job",
+        "steps": "digest",
+        "steps_taken": 3,
+        "sums": {"loss": 1.5},
+        "notes": {"0/1": [2.0, 1.0]},
+    }

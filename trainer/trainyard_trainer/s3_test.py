@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
+from testing.fake_status_server import write_rows
+from testing.jobs import Recorders, Reports
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_artifacts.store import open_store
 from trainyard_trainer import job as job_module
 from trainyard_trainer.config import Settings, read_lora
-from trainyard_trainer.control_for_tests import write_rows
-from trainyard_trainer.job import Job, Leave
-from trainyard_trainer.jobs_for_tests import Recorders, Reports
+from trainyard_trainer.job import Job, Shutdown
 from trainyard_trainer.progress import PROGRESS
 from trainyard_trainer.reports.claims import Artifact, Claim
-from trainyard_trainer.worker import work_on
+from trainyard_trainer.worker import attempt_job
 
 USER = {"role": "user", "content": "Name a colour."}
 
@@ -35,7 +35,7 @@ class Outcome(Reports):
 
 
 @pytest.fixture
-def train(turns, make_choice):
+def train(scheduler, make_choice):
     """Trains one step on a store, and gives what was reported; the n-th call writes the checkpoint n."""
     count = 0
 
@@ -43,26 +43,28 @@ def train(turns, make_choice):
         nonlocal count
         count += 1
         payload = put_payload(artifacts, make_choice, stored)
-        settings = Settings("", Path(), turns.machine.base.name, "", artifacts, 4096, read_lora({}))
+        settings = Settings("", Path(), scheduler.executor.base.name, "", artifacts, 4096, read_lora({}))
         checkpoint_id = f"00000000-0000-4000-8000-{count:012d}"
         config = {"learning_rate": 1e-3, "epsilon": None}
         reports = Outcome()
         claim = Claim("job", 1, "RL", payload, config, checkpoint_id, start, 15.0)
-        work_on(Job(claim, reports, turns, settings, Leave(), Recorders()))
+        attempt_job(Job(claim, reports, scheduler, settings, Shutdown(), Recorders()))
         return reports
 
     return run
 
 
-def test_what_is_saved_of_a_long_job_is_not_kept_beside_the_store(turns, s3_settings):
+def test_what_is_saved_of_a_long_job_is_not_kept_beside_the_store(scheduler, s3_settings):
     content = write_rows([("Name a colour.", f"{colour}.") for colour in ("Red", "Blue", "Teal")])
     store, digest = open_store(s3_settings), hashlib.sha256(content).hexdigest()
     store.write_file(uri := f"artifact:///payloads/{digest}", io.BytesIO(content))
-    settings = Settings("", Path(), turns.machine.base.name, "", s3_settings, 4096, read_lora({}), save_seconds=0.0)
+    settings = Settings(
+        "", Path(), scheduler.executor.base.name, "", s3_settings, 4096, read_lora({}), save_seconds=0.0
+    )
     checkpoint_id = "00000000-0000-4000-8000-000000000001"
     claim = Claim("job", 1, "SFT", Artifact(uri, digest), {"batch_size": 1}, checkpoint_id, None, 15.0)
     reports = Outcome()
-    work_on(Job(claim, reports, turns, settings, Leave(), Recorders()))
+    attempt_job(Job(claim, reports, scheduler, settings, Shutdown(), Recorders()))
     assert [step for _, step in reports.progress] == [1, 2]
     kept = store.cache.list_folders()  # the data, and the checkpoint, from which the model's next job begins
     assert len(kept) == 2

@@ -11,41 +11,41 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
+from testing.interruption import check_same, check_store
+from testing.worker_jobs import ROWS, locate, offer_sft, shorten
 from trainyard_artifacts.addresses import StoreUnavailable
 from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, MANIFEST, OPTIMIZER_STATE
 from trainyard_artifacts.files import digest_file
 from trainyard_artifacts.store import FolderStore
 from trainyard_trainer import job as job_module
-from trainyard_trainer.compute import adapter_files
-from trainyard_trainer.compute.adapter_files import save_tensors
+from trainyard_trainer.compute.model import adapter_files
+from trainyard_trainer.compute.model.adapter_files import save_tensors
 from trainyard_trainer.failures import explain_failure
 from trainyard_trainer.progress import PROGRESS
-from trainyard_trainer.survivors_for_tests import check_same, check_store
-from trainyard_trainer.work_for_tests import ROWS, locate, offer_sft, shorten
 
 
 @pytest.mark.parametrize("name", [ADAPTER_WEIGHTS, ADAPTER_CONFIG, OPTIMIZER_STATE, MANIFEST])
-def test_a_checkpoint_that_is_damaged_is_not_trained_on(control, work, name):
-    before = offer_sft(control)
-    work()
+def test_a_checkpoint_that_is_damaged_is_not_trained_on(status_server, run_jobs, name):
+    before = offer_sft(status_server)
+    run_jobs()
     start = {field: before.checkpoints[0][field] for field in ("uri", "digest")}
-    path = locate(control, start) / name
+    path = locate(status_server, start) / name
     path.write_bytes(path.read_bytes()[:-1])
-    job = offer_sft(control, from_checkpoint=start)
-    (failure,) = work()
+    job = offer_sft(status_server, from_checkpoint=start)
+    (failure,) = run_jobs()
     assert shorten(failure) == ("Internal", "ArtifactDamaged", True)
     assert "an earlier step" in failure["message"]
     assert job.checkpoints == []
 
 
-def test_a_checkpoint_that_was_written_wrong_is_told_of(control, work):
-    before = offer_sft(control)
-    work()
-    folder = locate(control, before.checkpoints[0])
+def test_a_checkpoint_that_was_written_wrong_is_told_of(status_server, run_jobs):
+    before = offer_sft(status_server)
+    run_jobs()
+    folder = locate(status_server, before.checkpoints[0])
     (folder / ADAPTER_WEIGHTS).write_bytes(b"no tensors")
     start = before.checkpoints[0] | {"digest": write_manifest(folder)}
-    offer_sft(control, from_checkpoint=start)
-    (failure,) = work()
+    offer_sft(status_server, from_checkpoint=start)
+    (failure,) = run_jobs()
     assert shorten(failure) == ("Internal", "ArtifactDamaged", True)
 
 
@@ -83,17 +83,19 @@ class Broken:
         pytest.param(0, ("Internal", "ArtifactStoreUnavailable", True), id="away"),
     ],
 )
-def test_a_store_that_cannot_be_written_is_told_of_and_keeps_nothing(control, work, monkeypatch, number, expected):
+def test_a_store_that_cannot_be_written_is_told_of_and_keeps_nothing(
+    status_server, run_jobs, monkeypatch, number, expected
+):
     monkeypatch.setattr(job_module, "PAUSES", (0.01,))
     Broken(monkeypatch, number)
-    job = offer_sft(control, ROWS * 3)
-    (failure,) = work(save_seconds=0.0)
+    job = offer_sft(status_server, ROWS * 3)
+    (failure,) = run_jobs(save_seconds=0.0)
     assert shorten(failure) == expected
     assert "store" in failure["message"]
     assert "progress cannot be saved" in "\n".join(job.lines)
     assert job.progress == job.checkpoints == []
-    kept = [path for path in control.root.rglob("*") if path.is_file()]
-    assert kept == [locate(control, job.claim["input"])]
+    kept = [path for path in status_server.root.rglob("*") if path.is_file()]
+    assert kept == [locate(status_server, job.claim["input"])]
 
 
 def test_what_safetensors_say_of_a_disk_is_an_os_error(tmp_path, monkeypatch):
@@ -109,16 +111,16 @@ def test_what_safetensors_say_of_a_disk_is_an_os_error(tmp_path, monkeypatch):
     assert explain_failure(caught.value).reason == "StorageFull"
 
 
-def test_a_store_that_is_away_for_a_while_costs_nothing_but_time(control, work, monkeypatch):
+def test_a_store_that_is_away_for_a_while_costs_nothing_but_time(status_server, run_jobs, monkeypatch):
     monkeypatch.setattr(job_module, "PAUSES", (0.2, 0.2))
     Broken(monkeypatch, 0, times=1)
-    job = offer_sft(control)
-    away = control.root.with_name("away")
-    control.root.rename(away)
-    threading.Timer(0.1, lambda: away.rename(control.root)).start()
-    assert work() == [None]
+    job = offer_sft(status_server)
+    away = status_server.root.with_name("away")
+    status_server.root.rename(away)
+    threading.Timer(0.1, lambda: away.rename(status_server.root)).start()
+    assert run_jobs() == [None]
     assert "waiting for the artifact store" in "\n".join(job.lines)
-    check_store(control.root)
+    check_store(status_server.root)
 
 
 @pytest.mark.parametrize(
@@ -134,36 +136,36 @@ def test_a_store_that_is_away_for_a_while_costs_nothing_but_time(control, work, 
         pytest.param(lambda folder: spoil(folder), id="weights of another shape"),
     ],
 )
-def test_saved_progress_that_is_damaged_is_not_gone_on_with(control, work, damage):
+def test_saved_progress_that_is_damaged_is_not_gone_on_with(status_server, run_jobs, damage):
     rows = ROWS * 3
     claimed = {"id": "c0ffee00-0000-4000-8000-000000000001"}
-    expected = offer_sft(control, rows, **claimed)
-    work(save_seconds=0.0)
+    expected = offer_sft(status_server, rows, **claimed)
+    run_jobs(save_seconds=0.0)
     assert [saved["step"] for saved in expected.progress] == [1, 2]
-    job = offer_sft(control, rows, **claimed)
+    job = offer_sft(status_server, rows, **claimed)
     saved = expected.progress[-1]
-    folder = locate(control, saved)
+    folder = locate(status_server, saved)
     damage(folder)
     digest = write_manifest(folder) if folder.exists() else saved["digest"]
     job.progress.append(saved | {"digest": digest, "attempt": 0})
-    assert work() == [None]
+    assert run_jobs() == [None]
     assert "saved progress cannot be used, beginning anew" in "\n".join(job.lines)
-    check_same(control, job, expected)
+    check_same(status_server, job, expected)
 
 
-def test_progress_is_not_gone_on_with_by_a_trainer_that_takes_other_rows(control, work):
+def test_progress_is_not_gone_on_with_by_a_trainer_that_takes_other_rows(status_server, run_jobs):
     rows = [("Name all colours.", "Many. " * 200), *ROWS * 3]
     claimed = {"id": "c0ffee00-0000-4000-8000-000000000001"}
-    longer = offer_sft(control, rows, **claimed)
-    work(save_seconds=0.0)
-    expected = offer_sft(control, rows, **claimed)
-    work(max_length=200)
-    job = offer_sft(control, rows, **claimed)
+    longer = offer_sft(status_server, rows, **claimed)
+    run_jobs(save_seconds=0.0)
+    expected = offer_sft(status_server, rows, **claimed)
+    run_jobs(max_length=200)
+    job = offer_sft(status_server, rows, **claimed)
     job.progress.append(longer.progress[-1] | {"attempt": 0})
-    assert work(max_length=200) == [None]
+    assert run_jobs(max_length=200) == [None]
     assert "saved progress cannot be used, beginning anew" in "\n".join(job.lines)
     assert len(longer.events) == len(expected.events)
-    check_same(control, job, expected)
+    check_same(status_server, job, expected)
 
 
 def change(folder, **fields):

@@ -6,14 +6,14 @@ import time
 
 import pytest
 
-from trainyard_trainer.survivors_for_tests import STEPS, check_same, check_store
+from testing.interruption import STEPS, check_same, check_store
 
 
 class Killer:
     """Kills trainers at points of their work. Points are asked for one at a time."""
 
-    def __init__(self, control, start_trainer, job):
-        self.control = control
+    def __init__(self, status_server, start_trainer, job):
+        self.status_server = status_server
         self.start_trainer = start_trainer
         self.job = job
         self.kills = []
@@ -23,14 +23,14 @@ class Killer:
         """When a report comes in, before or after it is kept; its answer is lost. Of steps: of this one, or a later."""
         shot = threading.Event()
 
-        def trap(told, when, body):
-            if (told, when) != (name, moment) or (seq is not None and body["events"][0]["seq"] < seq):
+        def trap(reported, when, body):
+            if (reported, when) != (name, moment) or (seq is not None and body["events"][0]["seq"] < seq):
                 return False
             trainer.kill()
             shot.set()
             return True
 
-        self.control.trap = trap
+        self.status_server.trap = trap
         trainer = self.start_trainer(**env)
         assert shot.wait(60), (trainer.log.read_text(), vars(self.job))
         self.bury(trainer, f"{moment} {name} {seq}")
@@ -40,14 +40,14 @@ class Killer:
         busy to see it in time, it is killed a little later."""
         late = threading.Event()
 
-        def trap(told, when, body):
-            is_step = told == "gradient_step" and after is not None and body["events"][0]["seq"] > after + 1
-            if when == "before" and (told == "checkpoint" or is_step):
+        def trap(reported, when, body):
+            is_step = reported == "gradient_step" and after is not None and body["events"][0]["seq"] > after + 1
+            if when == "before" and (reported == "checkpoint" or is_step):
                 trainer.kill()
                 late.set()
             return late.is_set()
 
-        self.control.trap = trap
+        self.status_server.trap = trap
         trainer = self.start_trainer()
         deadline = time.monotonic() + 60
         while not self.is_writing(what, after) and not late.is_set():
@@ -63,22 +63,22 @@ class Killer:
         return any(name.startswith(f"{self.job.checkpoint_id}.") == is_wanted for name in self.list_spool() - self.left)
 
     def list_spool(self):
-        spool = self.control.root / ".spool"
+        spool = self.status_server.root / ".spool"
         return {path.name for path in spool.iterdir()} if spool.is_dir() else set()
 
     def after(self, seconds, **env):
         """Some time after the claim was answered, or when the first step is reported."""
         claimed, stepped = threading.Event(), threading.Event()
 
-        def trap(told, when, _):
-            if (told, when) == ("claims", "after"):
+        def trap(reported, when, _):
+            if (reported, when) == ("claims", "after"):
                 claimed.set()
-            if (told, when) == ("gradient_step", "after"):
+            if (reported, when) == ("gradient_step", "after"):
                 trainer.kill()
                 stepped.set()
             return stepped.is_set()
 
-        self.control.trap = trap
+        self.status_server.trap = trap
         trainer = self.start_trainer(**env)
         assert claimed.wait(60)
         stepped.wait(seconds)
@@ -88,18 +88,18 @@ class Killer:
     def bury(self, trainer, point):
         assert trainer.wait() == -9, (point, trainer.log.read_text())
         self.kills.append(point)
-        self.control.trap = lambda *_: False
-        self.control.lose_trainers()
+        self.status_server.trap = lambda *_: False
+        self.status_server.lose_trainers()
         self.left = self.list_spool()
-        check_store(self.control.root)
+        check_store(self.status_server.root)
 
 
 def test_a_job_of_rl_is_killed_at_every_point_and_ends_as_if_it_had_not(
-    control, start_trainer, offer, undisturbed, finish
+    status_server, start_trainer, offer, undisturbed, finish
 ):
     expected, moments = undisturbed("RL")
     job = offer("RL")
-    killer = Killer(control, start_trainer, job)
+    killer = Killer(status_server, start_trainer, job)
     before_start = moments["training_started"] - moments["claims"]
     killer.at_report("claims", "after")
     killer.after(0.2 * before_start)
@@ -121,16 +121,16 @@ def test_a_job_of_rl_is_killed_at_every_point_and_ends_as_if_it_had_not(
     assert len(killer.kills) == 17
     finish(job)
     assert job.attempt == 18
-    check_same(control, job, expected)
+    check_same(status_server, job, expected)
     assert job.statistics[0]["pushes"] == pytest.approx(expected.statistics[0]["pushes"], rel=1e-12)
 
 
-def test_a_job_of_sft_is_killed_at_every_step_and_after_its_end(control, start_trainer, offer, undisturbed):
+def test_a_job_of_sft_is_killed_at_every_step_and_after_its_end(status_server, start_trainer, offer, undisturbed):
     before, _ = undisturbed("SFT")
     start = {name: before.checkpoints[0][name] for name in ("uri", "digest")}
     expected, _ = undisturbed("SFT", from_checkpoint=start)
     job = offer("SFT", from_checkpoint=start)
-    killer = Killer(control, start_trainer, job)
+    killer = Killer(status_server, start_trainer, job)
     for step in range(1, STEPS + 1):
         killer.at_report("gradient_step", "before" if step % 2 else "after", step)
         if step < STEPS:
@@ -139,14 +139,14 @@ def test_a_job_of_sft_is_killed_at_every_step_and_after_its_end(control, start_t
     killer.at_report("checkpoint", "after")
     assert job.state == "Trained"
     assert job.attempt == len(killer.kills) == 11
-    check_same(control, job, expected)
+    check_same(status_server, job, expected)
 
 
-def test_a_job_that_saved_nothing_yet_begins_anew(control, start_trainer, offer, undisturbed, finish):
+def test_a_job_that_saved_nothing_yet_begins_anew(status_server, start_trainer, offer, undisturbed, finish):
     expected, moments = undisturbed("RL")
     before_start = moments["training_started"] - moments["claims"]
     job = offer("RL")
-    killer = Killer(control, start_trainer, job)
+    killer = Killer(status_server, start_trainer, job)
     rarely = {"TRAINYARD_SAVE_SECONDS": "60"}
     moment = random.Random(7)
     for _ in range(3):
@@ -155,4 +155,4 @@ def test_a_job_that_saved_nothing_yet_begins_anew(control, start_trainer, offer,
     killer.at_report("checkpoint", "before", **rarely)
     finish(job, **rarely)
     assert job.progress == []
-    check_same(control, job, expected)
+    check_same(status_server, job, expected)

@@ -12,10 +12,10 @@ import torch
 
 from trainyard_artifacts.store import open_store
 from trainyard_trainer import log
-from trainyard_trainer.compute.turns import Turns
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
-from trainyard_trainer.failures import Fenced, InvalidInput, Leaving, explain_failure
-from trainyard_trainer.job import Job, Leave
+from trainyard_trainer.failures import Fenced, InvalidInput, ShuttingDown, explain_failure
+from trainyard_trainer.job import Job, Shutdown
 from trainyard_trainer.reports.claims import Claim, Lease, parse_claim
 from trainyard_trainer.reports.job_log import JobLog
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
@@ -24,9 +24,9 @@ from trainyard_trainer.rl.job import run_rl_job
 from trainyard_trainer.sft.job import run_sft_job
 from trainyard_trainer.statistics.upload import Uploads
 
-LONGEST_PAUSE_SECONDS = 5.0
+MAX_PAUSE_SECONDS = 5.0
 # What the status server keeps of it. Some libraries quote whole files.
-LONGEST_MESSAGE = 2_000
+MAX_MESSAGE_LENGTH = 2_000
 METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
 
 
@@ -35,9 +35,9 @@ class Worker:
     """The jobs of one process; `running` holds their threads by id."""
 
     client: StatusClient
-    turns: Turns
+    scheduler: Scheduler
     settings: Settings
-    leave: Leave = field(default_factory=Leave)
+    shutdown: Shutdown = field(default_factory=Shutdown)
     uploads: Uploads = field(default_factory=Uploads)
     process_id: str = field(default_factory=lambda: str(uuid4()))
     running: dict[str, threading.Thread] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Worker:
 
     def wait_for_claim(self) -> Claim:
         pause = 0.5
-        base = self.turns.machine.base
+        base = self.scheduler.executor.base
         gpus = count_gpus(base.device, self.settings)
         while True:
             try:
@@ -65,7 +65,7 @@ class Worker:
             except StatusUnavailable as cause:
                 log.warn("cannot claim a job, trying again", error=str(cause))
                 time.sleep(pause * random.uniform(0.5, 1))
-                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+                pause = min(pause * 2, MAX_PAUSE_SECONDS)
 
     def start(self, claim: Claim) -> None:
         thread = threading.Thread(target=self.run, args=(claim,), name=f"job {claim.id}", daemon=True)
@@ -75,7 +75,7 @@ class Worker:
 
     def run(self, claim: Claim) -> None:
         with self.counted(claim), JobLog(self.client, claim), Lease(self.client, claim) as lease:
-            work_on(Job(claim, lease, self.turns, self.settings, self.leave, self.uploads))
+            attempt_job(Job(claim, lease, self.scheduler, self.settings, self.shutdown, self.uploads))
 
     @contextmanager
     def counted(self, claim: Claim) -> Iterator[None]:
@@ -99,7 +99,7 @@ class Worker:
     def end(self) -> None:
         """Lets jobs finish the step that they are at and save what they have, as far as there is time."""
         deadline = time.monotonic() + self.settings.grace_seconds
-        self.leave.ask(self.settings.grace_seconds)
+        self.shutdown.request(self.settings.grace_seconds)
         with self.changed:
             for thread in self.running.values():
                 if thread.ident is None:  # the signal came just before its start
@@ -115,7 +115,7 @@ def count_gpus(device: torch.device, settings: Settings) -> int:
     return settings.num_processes if device.type == "cuda" else 0
 
 
-def work_on(job: Job) -> None:
+def attempt_job(job: Job) -> None:
     """Runs a job and sees to it that the status server hears how it ended, unless it took the job away."""
     claim, started = job.claim, time.monotonic()
     log.info("job claimed", job=claim.id, attempt=claim.attempt)
@@ -123,7 +123,7 @@ def work_on(job: Job) -> None:
         try:
             run_job(job)
             log.info("job trained", job=claim.id, attempt=claim.attempt, seconds=time.monotonic() - started)
-        except Leaving as cause:
+        except ShuttingDown as cause:
             job.lease.post_release()
             log.info("job given back", job=claim.id, attempt=claim.attempt, reason=str(cause))
         except Fenced:
@@ -134,7 +134,7 @@ def work_on(job: Job) -> None:
         log.warn("job dropped", job=claim.id, attempt=claim.attempt, reason=str(cause))
     except Exception as cause:  # heartbeats end now, and the job is another's as soon as its lease is over
         log.error("it cannot be reported how the job ended", cause, job=claim.id, attempt=claim.attempt)
-    if job.base.device.type == "cuda" and not job.turns.closed:
+    if job.base.device.type == "cuda" and not job.scheduler.closed:
         torch.cuda.empty_cache()
 
 
@@ -153,7 +153,7 @@ def report_failure(claim: Claim, lease: Lease, cause: Exception) -> None:
         {
             "category": failure.category,
             "reason": failure.reason,
-            "message": make_sendable(failure.message, LONGEST_MESSAGE),
+            "message": make_sendable(failure.message, MAX_MESSAGE_LENGTH),
             "retryable": failure.retryable,
         }
     )

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 import torch
 
+from testing.jobs import LORA
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_trainer import worker
 from trainyard_trainer.config import Settings
-from trainyard_trainer.failures import Leaving
-from trainyard_trainer.jobs_for_tests import LORA
+from trainyard_trainer.failures import ShuttingDown
 from trainyard_trainer.reports import claims
 from trainyard_trainer.worker import Worker, count_gpus
 
 ROW = {"messages": [{"role": "user", "content": "Name a colour."}, {"role": "assistant", "content": "Teal. " * 30}]}
 
 
-class Control:
+class FakeStatusServer:
     """Hands out one job, and takes it away once `cancel` was called."""
 
     def __init__(self, server, root):
@@ -69,20 +69,20 @@ class Control:
 
 
 @pytest.fixture
-def control(server, tmp_path):
+def status_server(server, tmp_path):
     root = tmp_path / "artifacts"
     root.mkdir()
-    return Control(server, root)
+    return FakeStatusServer(server, root)
 
 
 @pytest.fixture
-def serve(client, turns, control):
+def serve(client, scheduler, status_server):
     """Claims one job and runs it to its end."""
 
     def serve():
-        name = turns.machine.base.name
-        settings = Settings("", Path(), name, "", StoreSettings(str(control.root)), 4096, LORA)
-        own = Worker(client, turns, settings, process_id="process")
+        name = scheduler.executor.base.name
+        settings = Settings("", Path(), name, "", StoreSettings(str(status_server.root)), 4096, LORA)
+        own = Worker(client, scheduler, settings, process_id="process")
         own.start(own.wait_for_claim())
         with own.changed:
             assert own.changed.wait_for(lambda: not own.running, timeout=60)
@@ -103,8 +103,8 @@ def write_rows(count):
     return "\n".join([json.dumps(ROW)] * count).encode()
 
 
-def test_a_job_is_claimed_trained_and_logged(server, control, serve):
-    control.offer("SFT", write_rows(2), {})
+def test_a_job_is_claimed_trained_and_logged(server, status_server, serve):
+    status_server.offer("SFT", write_rows(2), {})
     serve()
     assert server.bodies_of("claims") == [
         {"base_model": "trainyard/tiny-chat", "process_id": "process", "gpus": 0, "holding": [], "wait_seconds": 20}
@@ -115,8 +115,8 @@ def test_a_job_is_claimed_trained_and_logged(server, control, serve):
     assert [text.split(" job=")[0] for text in texts] == ["job claimed", "job trained"]
 
 
-def test_a_failure_is_reported_and_logged_with_its_traceback(server, control, serve):
-    control.offer("SFT", b"{", {})
+def test_a_failure_is_reported_and_logged_with_its_traceback(server, status_server, serve):
+    status_server.offer("SFT", b"{", {})
     serve()
     (report,) = server.bodies_of("failure")
     assert report["category"] == "User"
@@ -126,8 +126,8 @@ def test_a_failure_is_reported_and_logged_with_its_traceback(server, control, se
     assert "InvalidInput: Line 1 is not JSON" in last["text"]
 
 
-def test_a_failure_is_reported_whatever_its_message_is_like(server, control, serve):
-    control.offer("\ud800" + "x" * 2_000_000, b"", {})
+def test_a_failure_is_reported_whatever_its_message_is_like(server, status_server, serve):
+    status_server.offer("\ud800" + "x" * 2_000_000, b"", {})
     serve()
     (report,) = server.bodies_of("failure")
     assert report["message"].startswith("This trainer does not know the method ?xx")
@@ -135,11 +135,11 @@ def test_a_failure_is_reported_whatever_its_message_is_like(server, control, ser
 
 
 @pytest.mark.parametrize("report", ["failure", "release"])
-def test_an_end_that_cannot_be_reported_is_logged(server, control, serve, monkeypatch, report):
+def test_an_end_that_cannot_be_reported_is_logged(server, status_server, serve, monkeypatch, report):
     if report == "release":
         monkeypatch.setattr(worker, "run_job", leave)
-    control.offer("SFT", b"{", {})
-    control.refused = report
+    status_server.offer("SFT", b"{", {})
+    status_server.refused = report
     serve()
     last = server.bodies_of("log")[-1]["lines"][-1]
     assert (last["level"], len(server.bodies_of(report))) == ("error", 1)
@@ -148,7 +148,7 @@ def test_an_end_that_cannot_be_reported_is_logged(server, control, serve, monkey
 
 
 def leave(_):
-    raise Leaving("the trainer ends")
+    raise ShuttingDown("the trainer ends")
 
 
 @pytest.mark.parametrize(
@@ -159,25 +159,25 @@ def leave(_):
         pytest.param(600, {"batch_size": 1}, ("/events", 0.3), id="between steps"),
     ],
 )
-def test_a_cancelled_job_is_dropped_within_a_moment(server, control, serve, rows, config, after):
-    control.offer("SFT", write_rows(rows), config)
-    control.cancel_after(*after)
+def test_a_cancelled_job_is_dropped_within_a_moment(server, status_server, serve, rows, config, after):
+    status_server.offer("SFT", write_rows(rows), config)
+    status_server.cancel_after(*after)
     serve()
-    assert control.cancelled_at is not None
-    assert time.monotonic() - control.cancelled_at < 1.9
+    assert status_server.cancelled_at is not None
+    assert time.monotonic() - status_server.cancelled_at < 1.9
     assert server.bodies_of("checkpoint") == server.bodies_of("failure") == []
-    assert not (control.root / "checkpoints").exists()
+    assert not (status_server.root / "checkpoints").exists()
     assert "job dropped" in server.bodies_of("log")[-1]["lines"][-1]["text"]
 
 
-def test_a_warm_trainer_soon_tells_of_a_jobs_first_step(control, serve):
-    control.offer("SFT", write_rows(2), {})
+def test_a_warm_trainer_soon_tells_of_a_jobs_first_step(status_server, serve):
+    status_server.offer("SFT", write_rows(2), {})
     serve()
-    control.heard_at.clear()
+    status_server.heard_at.clear()
     serve()
     # Ten times what it is meant to take, as measured by `npm run bench -- trainer`: tests run on busy machines.
-    assert control.heard_at["training_started"] - control.heard_at["claims"] < 0.25
-    assert control.heard_at["gradient_step"] - control.heard_at["claims"] < 1.0
+    assert status_server.heard_at["training_started"] - status_server.heard_at["claims"] < 0.25
+    assert status_server.heard_at["gradient_step"] - status_server.heard_at["claims"] < 1.0
 
 
 def test_heartbeats_are_sent_every_second():

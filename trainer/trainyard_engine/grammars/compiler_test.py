@@ -56,7 +56,7 @@ def open_real_check():
     parsed = parse(["--max-model-len", "512", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"])
     config = AsyncEngineArgs.from_cli_args(parsed).create_engine_config()
     compiler = Compiler(Recipe(config, {"tool_parser_name": "hermes", "enable_auto_tools": True}))
-    told = {
+    answers = {
         "trust": {name: getattr(parsed, name) for name in TRUST},
         "other servers": [refuse(extra) for extra in OTHER_SERVERS],
     }
@@ -64,7 +64,7 @@ def open_real_check():
     def check(order):
         members = json.loads(order.text)
         if "tell" in members:
-            return Verdict(refusal=json.dumps(told[members["tell"]]))
+            return Verdict(refusal=json.dumps(answers[members["tell"]]))
         if "by the engine" in members:
             return compiler.check(ParamsOrder(StructuredOutputsParams(**members["by the engine"])))
         return compiler.check(order)

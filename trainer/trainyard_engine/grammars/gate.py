@@ -5,9 +5,9 @@ import time
 from collections.abc import Awaitable
 from typing import Protocol
 
+from trainyard_engine.grammars.fair_semaphore import FairSemaphore, Tenant
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import Order
-from trainyard_engine.grammars.turns import Tenant, Turns
 from trainyard_engine.grammars.verdict import GrammarRefused, Verdict
 
 # Two, so that a tenant whose grammars take long leaves one to the others.
@@ -29,10 +29,10 @@ class SharedCheck:
 
 
 class GrammarGate:
-    def __init__(self, checker: Compiles, known: KnownGrammars, turns: Turns | None = None) -> None:
+    def __init__(self, checker: Compiles, known: KnownGrammars, semaphore: FairSemaphore | None = None) -> None:
         self.checker = checker
         self.known = known
-        self.turns = turns or Turns(SLOTS, WAITING_PER_TENANT)
+        self.semaphore = semaphore or FairSemaphore(SLOTS, WAITING_PER_TENANT)
         #: by tenant too: nobody waits in another's queue
         self.under_way: dict[tuple[Tenant, str], SharedCheck] = {}
 
@@ -74,16 +74,16 @@ class GrammarGate:
             del self.under_way[name]
 
     async def check(self, tenant: Tenant, order: Order, shared: SharedCheck) -> Verdict:
-        await self.turns.take(tenant)
+        await self.semaphore.acquire(tenant)
         shared.begun = True
         started = time.monotonic()
         engine_seconds = 0.0
         try:
             verdict = await self.checker.compile(order)
-            self.known.note(order.digest, verdict)
+            self.known.record(order.digest, verdict)
             if verdict.grammar:
                 engine_seconds = time.monotonic() - started
             return verdict
         finally:
             # The engine compiles it now, for about as long, and one after another.
-            asyncio.get_running_loop().call_later(engine_seconds, self.turns.give_back, tenant)
+            asyncio.get_running_loop().call_later(engine_seconds, self.semaphore.release, tenant)

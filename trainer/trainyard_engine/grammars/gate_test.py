@@ -2,10 +2,10 @@ import asyncio
 
 import pytest
 
+from trainyard_engine.grammars.fair_semaphore import FairSemaphore, Tenant
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import MembersOrder
-from trainyard_engine.grammars.turns import Tenant, Turns
 from trainyard_engine.grammars.verdict import Grammar, GrammarRefused, Verdict
 
 
@@ -27,8 +27,8 @@ def order(regex):
     return MembersOrder(regex, "structured_outputs")
 
 
-def open_gate(checker, turns=None):
-    return GrammarGate(checker, KnownGrammars(10**9), turns)
+def open_gate(checker, semaphore=None):
+    return GrammarGate(checker, KnownGrammars(10**9), semaphore)
 
 
 def run(test):
@@ -75,7 +75,7 @@ def test_requests_of_a_tenant_share_a_compilation_also_when_the_first_leaves():
 def test_nobody_waits_for_more_than_one_grammar_of_another_tenant():
     async def test():
         checker = SlowChecker(0.02)
-        gate = open_gate(checker, Turns(1, 9))
+        gate = open_gate(checker, FairSemaphore(1, 9))
         flood = [asyncio.create_task(gate.admit(Tenant("a"), order(f"bad{number}"))) for number in range(9)]
         await asyncio.sleep(0.01)
         await gate.admit(Tenant("b"), order("x"))
@@ -88,7 +88,7 @@ def test_nobody_waits_for_more_than_one_grammar_of_another_tenant():
 def test_a_turn_lasts_until_the_engine_has_compiled_too():
     async def test():
         checker = SlowChecker(0.05)
-        gate = open_gate(checker, Turns(1, 9))
+        gate = open_gate(checker, FairSemaphore(1, 9))
         await gate.admit(Tenant("a"), order("x"))
         second = asyncio.create_task(gate.admit(Tenant("b"), order("y")))
         await asyncio.sleep(0.02)
@@ -102,7 +102,7 @@ def test_a_turn_lasts_until_the_engine_has_compiled_too():
 def test_what_all_have_left_is_not_compiled():
     async def test():
         checker = SlowChecker(0.02)
-        gate = open_gate(checker, Turns(1, 9))
+        gate = open_gate(checker, FairSemaphore(1, 9))
         tasks = [
             asyncio.create_task(gate.admit(Tenant("a"), order(name)))
             for name in ("first", "left", "left", "kept", "kept")

@@ -11,9 +11,9 @@ from vllm.engine.protocol import EngineClient
 from vllm.exceptions import GracefulHTTPError
 from vllm.sampling_params import SamplingParams
 
+from trainyard_engine.grammars.fair_semaphore import Tenant
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.order import ParamsOrder
-from trainyard_engine.grammars.turns import Tenant
 from trainyard_engine.grammars.verdict import GrammarRefused
 
 

@@ -43,14 +43,14 @@ class KnownGrammars:
         sentence, until = self.refusals.get(digest, (None, 0.0))
         return sentence if self.now() < until else None
 
-    def note(self, digest: str, verdict: Verdict) -> None:
+    def record(self, digest: str, verdict: Verdict) -> None:
         if verdict.refusal is None:
-            self.note_good(digest, verdict.grammar)
+            self.record_good(digest, verdict.grammar)
         elif verdict.lasting:
             self.refusals[digest] = (verdict.refusal, self.now() + REFUSED_SECONDS)
             trim(self.refusals)
 
-    def note_good(self, digest: str, grammar: Grammar | None) -> None:
+    def record_good(self, digest: str, grammar: Grammar | None) -> None:
         key = grammar.key if grammar else None
         # By its key the grammar is found again when vLLM hands it to the engine.
         for name in {digest, key} - {None}:

@@ -10,24 +10,24 @@ def good(key):
 
 def test_a_good_grammar_is_known_by_its_order_and_by_its_key():
     known = KnownGrammars(10 * SIZE)
-    known.note("order", good("key"))
+    known.record("order", good("key"))
     assert [known.is_good(digest) for digest in ("order", "key", "other")] == [True, True, False]
 
 
 def test_an_order_without_a_grammar_is_good():
     known = KnownGrammars(SIZE)
-    known.note("order", Verdict())
+    known.record("order", Verdict())
     assert known.is_good("order")
 
 
 def test_a_grammar_that_the_engine_forgets_is_new_again():
     known = KnownGrammars(3 * SIZE)
     for number in range(3):
-        known.note(f"order{number}", good(f"key{number}"))
+        known.record(f"order{number}", good(f"key{number}"))
     assert known.is_good("order0")  # and so it was used last
-    known.note("order3", good("key3"))
+    known.record("order3", good("key3"))
     assert [known.is_good(f"order{number}") for number in range(4)] == [True, False, True, True]
-    known.note("order1", good("key1"))
+    known.record("order1", good("key1"))
     assert known.is_good("key1")
     assert known.held_bytes == 3 * SIZE
 
@@ -35,8 +35,8 @@ def test_a_grammar_that_the_engine_forgets_is_new_again():
 def test_a_refusal_is_remembered_for_a_while():
     seconds = [0.0]
     known = KnownGrammars(SIZE, now=lambda: seconds[0])
-    known.note("slow", Verdict(refusal="too slow"))
-    known.note("late", Verdict(refusal="too late", lasting=False))
+    known.record("slow", Verdict(refusal="too slow"))
+    known.record("late", Verdict(refusal="too late", lasting=False))
     assert (known.find_refusal("slow"), known.find_refusal("late")) == ("too slow", None)
     seconds[0] = 601
     assert known.find_refusal("slow") is None

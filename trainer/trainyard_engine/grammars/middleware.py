@@ -7,10 +7,10 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trainyard_engine.grammars.fair_semaphore import Tenant
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.guard import Asked, asked_now
 from trainyard_engine.grammars.order import MembersOrder, read_order
-from trainyard_engine.grammars.turns import Tenant
 from trainyard_engine.grammars.verdict import GrammarRefused
 
 # Whose request it is, in the apiserver's words, which tell nobody more than that two are the same, and its turns.

@@ -53,12 +53,12 @@ def open_app(gate):
             except Exception as cause:
                 error = create_error_response(cause)
                 return JSONResponse(error.model_dump(), status_code=error.error.code)
-        return StreamingResponse(tell_errors(outputs), media_type="text/event-stream")
+        return StreamingResponse(stream_errors(outputs), media_type="text/event-stream")
 
     return GrammarMiddleware(Starlette(routes=[Route("/v1/chat/completions", chat, methods=["POST"])]), gate, BODY_SETS)
 
 
-async def tell_errors(outputs):
+async def stream_errors(outputs):
     try:
         async for text in outputs:
             yield text

@@ -77,14 +77,14 @@ class Template:
                     self.finish(child)
                 elif time.monotonic() >= child.deadline:
                     self.finish(child, late=True)
-            if self.orders in ready and not self.take_order():
+            if self.orders in ready and not self.pop_order():
                 return
 
     def measure_patience(self) -> float | None:
         now = time.monotonic()
         return min((max(child.deadline - now, 0) for child in self.children), default=None)
 
-    def take_order(self) -> bool:
+    def pop_order(self) -> bool:
         try:
             number, order = self.orders.recv()
         except EOFError:
@@ -139,5 +139,5 @@ def limit_resources(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.processor_seconds, limits.processor_seconds + 1))
     used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-    most = used + limits.memory_mib * 2**20
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    max_bytes = used + limits.memory_mib * 2**20
+    resource.setrlimit(resource.RLIMIT_DATA, (max_bytes, max_bytes))

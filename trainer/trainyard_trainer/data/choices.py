@@ -50,12 +50,12 @@ def read_choice(content: Raw, values: Values, where: str) -> dict:
     logprobs = read_logprobs(parts.logprobs, f"{where}.logprobs")
     token_ids = read_token_ids(parts.token_ids)
     entries = logprobs.content or logprobs.refusal or []
-    values.take_sampled(len(entries))
+    values.count_sampled(len(entries))
     choice = {"finish_reason": None, "message": values.read(parts.message, f"{where}.message")}
     if token_ids and len(token_ids) == len(entries):
-        told = [{"logprob": entry.logprob} for entry in entries]
-        return choice | {"logprobs": {"content": told}, "token_ids": token_ids}
-    return choice | {"logprobs": {"content": [tell_entry(entry) for entry in entries]}}
+        known = [{"logprob": entry.logprob} for entry in entries]
+        return choice | {"logprobs": {"content": known}, "token_ids": token_ids}
+    return choice | {"logprobs": {"content": [present_entry(entry) for entry in entries]}}
 
 
 def read_logprobs(content: Raw, where: str) -> Logprobs:
@@ -72,6 +72,6 @@ def read_token_ids(content: Raw) -> list[int] | None:
         return None
 
 
-def tell_entry(entry: Entry) -> dict:
+def present_entry(entry: Entry) -> dict:
     is_short = 0 < memoryview(entry.bytes).nbytes <= MAX_BYTES_LENGTH
     return {"logprob": entry.logprob, "token": entry.token, "bytes": decode(entry.bytes) if is_short else None}

@@ -13,12 +13,12 @@ MAX_MESSAGES = 5_000
 
 
 def parse_json(text: str, what: str) -> object:
-    with told_of(what):
+    with as_invalid_input(what):
         return json.loads(text, parse_constant=refuse_constant)
 
 
 @contextmanager
-def told_of(what: str) -> Iterator[None]:
+def as_invalid_input(what: str) -> Iterator[None]:
     """What a parser raises, as a sentence."""
     try:
         yield
@@ -63,8 +63,8 @@ def require_messages(value: object, where: str) -> list[dict]:
     items = require_list(value, where)
     if len(items) > MAX_MESSAGES:
         raise InvalidInput(f"{where} has {len(items)} messages; at most {MAX_MESSAGES} can be trained on.")
-    for place, item in enumerate(items):
-        check_item(item, f"{where}[{place}]")
+    for index, item in enumerate(items):
+        check_item(item, f"{where}[{index}]")
     return items
 
 
@@ -73,8 +73,8 @@ def require_tools(value: object, where: str) -> list[dict] | None:
     if value is None:
         return None
     tools = require_list(value, where)
-    for place, tool in enumerate(tools):
-        require_object(tool, f"{where}[{place}]")
+    for index, tool in enumerate(tools):
+        require_object(tool, f"{where}[{index}]")
     return tools or None
 
 

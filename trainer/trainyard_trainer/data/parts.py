@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import DecodeError, Raw, Struct, ValidationError
 from msgspec.json import Decoder
 
-from trainyard_trainer.data.json_input import parse_json, told_of
+from trainyard_trainer.data.json_input import as_invalid_input, parse_json
 from trainyard_trainer.failures import InvalidInput
 
 Parts = TypeVar("Parts")
@@ -72,10 +72,10 @@ class Values(Struct):
                 f"{self.where} has more than {MAX_VALUES} values in its messages and tools, counting objects, lists "
                 "and what is in them. Send what training does not read as metadata, or as text."
             )
-        with told_of(where):
+        with as_invalid_input(where):
             return parse_json(content.decode(), where)
 
-    def take_sampled(self, number: int) -> None:
+    def count_sampled(self, number: int) -> None:
         self.sampled_left -= number
         if self.sampled_left < 0:
             raise InvalidInput(f"{self.where} has more than {MAX_SAMPLED} sampled tokens, which none may have.")

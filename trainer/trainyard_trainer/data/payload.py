@@ -16,7 +16,7 @@ from trainyard_trainer.data.parts import ABSENT, Values, is_given, read_parts, s
 from trainyard_trainer.failures import InvalidInput
 
 # So that squares of rewards, and sums of these, are numbers.
-LARGEST_REWARD = 1e100
+MAX_REWARD = 1e100
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Trajectory:
         values = Values(self.where)
         parts = read_parts(self.content, TRAJECTORY, self.where)
         histories = [read_history(parts, values, self.where)]
-        for place, other in enumerate(parts.additional_histories or ()):
-            where = f"{self.where}.additional_histories[{place}]"
+        for index, other in enumerate(parts.additional_histories or ()):
+            where = f"{self.where}.additional_histories[{index}]"
             histories.append(read_history(read_parts(other, HISTORY, where), values, where))
         return histories
 
@@ -75,22 +75,22 @@ def parse_payload(content: bytes, check: Callable[[], None] = lambda: None) -> l
     """Groups of `{"trajectory_groups": [...]}`; whatever else the client's request held is passed over. `check` is
     called for each trajectory."""
     groups = read_parts(skip_byte_order_mark(content), BODY, "The payload").trajectory_groups
-    return [parse_group(group, f"trajectory_groups[{place}]", check) for place, group in enumerate(groups)]
+    return [parse_group(group, f"trajectory_groups[{index}]", check) for index, group in enumerate(groups)]
 
 
 def parse_group(group: Raw, where: str, check: Callable[[], None]) -> Group:
     trajectories: list[Trajectory] = []
-    for place, content in enumerate(read_parts(group, GROUP, where).trajectories):
+    for index, content in enumerate(read_parts(group, GROUP, where).trajectories):
         check()
-        trajectories.append(parse_trajectory(content, f"{where}.trajectories[{place}]"))
+        trajectories.append(parse_trajectory(content, f"{where}.trajectories[{index}]"))
     return Group(trajectories)
 
 
 def parse_trajectory(content: Raw, where: str) -> Trajectory:
     """Reads its histories once, for what may be wrong with them."""
     reward = Values(where).read(read_parts(content, TRAJECTORY, where).reward, f"{where}.reward")
-    if not is_number(reward) or abs(reward) > LARGEST_REWARD:
-        raise InvalidInput(f"{where}.reward must be a finite number of at most {LARGEST_REWARD:g}.")
+    if not is_number(reward) or abs(reward) > MAX_REWARD:
+        raise InvalidInput(f"{where}.reward must be a finite number of at most {MAX_REWARD:g}.")
     trajectory = Trajectory(float(reward), content, where)
     trajectory.read_histories()
     return trajectory
@@ -98,7 +98,7 @@ def parse_trajectory(content: Raw, where: str) -> Trajectory:
 
 def read_history(parts: HistoryParts, values: Values, where: str) -> History:
     name = f"{where}.messages_and_choices"
-    items = [read_item(item, values, f"{name}[{place}]") for place, item in enumerate(parts.messages_and_choices)]
+    items = [read_item(item, values, f"{name}[{index}]") for index, item in enumerate(parts.messages_and_choices)]
     tools = values.read(parts.tools, f"{where}.tools")
     return History(require_messages(items, name), require_tools(tools, f"{where}.tools"))
 

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 
 from trainyard_trainer import log
 from trainyard_trainer.failures import Fenced
-from trainyard_trainer.reports.job_warnings import JobWarning, tell_warnings
+from trainyard_trainer.reports.job_warnings import JobWarning, present_warnings
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
-from trainyard_trainer.statistics.sampling import OFF
 
 # Often, because it is a heartbeat's answer that tells of a cancelled job.
 HEARTBEAT_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 0.2
 LAST_RETRY_SECONDS = 2.0
+
+
+# Which trajectories' tokens are recorded: the values of `Claim.token_statistics`.
+OFF, SAMPLED, ALL = "off", "sampled", "all"
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Lease:
 
     def report_start(self, num_steps: int, numbers: dict[str, float], warnings: Sequence[JobWarning] = ()) -> None:
         # Clients make a progress bar of this length, whatever a step is made of.
-        self.post_event(0, "training_started", numbers | {"num_sequences": num_steps}, **tell_warnings(warnings))
+        self.post_event(0, "training_started", numbers | {"num_sequences": num_steps}, **present_warnings(warnings))
 
     def post_event(self, seq: int, kind: str, data: dict, **more: list[dict]) -> None:
         """The server joins `more`, the warnings of a start, to those that it has."""
@@ -113,7 +116,7 @@ class Lease:
 
     def post_checkpoint(self, uri: str, digest: str, metrics: dict, warnings: Sequence[JobWarning] = ()) -> None:
         """`warnings` are those that only showed at the end."""
-        self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics, **tell_warnings(warnings)})
+        self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics, **present_warnings(warnings)})
 
     def post_progress(self, saved: Artifact, step: int) -> None:
         """From now on another attempt goes on from there."""

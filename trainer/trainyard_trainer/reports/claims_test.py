@@ -55,10 +55,12 @@ def test_warnings_go_beside_what_is_reported_cut_to_what_the_server_keeps(server
     warning = JobWarning("too_long", "x" * 600 + "\ud800")
     lease.report_start(1, {}, [warning])
     lease.post_checkpoint("artifact:///x", "d", {}, [warning])
-    told = [{"code": "too_long", "message": "x" * 500}]
-    start = {"seq": 0, "type": "training_started", "data": {"num_sequences": 1}, "warnings": told}
+    warnings = [{"code": "too_long", "message": "x" * 500}]
+    start = {"seq": 0, "type": "training_started", "data": {"num_sequences": 1}, "warnings": warnings}
     assert server.bodies_of("events") == [{"events": [start]}]
-    assert server.bodies_of("checkpoint") == [{"uri": "artifact:///x", "digest": "d", "metrics": {}, "warnings": told}]
+    assert server.bodies_of("checkpoint") == [
+        {"uri": "artifact:///x", "digest": "d", "metrics": {}, "warnings": warnings}
+    ]
 
 
 def test_a_report_is_repeated_until_the_server_is_back(server, lease):

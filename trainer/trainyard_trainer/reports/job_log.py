@@ -14,9 +14,9 @@ SEND_SECONDS = 1.0
 LAST_SECONDS = 1.0
 TIMEOUT_SECONDS = 2.0
 # The server keeps half of this, and says so where it left lines out.
-MOST_LINES = 2_000
-LONGEST_TEXT = 8_000
-LARGEST_BATCH = 100_000  # characters: far below the largest body that the server takes
+MAX_LINES = 2_000
+MAX_TEXT_LENGTH = 8_000
+MAX_BATCH_CHARACTERS = 100_000  # characters: far below the largest body that the server takes
 
 
 class JobLog:
@@ -44,8 +44,8 @@ class JobLog:
 
     def add(self, time: str, level: str, text: str) -> None:
         with self.lock:
-            if self.count < MOST_LINES:
-                text = make_sendable(text, LONGEST_TEXT)
+            if self.count < MAX_LINES:
+                text = make_sendable(text, MAX_TEXT_LENGTH)
                 self.lines.append({"seq": self.count, "time": time, "level": level, "text": text})
                 self.count += 1
 
@@ -65,7 +65,7 @@ class JobLog:
     def send_batch(self) -> bool:
         """False when there was nothing to send."""
         with self.lock:
-            batch = take_batch(self.lines)
+            batch = select_batch(self.lines)
         if batch:
             self.client.post(self.path, {"lines": batch}, timeout=TIMEOUT_SECONDS)
             with self.lock:
@@ -73,12 +73,12 @@ class JobLog:
         return bool(batch)
 
 
-def take_batch(lines: list[dict]) -> list[dict]:
+def select_batch(lines: list[dict]) -> list[dict]:
     size = 0
     batch: list[dict] = []
     for line in lines:
         size += len(line["text"])
-        if batch and size > LARGEST_BATCH:
+        if batch and size > MAX_BATCH_CHARACTERS:
             break
         batch.append(line)
     return batch

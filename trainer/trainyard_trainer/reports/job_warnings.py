@@ -7,7 +7,7 @@ from trainyard_trainer import log
 from trainyard_trainer.reports.text import make_sendable
 
 # What the status server keeps of a message.
-LONGEST_MESSAGE = 500
+MAX_MESSAGE_LENGTH = 500
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,16 @@ def head_warnings(warnings: Sequence[JobWarning], code: str) -> list[JobWarning]
     return [JobWarning(code, f"Nothing was trained: {causes}"), *warnings]
 
 
-def tell_warnings(warnings: Sequence[JobWarning]) -> dict[str, list[dict]]:
+def present_warnings(warnings: Sequence[JobWarning]) -> dict[str, list[dict]]:
     """The member of a report that tells them, and a line of the job's log for each; nothing where there are none."""
     for warning in warnings:
         log.warn("job warning", code=warning.code, text=warning.message)
-    told = [{"code": warning.code, "message": make_sendable(warning.message, LONGEST_MESSAGE)} for warning in warnings]
-    return {"warnings": told} if told else {}
+    found = [
+        {"code": warning.code, "message": make_sendable(warning.message, MAX_MESSAGE_LENGTH)} for warning in warnings
+    ]
+    return {"warnings": found} if found else {}
 
 
-def tell_share(count: int, total: int, things: str) -> str:
+def describe_share(count: int, total: int, things: str) -> str:
     """`1 of 2 trajectories has`, `2 of 2 trajectories have`."""
     return f"{count} of {total} {things} {'has' if count == 1 else 'have'}"

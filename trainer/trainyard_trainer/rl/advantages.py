@@ -7,7 +7,7 @@ from statistics import fmean, pstdev
 import numpy as np
 from numpy.typing import NDArray
 
-from trainyard_trainer.compute.example import Example
+from trainyard_trainer.compute.rows.example import Example
 
 # Keeps a division by a spread or a count of zero finite; ART uses the same.
 TINY = 1e-6

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from trainyard_trainer.compute.example import make_example
+from trainyard_trainer.compute.rows.example import make_example
 from trainyard_trainer.rl.advantages import Sample, compute_advantages, normalize_samples, weigh_trajectory
 from trainyard_trainer.rl.samples import build_trajectory
 from trainyard_trainer.tokens.history import TokenizedHistory

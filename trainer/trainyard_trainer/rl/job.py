@@ -2,11 +2,10 @@
 
 from statistics import fmean, pstdev
 
-from trainyard_trainer.compute.optimizer import RL
-from trainyard_trainer.compute.step import Numbers
+from trainyard_trainer.compute.model.optimizer import RL
+from trainyard_trainer.compute.rows.step import Numbers
 from trainyard_trainer.data.payload import Group, parse_payload
 from trainyard_trainer.job import Job
-from trainyard_trainer.opened_model import open_model
 from trainyard_trainer.rl.advantages import Sample, normalize_samples
 from trainyard_trainer.rl.config import RlConfig, parse_config
 from trainyard_trainer.rl.job_warnings import Outcome, find_warnings
@@ -15,6 +14,7 @@ from trainyard_trainer.rl.packing import pack_sequences
 from trainyard_trainer.rl.samples import build_samples, separate_long
 from trainyard_trainer.rl.scoring import score_samples
 from trainyard_trainer.rl.statistics import record_dropped, record_step
+from trainyard_trainer.session import open_session
 
 
 def run_rl_job(job: Job) -> None:
@@ -25,7 +25,7 @@ def run_rl_job(job: Job) -> None:
     normalized = normalize_samples(fitting, config.advantage_balance)
     constant = summarize(groups, normalized, dropped, config)
     warnings = find_warnings(groups, config, Outcome(len(fitting), len(dropped), len(normalized), max_length))
-    with open_model(job, RL) as model, job.record_tokens() as recorder:
+    with open_session(job, RL) as model, job.record_tokens() as recorder:
         sequences = pack_sequences(score_samples(model, normalized, config), max_length, job.claim.id)
         steps = [build_step(sequence, config) for sequence in sequences]
         record_dropped(recorder, dropped)
@@ -33,7 +33,7 @@ def run_rl_job(job: Job) -> None:
         num_trained = sum(step.num_trained for step in steps)
         numbers = constant | {"num_trainable_tokens": num_trained}
         job.lease.report_start(len(steps), numbers, [*warnings, *model.warn_of_layers()])
-        state = model.train(steps, constant, lambda taken: record_step(recorder, taken, sequences[taken.number - 1]))
+        state = model.train(steps, constant, lambda report: record_step(recorder, report, sequences[report.number - 1]))
         model.write_checkpoint(state, model.progress.average() or constant | {"num_trainable_tokens": 0})
 
 

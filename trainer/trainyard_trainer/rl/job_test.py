@@ -7,9 +7,9 @@ import torch
 from trainyard_artifacts.addresses import ArtifactError
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE, fetch_checkpoint
 from trainyard_artifacts.store import FolderStore
-from trainyard_trainer.compute.adapter_files import read_adapter, read_shape
-from trainyard_trainer.compute.example import make_example
-from trainyard_trainer.compute.optimizer import require_finite
+from trainyard_trainer.compute.model.adapter_files import read_adapter, read_shape
+from trainyard_trainer.compute.model.optimizer import require_finite
+from trainyard_trainer.compute.rows.example import make_example
 from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.history import tokenize_history
@@ -37,20 +37,20 @@ def train(jobs, make_choice):
 
 
 @pytest.fixture
-def measure(turns):
+def measure(scheduler):
     """The summed log-probability of a sampled answer under a checkpoint, or under the base model."""
-    machine = turns.machine
+    executor = scheduler.executor
 
     def score(checkpoint, choice):
-        tokens = tokenize_history(History([USER, choice], None), machine.base.tokenizer, "here")
+        tokens = tokenize_history(History([USER, choice], None), executor.base.tokenizer, "here")
         example = make_example(tokens.ids, tokens.trained, 0)
-        slot = checkpoint and machine.open(read_shape(checkpoint), read_adapter(checkpoint, "RL"))
-        (logprobs,) = machine.score(slot, [[example]], lambda: None)
+        slot = checkpoint and executor.open(read_shape(checkpoint), read_adapter(checkpoint, "RL"))
+        (logprobs,) = executor.score(slot, [[example]], lambda: None)
         if slot:
-            machine.close(slot)
+            executor.close(slot)
         return logprobs.sum()
 
-    return lambda *args: turns.call(lambda: score(*args))
+    return lambda *args: scheduler.call(lambda: score(*args))
 
 
 def test_a_job_from_payload_to_checkpoint(jobs, train):
@@ -209,7 +209,7 @@ def test_nothing_to_train_is_a_job_with_a_checkpoint(jobs, groups):
 def test_groups_of_which_nothing_can_be_trained_on_do_not_count_as_trainable(jobs, make_choice):
     def make_group(*choices):
         trajectories = [
-            {"messages_and_choices": [USER, choice], "reward": place} for place, choice in enumerate(choices)
+            {"messages_and_choices": [USER, choice], "reward": index} for index, choice in enumerate(choices)
         ]
         return {"trajectories": trajectories}
 

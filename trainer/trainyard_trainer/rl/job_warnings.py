@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trainyard_trainer.data.json_input import is_choice
 from trainyard_trainer.data.payload import Group, Trajectory
-from trainyard_trainer.reports.job_warnings import JobWarning, head_warnings, tell_share
+from trainyard_trainer.reports.job_warnings import JobWarning, describe_share, head_warnings
 from trainyard_trainer.rl.config import RlConfig
 from trainyard_trainer.tokens.history import is_answer
 from trainyard_trainer.tokens.sampled import has_logprobs
@@ -37,10 +37,10 @@ def warn_of_groups(groups: list[Group]) -> Iterable[JobWarning]:
     if not groups:
         yield JobWarning("no_training_data", "trajectory_groups is empty. Send at least one group of trajectories.")
     if empty := sum(not group.trajectories for group in groups):
-        yield JobWarning("empty_groups", f"{tell_share(empty, len(groups), 'groups')} no trajectories.")
+        yield JobWarning("empty_groups", f"{describe_share(empty, len(groups), 'groups')} no trajectories.")
     if equal := sum(has_equal_rewards(group) for group in groups):
         advice = "A group needs at least two trajectories with different rewards."
-        share = tell_share(equal, len(groups), "groups")
+        share = describe_share(equal, len(groups), "groups")
         yield JobWarning("equal_rewards", f"{share} equal rewards, so that every advantage is zero. {advice}")
 
 
@@ -61,7 +61,7 @@ def warn_of_trajectories(groups: list[Group], config: RlConfig) -> Iterable[JobW
     counted = [count_answers(trajectory) for group in groups for trajectory in group.trajectories]
     answered = [answers for answers in counted if answers.num_answers]
     if silent := len(counted) - len(answered):
-        share = tell_share(silent, len(counted), "trajectories")
+        share = describe_share(silent, len(counted), "trajectories")
         yield JobWarning("no_answers", f"{share} no answer of the model, and so nothing to train.")
     if not config.allow_training_without_logprobs:
         yield from warn_of_logprobs(answered, len(counted))
@@ -79,11 +79,11 @@ def warn_of_logprobs(answered: list[Answers], num_trajectories: int) -> Iterable
     trainable = [answers for answers in answered if answers.num_with_logprobs]
     if missing := len(answered) - len(trainable):
         advice = "Keep the Choice objects of the completion in messages_and_choices."
-        share = tell_share(missing, num_trajectories, "trajectories")
+        share = describe_share(missing, num_trajectories, "trajectories")
         yield JobWarning("missing_log_probabilities", f"{share} no log-probabilities. {advice}")
     num_choices = sum(answers.num_choices for answers in trainable)
     if bare := num_choices - sum(answers.num_with_logprobs for answers in trainable):
-        share = tell_share(bare, num_choices, "choices in the other trajectories")
+        share = describe_share(bare, num_choices, "choices in the other trajectories")
         yield JobWarning(
             "choices_without_log_probabilities", f"{share} no log-probabilities. Such serve as context only."
         )
@@ -91,5 +91,5 @@ def warn_of_logprobs(answered: list[Answers], num_trajectories: int) -> Iterable
 
 def warn_of_length(outcome: Outcome) -> Iterable[JobWarning]:
     if outcome.num_long:
-        share = tell_share(outcome.num_long, outcome.num_fitting + outcome.num_long, "histories")
+        share = describe_share(outcome.num_long, outcome.num_fitting + outcome.num_long, "histories")
         yield JobWarning("too_long", f"{share} more than {outcome.limit} tokens, the base model's maxSequenceLength.")

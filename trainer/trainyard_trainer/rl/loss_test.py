@@ -45,15 +45,15 @@ def reckon(config: RlConfig, *, precalculated: bool = False) -> float:
     for number, (news, olds) in enumerate(zip(NEW, OLD, strict=True)):
         differences = [0.0 if math.isnan(old) else new - old for new, old in zip(news, olds, strict=True)]
         mean = sum(differences) / len(differences)
-        for place, (new, difference) in enumerate(zip(news, differences, strict=True)):
+        for index, (new, difference) in enumerate(zip(news, differences, strict=True)):
             ratio = reckon_ratio(config, math.exp(difference), math.exp(mean))
             pushed = ADVANTAGES[number] - (config.kimi_k2_tau or 0) * difference
-            pushed += config.kl_penalty_coef * (MEAN_KL - (new - REFERENCE[number][place]))
+            pushed += config.kl_penalty_coef * (MEAN_KL - (new - REFERENCE[number][index]))
             clipped = min(max(ratio, 1 - config.epsilon), 1 + config.epsilon_high)
             loss = -min(ratio * pushed, clipped * pushed) if config.ppo else -clipped * pushed * new
             if config.truncated_importance_sampling:
-                original = ORIGINAL[number][place]
-                own = 1.0 if math.isnan(original) else math.exp(OLD[number][place] - original)
+                original = ORIGINAL[number][index]
+                own = 1.0 if math.isnan(original) else math.exp(OLD[number][index] - original)
                 loss *= min(own if precalculated else ratio, config.truncated_importance_sampling)
             total += loss * WEIGHTS[number]
     return total

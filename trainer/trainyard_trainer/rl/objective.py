@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trainyard_trainer.compute.step import Measured, Numbers, Step
+from trainyard_trainer.compute.rows.step import Measured, Numbers, Step
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import RlConfig
 from trainyard_trainer.rl.loss import TokenBatch, TokenLosses, compute_losses, count_divisor
@@ -25,16 +25,16 @@ class RlObjective:
     has_reference: bool
 
     @property
-    def surveys(self) -> bool:
+    def needs_prepass(self) -> bool:
         return self.has_reference
 
-    def survey(self, samples: Sequence[Sample], logprobs: Sequence[np.ndarray]) -> float:
+    def compute_mean_kl(self, samples: Sequence[Sample], logprobs: Sequence[np.ndarray]) -> float:
         """The mean of log p_new - log p_reference over the step's tokens."""
         reference = join([sample.reference_logprobs for sample in samples])
         return 0.0 if reference is None else float((np.concatenate(logprobs) - reference).mean())
 
-    def measure(self, samples: Sequence[Sample], logprobs_N: Tensor, entropies_N: Tensor, surveyed: float) -> Measured:
-        batch = build_batch(samples, surveyed, logprobs_N.device)
+    def measure(self, samples: Sequence[Sample], logprobs_N: Tensor, entropies_N: Tensor, mean_kl: float) -> Measured:
+        batch = build_batch(samples, mean_kl, logprobs_N.device)
         found = compute_losses(logprobs_N, batch, self.config)
         sums = sum_up(found, batch, entropies_N)
         if batch.reference_logprobs_N is not None:

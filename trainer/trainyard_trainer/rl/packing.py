@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from random import Random
 
-from trainyard_trainer.compute.example import count_tokens
+from trainyard_trainer.compute.rows.example import count_tokens
 from trainyard_trainer.rl.advantages import Sample
 
 # Sequences are as long as the longest sample, rounded up to this, as in ART.

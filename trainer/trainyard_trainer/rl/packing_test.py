@@ -1,18 +1,18 @@
 import numpy as np
 
-from trainyard_trainer.compute.example import make_example
+from trainyard_trainer.compute.rows.example import make_example
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.packing import pack_sequences
 
 
 def make_sample(ids: list[int], group: int, prompt: int = 1) -> Sample:
-    example = make_example(ids, [place >= prompt for place in range(len(ids))], group)
+    example = make_example(ids, [index >= prompt for index in range(len(ids))], group)
     return Sample(example.ids, example.trained, group, 0, 0, 1.0, 1.0, np.zeros(example.num_trained, np.float32))
 
 
 def make_samples(*lengths: int) -> list[Sample]:
     """Groups of eight, whose members have nothing in common."""
-    return [make_sample([place] * length, place // 8) for place, length in enumerate(lengths)]
+    return [make_sample([index] * length, index // 8) for index, length in enumerate(lengths)]
 
 
 def list_lengths(sequences: list[list[Sample]]) -> list[list[int]]:
@@ -49,7 +49,7 @@ def test_the_start_that_a_group_shares_takes_room_once():
     prompt = list(range(1000))
     group = [make_sample([*prompt, *[2000 + number] * 10], 0, prompt=1000) for number in range(16)]
     assert len(pack_sequences(group, 4096, "job")) == 1  # 1,160 tokens of 16,160
-    alone = [make_sample(sample.ids.tolist(), place, prompt=1000) for place, sample in enumerate(group)]
+    alone = [make_sample(sample.ids.tolist(), index, prompt=1000) for index, sample in enumerate(group)]
     assert len(pack_sequences(alone, 4096, "job")) == 8  # two by two in 2,048
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from trainyard_trainer import log
-from trainyard_trainer.compute.example import make_example
+from trainyard_trainer.compute.rows.example import make_example
 from trainyard_trainer.data.payload import Group, Trajectory
 from trainyard_trainer.job import Job
 from trainyard_trainer.rl.advantages import Sample, compute_advantages, weigh_trajectory
@@ -14,33 +14,33 @@ from trainyard_trainer.tokens.history import TokenizedHistory, tokenize_history
 def build_samples(groups: list[Group], config: RlConfig, job: Job) -> list[Sample]:
     """What can be trained on; groups of equal rewards give nothing."""
     samples: list[Sample] = []
-    for place, group in enumerate(groups):
+    for index, group in enumerate(groups):
         rewards = [trajectory.reward for trajectory in group.trajectories]
         advantages = compute_advantages(rewards, scale=config.scale_rewards)
         for number, (trajectory, advantage) in enumerate(zip(group.trajectories, advantages, strict=True)):
             job.check()
             if advantage != 0:
                 histories = tokenize_trajectory(trajectory, config, job)
-                samples += build_trajectory(histories, advantage, place, number)
+                samples += build_trajectory(histories, advantage, index, number)
     return samples
 
 
 def tokenize_trajectory(trajectory: Trajectory, config: RlConfig, job: Job) -> dict[int, TokenizedHistory]:
     """By the place of each history that has something to train on."""
     found = {
-        place: tokenize_history(
+        index: tokenize_history(
             history, job.base.tokenizer, trajectory.where, without_logprobs=config.allow_training_without_logprobs
         )
-        for place, history in enumerate(trajectory.read_histories())
+        for index, history in enumerate(trajectory.read_histories())
     }
-    return {place: history for place, history in found.items() if history is not None}
+    return {index: history for index, history in found.items() if history is not None}
 
 
 def build_trajectory(
     histories: dict[int, TokenizedHistory], advantage: float, group: int, trajectory: int
 ) -> list[Sample]:
     """All histories of a trajectory share its advantage and its weight."""
-    examples = {place: make_example(history.ids, history.trained, group) for place, history in histories.items()}
+    examples = {index: make_example(history.ids, history.trained, group) for index, history in histories.items()}
     weight = weigh_trajectory(sum(example.num_trained for example in examples.values()))
     return [
         Sample(
@@ -48,12 +48,12 @@ def build_trajectory(
             example.trained,
             group,
             trajectory,
-            place,
+            index,
             advantage,
             weight,
-            np.asarray(histories[place].logprobs, np.float32)[example.trained],
+            np.asarray(histories[index].logprobs, np.float32)[example.trained],
         )
-        for place, example in examples.items()
+        for index, example in examples.items()
         if example.num_trained
     ]
 

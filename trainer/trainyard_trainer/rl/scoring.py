@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from trainyard_trainer.compute.optimizer import RL
+from trainyard_trainer.compute.model.optimizer import RL
 from trainyard_trainer.job import Job
-from trainyard_trainer.opened_model import OpenedModel, open_slot, read_checkpoint, score_under
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import RlConfig
+from trainyard_trainer.session import TrainingSession, open_slot, read_checkpoint, score_under
 
 
-def score_samples(model: OpenedModel, samples: list[Sample], config: RlConfig) -> list[Sample]:
+def score_samples(model: TrainingSession, samples: list[Sample], config: RlConfig) -> list[Sample]:
     """With the log-probabilities that the configuration wants besides the sampled ones."""
     if config.precalculate_logprobs:
         own = model.score(samples)

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from trainyard_trainer.compute.step import Columns
-from trainyard_trainer.compute.work import StepTaken
+from trainyard_trainer.compute.rows.step import Columns
+from trainyard_trainer.compute.scheduling.training_run import StepReport
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.statistics.recorder import TokenRecorder
-from trainyard_trainer.statistics.tokens import Place, TokenStatistics
+from trainyard_trainer.statistics.tokens import HistoryIndex, TokenStatistics
 
 
-def record_step(recorder: TokenRecorder, taken: StepTaken, samples: list[Sample]) -> None:
-    for sample, columns in zip(samples, taken.columns, strict=True):
+def record_step(recorder: TokenRecorder, report: StepReport, samples: list[Sample]) -> None:
+    for sample, columns in zip(samples, report.columns, strict=True):
         if recorder.keeps(sample.family, sample.trajectory):
-            recorder.add(taken.number, locate(sample), describe(sample, columns))
+            recorder.add(report.number, locate(sample), describe(sample, columns))
         else:
             recorder.add_push(locate(sample), columns["coefficient"])
 
@@ -22,8 +22,8 @@ def record_dropped(recorder: TokenRecorder, samples: list[Sample]) -> None:
         recorder.add_dropped(locate(sample), *list_tokens(sample), sample.old_logprobs)
 
 
-def locate(sample: Sample) -> Place:
-    return Place(sample.family, sample.trajectory, sample.history)
+def locate(sample: Sample) -> HistoryIndex:
+    return HistoryIndex(sample.family, sample.trajectory, sample.history)
 
 
 def list_tokens(sample: Sample) -> tuple[np.ndarray, np.ndarray]:

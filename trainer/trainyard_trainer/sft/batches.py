@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from trainyard_trainer.compute.example import Example
-from trainyard_trainer.compute.step import Step
+from trainyard_trainer.compute.rows.example import Example
+from trainyard_trainer.compute.rows.step import Step
 from trainyard_trainer.sft.config import SftConfig
 from trainyard_trainer.sft.objective import SftObjective
 from trainyard_trainer.sft.spooled_rows import SpooledRows
@@ -26,19 +26,19 @@ class SftSteps:
     def __len__(self) -> int:
         return len(self.rates)
 
-    def __getitem__(self, place: int) -> Step:
+    def __getitem__(self, index: int) -> Step:
         latest = self.latest
-        if latest is None or latest[0] != place:
-            latest = self.latest = (place, self.build(place))
+        if latest is None or latest[0] != index:
+            latest = self.latest = (index, self.build(index))
         return latest[1]
 
     def __iter__(self) -> Iterator[Step]:
-        return (self[place] for place in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
-    def build(self, place: int) -> Step:
-        start = place * self.batch_size
+    def build(self, index: int) -> Step:
+        start = index * self.batch_size
         batch = [self.rows[number] for number in range(start, min(start + self.batch_size, len(self.rows)))]
-        return build_step(batch, self.rates[place], self.max_length)
+        return build_step(batch, self.rates[index], self.max_length)
 
 
 def build_step(batch: Sequence[Example], learning_rate: float, max_length: int) -> Step:

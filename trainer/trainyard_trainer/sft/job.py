@@ -1,11 +1,11 @@
 """A job of supervised training, from its conversations to its checkpoint; `run_sft_job` reads top to bottom."""
 
-from trainyard_trainer.compute.optimizer import SFT
-from trainyard_trainer.data.dataset import read_rows
+from trainyard_trainer.compute.model.optimizer import SFT
 from trainyard_trainer.job import Job
-from trainyard_trainer.opened_model import open_model
+from trainyard_trainer.session import open_session
 from trainyard_trainer.sft.batches import SftSteps
 from trainyard_trainer.sft.config import parse_sft_config
+from trainyard_trainer.sft.dataset import read_rows
 from trainyard_trainer.sft.job_warnings import count_rows, find_warnings
 from trainyard_trainer.sft.spooled_rows import spool_rows
 
@@ -16,9 +16,9 @@ def run_sft_job(job: Job) -> None:
     with job.open_input() as lines, spool_rows(read_rows(lines, job.base.tokenizer, job.check)) as rows:
         steps = SftSteps(rows, config, max_length)
         counts = count_rows(rows, max_length, job.check)
-        with open_model(job, SFT) as model:
+        with open_session(job, SFT) as model:
             model.resume(steps)
-            told = [*find_warnings(counts), *model.warn_of_layers()]
-            job.lease.report_start(len(steps), {"num_trainable_tokens": counts.num_trained}, told)
+            warnings = [*find_warnings(counts), *model.warn_of_layers()]
+            job.lease.report_start(len(steps), {"num_trainable_tokens": counts.num_trained}, warnings)
             state = model.train(steps, {})
             model.write_checkpoint(state, model.progress.average())

@@ -7,14 +7,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from trainyard_trainer.compute.adapter_files import read_method
-from trainyard_trainer.compute.machine import Machine
-from trainyard_trainer.compute.models_for_tests import make_base
-from trainyard_trainer.compute.optimizer import RL, SFT, build_optimizer, take_step
-from trainyard_trainer.compute.policy import Policy
-from trainyard_trainer.compute.turns import Turns
+from testing.jobs import Jobs
+from testing.tiny_models import make_base
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.model.adapter_files import read_method
+from trainyard_trainer.compute.model.optimizer import RL, SFT, build_optimizer, step_optimizer
+from trainyard_trainer.compute.scheduling.policy import Policy
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.jobs_for_tests import Jobs
 
 NUMBERS = {
     "loss",
@@ -61,8 +61,8 @@ def reckon_loss(model, tokenizer, dialogues):
         ids, start = tokenize(tokenizer, *dialogue)
         with torch.no_grad():
             logits = model(torch.tensor([ids])).logits[0]
-        for place in range(start, len(ids)):
-            total -= logits[place - 1].log_softmax(-1)[ids[place]].item()
+        for index in range(start, len(ids)):
+            total -= logits[index - 1].log_softmax(-1)[ids[index]].item()
             count += 1
     return total, count
 
@@ -147,15 +147,15 @@ def test_no_more_than_a_line_of_the_data_is_in_memory(jobs):
 
 def test_layers_that_are_not_trained_are_told(tmp_path, tokenizer):
     base = replace(make_base("Qwen3-MoE", vocab_size=len(tokenizer)), tokenizer=tokenizer)
-    with Turns(Machine(base), Policy(4096)) as turns:
-        jobs = Jobs(tmp_path, turns)
+    with Scheduler(Executor(base), Policy(4096)) as scheduler:
+        jobs = Jobs(tmp_path, scheduler)
         first = jobs.run("SFT", write_data(DIALOGUES), {})
         second = jobs.run("SFT", write_data(DIALOGUES), {}, start=first.checkpoint)
-    told = (
+    message = (
         "Layers of the base model are not trained, as they can have no adapter: down_proj, gate_proj, up_proj. Trained "
         "are k_proj, o_proj, q_proj, v_proj; lora.targetModules of the BaseModel may name others."
     )
-    assert first.warnings == second.warnings == [("layers_not_trained", told)]
+    assert first.warnings == second.warnings == [("layers_not_trained", message)]
 
 
 def test_a_batch_without_a_gradient_takes_no_step(train, jobs):
@@ -192,7 +192,7 @@ def test_only_rl_decays_weights():
     for recipe in (RL, SFT):
         parameter = torch.nn.Parameter(torch.ones(1))
         parameter.grad = torch.zeros(1)
-        take_step(build_optimizer({"x": parameter}), {"x": parameter}, recipe, 0.5)
+        step_optimizer(build_optimizer({"x": parameter}), {"x": parameter}, recipe, 0.5)
         weights.append(parameter.item())
     assert weights == pytest.approx([1 - 0.5 * 0.1, 1.0])
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from trainyard_trainer.compute.example import Example
-from trainyard_trainer.reports.job_warnings import JobWarning, head_warnings, tell_share
+from trainyard_trainer.compute.rows.example import Example
+from trainyard_trainer.reports.job_warnings import JobWarning, describe_share, head_warnings
 
 
 @dataclass
@@ -41,8 +41,8 @@ def find_warnings(counts: RowCounts) -> list[JobWarning]:
 
 def warn_of_rows(counts: RowCounts) -> Iterable[JobWarning]:
     if counts.num_silent:
-        share = tell_share(counts.num_silent, counts.num_rows, "rows")
+        share = describe_share(counts.num_silent, counts.num_rows, "rows")
         yield JobWarning("no_answers", f"{share} no assistant message, and so nothing to learn.")
     if counts.num_long:
-        share = tell_share(counts.num_long, counts.num_rows, "rows")
+        share = describe_share(counts.num_long, counts.num_rows, "rows")
         yield JobWarning("too_long", f"{share} more than {counts.limit} tokens, the base model's maxSequenceLength.")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from trainyard_trainer.compute.example import Example
-from trainyard_trainer.compute.step import Measured, Numbers
+from trainyard_trainer.compute.rows.example import Example
+from trainyard_trainer.compute.rows.step import Measured, Numbers
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class SftObjective:
     num_tokens: int
     num_dropped: int
 
-    surveys = False
+    needs_prepass = False
 
-    def survey(self, _examples: Sequence[Example], _logprobs: Sequence[np.ndarray]) -> float:
+    def compute_mean_kl(self, _examples: Sequence[Example], _logprobs: Sequence[np.ndarray]) -> float:
         return 0.0
 
     def measure(self, _examples: Sequence[Example], logprobs_N: Tensor, entropies_N: Tensor, _: float) -> Measured:

@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from trainyard_trainer.compute.example import Example, make_example
-from trainyard_trainer.data.dataset import Row
+from trainyard_trainer.compute.rows.example import Example, make_example
+from trainyard_trainer.sft.dataset import Row
 
 TOKEN = np.dtype([("id", np.int64), ("trained", np.bool_)])
 
@@ -28,14 +28,14 @@ class SpooledRows:
     def __len__(self) -> int:
         return len(self.ends)
 
-    def __getitem__(self, place: int) -> Example:
-        start, stop = self.ends[place - 1] if place else 0, self.ends[place]
+    def __getitem__(self, index: int) -> Example:
+        start, stop = self.ends[index - 1] if index else 0, self.ends[index]
         content = os.pread(self.file.fileno(), (stop - start) * TOKEN.itemsize, start * TOKEN.itemsize)
         tokens = np.frombuffer(content, TOKEN)
-        return Example(np.ascontiguousarray(tokens["id"]), np.ascontiguousarray(tokens["trained"]), place)
+        return Example(np.ascontiguousarray(tokens["id"]), np.ascontiguousarray(tokens["trained"]), index)
 
     def __iter__(self) -> Iterator[Example]:
-        return (self[place] for place in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
 
 @contextmanager

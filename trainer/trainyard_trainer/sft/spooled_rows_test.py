@@ -2,13 +2,13 @@ import tracemalloc
 
 import numpy as np
 
-from trainyard_trainer.data.dataset import Row
+from trainyard_trainer.sft.dataset import Row
 from trainyard_trainer.sft.spooled_rows import spool_rows
 
 
 def make_rows(count):
     for number in range(count):
-        yield Row(list(range(number, number + 1 + number % 50)), [place % 3 == 0 for place in range(1 + number % 50)])
+        yield Row(list(range(number, number + 1 + number % 50)), [index % 3 == 0 for index in range(1 + number % 50)])
 
 
 def test_rows_are_read_as_they_were_written_in_any_order():
@@ -17,7 +17,7 @@ def test_rows_are_read_as_they_were_written_in_any_order():
         for number in (0, 199, 7, 100):
             ids = np.arange(number, number + 1 + number % 50)
             assert rows[number].ids.tolist() == ids.tolist()
-            assert rows[number].trained.tolist() == [place % 3 == 0 and place > 0 for place in range(len(ids))]
+            assert rows[number].trained.tolist() == [index % 3 == 0 and index > 0 for index in range(len(ids))]
             assert rows[number].family == number
 
 

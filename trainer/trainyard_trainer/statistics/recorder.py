@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trainyard_trainer import log
 from trainyard_trainer.statistics.sampling import is_kept
 from trainyard_trainer.statistics.token_file import Recorded, TokenFile
-from trainyard_trainer.statistics.tokens import Place, TokenStatistics, describe_dropped
+from trainyard_trainer.statistics.tokens import HistoryIndex, TokenStatistics, describe_dropped
 
 # Tokens of a row group, about 5 MB before it is written: enough to compress well.
 ROW_GROUP_TOKENS = 131_072
@@ -36,25 +36,25 @@ class TokenRecorder:
         """Whether this trajectory's tokens go into the file; of the others `add_push` is enough."""
         return not self.is_broken and is_kept(self.mode, self.job_id, group, trajectory)
 
-    def add(self, step: int, place: Place, tokens: TokenStatistics) -> None:
+    def add(self, step: int, history: HistoryIndex, tokens: TokenStatistics) -> None:
         """The trained tokens of a history in one gradient step (counted from 1), and their push."""
-        self.add_push(place, tokens.coefficients)
-        self.keep(Recorded(step, place, tokens))
+        self.add_push(history, tokens.coefficients)
+        self.keep(Recorded(step, history, tokens))
 
-    def add_push(self, place: Place, coefficients: NDArray[np.float32]) -> None:
+    def add_push(self, history: HistoryIndex, coefficients: NDArray[np.float32]) -> None:
         """The same without the tokens: d loss / d log-probability [N], weights and divisor included."""
         exact = coefficients.astype(np.float64)
-        self.sums[place.group, place.trajectory] += (np.abs(exact).sum(), exact.sum())
+        self.sums[history.group, history.trajectory] += (np.abs(exact).sum(), exact.sum())
 
     def add_dropped(
         self,
-        place: Place,
+        history: HistoryIndex,
         positions: NDArray[np.int32],
         ids: NDArray[np.int32],
         old_logprobs: NDArray[np.float32],
     ) -> None:
         """The tokens [N] of a history that was too long to be trained on; its trajectory may have others that were."""
-        self.keep(Recorded(None, place, describe_dropped(positions, ids, old_logprobs)))
+        self.keep(Recorded(None, history, describe_dropped(positions, ids, old_logprobs)))
 
     def list_sums(self) -> dict[str, list[float]]:
         """What `restore_sums` takes, as JSON."""
@@ -62,8 +62,8 @@ class TokenRecorder:
 
     def restore_sums(self, saved: dict[str, list[float]]) -> None:
         """What an earlier attempt at the job had counted up to where this one goes on."""
-        for place, sums in saved.items():
-            group, trajectory = map(int, place.split("/"))
+        for history, sums in saved.items():
+            group, trajectory = map(int, history.split("/"))
             self.sums[group, trajectory] += sums
 
     def pushes(self) -> dict[str, float]:
@@ -92,7 +92,7 @@ class TokenRecorder:
             self.file.file.close()
 
     def keep(self, recorded: Recorded) -> None:
-        if len(recorded.tokens.ids) == 0 or not self.keeps(recorded.place.group, recorded.place.trajectory):
+        if len(recorded.tokens.ids) == 0 or not self.keeps(recorded.history.group, recorded.history.trajectory):
             return
         self.waiting.append(recorded)
         self.num_waiting += len(recorded.tokens.ids)

@@ -12,7 +12,7 @@ from trainyard_trainer.statistics import recorder as recorder_module
 from trainyard_trainer.statistics.recorder import TokenRecorder
 from trainyard_trainer.statistics.sampling import is_kept
 from trainyard_trainer.statistics.token_file import TokenFile, round_mantissa
-from trainyard_trainer.statistics.tokens import CLIPPED_HIGH, CLIPPED_LOW, MASKED, Place, TokenStatistics
+from trainyard_trainer.statistics.tokens import CLIPPED_HIGH, CLIPPED_LOW, MASKED, HistoryIndex, TokenStatistics
 
 JOB = "5f3a9d5e-8f0e-4c0f-9a58-3e8d0c1f2b7a"
 
@@ -53,9 +53,11 @@ def read_table(recorder):
 
 def test_each_token_is_a_row_with_all_that_was_recorded():
     recorder = TokenRecorder(JOB, "all")
-    recorder.add(1, Place(0, 3, 0), make_tokens([-0.5, 0.25, 0.0], [CLIPPED_LOW, CLIPPED_HIGH, MASKED]))
-    recorder.add(2, Place(1, 0, 2), make_tokens([-1.0], old=math.nan))
-    recorder.add_dropped(Place(2, 0, 0), np.array([7], np.int32), np.array([9], np.int32), np.array([-2.0], np.float32))
+    recorder.add(1, HistoryIndex(0, 3, 0), make_tokens([-0.5, 0.25, 0.0], [CLIPPED_LOW, CLIPPED_HIGH, MASKED]))
+    recorder.add(2, HistoryIndex(1, 0, 2), make_tokens([-1.0], old=math.nan))
+    recorder.add_dropped(
+        HistoryIndex(2, 0, 0), np.array([7], np.int32), np.array([9], np.int32), np.array([-2.0], np.float32)
+    )
     table = read_table(recorder)
     assert table.schema.metadata == {
         b"trainyard.schema": b"1",
@@ -95,15 +97,15 @@ def test_each_token_is_a_row_with_all_that_was_recorded():
 def test_a_push_sums_magnitudes_over_all_steps_and_has_the_sign_of_what_became_likelier(mode, steps, push):
     recorder = TokenRecorder(JOB, mode)
     for number, coefficients in enumerate(steps, start=1):
-        recorder.add(number, Place(4, 1, number), make_tokens(coefficients))
+        recorder.add(number, HistoryIndex(4, 1, number), make_tokens(coefficients))
     assert recorder.pushes() == {"4/1": push}
 
 
 def test_what_is_added_without_its_tokens_counts_alike():
     whole, push_only = TokenRecorder(JOB, "all"), TokenRecorder(JOB, "all")
     tokens = make_random_tokens(1000)
-    whole.add(1, Place(0, 0, 0), tokens)
-    push_only.add_push(Place(0, 0, 0), tokens.coefficients)
+    whole.add(1, HistoryIndex(0, 0, 0), tokens)
+    push_only.add_push(HistoryIndex(0, 0, 0), tokens.coefficients)
     assert whole.pushes() == push_only.pushes()
     assert push_only.finish() is None
 
@@ -112,8 +114,8 @@ def test_an_attempt_that_goes_on_counts_what_was_pushed_before():
     whole, first, second = (TokenRecorder(JOB, "off") for _ in range(3))
     for step, recorder in ((1, first), (2, second)):
         for target in (whole, recorder):
-            target.add(step, Place(0, step % 2, 0), make_tokens([-0.5, 0.25]))
-            target.add(step, Place(0, 0, 1), make_tokens([2.0]))
+            target.add(step, HistoryIndex(0, step % 2, 0), make_tokens([-0.5, 0.25]))
+            target.add(step, HistoryIndex(0, 0, 1), make_tokens([2.0]))
     second.restore_sums(json.loads(json.dumps(first.list_sums())))
     assert second.pushes() == whole.pushes()
 
@@ -121,28 +123,28 @@ def test_an_attempt_that_goes_on_counts_what_was_pushed_before():
 def test_dropped_tokens_push_nothing():
     recorder = TokenRecorder(JOB, "all")
     tokens = make_tokens([1.0])
-    recorder.add_dropped(Place(0, 0, 0), tokens.positions, tokens.ids, tokens.old_logprobs)
+    recorder.add_dropped(HistoryIndex(0, 0, 0), tokens.positions, tokens.ids, tokens.old_logprobs)
     assert recorder.pushes() == {}
 
 
 def test_about_one_trajectory_in_sixteen_is_sampled_with_all_of_its_steps_and_histories():
     recorder = TokenRecorder(JOB, "sampled")
-    places = [Place(group, trajectory, 0) for group in range(100) for trajectory in range(32)]
-    for place in places:
+    indices = [HistoryIndex(group, trajectory, 0) for group in range(100) for trajectory in range(32)]
+    for history in indices:
         for step in (1, 2):
-            recorder.add(step, place, make_tokens([0.1]))
-            recorder.add(step, place._replace(history=1), make_tokens([0.1]))
+            recorder.add(step, history, make_tokens([0.1]))
+            recorder.add(step, history._replace(history=1), make_tokens([0.1]))
     table = read_table(recorder).to_pydict()
     rows = set(zip(table["group_index"], table["trajectory_index"], strict=True))
     assert 150 < len(rows) < 250
     assert len(table["group_index"]) == 4 * len(rows)
-    assert rows == {place[:2] for place in places if is_kept("sampled", JOB, *place[:2])}
-    assert rows != {place[:2] for place in places if is_kept("sampled", "another job", *place[:2])}
+    assert rows == {history[:2] for history in indices if is_kept("sampled", JOB, *history[:2])}
+    assert rows != {history[:2] for history in indices if is_kept("sampled", "another job", *history[:2])}
 
 
 def test_nothing_is_written_when_it_is_off():
     recorder = TokenRecorder(JOB, "off")
-    recorder.add(1, Place(0, 0, 0), make_tokens([0.1]))
+    recorder.add(1, HistoryIndex(0, 0, 0), make_tokens([0.1]))
     assert not recorder.keeps(0, 0)
     assert recorder.finish() is None
 
@@ -152,7 +154,7 @@ def test_a_long_job_needs_no_more_memory_than_a_row_group(monkeypatch):
     recorder = TokenRecorder(JOB, "all")
     tokens = make_random_tokens(300)
     for step in range(1, 101):
-        recorder.add(step, Place(0, 0, 0), tokens)
+        recorder.add(step, HistoryIndex(0, 0, 0), tokens)
         assert recorder.num_waiting < 1000
     file = recorder.finish()
     metadata = pq.read_metadata(file)
@@ -164,7 +166,7 @@ def test_a_long_job_needs_no_more_memory_than_a_row_group(monkeypatch):
 def test_a_token_takes_about_fifteen_bytes():
     recorder = TokenRecorder(JOB, "all")
     for number in range(256):
-        recorder.add(1 + number // 8, Place(number // 8, number % 8, 0), make_random_tokens(512, number))
+        recorder.add(1 + number // 8, HistoryIndex(number // 8, number % 8, 0), make_random_tokens(512, number))
     file = recorder.finish()
     assert 8 < file.seek(0, io.SEEK_END) / (256 * 512) < 15
 
@@ -186,7 +188,7 @@ def test_a_full_disk_costs_the_file_and_nothing_else(monkeypatch, capsys, fails)
     monkeypatch.setattr(recorder_module, "ROW_GROUP_TOKENS", 1)
     recorder = TokenRecorder(JOB, "all")
     for step in (1, 2):
-        recorder.add(step, Place(0, 0, 0), make_tokens([-1.0]))
+        recorder.add(step, HistoryIndex(0, 0, 0), make_tokens([-1.0]))
     assert recorder.finish() is None
     assert recorder.pushes() == {"0/0": 2.0}
     assert capsys.readouterr().out.count("token statistics cannot be written") == 1
@@ -194,5 +196,5 @@ def test_a_full_disk_costs_the_file_and_nothing_else(monkeypatch, capsys, fails)
 
 def test_readers_of_other_languages_see_plain_types():
     recorder = TokenRecorder(JOB, "all")
-    recorder.add(1, Place(0, 0, 0), make_tokens([0.1]))
+    recorder.add(1, HistoryIndex(0, 0, 0), make_tokens([0.1]))
     assert {field.type for field in read_table(recorder).schema} == {pa.int32(), pa.float32(), pa.bool_()}

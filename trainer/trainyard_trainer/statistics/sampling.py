@@ -2,9 +2,8 @@
 
 import hashlib
 
-OFF = "off"
-SAMPLED = "sampled"
-ALL = "all"
+from trainyard_trainer.reports.claims import ALL, SAMPLED
+
 # One trajectory in so many is kept where they are sampled.
 SAMPLED_ONE_IN = 16
 

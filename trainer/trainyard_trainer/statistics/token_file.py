@@ -12,7 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from trainyard_trainer.statistics.tokens import CLIPPED_HIGH, CLIPPED_LOW, DROPPED, MASKED, Place, TokenStatistics
+from trainyard_trainer.statistics.tokens import (
+    CLIPPED_HIGH,
+    CLIPPED_LOW,
+    DROPPED,
+    MASKED,
+    HistoryIndex,
+    TokenStatistics,
+)
 
 # A float32 has 23 bits behind the leading one.
 KEPT_BITS = 15
@@ -37,7 +44,7 @@ class Recorded(NamedTuple):
     """The tokens of one history; `step` counts a job's gradient steps from 1, and is None for a dropped history."""
 
     step: int | None
-    place: Place
+    history: HistoryIndex
     tokens: TokenStatistics
 
 
@@ -72,7 +79,7 @@ def tabulate(recorded: Sequence[Recorded]) -> pa.Table:
     flags = np.concatenate([each.flags for each in tokens])
     columns = [
         pa.array(steps, pa.int32(), mask=steps == 0),
-        *(repeat_index([each.place[axis] for each in recorded], lengths) for axis in range(3)),
+        *(repeat_index([each.history[axis] for each in recorded], lengths) for axis in range(3)),
         pa.array(np.concatenate([each.positions for each in tokens]), pa.int32()),
         pa.array(np.concatenate([each.ids for each in tokens]), pa.int32()),
         *(to_nullable(np.concatenate([getattr(each, name) for each in tokens])) for name in numbers),

@@ -17,7 +17,7 @@ DROPPED = 8
 """The history was too long and not trained on."""
 
 
-class Place(NamedTuple):
+class HistoryIndex(NamedTuple):
     """A history by its indexes in the payload; history 0 is the trajectory itself, the others are additional ones."""
 
     group: int

@@ -12,7 +12,7 @@ from trainyard_artifacts.store import open_store
 from trainyard_trainer.reports.claims import parse_claim
 from trainyard_trainer.statistics import upload
 from trainyard_trainer.statistics.recorder import TokenRecorder
-from trainyard_trainer.statistics.tokens import Place, TokenStatistics
+from trainyard_trainer.statistics.tokens import HistoryIndex, TokenStatistics
 from trainyard_trainer.statistics.upload import Uploads
 
 CHECKPOINT = "0af1bed4-69fa-474f-be16-a18cc731a38f"
@@ -44,7 +44,7 @@ def record(mode="all"):
     recorder = TokenRecorder("7", mode)
     numbers = [np.array([-0.5, 0.25], np.float32)] * 5
     ids = np.array([3, 4], np.int32)
-    recorder.add(1, Place(0, 1, 0), TokenStatistics(ids, ids, *numbers, np.zeros(2, np.uint8)))
+    recorder.add(1, HistoryIndex(0, 1, 0), TokenStatistics(ids, ids, *numbers, np.zeros(2, np.uint8)))
     return recorder
 
 

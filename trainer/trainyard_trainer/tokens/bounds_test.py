@@ -5,9 +5,9 @@ from io import BytesIO
 
 import pytest
 
-from trainyard_trainer.data.dataset import MAX_LINE_BYTES, read_rows
 from trainyard_trainer.data.payload import History, parse_payload
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.sft.dataset import MAX_LINE_BYTES, read_rows
 from trainyard_trainer.tokens.history import tokenize_history
 from trainyard_trainer.tokens.rendering import MAX_TEXT_BYTES
 

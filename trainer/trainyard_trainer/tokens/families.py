@@ -28,18 +28,18 @@ def find_family(template: str) -> Family | None:
     return next((family for sign, family in FAMILIES.items() if sign in template), None)
 
 
-def widen_turns(turns: list[range], text: str, family: Family) -> list[range]:
+def widen_spans(spans: list[range], text: str, family: Family) -> list[range]:
     """Each turn up to the next question; those that then lie within another are part of it."""
     widened: list[range] = []
-    for turn in turns:
-        if widened and turn.start < widened[-1].stop:
+    for span in spans:
+        if widened and span.start < widened[-1].stop:
             continue
-        widened.append(widen_turn(turn, text, family))
+        widened.append(widen_span(span, text, family))
     return widened
 
 
-def widen_turn(turn: range, text: str, family: Family) -> range:
-    if not text.endswith(family.answer, 0, turn.start):
-        return turn  # the template only looks like one of the family
-    stop = text.find(family.question, turn.stop)
-    return range(turn.start, len(text) if stop < 0 else stop)
+def widen_span(span: range, text: str, family: Family) -> range:
+    if not text.endswith(family.answer, 0, span.start):
+        return span  # the template only looks like one of the family
+    stop = text.find(family.question, span.stop)
+    return range(span.start, len(text) if stop < 0 else stop)

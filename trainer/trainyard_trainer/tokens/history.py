@@ -42,13 +42,13 @@ def tokenize_history(
     """Cut after the last turn that is trained on; None when there is none. Those are Choices with logprobs, and
     `without_logprobs` every other answer too."""
     turns: dict[int, SampledTurn] = {}
-    for place, item in enumerate(history.messages_and_choices):
-        name = f"{where}.messages_and_choices[{place}]"
+    for index, item in enumerate(history.messages_and_choices):
+        name = f"{where}.messages_and_choices[{index}]"
         turn = read_turn(item, tokenizer, name)
         if not turn and without_logprobs and is_answer(item):
             turn = read_answer(item, tokenizer, name)
         if turn:
-            turns[place] = turn
+            turns[index] = turn
     if not turns:
         return None
     items = history.messages_and_choices[: max(turns) + 1]
@@ -89,15 +89,15 @@ def render_pieces(
     mark = choose_mark(items)
     messages = [
         # The sampled ids hold the calls of a sampled turn already, so they are not rendered again.
-        {"role": "assistant", "content": mark} if place in sampled else present_message(item)
-        for place, item in enumerate(items)
+        {"role": "assistant", "content": mark} if index in sampled else present_message(item)
+        for index, item in enumerate(items)
     ]
     pieces = render(messages, tools, tokenizer).split(mark)[:-1]
     if len(pieces) != len(sampled):
         raise InvalidInput("The chat template of the base model leaves out or repeats an assistant turn.")
     return [
-        cut_space(piece, mark, lambda place=place: render(messages[:place], tools, tokenizer, answering=True))
-        for piece, place in zip(pieces, sorted(sampled), strict=True)
+        cut_space(piece, mark, lambda index=index: render(messages[:index], tools, tokenizer, answering=True))
+        for piece, index in zip(pieces, sorted(sampled), strict=True)
     ]
 
 

@@ -3,11 +3,11 @@ import sys
 
 import pytest
 
+from testing.styled_templates import dress
 from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.history import tokenize_history
 from trainyard_trainer.tokens.rendering import present_tool
-from trainyard_trainer.tokens.styles_for_tests import dress
 
 USER = {"role": "user", "content": "Name a colour."}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
-from trainyard_trainer.data.json_input import is_choice, told_of
+from trainyard_trainer.data.json_input import as_invalid_input, is_choice
 from trainyard_trainer.failures import InvalidInput
 
 # Characters of private use, which no template changes, mark places in a rendered text.
@@ -63,7 +63,7 @@ def decode(ids: list[int], tokenizer: PreTrainedTokenizerBase) -> str:
 
 def choose_mark(items: list[dict]) -> str:
     """A text that occurs nowhere in the messages, sampled or not."""
-    with told_of("The conversation"):
+    with as_invalid_input("The conversation"):
         text = json.dumps([item["message"] if is_choice(item) else item for item in items], ensure_ascii=False)
     number = 0
     while (mark := f"{MARK_OPEN}{number}{MARK_CLOSE}") in text:
@@ -104,8 +104,8 @@ def present_tool(tool: dict) -> dict:
     function = tool.get("function") if "type" in tool else tool
     if not isinstance(function, dict):
         return tool
-    told = {"name": function.get("name"), "description": None, "parameters": None}
-    told |= {name: function[name] for name in told if name in function}
+    known = {"name": function.get("name"), "description": None, "parameters": None}
+    known |= {name: function[name] for name in known if name in function}
     if function.get("strict") is not None:
-        told["strict"] = function["strict"]
-    return {"type": "function", "function": told}
+        known["strict"] = function["strict"]
+    return {"type": "function", "function": known}

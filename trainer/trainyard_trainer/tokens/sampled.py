@@ -15,7 +15,7 @@ ID_PREFIX = "token_id:"
 UNKNOWN_PART = "\ufffd".encode()
 BYTE = re.compile("<0x[0-9A-F]{2}>")
 # No token of a vocabulary is as long. What is looked up is kept, for the jobs of all.
-LONGEST_TOKEN = 512
+MAX_TOKEN_BYTES = 512
 
 
 def has_logprobs(choice: dict) -> bool:
@@ -63,7 +63,7 @@ def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None
     try:
         if content is None and isinstance(token, str):
             content = list(token.encode())
-        if not isinstance(content, list) or len(content) > LONGEST_TOKEN:
+        if not isinstance(content, list) or len(content) > MAX_TOKEN_BYTES:
             return None
         return look_up(bytes(content), tokenizer)
     except (TypeError, ValueError):
@@ -117,4 +117,4 @@ def invert_byte_alphabet() -> dict[str, int]:
     """Byte-level BPE writes printable Latin-1 bytes as themselves, and the rest as the characters from U+0100 on."""
     printable = set(chain(range(0x21, 0x7F), range(0xA1, 0xAD), range(0xAE, 0x100)))
     others = (byte for byte in range(256) if byte not in printable)
-    return {chr(byte): byte for byte in printable} | {chr(256 + place): byte for place, byte in enumerate(others)}
+    return {chr(byte): byte for byte in printable} | {chr(256 + index): byte for index, byte in enumerate(others)}

@@ -4,10 +4,10 @@ question; peers/sft_labels_test.py compares those with ART itself."""
 
 import pytest
 
-from trainyard_trainer.data.dataset import tokenize_row
+from testing.styled_templates import STYLES, dress
+from trainyard_trainer.sft.dataset import tokenize_row
+from trainyard_trainer.tokens.assistant_spans import Conversation
 from trainyard_trainer.tokens.rendering import present_message
-from trainyard_trainer.tokens.styles_for_tests import STYLES, dress
-from trainyard_trainer.tokens.turns import Conversation
 
 CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"query": "owls"}'}}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}

@@ -1,0 +1,94 @@
+"""Turns of tenants at something that few may do at a time."""
+
+from asyncio import CancelledError, Future, get_running_loop
+from collections import deque
+from dataclasses import dataclass, field
+
+from trainyard_engine.grammars.verdict import GrammarRefused
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """Of twice the weight, one has twice the turns while others wait too."""
+
+    name: str = ""
+    weight: float = field(default=1, compare=False)
+
+
+class FairSemaphore:
+    """At most `slots` at once, one of each tenant; who waits is served in the order of tenants, not of requests.
+
+    The order is that of stride scheduling (Waldspurger and Weihl, 1995), as in the control plane.
+    """
+
+    def __init__(self, slots: int, waiting: int) -> None:
+        self.free = slots
+        self.max_waiting = waiting
+        self.active: set[Tenant] = set()
+        #: who waits, by tenant; a tenant for whom nobody waits has no entry
+        self.queues: dict[Tenant, deque[Future[None]]] = {}
+        #: virtual times of those who wait or have a turn
+        self.times: dict[Tenant, float] = {}
+        self.now = 0.0
+
+    async def acquire(self, tenant: Tenant) -> None:
+        """Waits for a turn, which `release` ends.
+
+        Raises GrammarRefused where too many of this tenant wait already.
+        """
+        permit = self.enqueue(tenant)
+        self.serve()
+        try:
+            await permit
+        except CancelledError:
+            if permit.cancelled():
+                self.withdraw(tenant, permit)
+            else:
+                self.release(tenant)
+            raise
+
+    def release(self, tenant: Tenant) -> None:
+        self.free += 1
+        self.active.discard(tenant)
+        self.serve()
+        self.forget_idle(tenant)
+
+    def enqueue(self, tenant: Tenant) -> Future[None]:
+        queue = self.queues.setdefault(tenant, deque())
+        if len(queue) >= self.max_waiting:
+            raise GrammarRefused(429, f"{self.max_waiting} new grammars of yours are waiting already; ask again later.")
+        self.times.setdefault(tenant, self.now)
+        permit: Future[None] = get_running_loop().create_future()
+        queue.append(permit)
+        return permit
+
+    def serve(self) -> None:
+        while self.free > 0 and (tenant := self.pick()) is not None:
+            permit = self.queues[tenant][0]
+            self.remove(tenant, permit)
+            if permit.cancelled():
+                continue
+            self.free -= 1
+            self.active.add(tenant)
+            self.now = max(self.now, self.times[tenant])
+            self.times[tenant] = self.now + 1 / tenant.weight
+            permit.set_result(None)
+
+    def pick(self) -> Tenant | None:
+        waiting = (tenant for tenant in self.queues if tenant not in self.active)
+        return min(waiting, key=lambda tenant: self.times[tenant], default=None)
+
+    def withdraw(self, tenant: Tenant, permit: Future[None]) -> None:
+        """Who has left keeps nobody out."""
+        if permit in self.queues.get(tenant, ()):
+            self.remove(tenant, permit)
+            self.forget_idle(tenant)
+
+    def remove(self, tenant: Tenant, permit: Future[None]) -> None:
+        self.queues[tenant].remove(permit)
+        if not self.queues[tenant]:
+            del self.queues[tenant]
+
+    def forget_idle(self, tenant: Tenant) -> None:
+        if tenant not in self.active and tenant not in self.queues:
+            self.times.pop(tenant, None)

@@ -1,0 +1,1 @@
+"""Forward and backward passes and optimizer steps, on one device or on several."""

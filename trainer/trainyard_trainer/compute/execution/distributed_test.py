@@ -1,0 +1,147 @@
+"""A trainer of two processes does what one does."""
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from testing.distributed_jobs import do_jobs
+from testing.fake_status_server import write_rows
+from trainyard_trainer.config import ANY, OFF
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
+TRAINER = Path(__file__).parents[3]
+JOBS = ["RL", "RL with a reference", "SFT"]
+WORKS = [f"{name}, joined: {co_batch}" for co_batch in (OFF, ANY) for name in "ab"]
+SHORT = write_rows([("Name a colour.", "Teal."), ("Name a bird, please.", "An owl."), ("And?", "No.")])
+LONG = write_rows([("Name a colour.", "Teal.")] * 600)
+SELDOM_SAVED = {"TRAINYARD_SAVE_SECONDS": "60"}
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory):
+    """What two processes found; then what the processes are like, and how works end of which one fails."""
+    folder = tmp_path_factory.mktemp("together")
+    done = subprocess.run(
+        [*TORCHRUN, "testing.distributed_jobs", str(folder)],
+        cwd=TRAINER,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (folder / "found.pickle").exists(), done.stderr
+    assert done.returncode != 0  # as its last work wants it
+    return pickle.loads((folder / "found.pickle").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def alone(scheduler, tmp_path_factory):
+    return do_jobs(scheduler.executor, tmp_path_factory.mktemp("alone"))
+
+
+@pytest.mark.parametrize("name", JOBS + WORKS)
+def test_two_processes_find_what_one_finds(together, alone, name):
+    (steps, weights), (expected_steps, expected_weights) = together[0][name], alone[name]
+    assert len(steps) == len(expected_steps) > 0
+    for step, expected in zip(steps, expected_steps, strict=True):
+        assert step.keys() == expected.keys()
+        for key in step.keys() - {"tokens_per_second", "memory_bytes"}:
+            tolerance = 1e-5 if key == "loss" else 1e-4
+            assert step[key] == pytest.approx(expected[key], rel=tolerance, abs=1e-6), key
+    assert measure_difference(weights, expected_weights) <= 1e-4
+
+
+def measure_difference(weights, expected):
+    """The length of the difference over that of what is expected, of all tensors together."""
+    assert weights.keys() == expected.keys()
+    apart = sum((weights[name] - expected[name]).square().sum() for name in expected)
+    return (apart / sum(tensor.square().sum() for tensor in expected.values())).sqrt()
+
+
+def test_each_process_keeps_half_of_the_base_model_and_all_of_the_adapters(together):
+    (kept, whole, adapters), other = together[1]
+    assert 0.5 <= kept / whole < 0.55
+    assert other == (kept, whole, adapters)
+
+
+def test_a_pass_that_fails_in_one_process_fails_its_job_and_gives_the_others_back(together):
+    assert together[2] == ["CudaOutOfMemory", "ShuttingDown", "ShuttingDown"]
+
+
+@pytest.fixture
+def torchrun(trainer_env, tmp_path):
+    """A trainer as a base model with two GPUs has it."""
+    with (tmp_path / "torchrun.log").open("w") as log:
+        command = [*TORCHRUN, "trainyard_trainer"]
+        env = os.environ | trainer_env | SELDOM_SAVED
+        process = subprocess.Popen(command, cwd=TRAINER, env=env, stdout=log, stderr=log)
+        yield process
+        if process.poll() is None:
+            process.terminate()
+        process.wait(60)
+
+
+def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, torchrun, start_trainer, load_model):
+    job = status_server.add("SFT", SHORT, {"batch_size": 2})
+    status_server.wait_for(lambda: job.state == "Trained")
+    (report,) = job.checkpoints
+    load_model(status_server.root / report["uri"].removeprefix("artifact:///"))
+
+    long = status_server.add("SFT", LONG, {"batch_size": 4})
+    status_server.wait_for(lambda: len(long.events) > 3)
+    torchrun.send_signal(signal.SIGTERM)
+    torchrun.wait(30)
+    assert (long.releases, long.failures) == (1, [])
+    assert long.resume["step"] == len(long.events) - 1
+
+    status_server.lose_trainers()
+    start_trainer(**SELDOM_SAVED)
+    status_server.wait_for(lambda: long.state == "Trained")
+    assert (len(long.events), long.violations) == (151, [])
+
+
+@pytest.fixture
+def start_pair(start_trainer):
+    """The processes of a trainer without torchrun: the leader and its follower."""
+
+    def start():
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        return [start_trainer(RANK=str(rank), **shared, **SELDOM_SAVED) for rank in range(2)]
+
+    return start
+
+
+def test_a_job_is_tried_again_when_a_process_dies(status_server, start_pair):
+    job = status_server.add("SFT", LONG, {"batch_size": 4})
+    coordinator, follower = start_pair()
+    status_server.wait_for(lambda: len(job.events) > 2)
+    died = time.monotonic()
+    follower.kill()
+    assert coordinator.wait() == 1
+    assert time.monotonic() - died < 5
+    if job.failures:  # or the death came between two turns, and the job was given back
+        (failure,) = job.failures
+        assert (failure["category"], failure["reason"]) == ("Internal", "TrainerProcessLost")
+        assert failure["retryable"]
+    else:
+        assert job.releases == 1
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_no_process_stays_when_another_dies(status_server, start_pair, victim):
+    idle = threading.Event()
+    status_server.trap = lambda name, *_: name == "claims" and idle.set()
+    pair = start_pair()
+    assert idle.wait(30)
+    pair[victim].kill()
+    assert pair[1 - victim].wait(10) == 1

@@ -1,0 +1,157 @@
+"""What a process does on its device: slots, passes through the base, optimizer steps. One thread calls it."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from trainyard_trainer.compute.model import routing
+from trainyard_trainer.compute.model.base import Base
+from trainyard_trainer.compute.model.forward import open_forward
+from trainyard_trainer.compute.model.optimizer import Recipe, diverge, step_optimizer
+from trainyard_trainer.compute.model.routing import Route
+from trainyard_trainer.compute.model.sharding import get_head
+from trainyard_trainer.compute.model.slots import AdapterState, Shape, Slot, Slots
+from trainyard_trainer.compute.rows.example import Example, count_row
+from trainyard_trainer.compute.rows.step import Columns, Measured, Microbatch, MicrobatchResult
+from trainyard_trainer.failures import JobFailure
+
+Check = Callable[[], None]
+OnFailure = Callable[[JobFailure], None]
+
+
+class Executor:
+    """Slots are known by their names. It computes up to `world_size` passes at once."""
+
+    world_size = 1
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.slots = Slots(base)
+
+    def on_failure(self, callback: OnFailure) -> None:
+        """Calls `callback`, from any thread, when the executor can compute no more. One of one process always can."""
+
+    def open(self, shape: Shape, state: AdapterState | None) -> str:
+        """The name of a slot that holds an adapter, None an untrained one."""
+        slot = self.slots.acquire(shape)
+        try:
+            slot.fill(state)
+        except BaseException:
+            self.slots.release(slot)
+            raise
+        return slot.name
+
+    def refill(self, name: str, state: AdapterState | None) -> None:
+        self.find(name).fill(state)
+
+    def close(self, name: str) -> None:
+        self.slots.release(self.find(name))
+
+    def read(self, name: str) -> AdapterState:
+        return self.find(name).read()
+
+    def clear(self, name: str) -> None:
+        """Takes back what was added to the gradients since the last step."""
+        self.find(name).clear_gradients()
+
+    def step_optimizer(self, name: str, recipe: Recipe, learning_rate: float) -> float:
+        slot = self.find(name)
+        return step_optimizer(slot.optimizer, slot.parameters, recipe, learning_rate)
+
+    def backward(self, passes: Sequence[Sequence[Microbatch]], check: Check) -> list[list[MicrobatchResult]]:
+        """A pass through the base for each list of parts; adds to the gradients of their slots."""
+        results = [self.pass_backward(microbatches, check) for microbatches in passes]
+        require_finite_losses(results)
+        return results
+
+    def score(self, name: str | None, passes: Sequence[Sequence[Example]], check: Check) -> list[np.ndarray]:
+        """The log-probabilities of each example's trained tokens under an adapter; under the base itself for None."""
+        return [logprobs for examples in passes for logprobs in self.pass_forward(name, examples, check)]
+
+    def pass_backward(self, microbatches: Sequence[Microbatch], check: Check) -> list[MicrobatchResult]:
+        examples = separate_families([microbatch.examples for microbatch in microbatches])
+        with (
+            routing.CURRENT.use(self.route(microbatches), check),
+            open_forward(self.base, [example for group in examples for example in group]) as scores,
+        ):
+            logprobs, entropies = (scores_N.split(count_trained(microbatches)) for scores_N in scores)
+            measured = [
+                measure(microbatch, logprobs_N, entropies_N)
+                for microbatch, logprobs_N, entropies_N in zip(microbatches, logprobs, entropies, strict=True)
+            ]
+            losses = torch.stack(
+                [each.loss / microbatch.divisor for microbatch, each in zip(microbatches, measured, strict=True)]
+            )
+            losses.sum().backward()
+        return [
+            present(microbatch, loss, each, logprobs_N)
+            for microbatch, loss, each, logprobs_N in zip(
+                microbatches, losses.tolist(), measured, logprobs, strict=True
+            )
+        ]
+
+    @torch.no_grad()
+    def pass_forward(self, name: str | None, examples: Sequence[Example], check: Check) -> list[np.ndarray]:
+        routes = (Route(name, 0),)
+        with routing.CURRENT.use(routes, check), open_forward(self.base, examples) as (logprobs_N, _):
+            columns_n = logprobs_N.cpu().split([example.num_trained for example in examples])
+        return [column_n.numpy() for column_n in columns_n]
+
+    def adapts_head(self, name: str) -> bool:
+        return name in getattr(get_head(self.base.model), "lora_A", ())
+
+    def route(self, microbatches: Sequence[Microbatch]) -> tuple[Route, ...]:
+        if len(microbatches) == 1:
+            return (Route(microbatches[0].slot, 0),)
+        return tuple(Route(microbatch.slot, count_row(microbatch.examples)) for microbatch in microbatches)
+
+    def find(self, name: str) -> Slot:
+        return next(slot for slot in self.slots.all if slot.name == name)
+
+
+def separate_families(groups: list[Sequence[Example]]) -> list[list[Example]]:
+    """Families of different parts are different ones, whatever their numbers."""
+    if len(groups) == 1:
+        return [list(groups[0])]
+    return [
+        [Example(example.ids, example.trained, (index << 32) + example.family) for example in group]
+        for index, group in enumerate(groups)
+    ]
+
+
+def count_trained(microbatches: Sequence[Microbatch]) -> list[int]:
+    return [sum(example.num_trained for example in microbatch.examples) for microbatch in microbatches]
+
+
+def measure(microbatch: Microbatch, logprobs_N: Tensor, entropies_N: Tensor) -> Measured:
+    logprobs_N.retain_grad()  # what each token pushes
+    return microbatch.objective.measure(microbatch.examples, logprobs_N, entropies_N, microbatch.mean_kl)
+
+
+def require_finite_losses(results: list[list[MicrobatchResult]]) -> None:
+    """Of several parts the fault may be another's: gradients are taken back, and each job is tried alone then."""
+    if not all(math.isfinite(result.loss) for microbatches in results for result in microbatches):
+        raise diverge("loss")
+
+
+def present(microbatch: Microbatch, loss: float, measured: Measured, logprobs_N: Tensor) -> MicrobatchResult:
+    values = torch.stack(list(measured.sums.values())).tolist() if measured.sums else []
+    return MicrobatchResult(
+        loss,
+        dict(zip(measured.sums, values, strict=True)),
+        split_columns(microbatch, measured.columns, logprobs_N.grad),
+    )
+
+
+def split_columns(microbatch: Microbatch, columns: Mapping[str, Tensor], coefficient_N: Tensor | None) -> list[Columns]:
+    """Per example; none where the objective keeps none."""
+    if not columns or coefficient_N is None:
+        return []
+    ends = np.cumsum([example.num_trained for example in microbatch.examples])[:-1]
+    arrays = {name: column.detach().cpu().numpy() for name, column in columns.items()}
+    arrays["coefficient"] = coefficient_N.cpu().numpy()
+    split = {name: np.split(array, ends) for name, array in arrays.items()}
+    return [{name: pieces[index] for name, pieces in split.items()} for index in range(len(microbatch.examples))]

@@ -1,0 +1,110 @@
+"""The processes of one trainer, one per GPU, as torchrun starts them. The first one leads, the others do as it orders.
+
+What they compute together needs all of them, so that none goes on when another has ended.
+"""
+
+import json
+import os
+import select
+import threading
+from datetime import timedelta
+from typing import Any, cast
+
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.rendezvous import rendezvous
+
+from trainyard_trainer import log
+from trainyard_trainer.compute.execution.executor import OnFailure
+from trainyard_trainer.failures import DeviceLost, JobFailure, explain_failure
+
+# Between orders nothing is sent: a trainer may be idle for long.
+MAX_IDLE = timedelta(days=365)
+# Who fails because another process ended sees its connection break a moment before it sees the end itself.
+PEER_EXIT_SECONDS = 1.0
+FAILURE = "trainyard/failure"
+PROCESS_LOST = JobFailure(
+    "Internal", "TrainerProcessLost", "One of the trainer's processes ended unexpectedly.", retryable=True
+)
+
+
+class TrainerProcessGroup:
+    """This process among the others. `on_failure` is called once when they cannot go on, from any thread."""
+
+    def __init__(self) -> None:
+        device_type = "cuda" if torch.cuda.is_available() else "cpu"
+        self.store, self.rank, self.world_size = next(rendezvous("env://"))
+        if device_type == "cuda":
+            torch.cuda.set_device(self.rank)
+        backend = "cpu:gloo,cuda:nccl" if device_type == "cuda" else "gloo"
+        dist.init_process_group(backend, store=self.store, rank=self.rank, world_size=self.world_size)
+        self.mesh = init_device_mesh(device_type, (self.world_size,))
+        self.command_group = cast(dist.ProcessGroup, dist.new_group(backend="gloo", timeout=MAX_IDLE))
+        self.on_failure: OnFailure = lambda _: os._exit(1)
+        self.is_ending = self.failed = False
+        self.lock = threading.Lock()
+        self.peer_exited = threading.Event()  # one of the others
+        threading.Thread(target=self.watch, args=(self.poll_peers(),), name="peers", daemon=True).start()
+
+    def poll_peers(self) -> select.poll:
+        """Becomes readable when one of the other processes ends, however it does."""
+        pids: list[int] = [0] * self.world_size
+        dist.all_gather_object(pids, os.getpid(), group=self.command_group)
+        exits = select.poll()
+        for rank, pid in enumerate(pids):
+            if rank != self.rank:
+                exits.register(os.pidfd_open(pid), select.POLLIN)
+        return exits
+
+    def watch(self, exits: select.poll) -> None:
+        exits.poll()
+        self.peer_exited.set()
+        if not self.is_ending:
+            self.fail(PROCESS_LOST)
+
+    def broadcast(self, command: object) -> None:
+        """The leader's, to all others; whatever can be pickled."""
+        dist.broadcast_object_list([command], src=0, group=self.command_group)
+
+    def receive(self) -> Any:
+        box: list[Any] = [None]
+        dist.broadcast_object_list(box, src=0, group=self.command_group)
+        return box[0]
+
+    def gather(self, found: object) -> list:
+        """What each process found, in their order; only the leader is told."""
+        every: list[Any] = [None] * self.world_size
+        dist.gather_object(found, every if self.rank == 0 else None, dst=0, group=self.command_group)
+        return every
+
+    def explain(self, cause: Exception) -> DeviceLost:
+        """For an exception that this process met: what it or the end of another means for all."""
+        log.error("a process of the trainer failed", cause, rank=self.rank)
+        ended = self.peer_exited.wait(PEER_EXIT_SECONDS)
+        return self.fail(PROCESS_LOST if ended else explain_failure(cause))
+
+    def fail(self, failure: JobFailure) -> DeviceLost:
+        """The processes cannot go on. The first failure that one of them notes is the one that counts."""
+        first = self.record_failure(failure)
+        with self.lock:
+            already, self.failed = self.failed, True
+        if not already:
+            log.warn("the trainer's processes cannot go on", rank=self.rank, reason=first.reason)
+            self.on_failure(first)
+        return DeviceLost(first.message)
+
+    def record_failure(self, failure: JobFailure) -> JobFailure:
+        """What was noted first; the store is torchrun's, and may be gone with it."""
+        mine = json.dumps([failure.category, failure.reason, failure.message, failure.retryable])
+        try:
+            *fields, retryable = json.loads(self.store.compare_set(FAILURE, "", mine))
+        except dist.DistError:
+            return failure
+        return JobFailure(*fields, retryable=retryable)
+
+    def destroy(self) -> None:
+        """All processes do it, when the leader's last order is done."""
+        self.is_ending = True
+        dist.barrier(group=self.command_group)
+        dist.destroy_process_group()

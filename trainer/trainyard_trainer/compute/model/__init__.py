@@ -1,0 +1,1 @@
+"""The base model, the adapters on it, and their files."""

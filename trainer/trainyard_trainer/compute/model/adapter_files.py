@@ -1,0 +1,97 @@
+"""Adapters in files, in PEFT's own layout, with the optimizer's state beside them."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+
+from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPTIMIZER_STATE
+from trainyard_trainer.compute.model.optimizer import RL
+from trainyard_trainer.compute.model.slots import AdapterState, Shape, Tensors, describe_adapter
+from trainyard_trainer.data.json_input import is_number
+from trainyard_trainer.failures import JobFailure
+
+METHOD = "method"
+# As much as a BaseModel may ask for: a slot of the rank is made before its weights are looked at.
+MAX_RANK, MAX_TARGETS = 512, 64
+# What makes an adapter more than plain LoRA, or names anything to load; false and empty are absent.
+EXTRAS = (
+    "alpha_pattern auto_mapping corda_config eva_config exclude_modules fan_in_fan_out layer_replication "
+    "layers_pattern layers_to_transform lora_bias loftq_config lora_dropout megatron_config modules_to_save "
+    "rank_pattern target_parameters trainable_token_indices use_dora use_qalora"
+).split()
+OS_ERROR = re.compile(r"os error (\d+)")
+
+
+def save_adapter(state: AdapterState, shape: Shape, base_name: str, folder: Path) -> None:
+    """As PEFT and vLLM read it, always in float32; the same weights give the same bytes."""
+    save_tensors(state.weights, folder / ADAPTER_WEIGHTS, {"format": "pt"})
+    config = describe_adapter(shape).to_dict()
+    config["base_model_name_or_path"] = base_name
+    config["target_modules"] = sorted(config["target_modules"])
+    config["inference_mode"] = True
+    (folder / ADAPTER_CONFIG).write_text(json.dumps(config, indent=2, sort_keys=True, default=str) + "\n")
+
+
+def save_optimizer(state: AdapterState, method: str, folder: Path) -> None:
+    save_tensors(state.optimizer, folder / OPTIMIZER_STATE, {METHOD: method})
+
+
+def save_tensors(tensors: Tensors, path: Path, metadata: dict[str, str]) -> None:
+    """Raises OSError where there is no room: safetensors only tells the number of an error, in its message."""
+    try:
+        save_file(dict(tensors), path, metadata=metadata)
+    except SafetensorError as cause:
+        if found := OS_ERROR.search(str(cause)):
+            raise OSError(int(found[1]), os.strerror(int(found[1])), path.name) from cause
+        raise
+
+
+def read_shape(folder: Path) -> Shape:
+    """Only its shape: what else a file may name, as a base model or code, is looked at by nobody. Raises JobFailure,
+    and ValueError, KeyError or TypeError for what is no adapter's configuration."""
+    config = json.loads((folder / ADAPTER_CONFIG).read_bytes())
+    rank, alpha, targets = config["r"], config["lora_alpha"], config["target_modules"]
+    if not is_plain(config) or not is_number(alpha) or not is_list_of_names(targets):
+        message = "The checkpoint's adapter is of a kind that is not trained here: only plain LoRA is."
+        raise refuse_checkpoint(message)
+    if type(rank) is not int or not 1 <= rank <= MAX_RANK:
+        raise refuse_checkpoint(f"The checkpoint's adapter has rank {rank}: 1 to {MAX_RANK} are trained here.")
+    return Shape(rank, alpha, tuple(sorted(targets)), bool(config.get("use_rslora")))
+
+
+def is_plain(config: dict) -> bool:
+    return (
+        config.get("peft_type") == "LORA"
+        and config.get("bias") in (None, "none")
+        and not any(config.get(name) for name in EXTRAS)
+    )
+
+
+def is_list_of_names(targets: object) -> bool:
+    return isinstance(targets, list) and len(targets) <= MAX_TARGETS and all(isinstance(name, str) for name in targets)
+
+
+def refuse_checkpoint(message: str) -> JobFailure:
+    return JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
+
+
+def read_adapter(folder: Path, method: str) -> AdapterState:
+    """With the optimizer's state where the same method left one: older checkpoints keep only their weights."""
+    state = folder / OPTIMIZER_STATE
+    mine = state.exists() and read_method(state) == method
+    return AdapterState(load_file(folder / ADAPTER_WEIGHTS), read_optimizer(state) if mine else {})
+
+
+def read_optimizer(path: Path) -> dict:
+    # Checkpoints of before have PEFT's name of the adapter in their names.
+    return {name.replace(".default.", "."): tensor for name, tensor in load_file(path).items()}
+
+
+def read_method(path: Path) -> str:
+    """The method whose steps made a state. Only RL was there before states told."""
+    with safe_open(path, framework="pt") as file:
+        return (file.metadata() or {}).get(METHOD, RL.method)

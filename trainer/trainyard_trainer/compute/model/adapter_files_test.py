@@ -1,0 +1,172 @@
+import json
+
+import pytest
+import torch
+from peft import PeftModel
+from safetensors.torch import load_file, save_file
+
+from testing.tiny_models import LLAMA_TARGETS, backward, make_base, make_families, open_random
+from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPTIMIZER_STATE
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.model.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
+from trainyard_trainer.compute.model.optimizer import SFT
+from trainyard_trainer.compute.model.slots import Shape
+from trainyard_trainer.failures import JobFailure
+
+SHAPE = Shape(4, 16, LLAMA_TARGETS)
+
+
+@pytest.fixture(scope="module")
+def executor() -> Executor:
+    return Executor(make_base())
+
+
+@pytest.fixture
+def trained(executor, tmp_path):
+    """A slot that has taken a step, and the folder that it was saved to."""
+    slot = open_random(executor, SHAPE)
+    backward(executor, slot, make_families(1, 2))
+    executor.step_optimizer(slot, SFT, 1e-2)
+    state = executor.read(slot)
+    save_adapter(state, SHAPE, "trainyard/tiny", tmp_path)
+    save_optimizer(state, SFT.method, tmp_path)
+    yield slot, tmp_path
+    executor.close(slot)
+
+
+def test_what_was_saved_is_read_again_to_the_bit(executor, trained):
+    slot, folder = trained
+    state = executor.read(slot)
+    assert read_shape(folder) == Shape(4, 16, tuple(sorted(LLAMA_TARGETS)))
+    for one, other in (
+        (read_adapter(folder, "SFT").weights, state.weights),
+        (read_adapter(folder, "SFT").optimizer, state.optimizer),
+    ):
+        assert one.keys() == other.keys()
+        assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_peft_loads_it_and_computes_what_the_trainer_does(executor, trained):
+    slot, folder = trained
+    examples = make_families(2, 2)
+    found = executor.score(slot, [examples], lambda: None)
+    model = PeftModel.from_pretrained(make_base().model, str(folder)).eval()
+    for example, column in zip(examples, found, strict=True):
+        with torch.no_grad():
+            logprobs = model(torch.from_numpy(example.ids)[None]).logits[0].log_softmax(-1)
+        indices = example.trained.nonzero()[0]
+        wanted = [logprobs[index - 1, example.ids[index]].item() for index in indices]
+        assert column.tolist() == pytest.approx(wanted, abs=1e-4)
+
+
+def test_the_optimizers_state_of_older_checkpoints_goes_on(executor, trained):
+    """They have PEFT's name of the adapter in their names, and tell no method: all of them were of RL."""
+    slot, folder = trained
+    state = executor.read(slot)
+    old = {
+        name.replace(".lora_A.", ".lora_A.default.").replace(".lora_B.", ".lora_B.default."): tensor
+        for name, tensor in state.optimizer.items()
+    }
+    assert old.keys() != state.optimizer.keys()
+    save_file(old, folder / OPTIMIZER_STATE)
+    assert read_adapter(folder, "SFT").optimizer == {}
+    executor.refill(slot, read_adapter(folder, "RL"))
+    again = executor.read(slot).optimizer
+    assert again.keys() == state.optimizer.keys()
+    assert all(torch.equal(again[name], state.optimizer[name]) for name in again)
+    assert {tensor.item() for name, tensor in again.items() if name.endswith(".step")} == {1.0}
+
+
+def test_a_slot_keeps_nothing_of_the_adapter_before(executor, trained):
+    slot, _ = trained
+    fresh = Executor(make_base())
+    executor.refill(slot, None)
+    untrained = executor.read(slot)
+    assert untrained.optimizer == {}
+    other = fresh.read(fresh.open(SHAPE, None)).weights
+    assert all(torch.equal(untrained.weights[name], other[name]) for name in other)
+    assert not any(tensor.any() for name, tensor in untrained.weights.items() if "lora_B" in name)
+
+
+def test_a_slot_that_is_given_back_is_used_again_by_its_like_only(executor):
+    one = executor.open(SHAPE, None)
+    two = executor.open(SHAPE, None)
+    assert one != two
+    executor.close(one)
+    other = executor.open(Shape(5, 16, LLAMA_TARGETS), None)
+    assert other not in (one, two)
+    assert executor.open(SHAPE, None) == one
+    for slot in (one, two, other):
+        executor.close(slot)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"use_dora": True},
+        {"bias": "all"},
+        {"rank_pattern": {"q_proj": 2}},
+        {"alpha_pattern": {"q_proj": 2}},
+        {"target_parameters": ["gate_up_proj"]},
+        {"modules_to_save": ["lm_head"]},
+        {"auto_mapping": {"base_model_class": "Strange", "parent_library": "strange"}},
+        {"peft_type": "IA3"},
+        {"target_modules": "all-linear"},
+        {"lora_alpha": "16"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_adapters_of_other_kinds_are_not_trained(trained, change):
+    _, folder = trained
+    path = folder / ADAPTER_CONFIG
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(JobFailure, match="only plain LoRA") as caught:
+        read_shape(folder)
+    assert (caught.value.reason, caught.value.retryable) == ("CheckpointMismatch", False)
+
+
+@pytest.mark.parametrize("rank", [0, 513, 10**9, "4", True, None])
+def test_ranks_that_no_base_model_asks_for_are_refused_before_a_slot_is_made(trained, rank):
+    _, folder = trained
+    path = folder / ADAPTER_CONFIG
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"r": rank}))
+    with pytest.raises(JobFailure, match=f"rank {rank}: 1 to 512") as caught:
+        read_shape(folder)
+    assert caught.value.reason == "CheckpointMismatch"
+
+
+def test_a_base_model_that_a_checkpoint_names_is_not_looked_at(trained):
+    _, folder = trained
+    path = folder / ADAPTER_CONFIG
+    named = {"base_model_name_or_path": "/etc/passwd", "revision": "evil", "runtime_config": {"x": 1}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | named))
+    assert read_shape(folder) == Shape(4, 16, tuple(sorted(LLAMA_TARGETS)))
+
+
+def test_weights_of_another_shape_are_refused(executor, trained):
+    slot, folder = trained
+    weights = load_file(folder / ADAPTER_WEIGHTS)
+    name = next(iter(weights))
+    save_file(weights | {name: torch.zeros(1, 1)}, folder / ADAPTER_WEIGHTS)
+    with pytest.raises(JobFailure, match="other weights"):
+        executor.open(read_shape(folder), read_adapter(folder, "SFT"))
+    assert [each.name for each in executor.slots.all if not each.free] == [slot]
+
+
+def test_an_optimizers_state_of_another_shape_is_refused(executor, trained):
+    slot, folder = trained
+    state = load_file(folder / OPTIMIZER_STATE)
+    name = next(name for name, tensor in state.items() if tensor.dim())
+    save_file(state | {name: torch.zeros(1, 1)}, folder / OPTIMIZER_STATE, {"method": "SFT"})
+    with pytest.raises(JobFailure, match="other weights"):
+        executor.refill(slot, read_adapter(folder, "SFT"))
+
+
+def test_weights_of_another_model_are_refused_and_their_slot_is_free(executor, trained):
+    slot, folder = trained
+    weights = load_file(folder / ADAPTER_WEIGHTS)
+    weights.pop(next(iter(weights)))
+    save_file(weights, folder / ADAPTER_WEIGHTS)
+    with pytest.raises(JobFailure, match="other weights"):
+        executor.open(read_shape(folder), read_adapter(folder, "SFT"))
+    assert [each.name for each in executor.slots.all if not each.free] == [slot]

@@ -1,0 +1,30 @@
+"""The base model; its own weights never change."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from trainyard_trainer.compute.model.sharding import get_head
+
+
+@dataclass(frozen=True)
+class Base:
+    """A loaded base model. `packs` says whether rows without padding give its numbers (see `probe.py`)."""
+
+    name: str
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    device: torch.device
+    vocabulary: int
+    packs: bool = True
+
+    @property
+    def decoder(self) -> torch.nn.Module:
+        """From tokens to hidden states."""
+        return self.model.get_decoder()
+
+    def head(self, hidden_N_D: Tensor) -> Tensor:
+        """From hidden states to logits [N, V]."""
+        return get_head(self.model).forward(hidden_N_D)  # no hooks: FSDP would gather it for each chunk of tokens

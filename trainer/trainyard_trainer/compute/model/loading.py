@@ -1,0 +1,83 @@
+"""Loads the base model, once, and chooses the fast paths that fit it."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch.distributed.device_mesh import DeviceMesh
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils.logging import disable_progress_bar
+
+from trainyard_trainer import log
+from trainyard_trainer.compute.model.base import Base
+from trainyard_trainer.compute.model.kernels import apply_liger, fuse
+from trainyard_trainer.compute.model.probe import choose_packing
+from trainyard_trainer.compute.model.sharding import get_head, shard_base
+from trainyard_trainer.compute.rows.attention import NAME, UnsupportedAttention
+
+# transformers' only attention that does all that a model may ask for: others pass over a soft cap without a word.
+EAGER = "eager"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a base model comes from: a folder, or a name on the hub with its revision."""
+
+    path: str
+    revision: str | None = None
+    trust_remote_code: bool = False
+
+
+def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base:
+    """float32 on the CPU, as the engine serves it there, so that log-probabilities agree; bfloat16 on a GPU.
+
+    Reads safetensors only, and runs no code of the model's repository unless the administrator trusts it. The processes
+    of a mesh share the weights.
+    """
+    disable_progress_bar()  # standard error is for what went wrong
+    cuda = torch.cuda.is_available()
+    device = torch.device("cuda", torch.cuda.current_device()) if cuda else torch.device("cpu")
+    options = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
+    model = AutoModelForCausalLM.from_pretrained(
+        source.path, dtype=torch.bfloat16 if cuda else torch.float32, use_safetensors=True, **options
+    )
+    model.requires_grad_(False)
+    model.config.use_cache = False
+    if mesh:
+        shard_base(model, mesh)
+    torch.nn.Module.to(model, device)
+    model.train()  # checkpointing of gradients asks for it
+    forbid_dropout(model)
+    tokenizer = AutoTokenizer.from_pretrained(source.path, **options)
+    base = Base(name, model, tokenizer, device, get_head(model).out_features)
+    return prepare(base)
+
+
+def forbid_dropout(model: torch.nn.Module) -> None:
+    """A policy is trained as it was sampled from, and a job that is repeated gives the same weights."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+        for name in [name for name, value in vars(module).items() if "drop" in name and isinstance(value, float)]:
+            setattr(module, name, 0.0)
+
+
+def prepare(base: Base) -> Base:
+    """Chooses the fast paths that give the plain path's numbers on this model and device."""
+    if base.device.type == "cuda":
+        base.model.gradient_checkpointing_enable({"use_reentrant": False})
+    own = base.model.config._attn_implementation or EAGER
+    try:
+        base.model.set_attn_implementation(NAME)
+    except ValueError:  # a model with an attention of its own
+        return replace(base, packs=False)
+    try:
+        packs = choose_packing(base)
+    except UnsupportedAttention as cause:
+        log.warn("rows are padded: the model's attention is another than that of rows", error=str(cause))
+        packs, own = False, EAGER
+    if not packs:
+        base.model.set_attn_implementation(own)
+    base = replace(base, packs=packs)
+    if base.device.type == "cuda":
+        fuse(base, apply_liger)
+    return base

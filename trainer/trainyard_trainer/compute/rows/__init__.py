@@ -1,0 +1,1 @@
+"""Examples as rows of tokens, and what is computed of a row."""

@@ -1,0 +1,1 @@
+"""Which training run uses the device next, and how much of it."""

@@ -1,0 +1,133 @@
+"""The thread that owns the device: it does what jobs' threads call it for, and gives jobs their turns between."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import torch
+
+from trainyard_trainer import log
+from trainyard_trainer.compute.scheduling.training_run import TrainingRun
+from trainyard_trainer.failures import DeviceLost, JobFailure, ShuttingDown, explain_failure
+
+Result = TypeVar("Result")
+# After an error of the GPU itself every further call fails, whatever it is.
+BROKEN = (DeviceLost, torch.AcceleratorError)
+
+
+@dataclass(eq=False)
+class Call(Generic[Result]):
+    """A function that another thread waits for."""
+
+    function: Callable[[], Result]
+    future: "Future[Result]" = field(default_factory=Future)
+
+    def run(self) -> None:
+        try:
+            result = self.function()
+        except BaseException as cause:  # raised again where the thread was called
+            self.fail(cause)
+            if isinstance(cause, BROKEN):
+                raise
+        else:
+            with suppress(InvalidStateError):  # another thread may have given up meanwhile
+                self.future.set_result(result)
+
+    def fail(self, cause: BaseException) -> None:
+        with suppress(InvalidStateError):
+            self.future.set_exception(cause)
+
+
+class DeviceThread:
+    """Used as a context, within which it runs. May be called from any thread."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.runs: list[TrainingRun] = []
+        self.calls: list[Call] = []
+        self.active: Sequence[TrainingRun | Call] = []  # whose turn it is
+        self.called = False  # whether a call was the last that was done
+        self.closed = False
+        self.on_fault: Callable[[JobFailure], None] = self.abort
+        threads = torch.get_num_threads()  # a thread that is started later does not know what was set
+        self.thread = threading.Thread(target=self.run, args=(threads,), name="compute", daemon=True)
+
+    def run_slice(self, first: TrainingRun, runs: list[TrainingRun]) -> None:
+        """A turn for `first`, which is one of the works that can go on."""
+        raise NotImplementedError
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self.changed:
+            lost, self.closed = self.closed, True
+            self.changed.notify()
+        if lost:  # the thread may wait for ever
+            return
+        self.thread.join()
+        with self.changed:
+            for waiting in (*self.runs, *self.calls):
+                waiting.fail(ShuttingDown("the trainer ends"))
+
+    def call(self, function: Callable[[], Result]) -> Result:
+        """What `function` gives when the thread that owns the device calls it, between two turns."""
+        call = Call(function)
+        with self.changed:
+            self.require_open()
+            self.calls.append(call)
+            self.changed.notify()
+        return call.future.result()
+
+    def call_if_open(self, function: Callable[[], object]) -> None:
+        """As `call`, for what need not be done where the device is gone."""
+        with suppress(ShuttingDown):
+            self.call(function)
+
+    def wake(self) -> None:
+        with self.changed:
+            self.changed.notify()
+
+    def require_open(self) -> None:
+        if self.closed:
+            raise ShuttingDown("the trainer ends")
+
+    def abort(self, failure: JobFailure) -> None:
+        """The device is lost: whose turn it is fails with it, all others are given back. From any thread."""
+        with self.changed:
+            self.closed = True
+            for waiting in (*self.runs, *self.calls):
+                if waiting not in self.active:
+                    waiting.fail(ShuttingDown("the trainer ends, because another job's turn failed"))
+            for active in self.active:
+                active.fail(failure)
+            self.changed.notify()
+
+    def run(self, num_threads: int) -> None:
+        torch.set_num_threads(num_threads)
+        try:
+            while not self.closed:
+                self.run_next()
+        except DeviceLost:  # whoever lost it has told
+            return
+        except Exception as cause:  # no job's fault: without this thread they would wait for ever
+            log.error("the device cannot be used any more", cause)
+            self.on_fault(explain_failure(cause))
+
+    def run_next(self) -> None:
+        """A call or a turn of a job, one after the other where there are both, or waits for either."""
+        with self.changed:
+            runs = [run for run in self.runs if not run.waits_for_reader]
+            call = self.calls.pop(0) if self.calls and not (runs and self.called) else None
+            self.called = call is not None
+            self.active = [call] if call else []
+            if not call and not runs and not self.closed:
+                self.changed.wait()
+        if call:
+            call.run()
+        elif runs:
+            self.run_slice(min(runs, key=lambda run: run.used_seconds), runs)

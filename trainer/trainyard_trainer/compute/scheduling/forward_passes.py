@@ -1,0 +1,63 @@
+"""Which parts of which jobs go through the base in one turn: up to as many passes as are computed at once."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from trainyard_trainer.compute.rows.example import count_row
+from trainyard_trainer.compute.rows.step import Microbatch
+from trainyard_trainer.compute.scheduling.training_run import TrainingRun
+
+# From a bound of tokens to parts, each the places of a step's examples.
+Split = Callable[[int], list[list[int]]]
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one job contributes to a pass: the examples of its step at these places."""
+
+    run: TrainingRun
+    indices: list[int]
+
+    @property
+    def num_tokens(self) -> int:
+        return count_run_tokens(self.run, self.indices)
+
+    def build_microbatch(self) -> Microbatch:
+        return self.run.build_microbatch(self.indices)
+
+
+ForwardPass = list[Contribution]
+
+
+def plan_passes(
+    first: TrainingRun, co_batched: Iterable[TrainingRun], world_size: int, budget: int
+) -> list[ForwardPass]:
+    """Fills up to `world_size` passes with microbatches of `first`, and then with those of the others that fit in."""
+    passes: list[ForwardPass] = [[] for _ in range(world_size)]
+    for run in (first, *co_batched):
+        for contributions in passes:
+            if run.microbatches and has_room(contributions, run, budget):
+                contributions.append(Contribution(run, run.microbatches.popleft()))
+    return [contributions for contributions in passes if contributions]
+
+
+def has_room(contributions: ForwardPass, run: TrainingRun, budget: int) -> bool:
+    """A pass always has room for a first part, which may be one long example."""
+    filled = sum(contribution.num_tokens for contribution in contributions)
+    return not contributions or filled + count_run_tokens(run, run.microbatches[0]) <= budget
+
+
+def count_run_tokens(run: TrainingRun, indices: list[int]) -> int:
+    """As they are computed: what a family's examples begin with counts once."""
+    return count_row([run.step.examples[index] for index in indices])
+
+
+def split_evenly(split: Split, budget: int, world_size: int) -> list[list[int]]:
+    """Parts for as few turns as the budget allows, none of whose passes is left without while others are full."""
+    microbatches = split(budget)
+    if world_size == 1 or not microbatches:
+        return microbatches
+    max_passes = -(-len(microbatches) // world_size) * world_size
+    smaller = bisect_left(range(1, budget + 1), True, key=lambda bound: len(split(bound)) <= max_passes)
+    return split(1 + smaller)

@@ -1,0 +1,250 @@
+"""Jobs take turns on the device, a pass through the base at a time, those that have used it least first; where the base
+model allows it, several go through the base together.
+"""
+
+import resource
+import time
+from collections.abc import Sequence
+from traceback import clear_frames
+
+import torch
+
+from trainyard_trainer import log
+from trainyard_trainer.compute.execution.executor import Executor
+from trainyard_trainer.compute.rows.example import Example
+from trainyard_trainer.compute.rows.step import split_in_order, split_packed, split_padded
+from trainyard_trainer.compute.scheduling.device_thread import BROKEN, DeviceThread
+from trainyard_trainer.compute.scheduling.forward_passes import ForwardPass, plan_passes, split_evenly
+from trainyard_trainer.compute.scheduling.policy import Policy
+from trainyard_trainer.compute.scheduling.training_run import TrainingRun
+from trainyard_trainer.config import ANY, OFF
+from trainyard_trainer.failures import Fenced, JobFailure, ShuttingDown
+
+
+class Scheduler(DeviceThread):
+    """What jobs do in their turns."""
+
+    def __init__(self, executor: Executor, policy: Policy) -> None:
+        super().__init__()
+        self.executor = executor
+        self.policy = policy
+
+    def submit(self, run: TrainingRun) -> None:
+        """Its steps are taken from now on; `run.read_reports` tells."""
+        run.budget = self.policy.max_batch_tokens
+        run.on_read = self.wake
+        with self.changed:
+            self.require_open()
+            run.used_seconds = min((other.used_seconds for other in self.runs), default=0.0)
+            self.runs.append(run)
+            self.changed.notify()
+
+    def split(self, examples: Sequence[Example], budget: int) -> list[list[list[Example]]]:
+        """Examples in order, in turns of passes through the base; those without a trained token are in none."""
+        choose = split_packed if self.executor.base.packs else split_in_order
+        world_size = self.executor.world_size
+        microbatches = split_evenly(lambda bound: choose(examples, bound), budget, world_size)
+        passes = [[examples[index] for index in microbatch] for microbatch in microbatches]
+        return [passes[start : start + world_size] for start in range(0, len(passes), world_size)]
+
+    def split_indices(self, examples: Sequence[Example], budget: int) -> list[list[int]]:
+        split = split_packed if self.executor.base.packs else split_padded
+        return split_evenly(lambda bound: split(examples, bound), budget, self.executor.world_size)
+
+    def run_slice(self, first: TrainingRun, runs: list[TrainingRun]) -> None:
+        """A turn for `first`, and for those that can go with it."""
+        self.forget_waiting(first)
+        self.active = chosen = [first]
+        started = time.monotonic()
+        try:
+            if self.prepare(first):
+                co_batched = self.find_co_batched(first, runs)
+                passes = plan_passes(first, co_batched, self.executor.world_size, self.policy.max_batch_tokens)
+                self.active = chosen = list(
+                    dict.fromkeys(contribution.run for contributions in passes for contribution in contributions)
+                )
+                self.run_passes(passes, chosen)
+        except BROKEN:
+            raise
+        except Exception as cause:  # of whatever kind: the job ends with it, the thread goes on
+            self.recover(chosen, cause)
+        spent = (time.monotonic() - started) / len(chosen)
+        for run in chosen:
+            run.used_seconds += spent
+
+    def forget_waiting(self, first: TrainingRun) -> None:
+        """Who waits for its reader saves up no time: it would have the device for itself afterwards."""
+        with self.changed:
+            for run in self.runs:
+                if run.waits_for_reader:
+                    run.used_seconds = max(run.used_seconds, first.used_seconds)
+
+    def prepare(self, run: TrainingRun) -> bool:
+        """True where its next part is ready to be computed; ends or saves the work where that is due."""
+        run.check()
+        if run.step_begun:
+            return bool(run.microbatches)
+        if run.is_finished or run.is_shutting_down():
+            self.end(run)
+            return False
+        if run.is_save_due():
+            run.save(self.executor.read(run.slot), last=False)
+        self.begin_step(run)
+        return bool(run.microbatches)
+
+    def begin_step(self, run: TrainingRun) -> None:
+        step = run.step
+        microbatches = self.split_indices(step.examples, run.budget)
+        mean_kl = self.run_prepass(run, microbatches) if step.objective.needs_prepass and microbatches else 0.0
+        run.begin_step(microbatches, mean_kl)
+        if not microbatches:  # without a gradient there is no step: the optimizer's momentum would take one
+            run.end_step(0.0, measure_memory())
+
+    def run_prepass(self, run: TrainingRun, microbatches: list[list[int]]) -> float:
+        passes = [[run.step.examples[index] for index in microbatch] for microbatch in microbatches]
+        scored = self.executor.score(run.slot, passes, run.check)
+        return run.step.objective.compute_mean_kl([example for examples in passes for example in examples], scored)
+
+    def find_co_batched(self, first: TrainingRun, runs: list[TrainingRun]) -> list[TrainingRun]:
+        """Others whose next parts may go with this one's, those that have used the device least first."""
+        if self.policy.co_batch == OFF or not self.may_join(first):
+            return []
+        found: list[TrainingRun] = []
+        for run in sorted(runs, key=lambda run: run.used_seconds):
+            allowed = self.policy.co_batch == ANY or run.entity == first.entity
+            if allowed and run is not first and self.may_join(run) and self.is_ready(run):
+                found.append(run)
+        return found
+
+    def may_join(self, run: TrainingRun) -> bool:
+        """The head sees only the tokens that predict trained ones, so that the ranges of a row say nothing to it."""
+        return self.executor.base.packs and not run.is_isolated and not self.executor.adapts_head(run.slot)
+
+    def is_ready(self, run: TrainingRun) -> bool:
+        """As `prepare`, but what is wrong with it waits for its own turn."""
+        if run.step_begun:
+            return True
+        if run.is_finished or run.is_shutting_down() or run.is_save_due() or run.step.objective.needs_prepass:
+            return False
+        try:
+            self.begin_step(run)
+        except BROKEN:
+            raise
+        except Exception:  # met again then
+            run.restart_step()
+            return False
+        return bool(run.microbatches)
+
+    def run_passes(self, passes: list[ForwardPass], runs: list[TrainingRun]) -> None:
+        started = time.monotonic()
+
+        def check() -> None:
+            for run in runs:
+                run.check()
+
+        results = self.executor.backward(
+            [[contribution.build_microbatch() for contribution in contributions] for contributions in passes], check
+        )
+        for contributions, found in zip(passes, results, strict=True):
+            for contribution, result in zip(contributions, found, strict=True):
+                contribution.run.record(contribution.indices, result)
+        spent = time.monotonic() - started
+        for run in runs:
+            run.was_co_batched |= len(runs) > 1
+            run.step_seconds += spent
+            if not run.microbatches:
+                self.end_step(run)
+
+    def end_step(self, run: TrainingRun) -> None:
+        started = time.monotonic()
+        try:
+            norm = self.executor.step_optimizer(run.slot, run.recipe, run.step.learning_rate)
+        except JobFailure as cause:
+            self.suspect(run, cause)
+            return
+        run.step_seconds += time.monotonic() - started
+        try:
+            run.end_step(norm, measure_memory())
+        except BROKEN:
+            raise
+        except Exception as cause:  # of whatever kind: tried anew, the step would be taken twice
+            self.drop(run, cause)
+
+    def suspect(self, run: TrainingRun, cause: JobFailure) -> None:
+        """Gradients that are no numbers may come from any job that was in a pass of this step, an earlier one too: flex
+        attention multiplies with the zeros of its mask. Each of them finds out at the end of its own step, alone."""
+        if not run.was_co_batched:
+            self.drop(run, cause)
+            return
+        self.executor.clear(run.slot)
+        run.restart_step()
+        run.is_isolated = True
+
+    def end(self, run: TrainingRun) -> None:
+        self.remove(run)
+        try:
+            state = self.executor.read(run.slot)
+        except BROKEN:
+            raise
+        except Exception as cause:  # of whatever kind: others may be in this turn
+            self.drop(run, cause)
+        else:
+            run.save(state, last=True)
+
+    def recover(self, runs: list[TrainingRun], cause: Exception) -> None:
+        """Nothing of a pass that failed counts. One job's failure is not another's: they go on by themselves."""
+        for run in runs:
+            self.executor.clear(run.slot)
+            run.restart_step()
+        if isinstance(cause, Fenced | ShuttingDown):
+            self.dismiss(runs)
+        elif len(runs) > 1:
+            for run in runs:
+                run.is_isolated = True
+        elif isinstance(cause, torch.OutOfMemoryError):
+            self.shrink(runs[0], cause)
+        else:
+            self.drop(runs[0], cause)
+
+    def dismiss(self, runs: list[TrainingRun]) -> None:
+        """Those that were taken away, and those that have no more time: these save the steps that they have taken."""
+        for run in runs:
+            try:
+                run.check()
+            except ShuttingDown:
+                self.end(run)
+            except Exception as cause:  # of whatever kind: another's may be here before its turn
+                self.drop(run, cause)
+
+    def shrink(self, run: TrainingRun, cause: torch.OutOfMemoryError) -> None:
+        """One retry of a step with half as many tokens in a pass."""
+        free_memory(cause)
+        if run.budget < self.policy.max_batch_tokens:
+            self.drop(run, cause)
+        else:
+            run.budget //= 2
+            message = "out of memory, trying again with smaller batches"
+            run.context.run(log.warn, message, max_batch_tokens=run.budget)
+
+    def drop(self, run: TrainingRun, cause: BaseException) -> None:
+        self.remove(run)
+        self.executor.clear(run.slot)
+        run.fail(cause)
+
+    def remove(self, run: TrainingRun) -> None:
+        with self.changed:
+            if run in self.runs:
+                self.runs.remove(run)
+
+
+def free_memory(cause: torch.OutOfMemoryError) -> None:
+    """Of what the pass that failed had computed: the frames of the exception hold it."""
+    clear_frames(cause.__traceback__)
+    torch.cuda.empty_cache()
+
+
+def measure_memory() -> int:
+    """Bytes: the most that was allocated on the GPU, or held by the process where there is none."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

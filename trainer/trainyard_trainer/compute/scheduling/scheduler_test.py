@@ -1,0 +1,164 @@
+import threading
+
+import pytest
+import torch
+
+from testing.scheduled_runs import BUDGET, finish, make_run, make_steps, run_all
+from trainyard_trainer.compute.scheduling.device_thread import Call
+from trainyard_trainer.compute.scheduling.policy import Policy
+from trainyard_trainer.compute.scheduling.scheduler import Scheduler
+from trainyard_trainer.compute.scheduling.training_run import MAX_PENDING_REPORTS, StateReport
+from trainyard_trainer.config import ANY
+from trainyard_trainer.failures import ShuttingDown
+
+
+class TestReports:
+    def test_steps_are_numbered_and_the_last_report_holds_the_weights(self, executor):
+        run = make_run(executor, make_steps(1, 3))
+        scheduler = Scheduler(executor, Policy(BUDGET))
+        with scheduler:
+            scheduler.submit(run)
+            reports, saved = finish(run)
+        assert [report.number for report in reports] == [1, 2, 3]
+        assert (saved.steps_taken, saved.last) == (3, True)
+        for name, tensor in executor.read(run.slot).weights.items():
+            assert torch.equal(tensor, saved.state.weights[name])
+
+    def test_a_work_that_begins_in_the_middle_takes_the_steps_that_are_left(self, executor):
+        run = make_run(executor, make_steps(1, 5), position=3)
+        (reports,) = run_all(executor, [run])
+        assert [report.number for report in reports] == [4, 5]
+
+    def test_nobody_who_reads_halts_the_training_for_itself_only(self, executor):
+        unread = make_run(executor, make_steps(1, 2 * MAX_PENDING_REPORTS))
+        scheduler = Scheduler(executor, Policy(BUDGET))
+        with scheduler:
+            scheduler.submit(unread)
+            other = make_run(executor, make_steps(2, 2 * MAX_PENDING_REPORTS))
+            scheduler.submit(other)
+            assert len(finish(other)[0]) == 2 * MAX_PENDING_REPORTS
+            assert unread.position == MAX_PENDING_REPORTS
+            assert len(finish(unread)[0]) == 2 * MAX_PENDING_REPORTS
+
+    def test_progress_is_told_between_steps_when_it_is_due(self, executor):
+        run = make_run(executor, make_steps(1, 4), save_seconds=0.0)
+        scheduler = Scheduler(executor, Policy(BUDGET))
+        with scheduler:
+            scheduler.submit(run)
+            reports = list(run.read_reports())
+        kinds = [type(report).__name__ for report in reports]
+        assert kinds.count("StepReport") == 4
+        saved = [report for report in reports if isinstance(report, StateReport)]
+        assert saved[-1].last
+        assert not any(report.last for report in saved[:-1])
+        assert [report.steps_taken for report in saved[-4:]] == [1, 2, 3, 4]
+
+    def test_who_is_to_leave_saves_after_the_step_that_is_begun(self, executor):
+        leaving = threading.Event()
+        run = make_run(executor, make_steps(1, 10, 40), is_shutting_down=leaving.is_set)
+        executor.before_pass = lambda: leaving.set()
+        scheduler = Scheduler(executor, Policy(BUDGET))
+        with scheduler:
+            scheduler.submit(run)
+            reports, saved = finish(run)
+        assert len(executor.passes) > 1  # the step has several parts, and all of them were computed
+        assert (len(reports), saved.steps_taken, saved.last) == (1, 1, True)
+
+
+class TestCalls:
+    def test_calls_are_answered_while_works_run_and_by_one_thread(self, executor):
+        run = make_run(executor, make_steps(1, 40))
+        scheduler = Scheduler(executor, Policy(BUDGET))
+        with scheduler:
+            scheduler.submit(run)
+            reader = threading.Thread(target=finish, args=(run,))
+            reader.start()
+            threads = {scheduler.call(threading.get_ident) for _ in range(20)}
+            during = scheduler.call(lambda: run.position)
+            reader.join(timeout=60)
+        assert threads == {scheduler.thread.ident}
+        assert during < 40
+
+    def test_jobs_have_their_turns_between_calls_however_many_there_are(self, executor):
+        runs = [make_run(executor, make_steps(index, 5)) for index in range(2)]
+        scheduler = Scheduler(executor, Policy(BUDGET))
+        passes: list[int] = []
+        callers = [
+            threading.Thread(target=scheduler.call, args=(lambda: passes.append(len(executor.passes)),))
+            for _ in range(6)
+        ]
+        for run in runs:
+            scheduler.submit(run)
+        for caller in callers:
+            caller.start()
+        with scheduler:
+            for waiting in (*callers, *(threading.Thread(target=finish, args=(run,)) for run in runs)):
+                if not waiting.ident:
+                    waiting.start()
+                waiting.join(timeout=60)
+        assert passes == list(range(6))
+
+    def test_who_waits_when_the_thread_ends_is_told(self, executor):
+        run = make_run(executor, make_steps(1, 40))
+        scheduler = Scheduler(executor, Policy(BUDGET))
+        failed: list[BaseException] = []
+        entered, go_on = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            entered.set()
+            go_on.wait(60)
+
+        def call() -> None:
+            try:
+                scheduler.call(lambda: None)
+            except ShuttingDown as cause:
+                failed.append(cause)
+
+        callers = [threading.Thread(target=scheduler.call, args=(wait,)), threading.Thread(target=call, daemon=True)]
+        with scheduler:
+            callers[0].start()
+            entered.wait(60)
+            scheduler.submit(run)
+            callers[1].start()
+            while not scheduler.calls:
+                pass
+            scheduler.closed = True  # as the end of the context has it
+            go_on.set()
+            scheduler.thread.join()
+            scheduler.closed = False
+        callers[1].join(timeout=10)
+        assert len(failed) == 1
+        with pytest.raises(ShuttingDown):
+            finish(run)
+
+    def test_a_call_that_ends_after_the_thread_was_given_up_harms_nothing(self):
+        call = Call(lambda: call.fail(ShuttingDown("given up")))
+        call.run()
+        with pytest.raises(ShuttingDown):
+            call.future.result()
+
+    def test_what_a_call_raises_is_raised_where_it_was_called_and_ends_nothing(self, executor):
+        scheduler = Scheduler(executor, Policy(BUDGET))
+        with scheduler:
+            for cause in (ValueError("no"), KeyboardInterrupt("stop")):
+
+                def fail(cause: BaseException = cause) -> None:
+                    raise cause
+
+                with pytest.raises(type(cause)):
+                    scheduler.call(fail)
+            assert scheduler.call(lambda: 5) == 5
+
+    def test_a_work_that_is_withdrawn_in_the_middle_takes_no_further_step(self, executor):
+        run, other = (make_run(executor, make_steps(index, 30, 12)) for index in range(2))
+        scheduler = Scheduler(executor, Policy(BUDGET, ANY))
+        with scheduler:
+            scheduler.submit(run)
+            scheduler.submit(other)
+            next(run.read_reports())
+            scheduler.call(lambda: scheduler.remove(run))
+            position = scheduler.call(lambda: run.position)
+            scheduler.call(lambda: executor.close(run.slot))
+            reports, _ = finish(other)
+        assert len(reports) == 30
+        assert run.position == position < 30

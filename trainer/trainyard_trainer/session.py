@@ -1,0 +1,227 @@
+"""A model on the device for the time of one job: it takes the job's steps, tells of them, and leaves a checkpoint."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+
+from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
+from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, locate_checkpoint, locate_progress
+from trainyard_artifacts.checkpoints import write_checkpoint as store_checkpoint
+from trainyard_artifacts.files import WriteFiles
+from trainyard_trainer import log
+from trainyard_trainer.compute.model.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
+from trainyard_trainer.compute.model.optimizer import Recipe, require_finite
+from trainyard_trainer.compute.model.slots import AdapterState, Shape, is_same_adapter
+from trainyard_trainer.compute.model.targets import DEFAULT_TARGETS, choose_targets
+from trainyard_trainer.compute.rows.example import Example
+from trainyard_trainer.compute.rows.step import Numbers, Steps
+from trainyard_trainer.compute.scheduling.scheduler import free_memory
+from trainyard_trainer.compute.scheduling.training_run import StateReport, StepReport, TrainingRun
+from trainyard_trainer.failures import JobFailure, ShuttingDown
+from trainyard_trainer.job import Job
+from trainyard_trainer.progress import Progress, digest_steps, fetch_progress
+from trainyard_trainer.reports.claims import Artifact
+from trainyard_trainer.reports.job_warnings import JobWarning
+
+OnStep = Callable[[StepReport], None]
+# What comes of files that are whole, but not what they should be.
+UNREADABLE = (ArtifactError, SafetensorError, ValueError, KeyError, TypeError)
+
+
+@dataclass
+class TrainingSession:
+    """`progress` counts what the job has done on it, in earlier attempts too; `origin` is the adapter that the job
+    found, None an untrained one."""
+
+    job: Job
+    recipe: Recipe
+    shape: Shape
+    slot: str
+    origin: AdapterState | None
+    get_extra_state: Callable[[], dict] = dict
+    progress: Progress = field(default_factory=Progress)
+
+    def warn_of_layers(self) -> list[JobWarning]:
+        """Of the layers that an adapter has where a base model names none, those that this one has not."""
+        left_out = sorted({*DEFAULT_TARGETS} - {*self.shape.target_modules})
+        if self.job.settings.lora.target_modules or not left_out:
+            return []
+        message = (
+            f"Layers of the base model are not trained, as they can have no adapter: {', '.join(left_out)}. "
+            f"Trained are {', '.join(self.shape.target_modules)}; lora.targetModules of the BaseModel may name others."
+        )
+        return [JobWarning("layers_not_trained", message)]
+
+    def score(self, examples: Sequence[Example]) -> list[np.ndarray]:
+        """The log-probabilities of each example's trained tokens under the model as the job found it."""
+        return score_under(self.job, self.slot, examples)
+
+    def resume(
+        self,
+        steps: Steps,
+        set_extra_state: Callable[[dict], None] = lambda _: None,
+        get_extra_state: Callable[[], dict] = dict,
+    ) -> None:
+        """Continues where an earlier attempt at the job was interrupted, if it left usable progress of the same steps.
+
+        `get_extra_state` returns what is saved of the job besides the model, as JSON; `set_extra_state` restores it.
+        """
+        self.get_extra_state = get_extra_state
+        self.progress = Progress(digest_steps(steps))
+        job, saved = self.job, self.job.claim.resume
+        if saved is None:
+            return
+        try:
+            folder, progress = job.with_retries(lambda: fetch_progress(job.store, saved, job.claim.id, steps))
+            state = read_adapter(folder, self.recipe.method)
+            job.scheduler.call(lambda: job.scheduler.executor.refill(self.slot, state))
+        except (*UNREADABLE, OSError, JobFailure) as cause:
+            log.warn("saved progress cannot be used, beginning anew", job=job.claim.id, error=str(cause))
+            return
+        self.progress = progress
+        set_extra_state(progress.extra_state)
+        log.info("job resumed", job=self.job.claim.id, steps_taken=self.progress.steps_taken)
+
+    def train(self, steps: Steps, constant: Numbers, on_step: OnStep = lambda _: None) -> AdapterState:
+        """Takes the steps that are not taken yet, one gradient_step event for each, with the `constant` numbers."""
+        job = self.job
+        run = TrainingRun(
+            self.slot,
+            self.recipe,
+            steps,
+            job.claim.entity,
+            job.check_step,
+            job.settings.save_seconds,
+            job.shutdown.requested.is_set,
+            position=self.progress.steps_taken,
+        )
+        job.scheduler.submit(run)
+        try:
+            for report in run.read_reports():
+                if isinstance(report, StepReport):
+                    on_step(report)
+                    self.report_step(report, constant)
+                    continue
+                self.handle_save(report, finished=run.is_finished)
+                if report.last:
+                    return report.state
+            raise RuntimeError("a training run ended without its last state")
+        finally:
+            job.scheduler.call_if_open(lambda: job.scheduler.remove(run))
+
+    def report_step(self, report: StepReport, constant: Numbers) -> None:
+        speed = report.numbers["num_trainable_tokens"] / max(report.seconds, 1e-9)
+        numbers = constant | report.numbers | {"tokens_per_second": speed}
+        self.progress.add(numbers)
+        self.job.lease.post_event(report.number, "gradient_step", numbers)
+
+    def handle_save(self, saved: StateReport, *, finished: bool) -> None:
+        """Stores and registers the state between two steps; ends the attempt where the process is about to end."""
+        if saved.last and finished:
+            return
+        if saved.steps_taken:
+            self.save_progress(saved)
+        if saved.last:
+            raise ShuttingDown(f"the trainer ends after {saved.steps_taken} steps of the job")
+
+    def save_progress(self, saved: StateReport) -> None:
+        """Where that fails the job goes on, and saves itself again later."""
+        self.progress.extra_state = self.get_extra_state()
+        uri = locate_progress(self.job.claim.id)
+        try:
+            write_progress = partial(self.progress.save, self.job.claim.id)
+            # It is for another process: a long job would fill this one's cache with it.
+            digest = store_checkpoint(self.job.store, uri, self.make_writer(saved.state, write_progress), cached=False)
+        except (StoreUnavailable, ArtifactError, OSError) as cause:
+            log.warn("progress cannot be saved, going on without", job=self.job.claim.id, error=str(cause))
+            return
+        self.job.lease.post_progress(Artifact(uri, digest), saved.steps_taken)
+
+    def write_checkpoint(self, state: AdapterState, metrics: Numbers) -> None:
+        """Each job ends with one, also when there was nothing to train."""
+        self.job.lease.check()
+        require_finite(state.weights)
+        uri = locate_checkpoint(self.job.claim.checkpoint_id)
+        digest = self.job.with_retries(lambda: store_checkpoint(self.job.store, uri, self.make_writer(state)))
+        self.job.lease.post_checkpoint(uri, digest, metrics, self.find_warnings(state))
+
+    def find_warnings(self, state: AdapterState) -> list[JobWarning]:
+        """Of what only shows at the end."""
+        if not self.progress.sums.get("num_trainable_tokens") or not is_same_adapter(state, self.origin):
+            return []
+        advice = "Is learning_rate too small, or 0?"
+        message = f"No weight of the model was changed (gradient steps: {self.progress.steps_taken}). {advice}"
+        return [JobWarning("weights_unchanged", message)]
+
+    def make_writer(self, state: AdapterState, add: WriteFiles = lambda _: None) -> WriteFiles:
+        """Of all files of a checkpoint; `add` writes those of more than that."""
+
+        def save(folder: Path) -> None:
+            save_adapter(state, self.shape, self.job.base.name, folder)
+            self.job.lease.check()
+            save_optimizer(state, self.recipe.method, folder)
+            add(folder)
+            self.job.lease.check()
+
+        return save
+
+
+@contextmanager
+def open_session(job: Job, recipe: Recipe) -> Iterator[TrainingSession]:
+    """The model as its last job left it."""
+    shape, state = read_checkpoint(job, job.claim.from_checkpoint, recipe.method)
+    with open_slot(job, shape, state) as slot:
+        yield TrainingSession(job, recipe, shape, slot, state)
+
+
+def read_checkpoint(job: Job, origin: Artifact | None, method: str) -> tuple[Shape, AdapterState | None]:
+    """Verified; an untrained adapter where there is none yet."""
+    if origin is None:
+        return choose_shape(job), None
+    folder = job.with_retries(lambda: fetch_checkpoint(job.store, origin.uri, origin.digest, [OPTIMIZER_STATE]))
+    try:
+        return read_shape(folder), read_adapter(folder, method)
+    except UNREADABLE as cause:
+        raise ArtifactError(f"checkpoint {origin.uri} cannot be read: {cause}") from cause
+
+
+def choose_shape(job: Job) -> Shape:
+    """Of a new adapter, as the base model's settings want it."""
+    lora = job.settings.lora
+    targets = job.scheduler.call(lambda: choose_targets(job.base.model, lora.target_modules))
+    return Shape(lora.rank, lora.alpha, targets)
+
+
+@contextmanager
+def open_slot(job: Job, shape: Shape, state: AdapterState | None) -> Iterator[str]:
+    executor = job.scheduler.executor
+    slot = job.scheduler.call(lambda: executor.open(shape, state))
+    try:
+        yield slot
+    finally:
+        job.scheduler.call_if_open(lambda: executor.close(slot))
+
+
+def score_under(job: Job, slot: str | None, examples: Sequence[Example]) -> list[np.ndarray]:
+    """A turn at a time, so that other jobs have theirs between; with smaller ones where the memory is too little."""
+    budget = job.scheduler.policy.max_batch_tokens
+    try:
+        return score_in_turns(job, slot, examples, budget)
+    except torch.OutOfMemoryError as cause:
+        free_memory(cause)
+        log.warn("out of memory, trying again with smaller batches", max_batch_tokens=budget // 2)
+    return score_in_turns(job, slot, examples, budget // 2)
+
+
+def score_in_turns(job: Job, slot: str | None, examples: Sequence[Example], budget: int) -> list[np.ndarray]:
+    return [
+        logprobs
+        for passes in job.scheduler.split(examples, budget)
+        for logprobs in job.scheduler.call(lambda passes=passes: job.scheduler.executor.score(slot, passes, job.check))
+    ]

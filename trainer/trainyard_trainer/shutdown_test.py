@@ -1,0 +1,189 @@
+"""SIGTERM: jobs are finished, or saved and given back, before the process ends; the next trainer goes on with them."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import torch
+
+from testing.fake_status_server import write_rows
+from testing.interruption import COLOURS, check_same, check_store
+from testing.trainer_processes import MODEL
+from trainyard_trainer import process
+from trainyard_trainer.__main__ import main
+
+RARELY = {"TRAINYARD_SAVE_SECONDS": "60"}
+
+
+@pytest.fixture
+def offer_long(status_server):
+    """A job of forty steps: more than are taken before the first of them is reported. `too_long` rows are read for
+    nothing with every step."""
+
+    def offer(number=1, too_long=0):
+        row = ("Name a colour.", "Red. " * 200)
+        batches = [[("Name a colour.", f"{word} " * 5)] * 4 + [row] * too_long for word in COLOURS[:4] * 10]
+        rows = [each for batch in batches for each in batch]
+        config = {"batch_size": 4 + too_long, "learning_rate": 1e-3}
+        return status_server.add("SFT", write_rows(rows), config, id=f"c0ffee00-0000-4000-8000-00000000000{number}")
+
+    return offer
+
+
+@pytest.fixture
+def stop_at(status_server):
+    """Sends SIGTERM some time after a report was received, which is answered a moment later."""
+
+    def stop(trainer, name, condition=lambda: True, seconds=0.0):
+        stopped = threading.Event()
+
+        def stop_then() -> None:
+            time.sleep(seconds)
+            trainer.send(signal.SIGTERM)
+            stopped.set()
+
+        def trap(reported, when, _):
+            if (reported, when) == (name, "after") and condition() and not stopped.is_set():
+                threading.Thread(target=stop_then).start()
+                time.sleep(0.0 if seconds else 0.5)
+            return False
+
+        status_server.trap = trap
+        assert stopped.wait(60), trainer.log.read_text()
+        started = time.monotonic()
+        assert trainer.wait() == 0, trainer.log.read_text()
+        status_server.trap = lambda *_: False
+        status_server.lose_trainers()
+        return time.monotonic() - started
+
+    return stop
+
+
+def test_an_idle_trainer_ends_at_once(start_trainer, stop_at, status_server):
+    trainer = start_trainer()
+    waiting = []
+    status_server.trap = lambda reported, when, _: (
+        (reported, when) == ("claims", "before") and waiting.append(1) and False
+    )
+    while not waiting:
+        time.sleep(0.005)
+    trainer.send(signal.SIGTERM)
+    started = time.monotonic()
+    assert trainer.wait() == 0
+    assert time.monotonic() - started < 10
+    assert "trainer ends" in trainer.log.read_text().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("report", "is_reached", "saved"),
+    [
+        pytest.param("training_started", lambda job: True, False, id="before its first step"),
+        pytest.param("gradient_step", lambda job: len(job.events) == 9, True, id="in a step"),
+        pytest.param("progress", lambda job: len(job.progress) == 3, True, id="after saving"),
+    ],
+)
+def test_a_job_is_saved_given_back_and_taken_up(
+    status_server, start_trainer, finish, offer_long, stop_at, report, is_reached, saved
+):
+    finish(expected := offer_long(), **RARELY)
+    job = offer_long()
+    trainer = start_trainer(**({} if report == "progress" else RARELY))
+    assert stop_at(trainer, report, lambda: is_reached(job)) < 10
+    assert (job.state, job.releases, job.failures) == ("Queued", 1, [])
+    assert bool(job.progress) == saved
+    assert not saved or job.resume["step"] == len(job.events) - 1
+    check_store(status_server.root)
+    finish(job, **RARELY)
+    assert job.attempt == 2
+    assert any("job resumed" in line for line in job.lines) == saved
+    check_same(status_server, job, expected)
+
+
+def test_a_job_whose_data_is_being_tokenized_is_given_back_at_once(status_server, start_trainer, offer_long, stop_at):
+    job = offer_long(too_long=200)
+    assert stop_at(start_trainer(), "claims", seconds=0.3) < 5
+    assert (job.state, job.releases, job.failures, job.events) == ("Queued", 1, [], {})
+
+
+def test_several_jobs_are_saved_and_given_back(status_server, start_trainer, finish, offer_long, stop_at):
+    expected = []
+    for number in (1, 2):
+        finish(job := offer_long(number), **RARELY)
+        expected.append(job)
+    jobs = [offer_long(number) for number in (1, 2)]
+    stop_at(start_trainer(**RARELY), "gradient_step", lambda: all(len(job.events) > 2 for job in jobs))
+    assert [(job.state, job.releases, len(job.progress)) for job in jobs] == [("Queued", 1, 1)] * 2
+    trainer = start_trainer(**RARELY)
+    status_server.wait_for(lambda: all(job.state == "Trained" for job in jobs))
+    trainer.send(signal.SIGTERM)
+    assert trainer.wait() == 0
+    for job, undisturbed in zip(jobs, expected, strict=True):
+        check_same(status_server, job, undisturbed)
+
+
+def test_a_step_that_takes_longer_than_there_is_time_is_left_and_those_before_it_are_saved(
+    status_server, start_trainer, stop_at
+):
+    rows = [("Name a colour.", "Red.")] * 80 + [("Name a colour.", "Red. " * 800)] * 80
+    job = status_server.add("SFT", write_rows(rows), {"batch_size": 80})
+    trainer = start_trainer(**RARELY, TRAINYARD_GRACE_SECONDS="4", TRAINYARD_MAX_SEQUENCE_LENGTH="4096")
+    assert stop_at(trainer, "gradient_step") < 9
+    assert (job.state, job.releases) == ("Queued", 1)
+    assert [saved["step"] for saved in job.progress] == [1]
+    check_store(status_server.root)
+
+
+def test_a_job_whose_steps_are_taken_is_finished(start_trainer, offer_long, stop_at):
+    job = offer_long()
+    stop_at(start_trainer(**RARELY), "gradient_step", lambda: len(job.events) == 41)
+    assert (job.state, job.releases, len(job.checkpoints)) == ("Trained", 0, 1)
+
+
+def test_a_process_started_by_its_name_leaves_with_0(status_server, trainer_env):
+    env = os.environ | trainer_env | {"OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "trainyard_trainer"]
+    with subprocess.Popen(command, cwd=MODEL.parents[1], env=env, stdout=subprocess.PIPE, text=True) as trainer:
+        job = status_server.add("SFT", write_rows([("Name a colour.", "Red.")]), {})
+        status_server.wait_for(lambda: job.state == "Trained")
+        trainer.send_signal(signal.SIGTERM)
+        output, _ = trainer.communicate(timeout=30)
+    assert trainer.returncode == 0
+    assert "trainer ends" in output.splitlines()[-1]
+
+
+def lead_a_busy_life(_settings) -> None:
+    """A trainer's work that is over while threads go in and out of PyTorch all the time."""
+    begun = threading.Event()
+
+    def compute() -> None:
+        numbers = torch.ones(64, requires_grad=True)
+        while True:
+            (numbers * numbers).sum().backward()
+            begun.set()
+
+    for _ in range(4):
+        threading.Thread(target=compute, daemon=True).start()
+    begun.wait()
+    ends = {"told to": SystemExit(0), "sentence": SystemExit("It is over."), "error": ArithmeticError("It is over.")}
+    raise ends[os.environ["TRAINYARD_TEST_END"]]
+
+
+def end_beside_busy_threads() -> None:
+    process.run = lead_a_busy_life
+    main()
+
+
+@pytest.mark.parametrize(
+    ("end", "exit_code", "last"),
+    [("told to", 0, "trainer ends"), ("sentence", 1, "It is over."), ("error", 1, "ArithmeticError: It is over.")],
+)
+def test_a_trainer_ends_with_its_exit_code_whatever_its_threads_are_at(start_trainer, end, exit_code, last):
+    trainer = start_trainer(f"{__name__}:end_beside_busy_threads", TRAINYARD_TEST_END=end)
+    assert trainer.wait() == exit_code, trainer.log.read_text()
+    lines = trainer.log.read_text().splitlines()
+    assert any("trainer ends" in line for line in lines)
+    assert last in lines[-1]

@@ -1,0 +1,233 @@
+"""Where the assistant's turns lie in a rendered conversation, found by rendering it again in part and in altered form.
+
+A turn begins behind what the template writes before an answer (`<|im_start|>assistant\\n`) and ends where the next
+message begins, so that its end token and what the template writes behind that belong to it. This asks nothing of a
+template but to be rendered; a rendering in which the turns cannot be told is an InvalidInput. Under the templates whose
+markers ART knows, turns go on as far as ART's do.
+"""
+
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from transformers import PreTrainedTokenizerBase
+
+from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.tokens.families import find_family, widen_spans
+from trainyard_trainer.tokens.rendering import choose_mark, encode, render
+
+# A rendering is asked for again soon or never, and a long one takes megabytes.
+MAX_RENDERED = 16
+# Characters around a position within which its token is found.
+TOKEN_CONTEXT = 1000
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Messages as `present_message` gives them, with the tools that their template is given. The time to find turns
+    grows with the square of their number, so `check` is called before each rendering; it raises to end the work."""
+
+    messages: list[dict]
+    tools: list[dict] | None
+    tokenizer: PreTrainedTokenizerBase
+    check: Callable[[], None] = lambda: None
+    # The same objects whenever they are asked for, as renderings are found by the identity of their messages.
+    marked: dict[int, list[dict]] = field(default_factory=dict, init=False, repr=False)
+    # The newest renderings, each with its messages, so that no other message gets the identity of one of them.
+    rendered: OrderedDict[tuple, tuple[list[dict], str]] = field(default_factory=OrderedDict, init=False, repr=False)
+
+    @cached_property
+    def text(self) -> str:
+        return self.render(self.messages)
+
+    @cached_property
+    def template(self) -> str:
+        return self.tokenizer.get_chat_template(tools=self.tools)
+
+    @cached_property
+    def mark(self) -> str:
+        return choose_mark(self.messages)
+
+    def render(self, messages: list[dict], *, answering: bool = False, thinking: bool = False) -> str:
+        thinking = thinking and "enable_thinking" in self.template
+        key = (answering, thinking, *map(id, messages))
+        if key not in self.rendered:
+            self.check()
+            text = render(messages, self.tools, self.tokenizer, answering=answering, thinking=thinking)
+            self.rendered[key] = (messages, text)
+        if len(self.rendered) > MAX_RENDERED:
+            self.rendered.popitem(last=False)
+        self.rendered.move_to_end(key)
+        return self.rendered[key][1]
+
+    @cached_property
+    def marked_answer(self) -> dict:
+        return {"role": "assistant", "content": self.mark}
+
+    def is_assistant(self, index: int) -> bool:
+        return self.messages[index]["role"] == "assistant"
+
+    def split_at_mark(self, messages: list[dict], **options: bool) -> tuple[str, str] | None:
+        """The text before and behind the mark that one of the messages holds; None where the template leaves it out."""
+        head, found, tail = self.render(messages, **options).partition(self.mark)
+        return (head, tail) if found else None
+
+    def list_marked(self, index: int) -> list[dict]:
+        """The message with a mark in it: for its content or, since templates may write only its calls, for its call."""
+        if index not in self.marked:
+            message = self.messages[index]
+            plain = message | {"content": self.mark}
+            self.marked[index] = [self.marked_answer if plain == self.marked_answer else plain]
+            if message.get("tool_calls"):
+                call = message["tool_calls"][0]
+                marked = call | {"function": call["function"] | {"name": self.mark}}
+                self.marked[index].append(message | {"tool_calls": [marked]})
+        return self.marked[index]
+
+    def put(self, index: int, message: dict) -> list[dict]:
+        return [*self.messages[:index], message, *self.messages[index + 1 :]]
+
+    def find_token_start(self, text: str, position: int) -> int:
+        """The start of the token that contains the position; the position itself where no token does."""
+        if position == len(text):
+            return position
+        skipped = max(0, position - TOKEN_CONTEXT)
+        window = text[skipped : position + TOKEN_CONTEXT]
+        offsets = encode(window, self.tokenizer, return_offsets_mapping=True)["offset_mapping"]
+        return next((skipped + start for start, end in offsets if start <= position - skipped < end), position)
+
+
+def find_assistant_spans(conversation: Conversation) -> list[range]:
+    """The characters of each assistant turn in the conversation's text, in order."""
+    spans = [span for first, last in group_messages(conversation) for span in find_group(conversation, first, last)]
+    edges = [edge for span in spans for edge in (span.start, span.stop)]
+    if edges != sorted(edges):
+        raise refuse_template()
+    family = find_family(conversation.template)
+    return widen_spans(spans, conversation.text, family) if family else spans
+
+
+def find_group(conversation: Conversation, first: int, last: int) -> list[range]:
+    """The turns of the assistant's messages from the first to the last, or one of them all where they hang together."""
+    indices = [index for index in range(first, last + 1) if conversation.is_assistant(index)]
+    try:
+        return [range(find_start(conversation, index), find_end(conversation, index)) for index in indices]
+    except InvalidInput:
+        if len(indices) == 1:
+            raise
+        return [range(find_start(conversation, first), find_end(conversation, last))]
+
+
+def group_messages(conversation: Conversation) -> list[tuple[int, int]]:
+    """The first and the last message of each assistant turn; tools' results may lie within one."""
+    groups: list[tuple[int, int]] = []
+    for index in range(len(conversation.messages)):
+        if not conversation.is_assistant(index):
+            continue
+        if groups and is_continued(conversation, groups[-1], index):
+            groups[-1] = (groups[-1][0], index)
+        else:
+            groups.append((index, index))
+    return groups
+
+
+def is_continued(conversation: Conversation, span: tuple[int, int], index: int) -> bool:
+    """True where only tools' results lie between, and the template opens no new answer behind them."""
+    between = conversation.messages[span[1] + 1 : index]
+    if not between or any(message["role"] != "tool" for message in between):
+        return False
+    return not opens_answer(conversation, index) and span[0] > 0 and opens_answer(conversation, span[0])
+
+
+def opens_answer(conversation: Conversation, index: int) -> bool:
+    before = conversation.messages[:index]
+    return conversation.render(before, answering=True) != conversation.render(before)
+
+
+def find_start(conversation: Conversation, index: int) -> int:
+    """Behind the start of the answer, as far as that is the same whether or not the answer begins with a thought."""
+    before = conversation.messages[:index]
+    probe = conversation.split_at_mark([*before, conversation.marked_answer])
+    if not probe:
+        raise refuse_template()
+    start = find_common_start([probe[0], *list_heads(conversation, index, probe[0])])
+    if before and not start:  # an answer is not written behind what it answers
+        raise refuse_template()
+    return len(start) if conversation.text.startswith(start) else find_start_by_marks(conversation, index, len(start))
+
+
+def list_heads(conversation: Conversation, index: int, head: str) -> list[str]:
+    """What stands before an answer that is still to be given, with a thought and without; `head` is what stands before
+    one that is there. Answers in a row start alike, whatever becomes of a thought in those before."""
+    before = conversation.messages[:index]
+    if not before:  # many templates cannot be given an empty conversation
+        return []
+    first = next(number for number in range(index, -1, -1) if number == 0 or not conversation.is_assistant(number - 1))
+    openings = [find_opening(conversation, first, thinking=thinking) for thinking in (False, True)]
+    opening = find_common_start(openings)
+    if first < index and opening and opening in head:
+        return [head[: head.rindex(opening) + len(opening)]]
+    return [conversation.render(before, answering=True, thinking=thinking) for thinking in (False, True)]
+
+
+def find_start_by_marks(conversation: Conversation, index: int, length: int) -> int:
+    """For templates that write what comes before in another way once more follows; there, it has the length."""
+    before = conversation.messages[:index]
+    for marked in conversation.list_marked(index):
+        alone = conversation.split_at_mark([*before, marked])
+        whole = conversation.split_at_mark(conversation.put(index, marked))
+        if alone and whole and conversation.text.startswith(whole[0]) and whole[0].endswith(alone[0][length:]):
+            return len(whole[0]) - len(alone[0]) + length
+    raise refuse_template()
+
+
+def find_end(conversation: Conversation, index: int) -> int:
+    """Where the rendering ends that ends with this message."""
+    text, messages = conversation.text, conversation.messages
+    if index == len(messages) - 1:
+        return len(text)
+    upto = conversation.render(messages[: index + 1])
+    return len(upto) if text.startswith(upto) else find_end_by_marks(conversation, index)
+
+
+def find_end_by_marks(conversation: Conversation, index: int) -> int:
+    """For templates that write an answer, or what comes before it, in another way once more follows."""
+    text, opening = conversation.text, find_opening(conversation, index)
+    for marked in conversation.list_marked(index):
+        whole = conversation.split_at_mark(conversation.put(index, marked))
+        upto = [*conversation.messages[:index], marked]
+        closed, answering = conversation.split_at_mark(upto), conversation.split_at_mark(upto, answering=True)
+        if not (whole and closed and answering):
+            continue
+        start = len(text) - len(find_common_start([text[::-1], whole[1][::-1]]))
+        tails = [closed[1], answering[1].removesuffix(opening)]
+        for tail in tails:
+            if tail and start and text.startswith(tail, start):
+                return start + len(tail)
+    raise refuse_template()
+
+
+def find_opening(conversation: Conversation, index: int, *, thinking: bool = False) -> str:
+    """What the template writes before an answer; it may leave out there what closes a conversation."""
+    before = conversation.messages[:index]
+    if not before:
+        return ""
+    opened = conversation.render(before, answering=True, thinking=thinking)
+    same = find_common_start([opened, conversation.render(before)])
+    return opened[conversation.find_token_start(opened, len(same)) :]
+
+
+def find_common_start(texts: list[str]) -> str:
+    first, last = min(texts), max(texts)  # what these two share, all texts between them share
+    indices = range(1, min(len(first), len(last)) + 1)
+    return first[: bisect_left(indices, True, key=lambda length: not last.startswith(first[:length]))]
+
+
+def refuse_template() -> InvalidInput:
+    return InvalidInput(
+        "The chat template of the base model writes this conversation so that the assistant's turns in it cannot be "
+        "told from the rest.",
+        "TemplateUnsupported",
+    )
