@@ -32,8 +32,8 @@ def name_actor(rng: Random) -> str:
 
 def describe_event(rng: Random) -> str:
     ending = f" {pick(rng, words.ADVERBS)}" if rng.random() < 0.5 else ""
-    place = f" in the {pick(rng, words.PLACES)}" if rng.random() < 0.4 else ""
-    return f"{name_actor(rng)} {pick(rng, words.PAST)} {describe_thing(rng)}{place}{ending}"
+    location = f" in the {pick(rng, words.PLACES)}" if rng.random() < 0.4 else ""
+    return f"{name_actor(rng)} {pick(rng, words.PAST)} {describe_thing(rng)}{location}{ending}"
 
 
 def state_fact(rng: Random) -> str:
