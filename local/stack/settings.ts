@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { describeListener } from '../preflight/ports.mjs'
 import {
   defaultPort,
@@ -47,8 +48,7 @@ export function readSettings(stateFolder: string): StackSettings | undefined {
  */
 export async function settleSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
   const earlier = readSettings(stateFolder)
-  const slot =
-    earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, { isInUse: (folder) => !!readSettings(folder) }))
+  const slot = earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, { isInUse: existsSync }))
   const wanted = earlier?.ports ?? describeSlot(slot).ports
   const publicPort = port || (port === 0 ? wanted.public : (earlier?.ports.public ?? defaultPort))
   await requireFreePort(publicPort)
