@@ -8,7 +8,7 @@ export type Accelerator = 'cpu' | 'cuda'
 export interface LocalConfig {
   /** The root of this repository. */
   repository: string
-  /** Everything installed outside of the repository. `entry/machine.mjs` names the same folder. */
+  /** Everything installed outside of the repository. `preflight/preflight.mjs` names the same folder. */
   cacheFolder: string
   /** Everything that belongs to one stack. */
   stateFolder: string

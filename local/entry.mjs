@@ -1,12 +1,12 @@
-// The way in, for any Node >= 20 and without dependencies: it checks the machine, installs the npm packages (Node 24
-// is one of them) and hands over to the TypeScript command.
+// The way in, for any Node >= 20 and without dependencies: it looks at what the machine lacks, installs the npm packages
+// (Node 24 is one of them) and hands over to the TypeScript command.
 import { spawn } from 'node:child_process'
 import os from 'node:os'
 import path from 'node:path'
-import { checkMachine } from './entry/machine.mjs'
-import { installPackages } from './entry/packages.mjs'
+import { fileURLToPath } from 'node:url'
+import { minNodeMajor } from './preflight/requirements.mjs'
 
-const repository = path.dirname(import.meta.dirname)
+const repository = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const commands = {
   demo: 'local/demo.ts',
   up: 'local/up.ts',
@@ -23,7 +23,6 @@ const commands = {
   bench: 'test/bench/run.ts',
   gen: 'crds/generate.ts',
 }
-const startsAStack = new Set(['demo', 'up', 'test', 'test:hostile', 'test:mutations', 'test:gpu', 'bench'])
 
 function runCommand(file, args) {
   const bin = path.join(repository, 'node_modules', '.bin')
@@ -42,12 +41,24 @@ function fail(sentence) {
   process.exit(1)
 }
 
+/** Loaded here, because an older Node cannot even load it. */
+async function prepare(command) {
+  const { runPreflight } = await import('./preflight/preflight.mjs')
+  const faults = await runPreflight(repository, command, process.env)
+  if (faults.length > 0) return fail(faults.join('\n'))
+  const { installPackages } = await import('./entry/packages.mjs')
+  await installPackages(repository)
+}
+
 async function main([command, ...args]) {
   const file = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined
   if (!file) return fail(`usage: node local/entry.mjs ${Object.keys(commands).join('|')}`)
+  const major = Number(process.versions.node.split('.')[0])
+  if (major < minNodeMajor) {
+    return fail(`Trainyard needs Node ${minNodeMajor} or newer; this is ${process.version}. Install a newer one.`)
+  }
   try {
-    checkMachine(repository, startsAStack.has(command))
-    await installPackages(repository)
+    await prepare([command, ...args])
   } catch (error) {
     return fail(error.message)
   }

@@ -1,3 +1,4 @@
+import { controlPlaneAdvice } from '../preflight/requirements.mjs'
 import { buildWithGo, type GoBuild } from './go-build.ts'
 import type { Program, Versions } from './versions.ts'
 
@@ -10,16 +11,12 @@ const packages: Record<Program, string> = {
   helm: 'helm.sh/helm/v4/cmd/helm',
 }
 
-const advice =
-  'Install Go 1.26 or newer (https://go.dev/dl), or connect to the internet for the official builds, ' +
-  'or set KUBEBUILDER_ASSETS to a folder that holds them.'
-
 /** Builds programs of the control plane that could not be downloaded. */
 export function buildControlPlane(
   wanted: readonly Program[],
   { versions, ...build }: { versions: Versions } & Omit<GoBuild, 'packages' | 'linkerFlags' | 'advice'>,
 ): Promise<void> {
-  return buildWithGo(wanted, { ...build, packages, linkerFlags: linkerFlags(versions), advice })
+  return buildWithGo(wanted, { ...build, packages, linkerFlags: linkerFlags(versions), advice: controlPlaneAdvice })
 }
 
 /** Without these flags the programs take themselves for v0.0.0, and refuse each other. */

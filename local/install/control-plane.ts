@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { withLock } from '../entry/lock.mjs'
+import { programs } from '../preflight/requirements.mjs'
 import { Interrupted } from '../problem.ts'
 import type { Phase } from '../terminal/board.ts'
 import type { InstallContext } from './context.ts'
@@ -9,7 +10,7 @@ import { downloadProgram } from './download.ts'
 import { findExecutable, fitsControlPlane, fitsKubectl } from './find-programs.ts'
 import { officialRelease } from './releases.ts'
 import { isComplete, putInPlace } from './stamp.ts'
-import { programs, readVersions, type Program, type Versions } from './versions.ts'
+import { readVersions, type Program, type Versions } from './versions.ts'
 
 /** Where each program of the control plane lies. */
 export type ControlPlane = Record<Program, string>

@@ -1,3 +1,4 @@
+import { releaseOrigins } from '../preflight/requirements.mjs'
 import type { Program, Versions } from './versions.ts'
 
 /** Where a program's official build is published, with the file that holds its sha256. */
@@ -16,18 +17,18 @@ export function officialRelease(program: Program, versions: Versions, nodeArchit
   if (!arch) return undefined
   if (program === 'etcd') return etcdRelease(versions.etcd, arch)
   if (program === 'helm') return helmRelease(versions.helm, arch)
-  const url = `https://dl.k8s.io/release/${versions.kubernetes}/bin/linux/${arch}/${program}`
+  const url = `${releaseOrigins.kubernetes}/release/${versions.kubernetes}/bin/linux/${arch}/${program}`
   return { url, checksumUrl: `${url}.sha256` }
 }
 
 function etcdRelease(version: string, arch: string): Release {
-  const folder = `https://github.com/etcd-io/etcd/releases/download/${version}`
+  const folder = `${releaseOrigins.etcd}/etcd-io/etcd/releases/download/${version}`
   const name = `etcd-${version}-linux-${arch}`
   return { url: `${folder}/${name}.tar.gz`, checksumUrl: `${folder}/SHA256SUMS`, member: `${name}/etcd` }
 }
 
 function helmRelease(version: string, arch: string): Release {
-  const url = `https://get.helm.sh/helm-${version}-linux-${arch}.tar.gz`
+  const url = `${releaseOrigins.helm}/helm-${version}-linux-${arch}.tar.gz`
   return { url, checksumUrl: `${url}.sha256sum`, member: `linux-${arch}/helm` }
 }
 

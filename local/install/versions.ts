@@ -1,16 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { digestModules, type programs } from '../preflight/requirements.mjs'
 
-/** The programs of the control plane, in the order in which people read them. */
-export const programs = [
-  'etcd',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-scheduler',
-  'kubectl',
-  'helm',
-] as const
 export type Program = (typeof programs)[number]
 
 /** Which versions this repository pins, and a key that changes whenever any of their modules does. */
@@ -38,12 +29,11 @@ export function parseVersions(goMod: string, goSum: string): Versions {
     return line.trim().split(/\s+/)[1]!
   }
   const kubernetes = versionOf(modules.kubernetes)
-  const digest = createHash('sha256').update(goMod).update(goSum).digest('hex').slice(0, 12)
   return {
     kubernetes,
     etcd: versionOf(modules.etcd),
     helm: versionOf(modules.helm),
-    key: `kubernetes-${kubernetes}-${digest}`,
+    key: `kubernetes-${kubernetes}-${digestModules(goMod, goSum)}`,
   }
 }
 

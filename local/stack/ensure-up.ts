@@ -1,12 +1,13 @@
 import type { LocalConfig } from '../config.ts'
 import { withLock } from '../entry/lock.mjs'
 import { install, type Installation } from '../install/install.ts'
+import { defaultPort } from '../preflight/requirements.mjs'
 import type { Board } from '../terminal/board.ts'
 import { bringUp, findRunningStack } from './bring-up.ts'
 import type { StackEnv } from './env-file.ts'
 import { layoutOf } from './layout.ts'
 import { endLeftovers } from './leftovers.ts'
-import { defaultPort, readSettings, requireFreePort } from './settings.ts'
+import { readSettings, requireFreePort } from './settings.ts'
 import { findRunningSupervisor } from './supervisor-record.ts'
 
 /** A stack that is up, and the programs that it runs with. */

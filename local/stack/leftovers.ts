@@ -1,11 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { listMarkedPids } from '../preflight/marked-processes.mjs'
 import type { Layout } from './layout.ts'
 import { identifyProcess, isRunning, signalProcess, type ProcessIdentity } from './process-identity.ts'
 import { readSupervisorRecord } from './supervisor-record.ts'
-
-/** Every process of a stack carries this variable with the stack's state folder, pods' processes too. */
-export const stackMark = 'TRAINYARD_STACK'
 
 const graceMs = 5_000
 
@@ -29,20 +26,6 @@ export async function endLeftovers(layout: Layout): Promise<number> {
   return new Set(left.map(({ pid }) => pid)).size
 }
 
-/** The running processes that carry a stack's mark, without this one. */
 function findMarked(stateFolder: string): ProcessIdentity[] {
-  const mark = `${stackMark}=${stateFolder}`
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && readEnvironment(pid).includes(mark))
-    .flatMap((pid) => identifyProcess(pid) ?? [])
-}
-
-function readEnvironment(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-  } catch {
-    // Somebody else's process, or one that ended meanwhile.
-    return []
-  }
+  return listMarkedPids(stateFolder).flatMap((pid) => identifyProcess(pid) ?? [])
 }

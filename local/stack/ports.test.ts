@@ -1,7 +1,8 @@
 import net from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { describeListener, isPortFree, listeningInodes, listensIn, pickPort } from './ports.ts'
+import { describeListener, listeningInodes, probePort } from '../preflight/ports.mjs'
+import { isPortFree, listensIn, pickPort } from './ports.ts'
 
 let server: net.Server | undefined
 afterEach(() => server?.close())
@@ -37,4 +38,10 @@ test('only sockets that listen on the port at 127.0.0.1 or at all addresses coun
 test('a network is in use when somebody listens in it', () => {
   expect(listensIn(table, '127.3')).toBe(true)
   expect(listensIn(table, '127.5')).toBe(false)
+})
+
+test('who listens on all addresses has the port of every loopback address', async () => {
+  server = net.createServer()
+  await new Promise<void>((resolve) => server!.listen(0, '0.0.0.0', resolve))
+  expect(await probePort((server.address() as AddressInfo).port, '127.255.255.254')).toBe('EADDRINUSE')
 })

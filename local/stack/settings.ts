@@ -1,8 +1,18 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { describeListener } from '../preflight/ports.mjs'
+import {
+  defaultPort,
+  describeBadPort,
+  describeTakenPodPort,
+  describeTakenPort,
+  isServicePort,
+  podPorts,
+} from '../preflight/requirements.mjs'
 import { Problem } from '../problem.ts'
 import { readJson, replaceJson } from './json-file.ts'
 import { layoutOf } from './layout.ts'
-import { describeListener, hasListenerIn, isPortFree, pickPort } from './ports.ts'
+import { hasListenerIn, isPortFree, pickPort } from './ports.ts'
 import { claimSlot, describeSlot, type Slot } from './slots.ts'
 
 /** What one stack keeps from start to start: its addresses and its secrets. */
@@ -18,8 +28,6 @@ export interface StackSettings {
     engineKey: string
   }
 }
-
-export const defaultPort = 8080
 
 export interface SettingsRequest {
   cacheFolder: string
@@ -40,8 +48,7 @@ export function readSettings(stateFolder: string): StackSettings | undefined {
  */
 export async function settleSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
   const earlier = readSettings(stateFolder)
-  const slot =
-    earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, { isInUse: (folder) => !!readSettings(folder) }))
+  const slot = earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, { isInUse: existsSync }))
   const wanted = earlier?.ports ?? describeSlot(slot).ports
   const publicPort = port || (port === 0 ? wanted.public : (earlier?.ports.public ?? defaultPort))
   await requireFreePort(publicPort)
@@ -58,19 +65,9 @@ export async function settleSettings({ cacheFolder, stateFolder, port }: Setting
 
 /** @throws {Problem} that names the holder and the way out */
 export async function requireFreePort(port: number): Promise<void> {
-  if (!Number.isInteger(port) || port < 1024 || port > 65_535) {
-    throw new Problem(`${port} is no port for the service: give a number from 1024 to 65535.`)
-  }
-  if (await isPortFree(port)) return
-  const holder = describeListener(port)
-  throw new Problem(
-    `Port ${port} is taken${holder ? ` by ${holder}` : ''}. End that program, or give another port: ` +
-      `\`npm run up -- --port ${port + 1}\` or TRAINYARD_PORT=${port + 1}.`,
-  )
+  if (!isServicePort(port)) throw new Problem(describeBadPort(port))
+  if (!(await isPortFree(port))) throw new Problem(describeTakenPort(port, describeListener(port)))
 }
-
-/** What the pods of a stack listen on, each at its own address: apiserver, operator, status server, engine and its metrics. */
-const podPorts = [8080, 8081, 8082, 8000, 8001]
 
 /** @throws {Problem} when the addresses of Services or pods are not the stack's own */
 async function requireNetworks({ serviceNetwork, podNetwork }: Slot, stateFolder: string): Promise<void> {
@@ -82,10 +79,7 @@ async function requireNetworks({ serviceNetwork, podNetwork }: Slot, stateFolder
   }
   for (const port of podPorts) {
     if (await isPortFree(port, `${podNetwork}.255.254`)) continue
-    throw new Problem(
-      `${describeListener(port) ?? 'A program'} listens on port ${port} of all addresses, so no pod can have it. ` +
-        'End that program, or let it listen on one address (127.0.0.1) only.',
-    )
+    throw new Problem(describeTakenPodPort(port, describeListener(port)))
   }
 }
 

@@ -7,6 +7,7 @@ import { hasListenerIn, isPortFree } from './ports.ts'
 /**
  * A slot keeps the stacks of one machine apart: each has two loopback networks (for Services and for pods) and a few
  * ports of its own. Slots are noted in the cache folder; a note whose state folder is gone counts no more.
+ * A folder counts before its settings are written: on a busy machine that takes a while, and another stack starts meanwhile.
  */
 export interface Slot {
   /** First two octets of the Services' addresses: `127.4`. */

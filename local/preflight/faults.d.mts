@@ -1,0 +1,33 @@
+/** What a path refuses, as the system calls it. */
+export interface FolderFault {
+  path: string
+  code: string
+}
+
+/** The installed Go; `minor` is NaN for a development release. */
+export interface Go {
+  version: string
+  minor: number
+  toolchain: string
+  cache: string
+}
+
+/** What was observed of a machine. What is absent was not looked at. */
+export interface Facts {
+  platform: string
+  arch: string
+  glibc: boolean
+  folders?: { variable?: string; fault?: FolderFault }[]
+  /** What will be written, and the disk that it goes to. */
+  disks?: { what: string; gib: number; folder: string; device: number; freeGib: number; variable?: string }[]
+  availableGib?: number
+  maxOpenFiles?: number
+  publicPort?: { port: number; code?: string; holder?: string }
+  takenPodPorts?: { port: number; code: string; holder?: string }[]
+  python?: { version?: string; faults: string[] }
+  controlPlane?: { missing: string[]; go?: Go; silentOrigins: string[] }
+  postgresUser?: { exists: boolean; unreachable?: string }
+}
+
+/** What a machine lacks, a sentence each. A fact that was not observed is not judged. */
+export function listFaults(facts: Facts): string[]

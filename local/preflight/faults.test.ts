@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { listFaults, type Facts } from './faults.mjs'
+
+const machine: Facts = { platform: 'linux', arch: 'x64', glibc: true }
+const go = { version: 'go1.26.8', minor: 26, toolchain: 'auto', cache: '/root/.cache/go-build' }
+const cache = { folder: '/cache', device: 1, freeGib: 10, variable: 'TRAINYARD_CACHE' }
+const offline = { missing: ['etcd', 'helm'], silentOrigins: ['https://github.com', 'https://get.helm.sh'] }
+
+const whole: Facts = {
+  ...machine,
+  folders: [{ variable: 'TRAINYARD_CACHE' }, {}],
+  disks: [{ ...cache, what: 'Python environment', gib: 7 }],
+  availableGib: 6,
+  maxOpenFiles: 1024,
+  publicPort: { port: 8080 },
+  takenPodPorts: [],
+  python: { version: '3.12.1', faults: [] },
+  controlPlane: { missing: ['etcd'], go, silentOrigins: [] },
+  postgresUser: { exists: true },
+}
+
+test('a machine that has all lacks nothing', () => {
+  expect(listFaults(whole)).toEqual([])
+  expect(listFaults(machine)).toEqual([])
+})
+
+const lacks: [string, Partial<Facts>, RegExp][] = [
+  ['another system', { platform: 'darwin' }, /^Trainyard's local stack runs on Linux; this is darwin\. Use a Linux/],
+  ['another processor', { arch: 'riscv64' }, /kinds x64 and arm64; this is riscv64/],
+  ['musl', { glibc: false }, /another C library than glibc.*Use a distribution with glibc/],
+  [
+    'a read-only folder',
+    { folders: [{ variable: 'TRAINYARD_STATE', fault: { path: '/mnt', code: 'EROFS' } }] },
+    /^\/mnt cannot be written to \(EROFS\)\. Make it writable, or: Set TRAINYARD_STATE to a folder that serves\.$/,
+  ],
+  [
+    'a full disk',
+    { folders: [{ variable: 'TRAINYARD_CACHE', fault: { path: '/mnt/a', code: 'ENOSPC' } }] },
+    /^\/mnt\/a cannot be made \(ENOSPC\): free some disk space/,
+  ],
+  [
+    'a disk that runs no programs',
+    { folders: [{ variable: 'TRAINYARD_CACHE', fault: { path: '/mnt', code: 'NOEXEC' } }] },
+    /^Programs cannot be run from \/mnt: its disk is mounted with noexec\. Set TRAINYARD_CACHE/,
+  ],
+  [
+    'a disk without links',
+    { folders: [{ variable: 'TRAINYARD_CACHE', fault: { path: '/mnt', code: 'NOLINKS' } }] },
+    /^The disk of \/mnt has no symbolic links/,
+  ],
+  [
+    'a clone of somebody else',
+    { folders: [{ fault: { path: '/srv/trainyard', code: 'EACCES' } }] },
+    /^\/srv\/trainyard cannot be written to \(EACCES\).*Clone the repository to a folder of your own/,
+  ],
+  ['little memory', { availableGib: 3.94 }, /^3\.9 GiB of memory are free, and the stack needs 6 GiB/],
+  ['few open files', { maxOpenFiles: 512 }, /^A process may have 512 files open here, and the stack needs 1024/],
+  [
+    'a taken port',
+    { publicPort: { port: 8080, code: 'EADDRINUSE', holder: 'nginx (process 7)' } },
+    /^Port 8080 is taken by nginx \(process 7\)\. End that program.*TRAINYARD_PORT=8081\.$/,
+  ],
+  ['a port that is none', { publicPort: { port: 80 } }, /^80 is no port for the service/],
+  [
+    'a port that is taken at all addresses',
+    { takenPodPorts: [{ port: 8000, code: 'EADDRINUSE', holder: 'uvicorn (process 8)' }] },
+    /^uvicorn \(process 8\) listens on port 8000 of all addresses, so no pod can have it\./,
+  ],
+  [
+    'no Python',
+    { python: { faults: ['python3 is 3.14.1', 'python3.12 lacks venv'] } },
+    /Python 3\.11, 3\.12 or 3\.13 with its venv module \(python3 is 3\.14\.1; python3\.12 lacks venv\)\. Install it/,
+  ],
+  [
+    'neither Go nor the hosts of official builds',
+    { controlPlane: offline },
+    /^etcd, helm cannot be downloaded \(no answer from github\.com, get\.helm\.sh\) and must be built with Go, which is not/,
+  ],
+  [
+    'a Go that may not get a newer one',
+    { controlPlane: { ...offline, go: { ...go, version: 'go1.24.1', minor: 24, toolchain: 'local' } } },
+    /this is go1\.24\.1, which may not get a newer release \(GOTOOLCHAIN\)\. Install Go 1\.26 or newer/,
+  ],
+  ['nobody', { postgresUser: { exists: false } }, /no user `postgres` or `nobody`/],
+  ['a closed folder', { postgresUser: { exists: true, unreachable: '/root/x' } }, /cannot reach \/root\/x\. Move the/],
+]
+
+test.each(lacks)('%s is a sentence that says what to do', (_, lack, sentence) => {
+  const faults = listFaults({ ...whole, ...lack })
+  expect(faults).toEqual([expect.stringMatching(sentence)])
+})
+
+test('what goes to one disk is added up, and what goes to another is not', () => {
+  const python = { ...cache, what: 'Python environment', gib: 7 }
+  const state = { ...cache, what: 'data of the stack', gib: 4, variable: 'TRAINYARD_STATE', folder: '/state' }
+  expect(listFaults({ ...machine, disks: [python, state] })).toEqual([
+    'The disk of /cache has 10.0 GiB free, and 11 GiB are needed: Python environment 7 (TRAINYARD_CACHE), ' +
+      'data of the stack 4 (TRAINYARD_STATE). Free some, or set the variables to folders on a larger disk.',
+  ])
+  expect(listFaults({ ...machine, disks: [python, { ...state, device: 2 }] })).toEqual([])
+})
+
+test.each([
+  ['the programs are there', { missing: [], silentOrigins: [] }],
+  ['the hosts answer', { missing: ['etcd'], silentOrigins: [] }],
+  ['Go gets the release that it needs', { ...offline, go: { ...go, minor: 21 } }],
+  ['Go is a development release', { ...offline, go: { ...go, minor: Number.NaN } }],
+])('no control plane is missed where %s', (_, controlPlane) => {
+  expect(listFaults({ ...machine, controlPlane })).toEqual([])
+})

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import path from 'node:path'
+import { judgePython, pythonCommands, pythonProbe } from './requirements.mjs'
+
+const timeoutMs = 20_000
+
+/** Runs a program to its end. `errorCode` says why it did not start. */
+export function runProgram(command, args, options = {}) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    ...options,
+    encoding: 'utf8',
+    timeout: timeoutMs,
+  })
+  return { code: status ?? 1, stdout: stdout ?? '', stderr: stderr ?? '', errorCode: error?.code }
+}
+
+/** The first executable of this name in a list of folders. */
+export function findExecutable(name, folders) {
+  return folders.map((folder) => path.join(folder, name)).find(isExecutable)
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether there is a Python that serves; else why those that there are do not. */
+export function observePython() {
+  const faults = []
+  for (const command of pythonCommands) {
+    const output = runProgram(command, ['-c', pythonProbe])
+    const { version, fault } = output.errorCode ? {} : judgePython(command, output)
+    if (version) return { version, faults: [] }
+    if (fault) faults.push(fault)
+  }
+  return { version: undefined, faults }
+}
+
+/** The installed Go: its minor, what it may get itself, and where it keeps files; undefined when there is none. */
+export function observeGo() {
+  // Outside of a module, because in one Go may download another release to answer.
+  const { code, stdout } = runProgram('go', ['env', 'GOVERSION', 'GOTOOLCHAIN', 'GOCACHE'], { cwd: '/' })
+  if (code !== 0) return undefined
+  const [version = '', toolchain = '', cache = ''] = stdout.split('\n')
+  return { version, minor: Number(/^go1\.(\d+)/.exec(version)?.[1] ?? Number.NaN), toolchain, cache }
+}
