@@ -4,16 +4,16 @@ import type { Deps } from './deps.ts'
 import { routeAuditLog } from './accounts/audit-log/routes.ts'
 import { routeGateway } from './inference/routes.ts'
 import { routeHealth, routeSystemCheck } from './health/routes.ts'
-import { Api } from './http/api.ts'
+import { createRestApi, type RestApi } from './accounts/rest-api.ts'
 import { routeKeys } from './accounts/keys/routes.ts'
-import { requireKey } from './middleware/auth.ts'
-import type { RequestState } from './middleware/context.ts'
+import { requireKey } from './accounts/keys/require-key.ts'
+import type { RequestState } from './accounts/context.ts'
 import { routeLimits } from './accounts/limits/routes.ts'
-import { answerErrors } from './middleware/errors.ts'
-import { limitRequests } from './middleware/limit-requests.ts'
-import { protectAnswers } from './middleware/protect-answers.ts'
-import { logRequests } from './middleware/request-log.ts'
-import { endStalledAnswers } from './middleware/stalled-answers.ts'
+import { answerErrors } from './answer-errors.ts'
+import { limitRequests } from './accounts/limits/limit-requests.ts'
+import { protectAnswers } from '../lib/http/protect-answers.ts'
+import { logRequests } from '../lib/http/request-log.ts'
+import { endStalledAnswers } from '../lib/http/stalled-answers.ts'
 import { routeOpenApi } from './openapi/routes.ts'
 import { routeArtifacts } from './training/artifacts/routes.ts'
 import { routeAliases } from './training/aliases/routes.ts'
@@ -68,8 +68,8 @@ export function createApp(deps: Deps): Koa {
 }
 
 /** Every operation that needs a key, one folder per resource. */
-function createApi(router: Router<RequestState>, deps: Deps): Api {
-  const api = new Api(router, deps)
+function createApi(router: Router<RequestState>, deps: Deps): RestApi {
+  const api = createRestApi(router, deps)
   routeModels(api, deps)
   routeRetention(api, deps)
   routeAliases(api, deps)

@@ -1,5 +1,6 @@
 import type { Pool } from '../db/pool.ts'
 import type { ArtifactStore } from '../artifacts/store/store.ts'
+import type { Idempotency } from '../lib/http/idempotency.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Outbound } from '../lib/outbound/outbound.ts'
 import type { DataSources } from '../lib/outbound/settings.ts'
@@ -27,6 +28,8 @@ export interface Deps {
   tracing: Pool
   /** For calls that come in and for finding projects, whoever reads meanwhile. */
   traceWrites: Pool
+  /** Of the requests that carry an Idempotency-Key. */
+  idempotency: Idempotency
   kube: Kube
   artifacts: ArtifactStore
   bodies: BodyChecker

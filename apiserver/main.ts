@@ -1,6 +1,7 @@
 import { listen } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
+import { createIdempotencyStore } from '../db/idempotent-requests.ts'
 import { listEvents } from '../db/jobs/events.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
 import { createLogger } from '../lib/log.ts'
@@ -19,7 +20,9 @@ import { RequestMemory } from './accounts/limits/request-memory.ts'
 import { RequestLimiter } from './accounts/limits/request-limiter.ts'
 import { createChatSlots, createEventSlots } from './accounts/limits/slots.ts'
 import { StorageUse } from './accounts/limits/storage.ts'
-import { startServer, stopServer } from './server.ts'
+import { Idempotency } from '../lib/http/idempotency.ts'
+import { startServer, stopServer } from '../lib/http/server.ts'
+import { serverSettings } from './server-settings.ts'
 import { openHeavyThreads } from './threads/heavy-threads.ts'
 import { BodyChecker } from './training/ingest/body-checker.ts'
 import { EventHub } from './training/training-jobs/events/hub.ts'
@@ -66,6 +69,7 @@ const app = createApp({
   pool,
   tracing,
   traceWrites,
+  idempotency: new Idempotency(createIdempotencyStore(pool), log),
   kube,
   artifacts,
   bodies: new BodyChecker(heavyThreads),
@@ -84,7 +88,12 @@ const app = createApp({
   eventSlots: createEventSlots(),
   storage: new StorageUse({ pool, tracing: traceWrites }),
 })
-const server = await startServer(app, config.TRAINYARD_HOST, config.TRAINYARD_PORT)
+const callback = app.callback()
+const server = await startServer((request, response) => void callback(request, response), {
+  host: config.TRAINYARD_HOST,
+  port: config.TRAINYARD_PORT,
+  ...serverSettings,
+})
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 
 const flush = async () => {

@@ -1,35 +1,26 @@
+import type { IdempotencyStore, KeyedRequest, RequestClaim } from '../lib/http/idempotency.ts'
 import type { Pool } from './pool.ts'
-
-/** A request that is to be answered once. */
-export interface KeyedRequest {
-  entity: string
-  key: string
-  /** method and path */
-  route: string
-  /** sha256 of its body */
-  digest: Buffer
-}
-
-/** The right to work on a request, for a while; `seed` stays the same when it passes to somebody else. */
-export interface RequestClaim {
-  entity: string
-  key: string
-  holder: string
-  seed: string
-}
 
 // A process that died keeps a repetition waiting for so long.
 const lockSeconds = 10
 // Longer than any client repeats a request by itself.
 const keptFor = "interval '24 hours'"
 
-/**
- * Takes a request for the holder: one that is new, or that somebody left unanswered. Undefined when it is answered,
- * somebody works on it, or its key was used for another request.
- */
-export async function claimRequest(
+/** Keeps keyed requests and their answers, for an Idempotency-Key's owner: an entity. */
+export function createIdempotencyStore(pool: Pool): IdempotencyStore {
+  return {
+    claim: (request, holder) => claimRequest(pool, request, holder),
+    find: (request) => findKeyedRequest(pool, request),
+    extend: (claim) => extendRequestClaim(pool, claim),
+    answer: (claim, answer) => answerRequest(pool, claim, answer),
+    unlock: (claim) => unlockRequest(pool, claim),
+    forget: (claim) => forgetRequest(pool, claim),
+  }
+}
+
+async function claimRequest(
   pool: Pool,
-  { entity, key, route, digest }: KeyedRequest,
+  { owner, key, route, digest }: KeyedRequest,
   holder: string,
 ): Promise<RequestClaim | undefined> {
   const { rows } = await pool.query<{ seed: string }>(
@@ -39,55 +30,50 @@ export async function claimRequest(
        WHERE known.answer IS NULL AND known.locked_until < clock_timestamp()
          AND known.route = excluded.route AND known.digest = excluded.digest
      RETURNING seed`,
-    [entity, key, route, digest, holder],
+    [owner, key, route, digest, holder],
   )
-  return rows[0] && { entity, key, holder, seed: rows[0].seed }
+  return rows[0] && { owner, key, holder, seed: rows[0].seed }
 }
 
-/** The request that a key was used for, and its answer (JSON) if there is one. */
-export async function findKeyedRequest(
+async function findKeyedRequest(
   pool: Pool,
-  { entity, key }: Pick<KeyedRequest, 'entity' | 'key'>,
+  { owner, key }: Pick<KeyedRequest, 'owner' | 'key'>,
 ): Promise<(KeyedRequest & { answer: string | null }) | undefined> {
   const { rows } = await pool.query<KeyedRequest & { answer: string | null }>(
-    'SELECT entity, key, route, digest, answer FROM auth.idempotent_requests WHERE entity = $1 AND key = $2',
-    [entity, key],
+    'SELECT entity AS owner, key, route, digest, answer FROM auth.idempotent_requests WHERE entity = $1 AND key = $2',
+    [owner, key],
   )
   return rows[0]
 }
 
-/** Keeps others out for longer. */
-export async function extendRequestClaim(pool: Pool, { entity, key, holder }: RequestClaim): Promise<void> {
+async function extendRequestClaim(pool: Pool, { owner, key, holder }: RequestClaim): Promise<void> {
   await pool.query(
     `UPDATE auth.idempotent_requests SET locked_until = clock_timestamp() + make_interval(secs => ${lockSeconds})
      WHERE entity = $1 AND key = $2 AND holder = $3`,
-    [entity, key, holder],
+    [owner, key, holder],
   )
 }
 
-/** Keeps an answer (JSON), and gives the one that counts: of several it is the first. */
-export async function answerRequest(pool: Pool, { entity, key, seed }: RequestClaim, answer: string): Promise<string> {
+async function answerRequest(pool: Pool, { owner, key, seed }: RequestClaim, answer: string): Promise<string> {
   const { rows } = await pool.query<{ answer: string }>(
     `UPDATE auth.idempotent_requests SET answer = coalesce(answer, $4)
      WHERE entity = $1 AND key = $2 AND seed = $3 RETURNING answer`,
-    [entity, key, seed, answer],
+    [owner, key, seed, answer],
   )
   return rows[0]?.answer ?? answer
 }
 
-/** Lets others work on it at once, with the same seed. */
-export async function unlockRequest(pool: Pool, { entity, key, holder }: RequestClaim): Promise<void> {
+async function unlockRequest(pool: Pool, { owner, key, holder }: RequestClaim): Promise<void> {
   await pool.query(
     `UPDATE auth.idempotent_requests SET locked_until = '-infinity' WHERE entity = $1 AND key = $2 AND holder = $3`,
-    [entity, key, holder],
+    [owner, key, holder],
   )
 }
 
-/** Frees a key whose request made nothing. */
-export async function forgetRequest(pool: Pool, { entity, key, holder }: RequestClaim): Promise<void> {
+async function forgetRequest(pool: Pool, { owner, key, holder }: RequestClaim): Promise<void> {
   await pool.query(
     'DELETE FROM auth.idempotent_requests WHERE entity = $1 AND key = $2 AND holder = $3 AND answer IS NULL',
-    [entity, key, holder],
+    [owner, key, holder],
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Role } from '../middleware/context.ts'
+import type { Role } from '../accounts/context.ts'
 import type { SystemReport } from './system-check.ts'
 
 /** The report as a key of this role may see it. */

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router'
 import { Type } from 'typebox'
 import type { Deps } from '../deps.ts'
-import type { Api } from '../http/api.ts'
+import type { RestApi } from '../accounts/rest-api.ts'
 import { presentReport } from './present.ts'
 import { shareCheck } from './shared-check.ts'
 import { checkSystem } from './system-check.ts'
@@ -23,7 +23,7 @@ export function routeHealth(router: Router): void {
 }
 
 /** Whether each part works, measured within the last seconds: 200 when all do, else 503 with the same body. */
-export function routeSystemCheck(api: Api, deps: Deps): void {
+export function routeSystemCheck(api: RestApi, deps: Deps): void {
   const operation = {
     tag: 'Health',
     summary: 'Whether each part works',

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import type { RequestContext } from '../middleware/context.ts'
+import type { RequestContext } from '../accounts/context.ts'
 
 /** Takes one of the places of the entity's chats, until the answer is out or the client has left. */
 export function holdPlace(ctx: RequestContext, { chatSlots }: Pick<Deps, 'chatSlots'>): void {

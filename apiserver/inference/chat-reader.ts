@@ -1,8 +1,8 @@
 import type { JsonDocument } from '../../lib/json/document.ts'
 import { estimateValueBytes, type JsonOutline } from '../../lib/json/outline.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
-import { parseBody } from '../middleware/body.ts'
-import { Refusal, unprocessable } from '../refusal.ts'
+import { parseBody } from '../../lib/http/body.ts'
+import { HttpError, unprocessable } from '../../lib/http/http-error.ts'
 
 /** The largest chat, as it comes and with its variables filled in: a prompt of a million tokens is a few megabytes. */
 export const chatLimitBytes = 16 * 1024 * 1024
@@ -21,11 +21,11 @@ export class ChatReader {
   }
 
   /**
-   * @throws {Refusal} 413 for a text larger than a chat may be, 422 as `parseBody` does and for too many values, 429 and 503
+   * @throws {HttpError} 413 for a text larger than a chat may be, 422 as `parseBody` does and for too many values, 429 and 503
    * when there is no memory for them
    */
   parse(bytes: Uint8Array): JsonDocument {
-    if (bytes.length > chatLimitBytes) throw new Refusal(413, `The chat is larger than ${chatLimitBytes} bytes.`)
+    if (bytes.length > chatLimitBytes) throw new HttpError(413, `The chat is larger than ${chatLimitBytes} bytes.`)
     return parseBody(bytes, (outline) => {
       refuseManyValues(outline)
       const more = estimateValueBytes(bytes.length, outline)

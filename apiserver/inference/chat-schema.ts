@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { compileBody } from '../validation/compile.ts'
-import { nullable } from '../validation/nullable.ts'
+import { compileBody } from '../../lib/http/validation/compile.ts'
+import { nullable } from '../../lib/http/validation/nullable.ts'
 
 // The interface document's bounds of a seed, and vLLM's: a 64-bit integer.
 const seedBound = 2 ** 63

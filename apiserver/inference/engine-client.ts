@@ -5,7 +5,7 @@ import { Agent, type Dispatcher } from 'undici'
 import { engineOrigin } from '../../crds/engine-address.ts'
 import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import type { Logger } from '../../lib/log.ts'
-import { unavailable, type Refusal } from '../refusal.ts'
+import { unavailable, type HttpError } from '../../lib/http/http-error.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
 import type { EngineBody } from './engine-body.ts'
 import type { EnginePod, EnginePods } from './engine-pods.ts'
@@ -50,7 +50,7 @@ export class EngineClient {
   /**
    * Sends a request to the least busy Ready engine, and to another, or again, when one does not take it.
    *
-   * @throws {Refusal} 503 when none took it for some seconds, and when one has taken it and then breaks off
+   * @throws {HttpError} 503 when none took it for some seconds, and when one has taken it and then breaks off
    */
   async post(request: EngineRequest): Promise<Dispatcher.ResponseData> {
     const deadlineMs = performance.now() + patienceMs
@@ -72,7 +72,7 @@ export class EngineClient {
     await this.#agent.destroy()
   }
 
-  #giveUp({ baseModelCrName }: EngineRequest): Refusal {
+  #giveUp({ baseModelCrName }: EngineRequest): HttpError {
     this.#log.warn({ baseModel: baseModelCrName }, 'no engine took a request')
     return unavailable('No engine of this model is ready at the moment.', 2)
   }

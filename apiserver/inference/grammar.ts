@@ -1,6 +1,6 @@
 import type { JsonMembers } from '../../lib/json/members.ts'
 import { isObject } from '../../lib/json/is-object.ts'
-import type { Fault } from '../refusal.ts'
+import type { ValidationIssue } from '../../lib/http/http-error.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'
 
@@ -13,7 +13,7 @@ const maxItems = 1_000
 const maxDepth = 64
 
 /** What is wrong with the forms that a chat's answer must have: bounded before an engine sees them. */
-export function findLargeGrammars(chat: ChatRequest, members: JsonMembers): Fault[] {
+export function findLargeGrammars(chat: ChatRequest, members: JsonMembers): ValidationIssue[] {
   return [
     ...findLarge('structured_outputs', members, () => listTexts(chat.structured_outputs)),
     ...findLarge('response_format', members, () => [chat.response_format]),
@@ -22,7 +22,7 @@ export function findLargeGrammars(chat: ChatRequest, members: JsonMembers): Faul
   ]
 }
 
-function findLarge(name: string, members: JsonMembers, list: () => unknown[]): Fault[] {
+function findLarge(name: string, members: JsonMembers, list: () => unknown[]): ValidationIssue[] {
   const bytes = members.get(name)?.length ?? 0
   const limit = name === 'tools' ? maxToolsBytes : maxBytes
   if (bytes > limit) return [faultOf(name, `${name} should have at most ${limit} bytes, not ${bytes}`)]
@@ -32,7 +32,7 @@ function findLarge(name: string, members: JsonMembers, list: () => unknown[]): F
   return [faultOf(name, `${name} should have at most ${maxItems} choices and properties in all, not ${items}`)]
 }
 
-function findManyTools({ tools }: ChatRequest): Fault[] {
+function findManyTools({ tools }: ChatRequest): ValidationIssue[] {
   const count = tools?.length ?? 0
   return count > maxTools ? [faultOf('tools', `A chat should have at most ${maxTools} tools, not ${count}`)] : []
 }
@@ -71,6 +71,6 @@ function parse(text: string): unknown {
   }
 }
 
-function faultOf(name: string, msg: string): Fault {
+function faultOf(name: string, msg: string): ValidationIssue {
   return { loc: ['body', name], msg, type: 'too_long' }
 }

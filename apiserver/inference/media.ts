@@ -1,4 +1,4 @@
-import type { Fault } from '../refusal.ts'
+import type { ValidationIssue } from '../../lib/http/http-error.ts'
 import type { ChatRequest } from './chat-schema.ts'
 
 const dataScheme = /^data:/i
@@ -18,8 +18,8 @@ const maxFaults = 10
  * What is wrong with the media of a chat's messages: an engine opens no address for a client, unpacks no tensor, and looks
  * for no media by an id, by which those of others could be had or replaced.
  */
-export function findRefusedMedia({ messages }: ChatRequest): Fault[] {
-  const faults: Fault[] = []
+export function findRefusedMedia({ messages }: ChatRequest): ValidationIssue[] {
+  const faults: ValidationIssue[] = []
   for (const [index, { content }] of messages.entries()) {
     if (typeof content !== 'object' || content === null) continue
     const parts: unknown[] = Array.isArray(content) ? content : [content]
@@ -75,6 +75,6 @@ function isForeign(name: string, given: unknown): boolean {
   return typeof given !== 'string' || !dataScheme.test(given)
 }
 
-function faultOf(place: string[], msg: string): Fault {
+function faultOf(place: string[], msg: string): ValidationIssue {
   return { loc: ['body', ...place], msg, type: 'value_error' }
 }

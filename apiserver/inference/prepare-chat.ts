@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { JsonDocument } from '../../lib/json/document.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
-import { unprocessable } from '../refusal.ts'
+import { unprocessable } from '../../lib/http/http-error.ts'
 import { saltCache } from './cache-salt.ts'
 import { asksForUsage } from './chat-meter.ts'
 import { parseChatRequest, type ChatRequest } from './chat-schema.ts'
@@ -22,7 +22,7 @@ export interface PreparedChat {
   hidesUsage: boolean
 }
 
-/** Checks a chat, and says of it what a model's name is to be looked up by. @throws {Refusal} 422 with the faults */
+/** Checks a chat, and says of it what a model's name is to be looked up by. @throws {HttpError} 422 with the faults */
 export function checkChat(document: JsonDocument): ChatRequest {
   const chat = parseChatRequest(document)
   const faults = [...findRefusedFields(chat), ...findRefusedMedia(chat), ...findLargeGrammars(chat, document.members)]
@@ -41,7 +41,7 @@ export interface CheckedChat {
 /**
  * Makes the request to an engine, which counts among what is in memory until an engine has it.
  *
- * @throws {Refusal} 422 for a reply that could be too large, and when there is no memory for the request
+ * @throws {HttpError} 422 for a reply that could be too large, and when there is no memory for the request
  */
 export function prepareChat(
   { config }: Pick<Deps, 'config'>,

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { openBody } from '../middleware/body.ts'
-import type { RequestContext } from '../middleware/context.ts'
+import { openBody } from '../../lib/http/body.ts'
+import type { RequestContext } from '../accounts/context.ts'
 import { chatLimitBytes, ChatReader } from './chat-reader.ts'
 import { checkChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
 import { resolveModel } from './resolve-model.ts'
@@ -9,7 +9,7 @@ import { resolveModel } from './resolve-model.ts'
  * Reads a chat request. Nothing of what was read is kept but the body for the engine, which alone still counts among what is
  * in memory.
  *
- * @throws {Refusal} as reading, checking, and finding the model do
+ * @throws {HttpError} as reading, checking, and finding the model do
  */
 export async function readChat(deps: Deps, ctx: RequestContext): Promise<PreparedChat> {
   const memory = deps.memory.open(ctx)

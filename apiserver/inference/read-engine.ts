@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
-import { Refusal, unavailable } from '../refusal.ts'
+import { HttpError, unavailable } from '../../lib/http/http-error.ts'
 import { isConnectionFailure } from './engine-client.ts'
 import { replyLimitBytes } from './reply-size.ts'
 
@@ -11,13 +11,13 @@ const errorLimitBytes = 256 * 1024
  * All bytes of an engine's complete reply, which count among what is in memory as they come. When there is no room for
  * more, the engine is left, and stops.
  *
- * @throws {Refusal} 429 or 503 when there is too much in memory, 503 when the engine breaks off, 422 beyond the limit
+ * @throws {HttpError} 429 or 503 when there is too much in memory, 503 when the engine breaks off, 422 beyond the limit
  */
 export function readReply(response: Dispatcher.ResponseData, memory: RequestReservation): Promise<Buffer> {
   return orUnavailable(memory.read(limitReply(response.body)))
 }
 
-/** The beginning of an engine's error. @throws {Refusal} 503 when the engine breaks off */
+/** The beginning of an engine's error. @throws {HttpError} 503 when the engine breaks off */
 export function readErrorBody(response: Dispatcher.ResponseData): Promise<Buffer> {
   return orUnavailable(readStart(response.body, errorLimitBytes))
 }
@@ -50,7 +50,7 @@ async function orUnavailable(reading: Promise<Buffer>): Promise<Buffer> {
   }
 }
 
-function tooLarge(): Refusal {
+function tooLarge(): HttpError {
   const detail = `The reply is larger than ${replyLimitBytes} bytes: give max_tokens, lower n or top_logprobs, or ask for a stream.`
-  return new Refusal(422, detail)
+  return new HttpError(422, detail)
 }

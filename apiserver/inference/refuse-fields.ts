@@ -1,9 +1,9 @@
-import type { Fault } from '../refusal.ts'
+import type { ValidationIssue } from '../../lib/http/http-error.ts'
 import { argumentFields, chatFields, templateFields, type Fields } from './chat-fields.ts'
 import type { ChatRequest } from './chat-schema.ts'
 
 /** What is wrong with the members of a chat that no engine gets; absent, null and empty ones mean nothing, and pass. */
-export function findRefusedFields(chat: ChatRequest): Fault[] {
+export function findRefusedFields(chat: ChatRequest): ValidationIssue[] {
   return [
     ...findRefused(chat, chatFields, []),
     ...findRefused(chat.engine_xargs, argumentFields, ['engine_xargs']),
@@ -12,7 +12,7 @@ export function findRefusedFields(chat: ChatRequest): Fault[] {
   ]
 }
 
-function findRefused(value: unknown, fields: Fields, place: string[]): Fault[] {
+function findRefused(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => {
     const reason = Object.hasOwn(fields, name) ? fields[name] : null

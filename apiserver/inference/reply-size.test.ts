@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Refusal } from '../refusal.ts'
+import type { HttpError } from '../../lib/http/http-error.ts'
 import { refuseLargeReply } from './reply-size.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -48,7 +48,7 @@ test('the refusal names the length that was asked for', () => {
       refuse({ n: 1_024, logprobs: true, top_logprobs: 20, ...more })()
       return undefined
     } catch (error) {
-      return (error as Refusal).detail
+      return (error as HttpError).detail
     }
   }
   const faultAt = (name: string) => [expect.objectContaining({ loc: ['body', name] }) as unknown]

@@ -1,4 +1,4 @@
-import { unprocessable, type Refusal } from '../refusal.ts'
+import { unprocessable, type HttpError } from '../../lib/http/http-error.ts'
 import type { ChatRequest } from './chat-schema.ts'
 
 /** The largest complete reply that is asked for, or taken: less than one request alone may have in memory. */
@@ -28,7 +28,7 @@ export interface ReplyBasis {
  * Refuses a chat whose complete reply could be larger than anybody should hold at once. Where no length is given nothing is
  * known: then the reply is bounded as it is read. Streams pass at the client's pace, and are not bounded.
  *
- * @throws {Refusal} 422
+ * @throws {HttpError} 422
  */
 export function refuseLargeReply(basis: ReplyBasis): void {
   const { chat } = basis
@@ -72,7 +72,7 @@ function listLength(value: unknown): number {
   return Array.isArray(value) ? value.length : 0
 }
 
-function tooLarge(chat: ChatRequest, bytes: number): Refusal {
+function tooLarge(chat: ChatRequest, bytes: number): HttpError {
   const given = ['max_completion_tokens', 'max_tokens', 'prompt_logprobs'].find((name) => (chat[name] ?? null) !== null)
   const msg =
     `The reply could have ${Math.ceil(bytes)} bytes, more than the ${replyLimitBytes} that a reply may have: ` +

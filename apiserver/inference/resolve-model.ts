@@ -3,7 +3,7 @@ import { findModelByLastName } from '../../db/models/models.ts'
 import { findServedModel } from '../../db/models/served.ts'
 import type { UsageAccount } from '../../db/accounts/chat-usage.ts'
 import type { Pool } from '../../db/pool.ts'
-import { Refusal, unavailable, unprocessable } from '../refusal.ts'
+import { HttpError, unavailable, unprocessable } from '../../lib/http/http-error.ts'
 import { isName } from '../accounts/names.ts'
 import { parseModelAddress, type ModelAddress } from './model-address.ts'
 
@@ -27,7 +27,7 @@ export interface ChatTarget {
 /**
  * Finds what serves a model name for an entity. A request without one means the base model, if there is just one.
  *
- * @throws {Refusal} 404 for a model, or a step of one, that does not exist or belongs to another entity
+ * @throws {HttpError} 404 for a model, or a step of one, that does not exist or belongs to another entity
  */
 export async function resolveModel(pool: Pool, entity: string, requested: string | undefined): Promise<ChatTarget> {
   if (!requested) return resolveOnlyBaseModel(pool)
@@ -43,10 +43,10 @@ async function resolveAddress(pool: Pool, requested: string, address: ModelAddre
   const served = await findServedModel(pool, address, address)
   if (!served) throw unknownModel(requested)
   if (address.alias !== null && served.step === null) {
-    throw new Refusal(404, `The model ${addressName(address)} has no alias ${address.alias}.`)
+    throw new HttpError(404, `The model ${addressName(address)} has no alias ${address.alias}.`)
   }
   if (served.step && !served.checkpointId) {
-    throw new Refusal(404, `The model ${addressName(address)} has no checkpoint of step ${served.step}.`)
+    throw new HttpError(404, `The model ${addressName(address)} has no checkpoint of step ${served.step}.`)
   }
   if (served.baseModelCrName === null) {
     throw unavailable(`The base model ${served.baseModel} is not served at the moment.`, 10)
@@ -78,7 +78,7 @@ async function findAlike(pool: Pool, entity: string, name: string): Promise<stri
   return model && addressName(model)
 }
 
-function unknownModel(requested: string, alike?: string): Refusal {
+function unknownModel(requested: string, alike?: string): HttpError {
   const advice = alike === undefined ? 'GET /v1/models lists those that do.' : `Is ${alike} meant?`
-  return new Refusal(404, `The model ${requested.slice(0, maxShownLength)} does not exist. ${advice}`)
+  return new HttpError(404, `The model ${requested.slice(0, maxShownLength)} does not exist. ${advice}`)
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { listBaseModels } from '../../db/base-models/base-models.ts'
 import { listModels } from '../../db/models/models.ts'
 import type { Deps } from '../deps.ts'
-import type { Api } from '../http/api.ts'
+import type { RestApi } from '../accounts/rest-api.ts'
 import { turnOf } from '../accounts/limits/turn.ts'
 import { readProject } from '../accounts/usage/project-header.ts'
 import { chatCompletionSchema, modelListSchema } from './answers.ts'
@@ -15,7 +15,7 @@ import { readChat } from './read-chat.ts'
 // Clients read this list as one page.
 const listLimit = 10_000
 
-export function routeGateway(api: Api, deps: Deps): void {
+export function routeGateway(api: RestApi, deps: Deps): void {
   api.post(
     '/v1/chat/completions',
     {

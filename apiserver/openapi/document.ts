@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import type { PlacedOperation } from '../http/api.ts'
+import type { PlacedOperation } from '../../lib/http/operation.ts'
 
 const sentence = Type.Object({ detail: Type.String() })
 const reason = Type.Object({ reason: Type.String() })
@@ -109,10 +109,10 @@ function describeQuery({ query }: PlacedOperation) {
   }))
 }
 
-function describeHeaders({ creates }: PlacedOperation) {
+function describeHeaders({ idempotent }: PlacedOperation) {
   // Spaces around a header's value are not part of it.
   const schema = { type: 'string', pattern: '^[!-~]([ -~]{0,253}[!-~])?$' }
-  return creates ? [{ name: 'Idempotency-Key', in: 'header', schema }] : []
+  return idempotent ? [{ name: 'Idempotency-Key', in: 'header', schema }] : []
 }
 
 function describeBody({ body, bodyOptional, streamedBody }: PlacedOperation) {
@@ -135,26 +135,26 @@ function describeOtherStatuses({ otherStatuses = {} }: PlacedOperation) {
 }
 
 /** What can be asked about a thing that was just made. */
-function describeLinks({ makes }: PlacedOperation, all: PlacedOperation[]) {
-  if (!makes) return {}
+function describeLinks({ idParameter }: PlacedOperation, all: PlacedOperation[]) {
+  if (!idParameter) return {}
   const links = all
-    .filter(({ path }) => path.includes(`{${makes}}`))
+    .filter(({ path }) => path.includes(`{${idParameter}}`))
     .map((operation) => [
       nameOperation(operation),
-      { operationId: nameOperation(operation), parameters: { [makes]: '$response.body#/id' } },
+      { operationId: nameOperation(operation), parameters: { [idParameter]: '$response.body#/id' } },
     ])
   return { links: Object.fromEntries(links) as Record<string, unknown> }
 }
 
-function describeRefusals({ path, query, body, streamedBody, creates, refusals: more = [] }: PlacedOperation) {
+function describeRefusals({ path, query, body, streamedBody, idempotent, refusals: more = [] }: PlacedOperation) {
   const takesBody = body !== undefined || streamedBody !== undefined
   const statuses = [
     401,
     403,
     ...(path.includes('{') || takesBody ? [404] : []),
-    ...(takesBody || creates ? [409] : []),
+    ...(takesBody || idempotent ? [409] : []),
     ...(takesBody ? [413, 415] : []),
-    ...(query || takesBody || creates ? [422] : []),
+    ...(query || takesBody || idempotent ? [422] : []),
     429,
     503,
     ...more,

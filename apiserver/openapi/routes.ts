@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router'
-import type { Api } from '../http/api.ts'
-import type { PlacedOperation } from '../http/api.ts'
+import type { RestApi } from '../accounts/rest-api.ts'
+import type { PlacedOperation } from '../../lib/http/operation.ts'
 import { describeApi, type Chapter } from './document.ts'
 import { readPage } from './page.ts'
 
@@ -16,7 +16,7 @@ const tracing: Chapter = {
 const pagePolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 /** The interface, made from the schemas that check it: two documents, and a page to read each. For everybody. */
-export function routeOpenApi(router: Router, api: Api, traces: readonly PlacedOperation[]): void {
+export function routeOpenApi(router: Router, api: RestApi, traces: readonly PlacedOperation[]): void {
   const documents: Record<string, string> = {
     '/openapi.json': JSON.stringify(describeApi(api.operations)),
     '/traces/openapi.json': JSON.stringify(describeApi([...traces], tracing)),

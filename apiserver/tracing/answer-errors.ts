@@ -1,8 +1,8 @@
 import type Koa from 'koa'
 import { isStatementStopped } from '../../db/unavailable.ts'
 import type { Logger } from '../../lib/log.ts'
-import { toRefusal } from '../middleware/errors.ts'
-import type { Refusal } from '../refusal.ts'
+import { toRefusal } from '../answer-errors.ts'
+import type { HttpError } from '../../lib/http/http-error.ts'
 import { tookTooLong, TraceRefusal } from './refusals.ts'
 
 /** The error path of the tracing group: as everywhere, in the form that its clients read. */
@@ -23,7 +23,7 @@ export function answerTraceErrors(log: Logger): Koa.Middleware {
 }
 
 /** Here people ask for what they like: a statement that is stopped is a question that is too large, and no outage. */
-function toTraceRefusal(error: unknown, log: Logger): Refusal {
+function toTraceRefusal(error: unknown, log: Logger): HttpError {
   if (!isStatementStopped(error)) return toRefusal(error, log)
   log.warn({ error }, 'statement stopped')
   return tookTooLong()

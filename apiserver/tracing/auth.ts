@@ -1,5 +1,5 @@
 import type Koa from 'koa'
-import { readBearer } from '../middleware/auth.ts'
+import { readBearer } from '../accounts/keys/require-key.ts'
 
 /**
  * The key that a request of the tracing group carries: the password of `Authorization: Basic` (the SDKs), a bearer token,

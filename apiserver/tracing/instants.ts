@@ -1,4 +1,4 @@
-import { parseTime } from '../validation/time.ts'
+import { parseTime } from '../../lib/http/validation/time.ts'
 
 // As SDKs write times, on days that all months have: nothing has to be computed.
 const usual = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/

@@ -1,6 +1,6 @@
 import { findTraceProject, openTraceProject } from '../../db/tracing/projects.ts'
 import type { Pool } from '../../db/pool.ts'
-import type { Caller } from '../middleware/context.ts'
+import type { Caller } from '../accounts/context.ts'
 import { badRequest, forbiddenProject } from './refusals.ts'
 
 /** A project with the number under which its rows are; 0 while it has none. */

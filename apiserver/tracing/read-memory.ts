@@ -24,13 +24,13 @@ export class ReadMemory {
     return this.#bytes
   }
 
-  /** The next part has so many bytes; the one before is let go. @throws {Refusal} 413, 429 or 503 when there is no room */
+  /** The next part has so many bytes; the one before is let go. @throws {HttpError} 413, 429 or 503 when there is no room */
   next(bytes: number): void {
     this.#excess.resize(copies * bytes)
     this.#bytes = bytes
   }
 
-  /** So many bytes more are read for the same part. @throws {Refusal} as `next` does */
+  /** So many bytes more are read for the same part. @throws {HttpError} as `next` does */
   readonly add = (bytes: number): void => this.next(this.#bytes + bytes)
 }
 

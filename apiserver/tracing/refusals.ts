@@ -1,7 +1,7 @@
-import { Refusal } from '../refusal.ts'
+import { HttpError } from '../../lib/http/http-error.ts'
 
 /** A refusal of the tracing group, answered as `{"reason": text}` with what more belongs to it. */
-export class TraceRefusal extends Refusal {
+export class TraceRefusal extends HttpError {
   readonly more: Record<string, unknown>
 
   constructor(status: number, reason: string, more: Record<string, unknown> = {}) {

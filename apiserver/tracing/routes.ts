@@ -1,12 +1,12 @@
 import { Router } from '@koa/router'
 import type Koa from 'koa'
 import type { Deps } from '../deps.ts'
-import type { PlacedOperation } from '../http/api.ts'
-import { requireKey } from '../middleware/auth.ts'
-import type { RequestState } from '../middleware/context.ts'
-import { describeUnknownPath } from '../middleware/unknown-path.ts'
-import { limitRequests } from '../middleware/limit-requests.ts'
-import { Refusal } from '../refusal.ts'
+import type { PlacedOperation } from '../../lib/http/operation.ts'
+import { requireKey } from '../accounts/keys/require-key.ts'
+import type { RequestState } from '../accounts/context.ts'
+import { describeUnknownPath } from '../unknown-path.ts'
+import { limitRequests } from '../accounts/limits/limit-requests.ts'
+import { HttpError } from '../../lib/http/http-error.ts'
 import { answerTraceErrors } from './answer-errors.ts'
 import { readTraceKey } from './auth.ts'
 import { routeCalls } from './calls/routes.ts'
@@ -31,7 +31,7 @@ import { routeRefs } from './refs/routes.ts'
 import { routeTables } from './tables/routes.ts'
 import { routeService } from './server-info/routes.ts'
 import { routeThreads } from './threads/routes.ts'
-import { TraceApi } from './trace-api.ts'
+import { createTraceApi } from './trace-api.ts'
 
 // Where the SDKs look by themselves. Clients that are told an address of traces find the same at the root.
 const mount = '/traces'
@@ -42,7 +42,7 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
   const router = new Router<RequestState>()
   const guards = [answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main)]
   router.use(...guards)
-  const api = new TraceApi(router, main)
+  const api = createTraceApi(router, main)
   routeCalls(api, deps)
   routeObjects(api, deps)
   routeTables(api, deps)
@@ -81,7 +81,7 @@ function refuseOthers(guards: Koa.Middleware<RequestState>[]): Koa.Middleware {
   router.all('{/*path}', ({ matched, method, originalUrl }) => {
     const methods = new Set(matched?.filter(({ path }) => path !== '{/*path}').flatMap((layer) => layer.methods))
     if (methods.size === 0) throw missing(describeUnknownPath({ method, path: originalUrl.split('?')[0]! }))
-    throw new Refusal(405, 'Method Not Allowed', { Allow: [...methods].join(', ') })
+    throw new HttpError(405, 'Method Not Allowed', { Allow: [...methods].join(', ') })
   })
   return router.routes() as Koa.Middleware
 }

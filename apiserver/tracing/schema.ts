@@ -1,5 +1,5 @@
 import { Type, type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox'
-import { nullable } from '../validation/nullable.ts'
+import { nullable } from '../../lib/http/validation/nullable.ts'
 import type { JsonText } from '../../lib/json/json-text.ts'
 
 /** An answer that says no more than that it is done. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { turnOf } from '../accounts/limits/turn.ts'
-import type { RequestContext } from '../middleware/context.ts'
+import type { RequestContext } from '../accounts/context.ts'
 import type { TraceDeps } from './deps.ts'
 import { streamBytes } from './read-memory.ts'
 import { cutLong } from './write-list.ts'
@@ -24,7 +24,7 @@ interface Chunks {
  * Answers with what a generator reads from the database, as `pipeChunks` does. It has a place among the open streams
  * until it has ended, and memory for its parts until the answer is out. Nothing is read before it has both.
  *
- * @throws {Refusal} 429 or 503 when there is none
+ * @throws {HttpError} 429 or 503 when there is none
  */
 export async function sendChunks(
   ctx: RequestContext,

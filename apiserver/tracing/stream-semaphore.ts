@@ -1,6 +1,6 @@
 import { FairSemaphore, PermitTimeout } from '../../lib/fair-semaphore.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
-import { Refusal } from '../refusal.ts'
+import { HttpError } from '../../lib/http/http-error.ts'
 
 // Pages are read in less time. A longer wait is a wait for a slow reader.
 const timeoutMs = 5_000
@@ -22,7 +22,7 @@ export class StreamSemaphore {
   /**
    * Waits up to five seconds for a permit. The returned function releases it, once.
    *
-   * @throws {Refusal} 429 when no permit is free by then
+   * @throws {HttpError} 429 when no permit is free by then
    */
   async acquire(turn: Turn): Promise<() => void> {
     try {
@@ -33,7 +33,7 @@ export class StreamSemaphore {
   }
 }
 
-function tooMany(entity: string): Refusal {
+function tooMany(entity: string): HttpError {
   const detail = `Too many streams of ${entity} are under way, or of all entities; ask again when one has ended.`
-  return new Refusal(429, detail, { 'Retry-After': retryAfterSeconds })
+  return new HttpError(429, detail, { 'Retry-After': retryAfterSeconds })
 }

@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { RequestIds } from '../../apiserver/http/request-ids.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createIdempotencyStore } from '../../db/idempotent-requests.ts'
+import { Idempotency } from '../../lib/http/idempotency.ts'
+import { RequestIds } from '../../lib/http/request-ids.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { insertApiKey } from '../../db/accounts/api-keys.ts'
 import { sweepKeyedRequests } from '../../db/idempotent-requests.ts'
@@ -183,9 +185,8 @@ test('another process waits for the answer, and holds no connection meanwhile', 
   const digest = createHash('sha256').update('{}').digest()
   const key = randomUUID()
   const ask = async (work: () => Promise<string>) => {
-    // A module of its own is as good as a process: it knows nothing of what others have under way.
-    vi.resetModules()
-    const { answerOnce } = await import('../../apiserver/http/idempotency.ts')
+    // One of its own is as good as a process: it knows nothing of what others have under way.
+    const idempotency = new Idempotency(createIdempotencyStore(onlyOne), log)
     const headers: Record<string, string> = {}
     const ctx = {
       method: 'POST',
@@ -193,10 +194,10 @@ test('another process waits for the answer, and holds no connection meanwhile', 
       req: { headers: { 'idempotency-key': key } },
       set: (name: string, value: string) => (headers[name] = value),
     }
-    const request = { ctx, caller: { entity: 'two-processes' }, ids: new RequestIds(true) } as unknown as Parameters<
-      typeof answerOnce
-    >[1]
-    return { answer: await answerOnce({ pool: onlyOne, log }, request, digest, work), headers }
+    const request = { ctx, owner: 'two-processes', ids: new RequestIds(true) } as unknown as Parameters<
+      Idempotency['answerOnce']
+    >[0]
+    return { answer: await idempotency.answerOnce(request, digest, work), headers }
   }
   const begun = Promise.withResolvers<void>()
   const end = Promise.withResolvers<string>()

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../db/pool.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { CommandError, type Printed } from './command.ts'
 import { garbageUsage, prepareGarbageCommand } from './garbage-command.ts'
 import { keyUsage, prepareKeyCommand } from './key-command.ts'
@@ -40,5 +40,5 @@ function print({ output, note = '' }: Printed): void {
 }
 
 function printRefusal(error: unknown): never {
-  throw error instanceof Refusal ? new CommandError(error.message, { cause: error }) : error
+  throw error instanceof HttpError ? new CommandError(error.message, { cause: error }) : error
 }

@@ -1,13 +1,13 @@
 import { findActPosition, listActs } from '../../../db/accounts/audit-log.ts'
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { listOf, presentPage, resolveCursor } from '../../http/page.ts'
-import { parseTime } from '../../validation/time.ts'
+import type { RestApi } from '../rest-api.ts'
+import { listOf, presentPage, resolveCursor } from '../../../lib/http/page.ts'
+import { parseTime } from '../../../lib/http/validation/time.ts'
 import { presentAct } from './present.ts'
 import { actSchema, auditQuerySchema } from './schema.ts'
 
 /** The log can be read, and nothing else: no operation writes to it by itself, or removes from it. */
-export function routeAuditLog(api: Api, { pool }: Deps): void {
+export function routeAuditLog(api: RestApi, { pool }: Deps): void {
   api.get(
     '/v1/preview/audit-log',
     {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { auditActions } from '../../../db/accounts/audit-log.ts'
-import { orderedPageQuery } from '../../http/page.ts'
-import { nullable } from '../../validation/nullable.ts'
+import { orderedPageQuery } from '../../../lib/http/page.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 const action = Type.Enum([...auditActions])
 const time = Type.String({ format: 'date-time' })

@@ -1,7 +1,7 @@
 import { findKey, type KnownKey } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
-import { unavailable } from '../../refusal.ts'
+import { unavailable } from '../../../lib/http/http-error.ts'
 
 type Answer = Promise<KnownKey | undefined>
 
@@ -43,7 +43,7 @@ export class ApiKeyLookup {
   /**
    * The key with this sha256, unless it is revoked or has expired.
    *
-   * @throws {Refusal} 503 for a key that was not right before, when too many of those are being looked up
+   * @throws {HttpError} 503 for a key that was not right before, when too many of those are being looked up
    */
   find(digest: Buffer, address: string): Answer {
     const name = digest.toString('base64')

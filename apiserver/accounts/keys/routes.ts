@@ -1,9 +1,9 @@
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { readBearer } from '../../middleware/auth.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { Refusal } from '../../refusal.ts'
-import { listOf, pageQuery, presentPage } from '../../http/page.ts'
+import type { RestApi } from '../rest-api.ts'
+import { readBearer } from './require-key.ts'
+import type { RequestContext } from '../context.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
 import { presentKey } from './present.ts'
 import { keyCreateSchema, keyRotateSchema, keySchema, newKeySchema } from './schema.ts'
 import { seal, unseal } from './sealed.ts'
@@ -19,17 +19,18 @@ import {
 } from './service.ts'
 
 const usual = { tag: 'Keys', role: 'admin' } as const
-const making = { ...usual, creates: true, makes: 'key_id', answer: newKeySchema, reveal: revealKey } as const
+const making = { ...usual, idempotent: 'handler', idParameter: 'key_id', answer: newKeySchema } as const
 
-export function routeKeys(api: Api, { pool }: Deps): void {
+export function routeKeys(api: RestApi, { pool }: Deps): void {
   api.post(
     '/v1/preview/keys',
     { ...making, summary: 'Make a key, which this answer alone shows', body: keyCreateSchema, bodyOptional: true },
-    async ({ ctx, caller, body, newId }) => {
+    async ({ ctx, caller, body, newId, answerOnce }) => {
       const expiresAt = readExpiry(body?.expires_at, body?.expires_in_seconds)
       const [role, name] = [body?.role ?? 'member', body?.name ?? undefined]
       const { entity, keyId: by } = caller
-      return sealKey(ctx, await createKey(pool, { id: newId(), entity, role, name, expiresAt, by }))
+      const make = async () => sealKey(ctx, await createKey(pool, { id: newId(), entity, role, name, expiresAt, by }))
+      return unsealKey(ctx, await answerOnce(make))
     },
   )
 
@@ -42,7 +43,7 @@ export function routeKeys(api: Api, { pool }: Deps): void {
   api.get(
     '/v1/preview/keys/{key_id}',
     { ...usual, summary: 'Read what is known of a key', answer: keySchema },
-    async ({ caller, params }) => presentKey(await getKey(pool, caller.entity, params['key_id']!)),
+    async ({ caller, params }) => presentKey(await getKey(pool, caller.entity, params.key_id)),
   )
 
   api.delete(
@@ -50,18 +51,19 @@ export function routeKeys(api: Api, { pool }: Deps): void {
     { ...usual, summary: 'Revoke a key, at once and for good', answer: keySchema, refusals: [409] },
     async ({ caller, params }) =>
       presentKey(
-        await revokeKey(pool, { entity: caller.entity, id: params['key_id']!, keepAdmin: true, by: caller.keyId }),
+        await revokeKey(pool, { entity: caller.entity, id: params.key_id, keepAdmin: true, by: caller.keyId }),
       ),
   )
 
   api.post(
     '/v1/preview/keys/{key_id}/rotate',
     { ...making, summary: 'Put a new key in the place of one', body: keyRotateSchema, bodyOptional: true },
-    async ({ ctx, caller, params, body, newId }) => {
+    async ({ ctx, caller, params, body, newId, answerOnce }) => {
       const overlapSeconds = body?.overlap_seconds ?? defaultOverlapSeconds
       const { entity, keyId: by } = caller
-      const replaced = { entity, id: params['key_id']!, overlapSeconds, by }
-      return sealKey(ctx, await rotateKey(pool, replaced, newId()))
+      const replaced = { entity, id: params.key_id, overlapSeconds, by }
+      const rotate = async () => sealKey(ctx, await rotateKey(pool, replaced, newId()))
+      return unsealKey(ctx, await answerOnce(rotate))
     },
   )
 }
@@ -70,10 +72,9 @@ function sealKey(ctx: RequestContext, { row, key }: MadeKey) {
   return { ...presentKey(row), key: seal(key, readBearer(ctx)!) }
 }
 
-/** @throws {Refusal} 409 when a request is repeated with another key than it was made with */
-function revealKey(answer: unknown, ctx: RequestContext): unknown {
-  const sealed = answer as { key: string }
+/** @throws {HttpError} 409 when a request is repeated with another key than it was made with */
+function unsealKey(ctx: RequestContext, sealed: ReturnType<typeof sealKey>) {
   const key = unseal(sealed.key, readBearer(ctx)!)
   if (key !== undefined) return { ...sealed, key }
-  throw new Refusal(409, 'The key of this request was shown to whoever made it, and to nobody else.')
+  throw new HttpError(409, 'The key of this request was shown to whoever made it, and to nobody else.')
 }

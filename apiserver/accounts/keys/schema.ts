@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 const role = Type.Enum(['admin', 'member', 'read'])
 const time = Type.String({ format: 'date-time' })

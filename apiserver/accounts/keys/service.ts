@@ -8,10 +8,10 @@ import {
   type KeyRole,
 } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { notFound, Refusal, unprocessable } from '../../refusal.ts'
-import { isUuid } from '../../validation/compile.ts'
-import { parseTime } from '../../validation/time.ts'
-import { resolveCursor, type PageQuery } from '../../http/page.ts'
+import { notFound, HttpError, unprocessable } from '../../../lib/http/http-error.ts'
+import { isUuid } from '../../../lib/http/validation/compile.ts'
+import { parseTime } from '../../../lib/http/validation/time.ts'
+import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
 import { digestKey, generateKey, prefixOf } from './secret.ts'
 
 /** How long a key that was replaced goes on, where nothing else is asked for. */
@@ -54,7 +54,7 @@ export async function listKeys(pool: Pool, entity: string, { after, limit }: Pag
 /**
  * Ends a key at once; a key that is revoked already stays as it is.
  *
- * @throws {Refusal} 409 for the last admin key, unless `keepAdmin` is false
+ * @throws {HttpError} 409 for the last admin key, unless `keepAdmin` is false
  */
 export async function revokeKey(
   pool: Pool,
@@ -63,10 +63,10 @@ export async function revokeKey(
   const outcome = isUuid(id) ? await revokeApiKey(pool, { entity, id, keepAdmin, by }) : 'missing'
   if (outcome === 'missing') throw notFound('Key')
   if (outcome === 'revoked') return getKey(pool, entity, id)
-  throw new Refusal(409, `This is the last admin key of ${entity}: make another one, then revoke it.`)
+  throw new HttpError(409, `This is the last admin key of ${entity}: make another one, then revoke it.`)
 }
 
-/** @throws {Refusal} 409 when the key was replaced before, is revoked or has expired */
+/** @throws {HttpError} 409 when the key was replaced before, is revoked or has expired */
 export async function rotateKey(
   pool: Pool,
   { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
@@ -78,10 +78,10 @@ export async function rotateKey(
     : { outcome: 'missing' as const }
   if (rotated.outcome === 'missing') throw notFound('Key')
   if (rotated.key) return { row: rotated.key, key }
-  throw new Refusal(409, 'This key was replaced before, is revoked, or has expired: make a new one instead.')
+  throw new HttpError(409, 'This key was replaced before, is revoked, or has expired: make a new one instead.')
 }
 
-/** When a key is to end. @throws {Refusal} 422 for two answers, or a time that is over */
+/** When a key is to end. @throws {HttpError} 422 for two answers, or a time that is over */
 export function readExpiry(expiresAt?: string | null, expiresInSeconds?: number | null): Date | undefined {
   if (expiresInSeconds) {
     if (expiresAt) throw badExpiry('give either expires_at or expires_in_seconds')
@@ -93,7 +93,7 @@ export function readExpiry(expiresAt?: string | null, expiresInSeconds?: number 
   return time
 }
 
-function badExpiry(reason: string): Refusal {
+function badExpiry(reason: string): HttpError {
   return unprocessable({ loc: ['body', 'expires_at'], msg: `Value error, ${reason}`, type: 'value_error' })
 }
 

@@ -14,7 +14,7 @@ export class ExcessMemory {
     this.#freeBytes = freeBytes
   }
 
-  /** Says how many bytes there are from now on. @throws {Refusal} as `HeldMemory.add` does, and changes nothing then */
+  /** Says how many bytes there are from now on. @throws {HttpError} as `HeldMemory.add` does, and changes nothing then */
   resize(bytes: number): void {
     const counted = Math.max(0, bytes - this.#freeBytes)
     if (counted > this.#counted) this.#memory.add(counted - this.#counted)

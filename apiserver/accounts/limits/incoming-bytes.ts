@@ -19,14 +19,14 @@ export class IncomingBytes {
   #received = 0
   #reserved = 0
 
-  /** @throws {Refusal} 403 when there is no room for the announced length */
+  /** @throws {HttpError} 403 when there is no room for the announced length */
   constructor(receipt: Receipt) {
     this.#receipt = receipt
     this.#require(receipt.announced)
     this.#reserve(receipt.announced)
   }
 
-  /** Counts what has come. @throws {Refusal} 403 when it is more than the entity may store */
+  /** Counts what has come. @throws {HttpError} 403 when it is more than the entity may store */
   add(bytes: number): void {
     const more = this.#received + bytes - this.#reserved
     if (more > 0) this.#require(more)

@@ -1,6 +1,6 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Pool } from '../../../db/pool.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 
 const minuteSeconds = 60
 // A process takes this part of a limit from the database at once, and lets so many requests through before it asks again.
@@ -31,7 +31,7 @@ export class RequestLimiter {
     this.#pool = pool
   }
 
-  /** @throws {Refusal} 429 when the minute's requests are used up */
+  /** @throws {HttpError} 429 when the minute's requests are used up */
   async take(entity: string, perMinute: number): Promise<void> {
     if (perMinute === Infinity) return
     while (!this.#takeAllowed(entity, perMinute)) {
@@ -101,8 +101,8 @@ export class RequestLimiter {
   }
 }
 
-function tooMany(entity: string, perMinute: number, waitMs: number): Refusal {
+function tooMany(entity: string, perMinute: number, waitMs: number): HttpError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
   const detail = `${entity} may make ${perMinute} requests a minute, its limit requests_per_minute; ask again in ${seconds} s.`
-  return new Refusal(429, detail, { 'Retry-After': String(seconds) })
+  return new HttpError(429, detail, { 'Retry-After': String(seconds) })
 }

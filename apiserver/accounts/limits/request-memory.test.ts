@@ -3,8 +3,8 @@ import { createServer, request, type ClientRequest, type Server, type ServerResp
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openBody } from '../../middleware/body.ts'
-import { Refusal } from '../../refusal.ts'
+import { openBody } from '../../../lib/http/body.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { RequestMemory } from './request-memory.ts'
 
 const outcomes = new EventEmitter()
@@ -22,7 +22,7 @@ beforeAll(async () => {
     const reading = isJson ? memory.readJson(asked, 10_000) : memory.open(asked).read(openBody(asked, 10_000))
     const status = await reading.then(
       () => 200,
-      (error: unknown) => (error instanceof Refusal ? error.status : 500),
+      (error: unknown) => (error instanceof HttpError ? error.status : 500),
     )
     ctx.res.statusCode = status
     if (status === 200) answers.push(ctx.res)

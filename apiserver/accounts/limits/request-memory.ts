@@ -2,9 +2,9 @@ import type Koa from 'koa'
 import { BudgetExceeded, MemoryBudget, type MemoryReservation } from '../../../lib/memory-budget.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { estimateValueBytes } from '../../../lib/json/outline.ts'
-import { openBody, parseBody } from '../../middleware/body.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { Refusal, unavailable } from '../../refusal.ts'
+import { openBody, parseBody } from '../../../lib/http/body.ts'
+import type { RequestContext } from '../context.ts'
+import { HttpError, unavailable } from '../../../lib/http/http-error.ts'
 import { memoryPlan } from './memory-plan.ts'
 
 const retryAfterSeconds = 1
@@ -53,7 +53,7 @@ export class RequestMemory {
   /**
    * Reads and parses a request's JSON body, which counts until its answer is out; its values count before they are made.
    *
-   * @throws {Refusal} 413, 429 or 503 when there is too much, and as `openBody` and `parseBody` do
+   * @throws {HttpError} 413, 429 or 503 when there is too much, and as `openBody` and `parseBody` do
    */
   async readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
     const held = this.open(ctx)
@@ -72,7 +72,7 @@ export class RequestReservation {
     this.#reservation = reservation
   }
 
-  /** Reserves more. @throws {Refusal} 413 when it is too much for one, 429 for the entity, 503 for all of them */
+  /** Reserves more. @throws {HttpError} 413 when it is too much for one, 429 for the entity, 503 for all of them */
   add(bytes: number): void {
     try {
       this.#reservation.add(bytes)
@@ -91,7 +91,7 @@ export class RequestReservation {
     this.#reservation.release()
   }
 
-  /** All bytes of a body; when that fails, none of them count. @throws {Refusal} as `add` does */
+  /** All bytes of a body; when that fails, none of them count. @throws {HttpError} as `add` does */
   async read(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
     const taken: Buffer[] = []
     let size = 0
@@ -109,9 +109,9 @@ export class RequestReservation {
   }
 }
 
-function toRefusal(entity: string, { scope, maxBytes }: BudgetExceeded): Refusal {
+function toRefusal(entity: string, { scope, maxBytes }: BudgetExceeded): HttpError {
   if (scope === 'reservation')
-    return new Refusal(
+    return new HttpError(
       413,
       `This request takes more than the ${maxBytes} bytes of memory that one may: send less in one.`,
     )
@@ -120,7 +120,7 @@ function toRefusal(entity: string, { scope, maxBytes }: BudgetExceeded): Refusal
     return unavailable(detail, retryAfterSeconds)
   }
   const detail = `The requests of ${entity} that are under way take more than the ${maxBytes} bytes of memory that they may.`
-  return new Refusal(429, `${detail} Send this one again when another has been answered.`, {
+  return new HttpError(429, `${detail} Send this one again when another has been answered.`, {
     'Retry-After': String(retryAfterSeconds),
   })
 }

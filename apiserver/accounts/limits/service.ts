@@ -2,7 +2,7 @@ import { findEntityLimits, type EntityLimits } from '../../../db/accounts/limits
 import { countUnfinishedJobs, lockJobCount } from '../../../db/accounts/quota-use.ts'
 import type { Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { applyDefaults } from './limits.ts'
 
 // A job takes from seconds to hours: often enough to get its place soon, seldom enough to cost nothing.
@@ -30,7 +30,7 @@ export async function readLimits(deps: Deps, entity: string): Promise<LimitsInUs
  * Checks, behind the insert of a job and in its transaction, that the entity has not more unfinished jobs than it may:
  * of many at once exactly as many come through as there are places.
  *
- * @throws {Refusal} 429, with which the transaction undoes the insert
+ * @throws {HttpError} 429, with which the transaction undoes the insert
  */
 export async function requireJobPlace(
   deps: Pick<Deps, 'config'>,
@@ -43,21 +43,21 @@ export async function requireJobPlace(
   if ((await countUnfinishedJobs(connection, entity)) > limit) throw noJobPlace(entity, limit)
 }
 
-/** Looks the same up before anything is stored for a job that will be refused. @throws {Refusal} 429 */
+/** Looks the same up before anything is stored for a job that will be refused. @throws {HttpError} 429 */
 export async function requireFreeJobPlace(deps: Pick<Deps, 'config' | 'pool'>, entity: string): Promise<void> {
   const { queuedJobs: limit } = await findLimits(deps, deps.pool, entity)
   if (limit !== Infinity && (await countUnfinishedJobs(deps.pool, entity)) >= limit) throw noJobPlace(entity, limit)
 }
 
-function noJobPlace(entity: string, limit: number): Refusal {
+function noJobPlace(entity: string, limit: number): HttpError {
   const detail = `${entity} may have ${limit} unfinished training jobs, its limit queued_jobs; post this one when another has ended.`
-  return new Refusal(429, detail, { 'Retry-After': retryAfterSeconds })
+  return new HttpError(429, detail, { 'Retry-After': retryAfterSeconds })
 }
 
 /**
  * Checks that an entity may store so many bytes more; what takes work to count is counted only where there is a limit.
  *
- * @throws {Refusal} 403
+ * @throws {HttpError} 403
  */
 export async function requireStorage(
   deps: Pick<Deps, 'config' | 'pool' | 'storage'>,

@@ -1,6 +1,6 @@
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { Refusal } from '../../refusal.ts'
+import type { RequestContext } from '../context.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 
 const retryAfterSeconds = '1'
 
@@ -25,17 +25,17 @@ export class Slots {
   /**
    * Takes a place; the function that is returned gives it back, once, however often it is called.
    *
-   * @throws {Refusal} 429 when all places are taken
+   * @throws {HttpError} 429 when all places are taken
    */
   take(entity: string, limit: number): () => void {
     const release = this.#semaphore.tryAcquire({ key: entity, maxOfKey: limit })
     if (release) return release
     const { limit: name, held, advice } = this.#names
     const detail = `${entity} has ${this.#semaphore.heldBy(entity)} ${held}, and its limit ${name} is ${limit}; `
-    throw new Refusal(429, `${detail}${advice}, or ask for a higher limit.`, { 'Retry-After': retryAfterSeconds })
+    throw new HttpError(429, `${detail}${advice}, or ask for a higher limit.`, { 'Retry-After': retryAfterSeconds })
   }
 
-  /** Takes a place until a request's answer is out or its client has left. @throws {Refusal} as `take` does */
+  /** Takes a place until a request's answer is out or its client has left. @throws {HttpError} as `take` does */
   hold({ state, res }: RequestContext, limit: number): void {
     const release = this.take(state.caller.entity, limit)
     res.once('close', release)

@@ -1,8 +1,8 @@
 import type { Pool } from '../../../db/pool.ts'
 import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
-import { linger } from '../../middleware/body.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { Refusal } from '../../refusal.ts'
+import { linger } from '../../../lib/http/body.ts'
+import type { RequestContext } from '../context.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { IncomingBytes } from './incoming-bytes.ts'
 import { quotaExceeded } from './quota.ts'
 import { StorageMeter } from './storage-meter.ts'
@@ -31,7 +31,7 @@ export class StorageUse {
    * Lets a body in; a large one when it is its entity's turn. All that has come of it counts until it is released, so that
    * bodies side by side see each other; its announced length does at once, and so does `beside`, which lies there uncounted.
    *
-   * @throws {Refusal} 403 when the entity may not store so much, 429 when its turn does not come
+   * @throws {HttpError} 403 when the entity may not store so much, 429 when its turn does not come
    */
   async receive(ctx: RequestContext, beside: () => Promise<number> = async () => 0): Promise<IncomingBytes> {
     try {
@@ -63,7 +63,7 @@ export class StorageUse {
    * Lets a request in that adds to traces, of which many small ones come: what is known may be some seconds old. Its length
    * counts until it is kept or released.
    *
-   * @throws {Refusal} 403
+   * @throws {HttpError} 403
    */
   async receiveTraces(ctx: RequestContext): Promise<IncomingBytes> {
     const { entity } = ctx.state.caller
@@ -73,7 +73,7 @@ export class StorageUse {
     return new IncomingBytes({ entity, limit, use, beside: 0, announced, releaseTurn: () => {} })
   }
 
-  /** Checks that an entity may store so many bytes more. @throws {Refusal} 403 */
+  /** Checks that an entity may store so many bytes more. @throws {HttpError} 403 */
   async requireRoom(entity: string, limit: number, bytes: number): Promise<void> {
     const { stored } = await this.#meter.estimateWith(entity, limit, bytes)
     if (stored + bytes > limit) throw quotaExceeded(entity, { stored, limit, bytes })
@@ -90,7 +90,7 @@ export class StorageUse {
     } catch (error) {
       if (!(error instanceof PermitTimeout)) throw error
       const detail = `Too many uploads of ${turn.key} are under way, or of all entities; send this one when another has ended.`
-      throw new Refusal(429, detail, { 'Retry-After': '10' })
+      throw new HttpError(429, detail, { 'Retry-After': '10' })
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { PermitRequest } from '../../../lib/fair-semaphore.ts'
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../context.ts'
 
 /** Whose turn it is where entities wait for the same. */
 export type Turn = Required<Pick<PermitRequest, 'key' | 'weight'>>

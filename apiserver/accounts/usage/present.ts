@@ -1,5 +1,5 @@
 import type { UsageDimension, UsageRow } from '../../../db/accounts/usage-report.ts'
-import { isUuid } from '../../validation/compile.ts'
+import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { encodeGroup } from './group-cursor.ts'
 
 /** One group's usage; its `id` is the cursor behind it. */

@@ -1,5 +1,5 @@
 import { isReservedProject } from '../../../crds/names.ts'
-import type { RequestContext } from '../../middleware/context.ts'
+import type { RequestContext } from '../context.ts'
 import { isName } from '../names.ts'
 
 // The interface's own, then what the openai SDKs send for their `project` setting.

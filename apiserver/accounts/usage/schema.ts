@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { modelIdSchema, nameSchema } from '../names.ts'
 
 const dimension = '(project|model|key|hour|day)'

@@ -1,7 +1,7 @@
 import { sumUsage, type UsageDimension, type UsageRow } from '../../../db/accounts/usage-report.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { unprocessable } from '../../refusal.ts'
-import { parseTime } from '../../validation/time.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
+import { parseTime } from '../../../lib/http/validation/time.ts'
 import { decodeGroup } from './group-cursor.ts'
 import type { UsageRequest } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { deleteCalls, listParents, listTraces } from '../../../db/tracing/change-calls.ts'
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { checkNames } from '../query/params.ts'
 import { tooLarge } from '../refusals.ts'

@@ -1,4 +1,4 @@
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { emptySchema } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
@@ -57,7 +57,7 @@ function routeWhole(api: TraceApi, deps: TraceDeps): void {
       answer: emptySchema,
     },
     async ({ caller, params, body: { batch } }) => {
-      const project = await deps.projects.open(caller, `${params['entity']}/${params['project']}`)
+      const project = await deps.projects.open(caller, `${params.entity}/${params.project}`)
       const parts = batch.map((call, index): CallPart => {
         const place = ['body', 'batch', String(index)]
         return { ...readStart(call, caller.keyId, place), end: readEnd(call, place) }
@@ -78,7 +78,7 @@ function routeParts(api: TraceApi, deps: TraceDeps): void {
   const startOperation = { tag, summary: 'Store the start of a call', ...startBody, answer: startedSchema }
   api.post('/call/start', startOperation, ({ caller, body: { start } }) => addStart(caller, start.project_id, start))
   api.post('/v2/{entity}/{project}/call/start', startOperation, ({ caller, params, body: { start } }) =>
-    addStart(caller, `${params['entity']}/${params['project']}`, start),
+    addStart(caller, `${params.entity}/${params.project}`, start),
   )
 
   const addEnd = async (caller: Caller, projectId: string, part: CallPart) => {
@@ -90,7 +90,7 @@ function routeParts(api: TraceApi, deps: TraceDeps): void {
     addEnd(caller, end.project_id, { id: end.id, end: readEnd(end, ['body', 'end']) }),
   )
   api.post('/v2/{entity}/{project}/call/end', endOperation, ({ caller, params, body: { end } }) =>
-    addEnd(caller, `${params['entity']}/${params['project']}`, { id: end.id, end: readEnd(end, ['body', 'end']) }),
+    addEnd(caller, `${params.entity}/${params.project}`, { id: end.id, end: readEnd(end, ['body', 'end']) }),
   )
 }
 

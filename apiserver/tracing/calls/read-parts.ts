@@ -1,4 +1,4 @@
-import { unprocessable } from '../../refusal.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
 import { newId } from '../ids.ts'
 import { parseInstant } from '../instants.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
@@ -7,7 +7,7 @@ import type { WireEnd, WireStart } from './schema.ts'
 
 const maxNameLength = 1_024
 
-/** A start as clients send it, whose ids are made here when it has none. @throws {Refusal} 422 */
+/** A start as clients send it, whose ids are made here when it has none. @throws {HttpError} 422 */
 export function readStart(wire: WireStart, wbUserId: string, place: string[]): { id: string; start: CallStart } {
   return {
     id: wire.id ?? newId(),
@@ -29,7 +29,7 @@ export function readStart(wire: WireStart, wbUserId: string, place: string[]): {
   }
 }
 
-/** An end as clients send it. @throws {Refusal} 422 */
+/** An end as clients send it. @throws {HttpError} 422 */
 export function readEnd(wire: WireEnd, place: string[]): CallEnd {
   return {
     endedAt: readTime(wire.ended_at, place, 'ended_at'),

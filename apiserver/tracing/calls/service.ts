@@ -1,6 +1,6 @@
 import { countCalls, streamCalls, type CallSelection, type StoredCall } from '../../../db/tracing/read-calls.ts'
 import { splitBySize } from '../../../lib/split-by-size.ts'
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { partBytes, type ReadMemory } from '../read-memory.ts'

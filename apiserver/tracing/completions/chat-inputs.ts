@@ -1,7 +1,7 @@
 import { chatLimitBytes, type ChatReader } from '../../inference/chat-reader.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
-import { unprocessable } from '../../refusal.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { fillMessages } from './template.ts'
 
@@ -21,7 +21,7 @@ export interface ChatInputs {
   templateVars: Record<string, unknown> | undefined
 }
 
-/** @throws {Refusal} 422, and as the reader does */
+/** @throws {HttpError} 422, and as the reader does */
 export function readInputs(text: JsonText, reader: ChatReader): ChatInputs {
   const given = reader.parse(text.bytes)
   const { value } = given

@@ -3,7 +3,7 @@ import { completeChat, type ChatCall, type ChatReply } from '../../inference/cha
 import { checkChat, prepareChat } from '../../inference/prepare-chat.ts'
 import { resolveModel, type ChatTarget } from '../../inference/resolve-model.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import type { TraceDeps } from '../deps.ts'
 import { buildChat, type ChatInputs } from './chat-inputs.ts'
 import { readPrompt } from './prompt.ts'
@@ -27,7 +27,7 @@ export interface AskedChat {
   isStream: boolean
 }
 
-/** Asks an engine as the gateway does, which also charges what is used. @throws {Refusal} when there is no answer */
+/** Asks an engine as the gateway does, which also charges what is used. @throws {HttpError} when there is no answer */
 export type AskEngine = () => Promise<ChatReply>
 
 /**
@@ -38,17 +38,17 @@ export async function openChat(
   deps: TraceDeps,
   completion: Completion,
   asked: AskedChat,
-): Promise<AskEngine | Refusal> {
+): Promise<AskEngine | HttpError> {
   const target = await orRefusal(resolveModel(deps.main.pool, completion.caller.entity, asked.inputs.model))
-  if (target instanceof Refusal) return () => Promise.reject(target)
+  if (target instanceof HttpError) return () => Promise.reject(target)
   const document = await orRefusal(fillChat(deps, completion, asked))
   // Clients send a request again for which there was no room.
-  const isPassing = document instanceof Refusal && (document.status === 429 || document.status >= 500)
+  const isPassing = document instanceof HttpError && (document.status === 429 || document.status >= 500)
   if (isPassing) throw document
-  if (document instanceof Refusal) return document
+  if (document instanceof HttpError) return document
   const ask = await orRefusal(prepareAsking(deps, completion, { document, target }))
   asked.reader.letGo()
-  return ask instanceof Refusal ? () => Promise.reject(ask) : ask
+  return ask instanceof HttpError ? () => Promise.reject(ask) : ask
 }
 
 async function fillChat(
@@ -72,11 +72,11 @@ async function prepareAsking(
   return () => completeChat(main, { caller, turn, project, memory, signal }, prepared)
 }
 
-async function orRefusal<T>(asked: Promise<T>): Promise<T | Refusal> {
+async function orRefusal<T>(asked: Promise<T>): Promise<T | HttpError> {
   try {
     return await asked
   } catch (error) {
-    if (error instanceof Refusal) return error
+    if (error instanceof HttpError) return error
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { isObject } from '../../../lib/json/is-object.ts'
 import { rawObject, rawText } from '../../../lib/json/raw.ts'
 import type { ChatReply } from '../../inference/chat.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { cleanJson } from '../../../lib/json/clean.ts'
 import { readJson } from '../../../lib/json/read-json.ts'
 import { JsonText, writeJsonText } from '../../../lib/json/json-text.ts'
@@ -14,9 +14,9 @@ import type { Outcome } from './tracked-call.ts'
 type Whole = Outcome & { output: JsonText }
 
 /** Answers with the whole reply of an engine, or with why there is none: in `response.error`, where clients look for it. */
-export async function createCompletion(completion: Completion, ask: AskEngine | Refusal): Promise<string> {
+export async function createCompletion(completion: Completion, ask: AskEngine | HttpError): Promise<string> {
   const { tracked } = completion
-  if (ask instanceof Refusal) return presentAnswer(writeFailure(`Failed to resolve prompt: ${ask.message}`), null)
+  if (ask instanceof HttpError) return presentAnswer(writeFailure(`Failed to resolve prompt: ${ask.message}`), null)
   const whole = await askWhole(completion, ask)
   await tracked?.end(whole)
   return presentAnswer(whole, tracked?.id ?? null)
@@ -27,7 +27,7 @@ async function askWhole(completion: Completion, ask: AskEngine): Promise<Whole> 
     return await readWhole(await ask())
   } catch (error) {
     if (completion.signal.aborted) await completion.tracked?.end({ output: null, exception: clientLeft })
-    else if (error instanceof Refusal) return writeFailure(error.message)
+    else if (error instanceof HttpError) return writeFailure(error.message)
     throw error
   }
 }

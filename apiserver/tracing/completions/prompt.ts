@@ -1,4 +1,4 @@
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import type { ChatReader } from '../../inference/chat-reader.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
@@ -15,7 +15,7 @@ const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
  * The messages of a prompt that is named by a reference, or within the project as `NAME` or `NAME:VERSION`.
  *
  * @throws {TraceRefusal} when there is none
- * @throws {Refusal} when it is larger than a chat may be
+ * @throws {HttpError} when it is larger than a chat may be
  */
 export async function readPrompt(
   deps: Pick<TraceDeps, 'pool' | 'projects'>,

@@ -1,6 +1,6 @@
-import { toRefusal } from '../../middleware/errors.ts'
+import { toRefusal } from '../../answer-errors.ts'
 import { ExcessMemory } from '../../accounts/limits/excess-memory.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import type { TraceDeps } from '../deps.ts'
 import { writeJsonText } from '../../../lib/json/json-text.ts'
 import { clientLeft, type AskEngine, type Completion } from './chat.ts'
@@ -17,10 +17,10 @@ const freeReplyBytes = 64 * 1024
 export async function* streamCompletion(
   { log }: Pick<TraceDeps, 'log'>,
   completion: Completion,
-  ask: AskEngine | Refusal,
+  ask: AskEngine | HttpError,
 ): AsyncGenerator<string> {
   const { tracked, signal, memory } = completion
-  if (ask instanceof Refusal) {
+  if (ask instanceof HttpError) {
     yield writeLine({ error: `Failed to resolve and apply prompt: ${ask.message}` })
     return
   }

@@ -1,5 +1,5 @@
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import { measurePart, type CallPart, type CallStart } from '../calls/parts.ts'
 import type { TraceDeps } from '../deps.ts'
 import { newId } from '../ids.ts'
@@ -42,7 +42,7 @@ export class TrackedCall {
   readonly #start: CallStart
   readonly #incoming: IncomingBytes
 
-  /** @throws {Refusal} 403 when the entity may not store its inputs */
+  /** @throws {HttpError} 403 when the entity may not store its inputs */
   constructor({ calls, projects }: Pick<TraceDeps, 'calls' | 'projects'>, place: Place, asked: TrackedRequest) {
     this.#calls = calls
     this.#projects = projects

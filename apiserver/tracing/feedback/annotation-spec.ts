@@ -1,5 +1,5 @@
 import { turnOf } from '../../accounts/limits/turn.ts'
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
 import { badRequest } from '../refusals.ts'

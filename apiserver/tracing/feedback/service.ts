@@ -8,8 +8,8 @@ import {
 } from '../../../db/tracing/feedback.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import { rawList, rawText, type RawJson } from '../../../lib/json/raw.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { unprocessable, type Fault } from '../../refusal.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import type { TraceDeps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import type { Project } from '../projects.ts'
@@ -20,7 +20,7 @@ import { presentOfCall } from './present.ts'
 import { checkFeedback } from './rules.ts'
 import type { WireFeedback } from './schema.ts'
 
-/** @throws {Refusal} 400 for what breaks a rule, 422 for a payload that is no object */
+/** @throws {HttpError} 400 for what breaks a rule, 422 for a payload that is no object */
 export async function createFeedback(deps: TraceDeps, caller: Caller, wire: WireFeedback): Promise<StoredFeedback> {
   const item = await readFeedback(new AnnotationChecks(deps, caller), { deps, caller, wire, loc: ['body'] })
   const project = await deps.projects.open(caller, wire.project_id)
@@ -43,7 +43,7 @@ export async function replaceWith(
  * Stores all or nothing. Clients find the item that is not taken by sending parts of the batch, but only after a 422:
  * any other refusal would cost them the whole of it.
  *
- * @throws {Refusal} 422 with the first item that breaks a rule
+ * @throws {HttpError} 422 with the first item that breaks a rule
  */
 export async function createBatch(deps: TraceDeps, caller: Caller, batch: WireFeedback[]): Promise<StoredFeedback[]> {
   const items: (NewFeedback & { projectId: string })[] = []
@@ -80,7 +80,7 @@ async function storeBatch(
 }
 
 /** What an item breaks, as a fault of the batch. A project that is somebody else's stays a refusal of everything. */
-async function catchFault(read: () => Promise<NewFeedback>, loc: string[]): Promise<NewFeedback | Fault> {
+async function catchFault(read: () => Promise<NewFeedback>, loc: string[]): Promise<NewFeedback | ValidationIssue> {
   try {
     return await read()
   } catch (error) {

@@ -1,7 +1,7 @@
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { memoryPlan, toResourceLimits } from '../../accounts/limits/memory-plan.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { ThreadPool } from '../../threads/thread-pool.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
 
@@ -33,7 +33,7 @@ export class ValueChecker {
   /**
    * Entities take turns. A schema that takes too much time or memory, or is longer than 64 KiB, is a bad one.
    *
-   * @throws {Refusal} 429 when too much is being checked already
+   * @throws {HttpError} 429 when too much is being checked already
    */
   async check(task: CheckTask, turn: Turn): Promise<CheckOutcome> {
     if (task.schema.length > maxSchemaLength) return 'bad schema'
@@ -48,7 +48,7 @@ export class ValueChecker {
   }
 }
 
-function tooMany(entity: string): Refusal {
+function tooMany(entity: string): HttpError {
   const detail = `Too many annotations of ${entity} are being checked, or of all entities; send these again in some seconds.`
-  return new Refusal(429, detail, { 'Retry-After': '10' })
+  return new HttpError(429, detail, { 'Retry-After': '10' })
 }

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { BusboyInstance } from '@fastify/busboy'
-import { feedForm, openFormParser, refuseForm } from '../../http/forms.ts'
+import { feedForm, openFormParser, refuseForm } from '../../../lib/http/multipart.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { openAnyBody } from '../../middleware/body.ts'
-import { Refusal, unprocessable } from '../../refusal.ts'
+import type { RequestContext } from '../../accounts/context.ts'
+import { openAnyBody } from '../../../lib/http/body.ts'
+import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import type { TraceDeps } from '../deps.ts'
 import { tooLarge } from '../refusals.ts'
 import { discardContent, takeContent, type FileContent } from './content.ts'
@@ -22,7 +22,7 @@ const fileField = 'file'
 /**
  * Reads a multipart body while it comes; no more is read than is written.
  *
- * @throws {Refusal} 422 for what is no such form, 413, 403 when the entity may not store so much; nothing is left behind then
+ * @throws {HttpError} 422 for what is no such form, 413, 403 when the entity may not store so much; nothing is left behind then
  */
 export async function readFileForm(
   deps: Pick<TraceDeps, 'artifacts' | 'config'>,
@@ -35,7 +35,7 @@ export async function readFileForm(
     return await reading.finish()
   } catch (error) {
     await reading.discard()
-    if (error instanceof Refusal) throw error.status === 413 ? tooLarge() : error
+    if (error instanceof HttpError) throw error.status === 413 ? tooLarge() : error
     throw reading.isBroken ? refuseForm('it ends too early') : error
   }
 }
@@ -47,7 +47,7 @@ class FormReading {
   readonly #fields = new Map<string, string>()
   #stream: Readable | undefined
   #content: Promise<FileContent> | undefined
-  #refusal: Refusal | undefined
+  #refusal: HttpError | undefined
   isBroken = false
 
   constructor(deps: Pick<TraceDeps, 'artifacts' | 'config'>, parser: BusboyInstance) {

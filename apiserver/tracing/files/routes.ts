@@ -1,6 +1,6 @@
 import { sumFiles } from '../../../db/tracing/files.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { RequestContext } from '../../middleware/context.ts'
+import type { RequestContext } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { discardContent } from './content.ts'

@@ -37,7 +37,7 @@ function routeTags(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, params, body }) => {
       checkTags(body.tags)
       const project = await deps.projects.find(caller, body.project_id)
-      const version = await readVersion(deps, project, { objectId: params['object_id']!, digest: params['digest']! })
+      const version = await readVersion(deps, project, { objectId: params.object_id, digest: params.digest })
       await addTags(deps.pool, project.number, { ...version, tags: body.tags })
       return {}
     },
@@ -48,7 +48,7 @@ function routeTags(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, params, body }) => {
       checkNames(body.tags)
       const project = await deps.projects.find(caller, body.project_id)
-      const version = await readVersion(deps, project, { objectId: params['object_id']!, digest: params['digest']! })
+      const version = await readVersion(deps, project, { objectId: params.object_id, digest: params.digest })
       await removeTags(deps.pool, project.number, { ...version, tags: body.tags })
       return {}
     },
@@ -78,7 +78,7 @@ function routeAliases(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, params, body }) => {
       checkAliases(body.aliases)
       const project = await deps.projects.find(caller, body.project_id)
-      const version = await readVersion(deps, project, { objectId: params['object_id']!, digest: body.digest })
+      const version = await readVersion(deps, project, { objectId: params.object_id, digest: body.digest })
       await setAliases(deps.pool, project.number, { ...version, aliases: body.aliases })
       return {}
     },
@@ -87,7 +87,7 @@ function routeAliases(api: TraceApi, deps: TraceDeps): void {
     `${path}/remove`,
     { tag, summary: 'Remove aliases from an object', body: aliasesRemoveSchema, answer: emptySchema },
     async ({ caller, params, body }) => {
-      const objectId = params['object_id']!
+      const objectId = params.object_id
       checkObjectId(objectId)
       checkNames(body.aliases)
       const project = await deps.projects.find(caller, body.project_id)

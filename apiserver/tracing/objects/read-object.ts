@@ -19,7 +19,7 @@ export interface ObjectPlace {
  * A version that is there, with the text of its value, which `reading` counts.
  *
  * @throws {TraceRefusal} 404; with `deleted_at` when it was deleted
- * @throws {Refusal} 413, 429 or 503 when there is no memory for it
+ * @throws {HttpError} 413, 429 or 503 when there is no memory for it
  */
 export async function readObject(
   { pool, reading }: Pick<TraceDeps, 'pool'> & { reading: ReadMemory },

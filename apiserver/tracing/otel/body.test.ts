@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { RequestContext } from '../../middleware/context.ts'
+import type { RequestContext } from '../../accounts/context.ts'
 import { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { readOtlpBody } from './body.ts'
 

@@ -1,8 +1,8 @@
 import type { Transform } from 'node:stream'
 import { createGunzip, createInflate, createInflateRaw } from 'node:zlib'
-import { openAnyBody } from '../../middleware/body.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { Refusal } from '../../refusal.ts'
+import { openAnyBody } from '../../../lib/http/body.ts'
+import type { RequestContext } from '../../accounts/context.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { badRequest, tooLarge, TraceRefusal } from '../refusals.ts'
 import { bodyLimitBytes } from '../trace-api.ts'
@@ -31,7 +31,7 @@ export async function readOtlpBody(held: RequestReservation, ctx: RequestContext
     held.drop(bytes.length)
     return inflated
   } catch (error) {
-    throw error instanceof Refusal && error.status === 413 ? tooLarge() : error
+    throw error instanceof HttpError && error.status === 413 ? tooLarge() : error
   }
 }
 
@@ -46,7 +46,7 @@ async function* inflate(bytes: Buffer, encoding: string, inflater: Transform): A
       yield chunk
     }
   } catch (error) {
-    throw error instanceof Refusal ? error : badRequest(`The body is not valid ${encoding}.`)
+    throw error instanceof HttpError ? error : badRequest(`The body is not valid ${encoding}.`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { Caller, RequestContext } from '../../middleware/context.ts'
+import type { Caller, RequestContext } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { optional } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'

@@ -1,4 +1,4 @@
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import type { Project, Projects } from '../projects.ts'
 import { badRequest, tooLarge } from '../refusals.ts'
 import { writeResource } from './otel-dump.ts'

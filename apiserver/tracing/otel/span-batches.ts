@@ -25,7 +25,7 @@ export class SpanBatches {
     this.#incoming = incoming
   }
 
-  /** @throws {Refusal} 429 or 503 when there is no memory for the call */
+  /** @throws {HttpError} 429 or 503 when there is no memory for the call */
   async add(project: Project, call: CallPart): Promise<void> {
     const size = measurePart(call)
     this.#memory.add(size)
@@ -37,7 +37,7 @@ export class SpanBatches {
     if (this.#count >= maxCalls || this.#bytes >= maxBytes) await this.flush()
   }
 
-  /** Everything that was added is durable when it resolves. @throws {Refusal} 403 when its entity may not store so much */
+  /** Everything that was added is durable when it resolves. @throws {HttpError} 403 when its entity may not store so much */
   async flush(): Promise<void> {
     // Calls take far more than the request, which repeats a resource for all of its spans only once.
     this.#incoming.add(this.#bytes)

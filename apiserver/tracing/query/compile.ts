@@ -13,7 +13,7 @@ import { checkSize, writeParts } from './sql-size.ts'
 /**
  * SQL that is true for the rows that a query (what stands in its `$expr`) matches, and false or null for all others.
  *
- * @throws {Refusal} 422 for what is no operation, 403 for unknown fields, 400 for values that fit nothing
+ * @throws {HttpError} 422 for what is no operation, 403 for unknown fields, 400 for values that fit nothing
  */
 export function compileCondition(expr: unknown, fields: Fields, params: SqlParams): string {
   const expression = readExpression(expr)

@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json/is-object.ts'
-import { unprocessable } from '../../refusal.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
 import { badRequest } from '../refusals.ts'
 
 export type Literal = string | number | boolean | null
@@ -31,7 +31,7 @@ const maxOperands = 10_000
 /**
  * Reads what stands in `$expr`.
  *
- * @throws {Refusal} 422 for what has not the form of an operation, 400 for what is empty or too large
+ * @throws {HttpError} 422 for what has not the form of an operation, 400 for what is empty or too large
  */
 export function readExpression(written: unknown): Expression {
   return new ExpressionReader().read(written, ['body', 'query', '$expr'])

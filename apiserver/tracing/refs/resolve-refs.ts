@@ -1,4 +1,4 @@
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { truncate } from '../truncate.ts'
 import type { Project } from '../projects.ts'
@@ -38,7 +38,7 @@ export async function resolveRefs(
  * The same for references that stand in the payloads of a project, of which anything may be wrong: what leads to no value
  * in this project, or to too much to be read together, is not in the answer.
  *
- * @throws {Refusal} 413, 429 or 503 when there is no memory for it
+ * @throws {HttpError} 413, 429 or 503 when there is no memory for it
  */
 export async function resolveStoredRefs(
   { pool, reading }: Pick<TraceDeps, 'pool'> & { reading: Pick<ReadMemory, 'add'> },

@@ -3,9 +3,9 @@ import { withTransaction } from '../../../db/pool.ts'
 import { recordAct } from '../../../db/accounts/audit-log.ts'
 import { findRetention, setRetention } from '../../../db/retention/traces.ts'
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { notFound } from '../../refusal.ts'
-import { nullable } from '../../validation/nullable.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { isTracedName, Projects } from '../projects.ts'
 
 // A hundred years.
@@ -15,7 +15,7 @@ const path = '/v1/preview/projects/{project}/trace-retention'
 const retentionSchema = Type.Object({ days: nullable(Type.Integer({ minimum: 1, maximum: maxDays })) })
 
 /** How long a project keeps its calls; a part of the interface that is ours alone. */
-export function routeTraceRetention(api: Api, { pool, tracing }: Deps): void {
+export function routeTraceRetention(api: RestApi, { pool, tracing }: Deps): void {
   const projects = new Projects(tracing)
   const nameOf = (project: string) => {
     if (!isTracedName(project) || project.includes('/')) throw notFound('Project')
@@ -26,7 +26,7 @@ export function routeTraceRetention(api: Api, { pool, tracing }: Deps): void {
     path,
     { tag: 'Tracing', summary: 'Read how long the calls of a project are kept', answer: retentionSchema },
     async ({ caller, params }) => {
-      const { number } = await projects.find(caller, `${caller.entity}/${nameOf(params['project']!)}`)
+      const { number } = await projects.find(caller, `${caller.entity}/${nameOf(params.project)}`)
       return { days: await findRetention(tracing, number) }
     },
   )
@@ -45,7 +45,7 @@ export function routeTraceRetention(api: Api, { pool, tracing }: Deps): void {
     },
     async ({ caller, params, body: { days } }) => {
       const { entity, keyId: actor } = caller
-      const subject = nameOf(params['project']!)
+      const subject = nameOf(params.project)
       const { number } = await projects.open(caller, `${entity}/${subject}`)
       // Traces may lie in another database. What is written down first may then fail, and what is done is always written down.
       const act = { entity, actor, action: 'trace_retention.set', subject, details: { days } } as const

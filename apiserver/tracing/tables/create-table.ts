@@ -13,7 +13,7 @@ export const maxDigests = 1_000_000
 /** What the client has computed, if it has. */
 type Expected = string | null | undefined
 
-/** Makes a table of rows; its digest and theirs. @throws {Refusal} 409 for another digest, and what digestRows throws */
+/** Makes a table of rows; its digest and theirs. @throws {HttpError} 409 for another digest, and what digestRows throws */
 export async function createTable(
   deps: Pick<TraceDeps, 'pool' | 'inspector'> & { turn: Turn },
   project: Project,

@@ -1,4 +1,4 @@
-import { unprocessable } from '../../refusal.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
@@ -18,7 +18,7 @@ export interface RowDeps extends Pick<TraceDeps, 'inspector'> {
 /**
  * Digests of rows, in their order; other requests are served meanwhile.
  *
- * @throws {Refusal} 422 for a row that is no object, 413 for more rows than are taken at once
+ * @throws {HttpError} 422 for a row that is no object, 413 for more rows than are taken at once
  */
 export async function digestRows(deps: RowDeps, rows: JsonText, place: string[]): Promise<string[]> {
   if (rows.first !== '[') throw unprocessable({ loc: place, msg: 'Input should be a valid list', type: 'list_type' })
@@ -32,7 +32,7 @@ export async function digestRows(deps: RowDeps, rows: JsonText, place: string[])
   return digests
 }
 
-/** @throws {Refusal} 422 when it is no object */
+/** @throws {HttpError} 422 when it is no object */
 export async function digestRow({ inspector, turn }: RowDeps, row: string, place: string[]): Promise<string> {
   if (row.startsWith('{')) return (await inspector.inspect({ val: row }, turn)).digest
   throw unprocessable({ loc: place, msg: 'Input should be a valid dictionary', type: 'dict_type' })

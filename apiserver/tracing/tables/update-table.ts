@@ -1,5 +1,5 @@
 import { addTable, readOrder } from '../../../db/tracing/tables.ts'
-import { unprocessable } from '../../refusal.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
 import { truncate } from '../truncate.ts'
 import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../digests.ts'
@@ -20,7 +20,7 @@ type Update = TableUpdates['updates'][number]
  * Makes a table of another one's rows, with changes made one after the other; the other stays as it is. Answers the new
  * table's digest, and for each change the digest of the row that was added or taken away.
  *
- * @throws {Refusal} 404 for an unknown table, 400 for places behind its end, 422 for what is no change, 413 for too many
+ * @throws {HttpError} 404 for an unknown table, 400 for places behind its end, 422 for what is no change, 413 for too many
  */
 export async function updateTable(
   { pool, ...deps }: Pick<TraceDeps, 'pool'> & RowDeps,

@@ -1,6 +1,6 @@
-import { requireRole } from '../../middleware/auth.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { Refusal } from '../../refusal.ts'
+import { requireRole } from '../../accounts/keys/require-key.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import type { TraceDeps } from '../deps.ts'
 import { badRequest } from '../refusals.ts'
 import type { TraceApi } from '../trace-api.ts'
@@ -25,7 +25,7 @@ export function routeGraphql(api: TraceApi, deps: TraceDeps): void {
         return { data: await answerOperation(deps, caller, body) }
       } catch (error) {
         // What is not the request's fault, such as a database that is away, must reach the client as a status: it asks again.
-        if (error instanceof Refusal && error.status < 500) return { errors: [presentRefusal(error)] }
+        if (error instanceof HttpError && error.status < 500) return { errors: [presentRefusal(error)] }
         throw error
       }
     },
@@ -55,6 +55,6 @@ function readProjectId(caller: Caller, name: unknown, entity: unknown): string {
 }
 
 /** Clients tell people that they have no access by the code. */
-function presentRefusal({ status, message }: Refusal) {
+function presentRefusal({ status, message }: HttpError) {
   return status === 403 ? { message, extensions: { code: 'PERMISSION_ERROR' } } : { message }
 }

@@ -1,7 +1,8 @@
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { isRetry } from '../../http/retry.ts'
-import { listOf } from '../../http/page.ts'
+import type { PathParams } from '../../../lib/http/operation.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import { isRetry } from '../../../lib/http/retry.ts'
+import { listOf } from '../../../lib/http/page.ts'
 import { presentAlias, presentAliasList } from './present.ts'
 import { aliasBodySchema, aliasDeletionSchema, aliasSchema } from './schema.ts'
 import { deleteModelAlias, listModelAliases, putAlias, type AliasPlace } from './service.ts'
@@ -9,9 +10,9 @@ import { deleteModelAlias, listModelAliases, putAlias, type AliasPlace } from '.
 const tag = 'Models'
 const path = '/v1/preview/models/{model_id}/aliases'
 
-export function routeAliases(api: Api, deps: Deps): void {
+export function routeAliases(api: RestApi, deps: Deps): void {
   api.get(path, { tag, summary: "List a model's aliases", answer: listOf(aliasSchema) }, async ({ caller, params }) =>
-    presentAliasList(await listModelAliases(deps, caller.entity, params['model_id']!)),
+    presentAliasList(await listModelAliases(deps, caller.entity, params.model_id)),
   )
 
   api.put(
@@ -33,6 +34,6 @@ export function routeAliases(api: Api, deps: Deps): void {
   )
 }
 
-function placeOf(entity: string, params: Record<string, string>): AliasPlace {
-  return { entity, modelId: params['model_id']!, alias: params['alias']! }
+function placeOf(entity: string, params: PathParams<`${typeof path}/{alias}`>): AliasPlace {
+  return { entity, modelId: params.model_id, alias: params.alias }
 }

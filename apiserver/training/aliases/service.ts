@@ -3,7 +3,7 @@ import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/m
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
-import { notFound, unprocessable } from '../../refusal.ts'
+import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
 import { getModel } from '../models/service.ts'
 import type { AliasDeletion } from './schema.ts'
 

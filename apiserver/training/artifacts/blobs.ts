@@ -7,8 +7,8 @@ import type { Spooled } from '../../../artifacts/store/spool.ts'
 import { sumSizes } from '../../../artifacts/store/sum-sizes.ts'
 import type { Deps } from '../../deps.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { notFound, Refusal, unprocessable } from '../../refusal.ts'
+import type { RequestContext } from '../../accounts/context.ts'
+import { notFound, HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { keepBlob, spoolUpload, storeOrRefuse, uploadTooLarge } from './store-files.ts'
 import { withUpload } from './upload.ts'
 
@@ -38,7 +38,7 @@ interface Part {
   end: number
 }
 
-/** @throws {Refusal} 404 when nothing of it is there */
+/** @throws {HttpError} 404 when nothing of it is there */
 export async function readBlobState(deps: Deps, name: BlobName): Promise<BlobState> {
   const state = await findState(deps, name)
   if (state.size === 0 && !state.complete) throw notFound('File')
@@ -49,7 +49,7 @@ export async function readBlobState(deps: Deps, name: BlobName): Promise<BlobSta
  * Takes a file, or the next part of it. What came before the connection broke is kept, so that the client can ask how
  * much is there and go on from there; the whole is accepted only when it has the digest that the path promises.
  *
- * @throws {Refusal} 409 where a part would leave a gap, 422 when the bytes have another digest: all is dropped then
+ * @throws {HttpError} 409 where a part would leave a gap, 422 when the bytes have another digest: all is dropped then
  */
 export async function receiveBlob(deps: Deps, name: BlobName, ctx: RequestContext): Promise<BlobState> {
   const span = readSpan(ctx)
@@ -86,7 +86,7 @@ async function keepReceived(
   const isWhole = span.start === 0 && !spooled.broken && (span.total ?? spooled.size) === spooled.size
   if (isWhole) return finishBlob(deps, name, spooled)
   await keepPart(deps, name, span.start, spooled)
-  if (spooled.broken) throw new Refusal(400, 'The body ended too early.', { Connection: 'close' })
+  if (spooled.broken) throw new HttpError(400, 'The body ended too early.', { Connection: 'close' })
   const parts = await listParts(deps, name)
   const size = measure(parts)
   if (span.total === undefined || size < span.total) return { digest: name.digest, size, complete: false }
@@ -157,7 +157,7 @@ async function* readParts(deps: Deps, parts: Part[]): AsyncGenerator<Uint8Array>
   }
 }
 
-/** @throws {Refusal} 422 for a Content-Range that says nothing, or something else than the body's length */
+/** @throws {HttpError} 422 for a Content-Range that says nothing, or something else than the body's length */
 function readSpan(ctx: RequestContext): Span {
   const given = ctx.get('Content-Range')
   if (given === '') return { start: 0, total: undefined }
@@ -171,6 +171,6 @@ function readSpan(ctx: RequestContext): Span {
   return { start, total }
 }
 
-function gap(size: number): Refusal {
-  return new Refusal(409, `${size} bytes are there; go on from there.`)
+function gap(size: number): HttpError {
+  return new HttpError(409, `${size} bytes are there; go on from there.`)
 }

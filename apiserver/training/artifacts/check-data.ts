@@ -19,7 +19,7 @@ export interface CheckPlan {
   turn: Turn
 }
 
-/** Looks at a file that came in. @throws {Refusal} 422 with the bad lines of data of SFT */
+/** Looks at a file that came in. @throws {HttpError} 422 with the bad lines of data of SFT */
 export async function checkData(
   { bodies }: Deps,
   { path, spooled }: { path: string; spooled: Spooled },

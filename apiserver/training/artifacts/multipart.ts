@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream'
 import type { BusboyInstance } from '@fastify/busboy'
 import type { Spooled } from '../../../artifacts/store/spool.ts'
 import type { Deps } from '../../deps.ts'
-import { feedForm, openFormParser, refuseForm } from '../../http/forms.ts'
+import { feedForm, openFormParser, refuseForm } from '../../../lib/http/multipart.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { Refusal } from '../../refusal.ts'
+import type { RequestContext } from '../../accounts/context.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { maxFiles } from './schema.ts'
 import { spoolUpload, uploadTooLarge } from './store-files.ts'
 
@@ -21,7 +21,7 @@ const limits = { files: maxFiles, fields: 100, parts: maxFiles + 100, fieldSize:
 /**
  * Reads a multipart body while it comes, each file into a local file of its own; no more is read than is written.
  *
- * @throws {Refusal} nothing is left behind then
+ * @throws {HttpError} nothing is left behind then
  */
 export async function readMultipart(deps: Deps, ctx: RequestContext, incoming: IncomingBytes): Promise<Form> {
   const reading = new FormReading(deps, openFormParser(ctx, { preservePath: true, limits }))
@@ -30,7 +30,7 @@ export async function readMultipart(deps: Deps, ctx: RequestContext, incoming: I
     return await reading.finish()
   } catch (error) {
     await reading.discard()
-    throw error instanceof Refusal ? error : endedEarly()
+    throw error instanceof HttpError ? error : endedEarly()
   }
 }
 
@@ -41,7 +41,7 @@ class FormReading {
   readonly #files: Promise<{ path: string; spooled: Spooled }>[] = []
   readonly #done: Promise<void>
   #metadata: string | undefined
-  #refusal: Refusal | undefined
+  #refusal: HttpError | undefined
 
   constructor(deps: Deps, parser: BusboyInstance) {
     this.#deps = deps
@@ -91,7 +91,7 @@ class FormReading {
     const spooled = spoolUpload(this.#deps, stream, { maxBytes: this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES })
     const file = spooled.then((taken) => ({ path, spooled: taken }))
     file.catch((error: unknown) => {
-      if (error instanceof Refusal) this.#refusal ??= error
+      if (error instanceof HttpError) this.#refusal ??= error
       // The parser waits for its reader; there is nobody any more.
       stream.resume()
     })
@@ -99,6 +99,6 @@ class FormReading {
   }
 }
 
-function endedEarly(): Refusal {
+function endedEarly(): HttpError {
   return refuseForm('it ends too early')
 }

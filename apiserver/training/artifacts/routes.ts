@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
 import { keyOf } from '../../../artifacts/layout.ts'
-import type { ByteRange } from '../../../artifacts/store/store.ts'
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { sendFile } from '../../http/send-file.ts'
-import { notFound, unprocessable } from '../../refusal.ts'
-import { listOf, presentPage } from '../../http/page.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import type { ByteRange } from '../../../lib/http/ranges.ts'
+import { sendFile } from '../../../lib/http/send-file.ts'
+import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
+import { listOf, presentPage } from '../../../lib/http/page.ts'
+import { openArtifact } from '../open-artifact.ts'
 import { readBlobState, receiveBlob } from './blobs.ts'
 import { nameArtifact, nameUpload, nameVersion } from './names.ts'
 import { presentArtifact } from './present.ts'
@@ -19,12 +20,12 @@ const bytes = Type.String({ format: 'binary' })
 const digestPattern = /^[0-9a-f]{64}$/
 
 /** Uploaded data sets: versions that never change, their files, and the files that are still on their way. */
-export function routeArtifacts(api: Api, deps: Deps): void {
+export function routeArtifacts(api: RestApi, deps: Deps): void {
   routeVersions(api, deps)
   routeBlobs(api, deps)
 }
 
-function routeVersions(api: Api, deps: Deps): void {
+function routeVersions(api: RestApi, deps: Deps): void {
   api.put(
     path,
     {
@@ -78,16 +79,17 @@ function routeVersions(api: Api, deps: Deps): void {
     },
     async ({ ctx, caller, params }) => {
       const version = await getVersion(deps, nameVersion(caller, params))
-      const file = version.files.find((each) => each.path === params['path'])
+      const file = version.files.find((each) => each.path === params.path)
       if (!file) throw notFound('File')
       const { digest, size } = file
-      const open = (range?: ByteRange) => deps.artifacts.open(keyOf('blob', { entity: version.entity, digest }), range)
+      const open = (range?: ByteRange) =>
+        openArtifact(deps.artifacts, keyOf('blob', { entity: version.entity, digest }), range)
       await sendFile(ctx, { name: file.path, type: 'application/octet-stream', digest, size, open })
     },
   )
 }
 
-function routeBlobs(api: Api, deps: Deps): void {
+function routeBlobs(api: RestApi, deps: Deps): void {
   api.put(
     `${path}/blobs/{digest}`,
     {
@@ -108,7 +110,7 @@ function routeBlobs(api: Api, deps: Deps): void {
     { tag, summary: 'Read how much of a file is there', answer: blobSchema },
     async ({ ctx, caller, params }) => {
       const { entity } = nameArtifact(caller, params)
-      const digest = params['digest'] ?? ''
+      const { digest } = params
       if (!digestPattern.test(digest)) throw notFound('File')
       const state = await readBlobState(deps, { entity, digest })
       // For those who ask with HEAD.
@@ -118,7 +120,7 @@ function routeBlobs(api: Api, deps: Deps): void {
   )
 }
 
-function readDigest({ digest = '' }: Record<string, string>): string {
+function readDigest({ digest }: { digest: string }): string {
   if (digestPattern.test(digest)) return digest
   const msg = 'Value error, a file is known by its sha256 in 64 small hexadecimal digits'
   throw unprocessable({ loc: ['path', 'digest'], msg, type: 'value_error' })

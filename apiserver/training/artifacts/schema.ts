@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isObject } from '../../../lib/json/is-object.ts'
-import { nullable } from '../../validation/nullable.ts'
-import { orderedPageQuery } from '../../http/page.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
+import { orderedPageQuery } from '../../../lib/http/page.ts'
 
 export const maxFiles = 1000
 const maxPathLength = 512

@@ -6,12 +6,12 @@ import { keyOf } from '../../../artifacts/layout.ts'
 import { SourceTooLarge, spoolSource, type Spooled } from '../../../artifacts/store/spool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireStorage } from '../../accounts/limits/service.ts'
-import { Refusal, unavailable } from '../../refusal.ts'
+import { HttpError, unavailable } from '../../../lib/http/http-error.ts'
 
 /**
  * Spools what a client sends into a local file; `count` is told of its bytes as they come.
  *
- * @throws {Refusal} 413 when it is too much, 503 when the store takes no writes, and what `count` throws
+ * @throws {HttpError} 413 when it is too much, 503 when the store takes no writes, and what `count` throws
  */
 export async function spoolUpload(
   deps: Deps,
@@ -22,12 +22,12 @@ export async function spoolUpload(
     return await spoolSource(deps.artifacts, source, bounds)
   } catch (error) {
     if (error instanceof SourceTooLarge) throw uploadTooLarge(deps)
-    if (error instanceof Refusal) throw error
+    if (error instanceof HttpError) throw error
     throw notStored(deps, error)
   }
 }
 
-/** Puts a spooled file into the store under its digest, and notes it. @throws {Refusal} 403 when the entity has no room */
+/** Puts a spooled file into the store under its digest, and notes it. @throws {HttpError} 403 when the entity has no room */
 export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Promise<Blob> {
   const { digest, size } = spooled
   const key = keyOf('blob', { entity, digest })
@@ -57,7 +57,7 @@ async function requireRoom(deps: Deps, entity: string, { file, size }: Spooled):
   }
 }
 
-/** @throws {Refusal} 503 */
+/** @throws {HttpError} 503 */
 export async function storeOrRefuse<T>(deps: Deps, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -66,12 +66,12 @@ export async function storeOrRefuse<T>(deps: Deps, work: () => Promise<T>): Prom
   }
 }
 
-export function uploadTooLarge({ config }: Deps): Refusal {
+export function uploadTooLarge({ config }: Deps): HttpError {
   const detail = `The upload is larger than ${config.TRAINYARD_UPLOAD_LIMIT_BYTES} bytes.`
-  return new Refusal(413, detail, { Connection: 'close' })
+  return new HttpError(413, detail, { Connection: 'close' })
 }
 
-function notStored({ log }: Deps, error: unknown): Refusal {
+function notStored({ log }: Deps, error: unknown): HttpError {
   log.error({ error }, 'upload not stored')
   return unavailable('The upload could not be stored: the artifact store takes no writes at the moment.', 10)
 }

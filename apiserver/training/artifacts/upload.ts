@@ -5,10 +5,10 @@ import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import { parseJson } from '../../../lib/json/document.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import { linger } from '../../middleware/body.ts'
-import type { Caller, RequestContext } from '../../middleware/context.ts'
-import { Refusal, unprocessable } from '../../refusal.ts'
-import { compileBody } from '../../validation/compile.ts'
+import { linger } from '../../../lib/http/body.ts'
+import type { Caller, RequestContext } from '../../accounts/context.ts'
+import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
+import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { checkData, checkStoredData, type CheckPlan, type DataCheck } from './check-data.ts'
 import { readMultipart, type Form } from './multipart.ts'
 import { isFilePath, isMetadata, manifestSchema } from './schema.ts'
@@ -43,7 +43,7 @@ export async function receiveContent(deps: Deps, request: UploadRequest): Promis
  * Lets an upload's body in, after all that can be refused before reading, and counts it until `work` is through; what lies
  * `beside` counts too.
  *
- * @throws {Refusal} 403, 413, 415, 429
+ * @throws {HttpError} 403, 413, 415, 429
  */
 export async function withUpload<T>(
   deps: Deps,
@@ -51,7 +51,7 @@ export async function withUpload<T>(
   work: (incoming: IncomingBytes) => Promise<T>,
   beside?: () => Promise<number>,
 ): Promise<T> {
-  if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new Refusal(415, 'Compressed bodies are not taken.')
+  if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new HttpError(415, 'Compressed bodies are not taken.')
   if ((ctx.request.length ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
   const incoming = await deps.storage.receive(ctx, beside)
   try {
@@ -74,7 +74,7 @@ function receiveFile(deps: Deps, { ctx, caller, file, check }: UploadRequest): P
     incoming.end()
     if (spooled.broken) {
       await rm(spooled.file, { force: true })
-      throw new Refusal(400, 'The body ended too early.', { Connection: 'close' })
+      throw new HttpError(400, 'The body ended too early.', { Connection: 'close' })
     }
     try {
       await checkData(deps, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
@@ -131,7 +131,7 @@ function parseMetadata(text: string): unknown {
   }
 }
 
-/** @throws {Refusal} 422 */
+/** @throws {HttpError} 422 */
 function checkMetadata(metadata: unknown): Record<string, unknown> {
   if (isMetadata(metadata)) return metadata
   const msg = 'Value error, metadata is a JSON object of at most 65536 characters'

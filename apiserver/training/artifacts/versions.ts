@@ -9,9 +9,9 @@ import {
   type ArtifactVersion,
 } from '../../../db/artifacts/versions.ts'
 import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { notFound, unprocessable } from '../../refusal.ts'
-import { resolveCursor, type OrderedPageQuery } from '../../http/page.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
+import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
 import type { VersionName } from './names.ts'
 import { isFilePath } from './schema.ts'
 
@@ -38,7 +38,7 @@ export async function makeVersion(
   return made
 }
 
-/** @throws {Refusal} 404 */
+/** @throws {HttpError} 404 */
 export async function getVersion(deps: Deps, { version, ...name }: VersionName): Promise<ArtifactVersion> {
   const found = await findArtifactVersion(deps.pool, name, version)
   if (!found) throw notFound('Artifact')
@@ -56,7 +56,7 @@ export async function listVersions(
   return listArtifactVersions(deps.pool, name, { after: version, order, limit: limit + 1 })
 }
 
-/** @throws {Refusal} 422 for paths that lead out of the version, and for two of the same */
+/** @throws {HttpError} 422 for paths that lead out of the version, and for two of the same */
 export function checkPaths(files: { path: string }[]): void {
   const seen = new Set<string>()
   for (const { path } of files) {

@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
-import type { ByteRange } from '../../../artifacts/store/store.ts'
 import { keyOf } from '../../../artifacts/layout.ts'
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { sendFile } from '../../http/send-file.ts'
-import { notFound } from '../../refusal.ts'
-import { listOf } from '../../http/page.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import type { PathParams } from '../../../lib/http/operation.ts'
+import type { ByteRange } from '../../../lib/http/ranges.ts'
+import { sendFile } from '../../../lib/http/send-file.ts'
+import { openArtifact } from '../open-artifact.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
+import { listOf } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import { archiveCheckpoint } from './archive.ts'
 import { listCheckpointFiles } from './files.ts'
@@ -19,9 +21,9 @@ const bytes = Type.String({ format: 'binary' })
 const parquet = 'application/vnd.apache.parquet'
 
 /** A checkpoint as a plain PEFT folder: its files one by one, or all in a tar. */
-export function routeDownloads(api: Api, deps: Deps): void {
-  const find = (entity: string, params: Record<string, string>) =>
-    getCheckpoint(deps, entity, params['model_id']!, params['step']!)
+export function routeDownloads(api: RestApi, deps: Deps): void {
+  const find = (entity: string, params: PathParams<typeof path>) =>
+    getCheckpoint(deps, entity, params.model_id, params.step)
 
   api.get(
     `${path}/files`,
@@ -46,10 +48,15 @@ export function routeDownloads(api: Api, deps: Deps): void {
       const checkpoint = await find(caller.entity, params)
       const files = await listCheckpointFiles(deps.artifacts, checkpoint)
       // Only names of the list are ever looked up in the store.
-      const file = files.find((known) => known.path === params['path'])
+      const file = files.find((known) => known.path === params.path)
       if (!file) throw notFound('File')
       const type = file.path.endsWith('.json') ? 'application/json' : 'application/octet-stream'
-      await sendFile(ctx, { ...file, type, name: file.path, open: (range) => deps.artifacts.open(file.key, range) })
+      await sendFile(ctx, {
+        ...file,
+        type,
+        name: file.path,
+        open: (range) => openArtifact(deps.artifacts, file.key, range),
+      })
     },
   )
 
@@ -70,7 +77,7 @@ export function routeDownloads(api: Api, deps: Deps): void {
       const { id, step, statistics } = await find(caller.entity, params)
       if (!statistics) throw notFound('File')
       const name = `token-statistics-step${step}.parquet`
-      const open = (range?: ByteRange) => deps.artifacts.open(keyOf('statistics', { checkpoint: id }), range)
+      const open = (range?: ByteRange) => openArtifact(deps.artifacts, keyOf('statistics', { checkpoint: id }), range)
       await sendFile(ctx, { ...statistics, type: parquet, name, open })
     },
   )
@@ -84,7 +91,7 @@ export function routeDownloads(api: Api, deps: Deps): void {
     },
     async ({ ctx, caller, params }) => {
       const [model, checkpoint] = await Promise.all([
-        getModel(deps, caller.entity, params['model_id']!),
+        getModel(deps, caller.entity, params.model_id),
         find(caller.entity, params),
       ])
       const files = await listCheckpointFiles(deps.artifacts, checkpoint)

@@ -5,7 +5,7 @@ import type { StoredCheckpoint } from '../../../db/checkpoints/checkpoints.ts'
 import { artifactKey, isKey } from '../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
-import { notFound } from '../../refusal.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
 
 const manifestName = 'manifest.json'
 // Trainers go on from it; nobody else can use it.
@@ -21,7 +21,7 @@ export interface CheckpointFile {
 /**
  * The files of a checkpoint that PEFT and engines load, by name, and its manifest.
  *
- * @throws {Refusal} 404 when they are gone: the checkpoint was deleted just now
+ * @throws {HttpError} 404 when they are gone: the checkpoint was deleted just now
  */
 export async function listCheckpointFiles(
   artifacts: ArtifactStore,

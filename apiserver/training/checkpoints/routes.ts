@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { isRetry } from '../../http/retry.ts'
-import { listOf, orderedPageQuery, presentPage } from '../../http/page.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import { isRetry } from '../../../lib/http/retry.ts'
+import { listOf, orderedPageQuery, presentPage } from '../../../lib/http/page.ts'
 import { listCheckpointFiles } from './files.ts'
 import { presentCheckpoint, presentCheckpointDetails } from './present.ts'
 import {
@@ -17,12 +17,12 @@ import { readSteps } from './steps.ts'
 const tag = 'Checkpoints'
 const path = '/v1/preview/models/{model_id}/checkpoints'
 
-export function routeCheckpoints(api: Api, deps: Deps): void {
+export function routeCheckpoints(api: RestApi, deps: Deps): void {
   api.get(
     path,
     { tag, summary: "List a model's checkpoints", query: orderedPageQuery, answer: listOf(checkpointSchema) },
     async ({ caller, params, query }) => {
-      const rows = await listModelCheckpoints(deps, caller.entity, params['model_id']!, query)
+      const rows = await listModelCheckpoints(deps, caller.entity, params.model_id, query)
       return presentPage(rows, query.limit, presentCheckpoint)
     },
   )
@@ -41,7 +41,7 @@ export function routeCheckpoints(api: Api, deps: Deps): void {
     ({ ctx, caller, params, body }) => {
       const steps = readSteps(body?.steps, ctx.query)
       const wanted = { steps, repeated: isRetry(ctx) }
-      return deleteModelCheckpoints(deps, caller.entity, params['model_id']!, wanted)
+      return deleteModelCheckpoints(deps, caller.entity, params.model_id, wanted)
     },
   )
 
@@ -54,7 +54,7 @@ export function routeCheckpoints(api: Api, deps: Deps): void {
       answer: checkpointDetailsSchema,
     },
     async ({ caller, params }) => {
-      const checkpoint = await getCheckpoint(deps, caller.entity, params['model_id']!, params['step']!)
+      const checkpoint = await getCheckpoint(deps, caller.entity, params.model_id, params.step)
       return presentCheckpointDetails(checkpoint, await listCheckpointFiles(deps.artifacts, checkpoint))
     },
   )

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 // Postgres' integer.
 export const maxStep = 2 ** 31 - 1

@@ -9,8 +9,8 @@ import {
 } from '../../../db/checkpoints/checkpoints.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import type { Deps } from '../../deps.ts'
-import { notFound, Refusal } from '../../refusal.ts'
-import { resolveCursor, type OrderedPageQuery } from '../../http/page.ts'
+import { notFound, HttpError } from '../../../lib/http/http-error.ts'
+import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { StepsDeletionAnswer } from './schema.ts'
 import { readStepReference } from './steps.ts'
@@ -46,7 +46,7 @@ export interface WantedDeletion {
   repeated: boolean
 }
 
-/** Deletes checkpoints by step; those that there are not are told. @throws {Refusal} 409 when an alias names one */
+/** Deletes checkpoints by step; those that there are not are told. @throws {HttpError} 409 when an alias names one */
 export async function deleteModelCheckpoints(
   deps: Deps,
   entity: string,
@@ -66,7 +66,7 @@ export async function deleteModelCheckpoints(
   // Clients of the OpenAI kind would ask again three times.
   const headers = { 'x-should-retry': 'false' }
   const detail = `Step ${step} goes by the alias ${alias}; move the alias or delete it first. Nothing was deleted.`
-  throw new Refusal(409, detail, headers)
+  throw new HttpError(409, detail, headers)
 }
 
 function without(steps: number[], found: number[]): number[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { readStepReference, readSteps } from './steps.ts'
 
 test.each<[string, number[] | undefined, NodeJS.Dict<string | string[]>, number[]]>([
@@ -42,11 +42,11 @@ test.each(['2147483648', '-1', '1.5', '', 'step', 'v1', 'a/b', 'a\0', '999999999
   },
 )
 
-function refusalOf(call: () => unknown): Refusal {
+function refusalOf(call: () => unknown): HttpError {
   try {
     call()
   } catch (error) {
-    return error as Refusal
+    return error as HttpError
   }
   throw new Error('nothing was refused')
 }

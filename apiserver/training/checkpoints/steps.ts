@@ -1,9 +1,9 @@
 import { isAlias } from '../../../crds/names.ts'
 import type { StepReference } from '../../../db/checkpoints/checkpoints.ts'
-import { notFound, unprocessable, type Fault } from '../../refusal.ts'
+import { notFound, unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { maxStep, maxSteps } from './schema.ts'
 
-/** Reads a path's `{step}`: a number, `latest`, or an alias. @throws {Refusal} 404 for what can be none of them */
+/** Reads a path's `{step}`: a number, `latest`, or an alias. @throws {HttpError} 404 for what can be none of them */
 export function readStepReference(text: string): StepReference {
   if (text === 'latest') return 'latest'
   if (/^\d{1,10}$/.test(text) && Number(text) <= maxStep) return { step: Number(text) }
@@ -15,7 +15,7 @@ export function readStepReference(text: string): StepReference {
  * The steps that a DELETE names, in its body, its query, or both; each once. In the query they are separated by commas,
  * repeated, or repeated with brackets, as clients write arrays.
  *
- * @throws {Refusal} 422 when there are none, too many, or some that are no numbers
+ * @throws {HttpError} 422 when there are none, too many, or some that are no numbers
  */
 export function readSteps(body: number[] | undefined, query: NodeJS.Dict<string | string[]>): number[] {
   const texts = [query['steps'], query['steps[]']]
@@ -31,7 +31,7 @@ export function readSteps(body: number[] | undefined, query: NodeJS.Dict<string 
   return [...new Set([...(body ?? []), ...texts.map(Number)])]
 }
 
-function findFault(text: string, index: number): Fault[] {
+function findFault(text: string, index: number): ValidationIssue[] {
   const loc = ['query', 'steps', String(index)]
   if (!/^ *-?\d+ *$/.test(text)) {
     const msg = 'Input should be a valid integer, unable to parse string as an integer'
@@ -41,7 +41,7 @@ function findFault(text: string, index: number): Fault[] {
   return [{ loc, msg: `Input should be less than or equal to ${maxStep}`, type: 'less_than_equal' }]
 }
 
-function tooMany(count: number): Fault {
+function tooMany(count: number): ValidationIssue {
   const msg = `List should have at most ${maxSteps} items after validation, not ${count}`
   return { loc: ['query', 'steps'], msg, type: 'too_long' }
 }

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { isRetry } from '../../http/retry.ts'
-import { listOf, pageQuery, presentPage } from '../../http/page.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import { isRetry } from '../../../lib/http/retry.ts'
+import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
 import { presentErasure } from './present.ts'
 import { erasureSchema } from './schema.ts'
 import { eraseEntity, eraseProject, getErasure, listOwnErasures } from './service.ts'
@@ -9,7 +9,7 @@ import { eraseEntity, eraseProject, getErasure, listOwnErasures } from './servic
 const tag = 'Erasure'
 const role = 'admin'
 
-export function routeErasures(api: Api, deps: Deps): void {
+export function routeErasures(api: RestApi, deps: Deps): void {
   api.delete(
     '/v1/preview/projects/{project}',
     {
@@ -21,12 +21,12 @@ export function routeErasures(api: Api, deps: Deps): void {
         'more when this is answered; the report tells when it is gone, and how much it was.',
       answer: erasureSchema,
       status: 202,
-      creates: true,
-      makes: 'erasure_id',
+      idempotent: true,
+      idParameter: 'erasure_id',
     },
     async ({ ctx, caller, newId, params }) => {
       const request = { caller, newId, repeated: isRetry(ctx) }
-      return presentErasure(await eraseProject(deps, request, params['project']!))
+      return presentErasure(await eraseProject(deps, request, params.project))
     },
   )
 
@@ -41,12 +41,12 @@ export function routeErasures(api: Api, deps: Deps): void {
         'report for a day.',
       answer: erasureSchema,
       status: 202,
-      creates: true,
-      makes: 'erasure_id',
+      idempotent: true,
+      idParameter: 'erasure_id',
     },
     async ({ ctx, caller, newId, params }) => {
       const request = { caller, newId, repeated: isRetry(ctx) }
-      return presentErasure(await eraseEntity(deps, request, params['entity']!))
+      return presentErasure(await eraseEntity(deps, request, params.entity))
     },
   )
 
@@ -62,6 +62,6 @@ export function routeErasures(api: Api, deps: Deps): void {
   api.get(
     '/v1/preview/erasures/{erasure_id}',
     { tag, role, summary: 'Read the report of an erasure', answer: erasureSchema },
-    async ({ caller, params }) => presentErasure(await getErasure(deps, caller.entity, params['erasure_id']!)),
+    async ({ caller, params }) => presentErasure(await getErasure(deps, caller.entity, params.erasure_id)),
   )
 }

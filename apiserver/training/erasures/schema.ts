@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 /** An erasure and its report. */
 export const erasureSchema = Type.Object({

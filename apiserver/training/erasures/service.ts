@@ -10,10 +10,10 @@ import {
 } from '../../../db/erasure/requests.ts'
 import { closeProjects, hasOpenProjects } from '../../../db/erasure/traces.ts'
 import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { notFound } from '../../refusal.ts'
-import { isUuid } from '../../validation/compile.ts'
-import { resolveCursor, type PageQuery } from '../../http/page.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
+import { isUuid } from '../../../lib/http/validation/compile.ts'
+import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
 import { isTracedName } from '../../tracing/projects.ts'
 
 interface ErasureRequest {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { openSmallThread } from '../../threads/heavy-threads.ts'
 import type { HeavyTask } from '../../threads/heavy-worker.ts'
 import type { ThreadPool } from '../../threads/thread-pool.ts'
@@ -35,13 +35,13 @@ export class BodyChecker {
     this.#large = heavy
   }
 
-  /** @throws {Refusal} 422 with the faults, 413 for a body that takes too much memory or time */
+  /** @throws {HttpError} 422 with the faults, 413 for a body that takes too much memory or time */
   async check({ file, size, kind, turn }: BodyToCheck): Promise<CheckedBody> {
     if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), kind, size + 1)
     return (await this.#ask({ file, kind }, { size, turn }))!
   }
 
-  /** Checks a file of SFT data; `path` is its name for people. @throws {Refusal} as `check` does */
+  /** Checks a file of SFT data; `path` is its name for people. @throws {HttpError} as `check` does */
   async checkSft({ file, size, path, turn }: Omit<BodyToCheck, 'kind'> & { path: string }): Promise<void> {
     if (size <= inPlaceUpToBytes) checkDataSet(readBytes(await readFile(file)), path)
     else await this.#ask({ file, kind: 'sft', path }, { size, turn })
@@ -51,8 +51,9 @@ export class BodyChecker {
     const threads = size <= smallUpToBytes ? this.#small : this.#large
     const outcome = await threads.ask<HeavyTask, CheckOutcome>({ task: { check: task }, timeoutMs }, turn)
     // Only the thread has ended with it.
-    if (!outcome) throw new Refusal(413, 'The body has too many parts to be taken in, or takes too long to be checked.')
-    if ('refused' in outcome) throw new Refusal(outcome.refused.status, outcome.refused.detail)
+    if (!outcome)
+      throw new HttpError(413, 'The body has too many parts to be taken in, or takes too long to be checked.')
+    if ('refused' in outcome) throw new HttpError(outcome.refused.status, outcome.refused.detail)
     return outcome.checked
   }
 }

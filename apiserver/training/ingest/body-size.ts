@@ -1,5 +1,5 @@
 import type { ReaderLimits, TooLarge } from '../../../lib/json/reader.ts'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 
 /**
  * A piece is a trajectory, or a member beside the groups. What is parsed at once is in memory as values: of so many bytes,
@@ -16,8 +16,8 @@ export const bodyLimits: ReaderLimits = {
 }
 
 /** The refusal of a body that is beyond its limits. */
-export function bodyTooLarge({ what }: TooLarge): Refusal {
-  return new Refusal(413, `The body cannot be taken in: ${what === 'piece' ? pieceLimits : totalLimit}.`)
+export function bodyTooLarge({ what }: TooLarge): HttpError {
+  return new HttpError(413, `The body cannot be taken in: ${what === 'piece' ? pieceLimits : totalLimit}.`)
 }
 
 const pieceLimits =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { readBytes } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 
@@ -11,7 +11,7 @@ function check(bytes: string | Uint8Array): string[] {
     checkDataSet(readBytes(Buffer.from(bytes)), 'train.jsonl')
     return []
   } catch (error) {
-    if (error instanceof Refusal && typeof error.detail !== 'string') return error.detail.map(({ msg }) => msg)
+    if (error instanceof HttpError && typeof error.detail !== 'string') return error.detail.map(({ msg }) => msg)
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { decodeText, findTextStart, JsonError, parseText } from '../../../lib/json/parse.ts'
 import type { ReadInto } from '../../../lib/json/reader.ts'
-import { unprocessable, type Fault } from '../../refusal.ts'
+import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { findRowFault, hasAnswer } from './sft-row.ts'
 
 const newline = 0x0a
@@ -17,10 +17,10 @@ const maxFaults = 10
  * left out.
  *
  * @param path the file's name, for people
- * @throws {Refusal} 422 with the first ten bad lines and what is wrong with each, or because there is nothing to learn
+ * @throws {HttpError} 422 with the first ten bad lines and what is wrong with each, or because there is nothing to learn
  */
 export function checkDataSet(readInto: ReadInto, path: string): void {
-  const faults: Fault[] = []
+  const faults: ValidationIssue[] = []
   let [rows, answers] = [0, 0]
   readLines(readInto, (line, number) => {
     if (line !== undefined && isBlank(line)) return true
@@ -82,7 +82,7 @@ function readLines(readInto: ReadInto, take: (line: Buffer | undefined, number: 
   if (held > 0) end()
 }
 
-function describeFault(path: string, reason: string, line?: number): Fault {
+function describeFault(path: string, reason: string, line?: number): ValidationIssue {
   const where = line === undefined ? `${path}:` : `${path}, line ${line}`
   const loc = ['body', path, ...(line === undefined ? [] : [String(line)])]
   return { loc, msg: `Value error, ${where} ${reason}`, type: 'value_error' }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { checkBody, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 import type { BodyKind } from './shapes.ts'
@@ -8,7 +8,7 @@ import type { BodyKind } from './shapes.ts'
 export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
 
 /** What it answers: what the body says (nothing of data of SFT), or why it is refused. */
-export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<Refusal, 'status' | 'detail'> }
+export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<HttpError, 'status' | 'detail'> }
 
 /** Reads in the plainest way: it is for threads in which nothing else waits. */
 export function checkFile(task: CheckTask): CheckOutcome {
@@ -19,7 +19,7 @@ export function checkFile(task: CheckTask): CheckOutcome {
     checkDataSet(readInto, task.path)
     return { checked: undefined }
   } catch (error) {
-    if (error instanceof Refusal) return { refused: { status: error.status, detail: error.detail } }
+    if (error instanceof HttpError) return { refused: { status: error.status, detail: error.detail } }
     throw error
   } finally {
     closeSync(handle)

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 // What training reads of a sampled token. All the rest is kept as it came.
 const tokenLogprob = Type.Object({ token: Type.String(), logprob: Type.Number() })

@@ -4,8 +4,8 @@ import { parseJson } from '../../../lib/json/document.ts'
 import { findLoneSurrogate } from '../../../lib/json/lone-surrogate.ts'
 import { JsonReader, type ReadInto } from '../../../lib/json/reader.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
-import { Refusal, type Fault } from '../../refusal.ts'
-import { compileFaults, maxFaults } from '../../validation/compile.ts'
+import { HttpError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { compileFaults, maxFaults } from '../../../lib/http/validation/compile.ts'
 import { bodyLimits } from './body-size.ts'
 import { checkBody, readBytes } from './check-body.ts'
 import { readTrajectoryBody, type BodyContent } from './read-body.ts'
@@ -131,7 +131,7 @@ function corrupt(random: Random, text: string): Buffer {
 const findFaults = compileFaults(bodySchemas.job)
 
 /** What the plain way says: everything parsed, then everything checked. */
-function judgePlainly(bytes: Buffer): Fault[] | string {
+function judgePlainly(bytes: Buffer): ValidationIssue[] | string {
   try {
     const document = parseJson(bytes)
     return findLoneSurrogate(document) ? 'string_unicode' : findFaults(document.value, 0).slice(0, maxFaults)
@@ -147,11 +147,11 @@ function trickle(bytes: Buffer, random: Random): ReadInto {
   return (into) => read(into.subarray(0, 1 + random.below(7)))
 }
 
-function judge(bytes: Buffer, random: Random): { said: Fault[] | string; content?: BodyContent } {
+function judge(bytes: Buffer, random: Random): { said: ValidationIssue[] | string; content?: BodyContent } {
   try {
     return { said: [], content: readTrajectoryBody(new JsonReader(trickle(bytes, random), bodyLimits, 16), 'job') }
   } catch (error) {
-    if (!(error instanceof Refusal) || typeof error.detail === 'string') throw error
+    if (!(error instanceof HttpError) || typeof error.detail === 'string') throw error
     const [{ type } = { type: '' }] = error.detail
     return { said: type === 'json_invalid' || type === 'string_unicode' ? type : error.detail }
   }

@@ -2,9 +2,9 @@ import type { Static } from 'typebox'
 import { searchLoneSurrogate } from '../../../lib/json/lone-surrogate.ts'
 import { TooLarge, type JsonPiece, type JsonReader } from '../../../lib/json/reader.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
-import { jsonInvalid, stringUnicode } from '../../middleware/body.ts'
-import { type Refusal, unprocessable, type Fault } from '../../refusal.ts'
-import { maxFaults } from '../../validation/compile.ts'
+import { jsonInvalid, stringUnicode } from '../../../lib/http/body.ts'
+import { type HttpError, unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { maxFaults } from '../../../lib/http/validation/compile.ts'
 import { bodyTooLarge } from './body-size.ts'
 import type { trajectorySchema } from './group-schema.ts'
 import { indexTrajectory, readScenario, type TrajectoryIndexRow } from './index-row.ts'
@@ -28,7 +28,7 @@ export interface BodyContent {
 /** What a list in the body gave. Of one given twice the last counts, as in JSON.parse. */
 interface ListContent {
   rows: TrajectoryIndexRow[]
-  faults: Fault[]
+  faults: ValidationIssue[]
   exceptions: number
   length: number
 }
@@ -36,7 +36,7 @@ interface ListContent {
 /**
  * Reads a body trajectory by trajectory, checks its shape, and notes where its trajectories lie.
  *
- * @throws {Refusal} 422 with the faults, 413 for one trajectory or member that is too large to be looked at
+ * @throws {HttpError} 422 with the faults, 413 for one trajectory or member that is too large to be looked at
  */
 export function readTrajectoryBody(reader: JsonReader, kind: BodyKind): BodyContent {
   try {
@@ -120,7 +120,7 @@ class BodyWalk {
     listName: string,
     how: {
       known: Set<string>
-      find: (value: unknown, sizeBytes: number, place?: string[]) => Fault[]
+      find: (value: unknown, sizeBytes: number, place?: string[]) => ValidationIssue[]
       readList: () => ListContent
     },
   ) {
@@ -169,11 +169,11 @@ function emptyList(): ListContent {
   return { rows: [], faults: [], exceptions: 0, length: 0 }
 }
 
-function addFaults(list: ListContent, faults: Fault[]): void {
+function addFaults(list: ListContent, faults: ValidationIssue[]): void {
   if (list.faults.length < maxFaults) list.faults.push(...faults)
 }
 
-function tooMany(what: string, most: number): Refusal {
+function tooMany(what: string, most: number): HttpError {
   const msg = `Value error, more than ${most} ${what} in one body`
   return unprocessable({ loc: ['body', 'trajectory_groups'], msg, type: 'value_error' })
 }

@@ -1,10 +1,8 @@
-import { findKeyedRequest } from '../../../db/idempotent-requests.ts'
 import type { Deps } from '../../deps.ts'
-import type { ApiRequest } from '../../http/api.ts'
-import { answerOnce, readIdempotencyKey } from '../../http/idempotency.ts'
+import type { RestRequest } from '../../accounts/rest-api.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import { unavailable } from '../../refusal.ts'
-import { isUuid } from '../../validation/compile.ts'
+import { unavailable } from '../../../lib/http/http-error.ts'
+import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { getModel } from '../models/service.ts'
 import type { CheckedBody } from './check-body.ts'
 import { watchForModelId } from './first-member.ts'
@@ -14,14 +12,14 @@ import { digestBody, withSpooledBody, type SpooledBody } from './spool.ts'
 /** A body in shape, in a file that the store may adopt. */
 export type ReceivedBody = SpooledBody & CheckedBody
 
-type TakeRequest = Pick<ApiRequest<unknown, unknown>, 'ctx' | 'caller' | 'ids' | 'params'>
+type TakeRequest = Pick<RestRequest<{ model_id?: string }>, 'ctx' | 'caller' | 'params' | 'answerOnce'>
 
 /**
  * Takes in a request's body of trajectories, however large: to a file, then checked beside the event loop; and answers
  * with what `work` makes of it, once per Idempotency-Key. The model of the address, or the one that the body names first,
  * is looked up before the rest of the body is read.
  *
- * @throws {Refusal} 403 when the entity stores as much as it may, 404 for a model that is not the caller's, 413, 415, 422
+ * @throws {HttpError} 403 when the entity stores as much as it may, 404 for a model that is not the caller's, 413, 415, 422
  * with the faults, 503 when the store takes no writes
  */
 export async function receiveTrajectories<T>(
@@ -30,12 +28,12 @@ export async function receiveTrajectories<T>(
   kind: BodyKind,
   work: (body: ReceivedBody) => Promise<T>,
 ): Promise<T> {
-  const { ctx, caller, params } = request
+  const { ctx, caller, params, answerOnce } = request
   // What a key was answered before is answered again, whatever is stored or deleted meanwhile.
-  if (await isAnswered(deps, request)) return answerOnce(deps, request, await digestBody(deps, ctx), refuseLost)
-  if (params['model_id'] !== undefined) await getModel(deps, caller.entity, params['model_id'])
+  if (await deps.idempotency.isAnswered(ctx, caller.entity)) return answerOnce(refuseLost, await digestBody(deps, ctx))
+  if (params.model_id !== undefined) await getModel(deps, caller.entity, params.model_id)
   return withSpooledBody(deps, ctx, { look: lookForModel(deps, request, kind) }, (spooled) =>
-    answerOnce(deps, request, spooled.digest, async () => {
+    answerOnce(async () => {
       const { file, size } = spooled
       const checked = await deps.bodies.check({ file, size, kind, turn: turnOf(ctx.state.caller) })
       // Others of the entity have come in meanwhile.
@@ -43,14 +41,8 @@ export async function receiveTrajectories<T>(
       const answer = await work({ ...spooled, ...checked })
       deps.storage.record(caller.entity, size)
       return answer
-    }),
+    }, spooled.digest),
   )
-}
-
-async function isAnswered({ pool }: Deps, { ctx, caller }: TakeRequest): Promise<boolean> {
-  const key = readIdempotencyKey(ctx)
-  const known = key === undefined ? undefined : await findKeyedRequest(pool, { entity: caller.entity, key })
-  return typeof known?.answer === 'string'
 }
 
 /** Answers are kept for a day; this one has gone while its body was read. */

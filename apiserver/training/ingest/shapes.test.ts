@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { Refusal, type Fault } from '../../refusal.ts'
+import { HttpError, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { pickGivenConfig } from '../training-jobs/rl-config.ts'
 import { checkBody, readBytes } from './check-body.ts'
 
 const modelId = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 
-function faultsOf(body: unknown): Fault[] {
+function faultsOf(body: unknown): ValidationIssue[] {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   try {
     checkBody(readBytes(Buffer.from(text)), 'job')
     return []
   } catch (error) {
-    expect(error).toBeInstanceOf(Refusal)
-    return (error as Refusal).detail as Fault[]
+    expect(error).toBeInstanceOf(HttpError)
+    return (error as HttpError).detail as ValidationIssue[]
   }
 }
 
@@ -57,7 +57,7 @@ const inTrajectory = ['trajectory_groups', '0', 'trajectories', '0']
 const inConfig = 'experimental_config'
 
 describe('a training job body is refused when', () => {
-  test.each<[string, unknown, Fault[]]>([
+  test.each<[string, unknown, ValidationIssue[]]>([
     ['it is no object', '[]', [fault([], 'dict_type', 'Input should be a valid dictionary')]],
     ['fields are missing', {}, [missing('model_id'), missing('trajectory_groups')]],
     [

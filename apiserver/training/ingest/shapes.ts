@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
-import { compileFaults } from '../../validation/compile.ts'
-import { nullable } from '../../validation/nullable.ts'
+import { compileFaults } from '../../../lib/http/validation/compile.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { rlConfigSchema, rlSettings } from '../training-jobs/rl-config.ts'
 import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
-import { openBody } from '../../middleware/body.ts'
-import type { RequestContext } from '../../middleware/context.ts'
-import { Refusal, unavailable } from '../../refusal.ts'
+import { openBody } from '../../../lib/http/body.ts'
+import type { RequestContext } from '../../accounts/context.ts'
+import { HttpError, unavailable } from '../../../lib/http/http-error.ts'
 
 /** A body in a file of its own. */
 export interface SpooledBody {
@@ -26,7 +26,7 @@ type SpoolDeps = Pick<Deps, 'artifacts' | 'config' | 'log' | 'storage'>
  * Writes a request's body into a file as it comes in, no faster than the disk takes it, and gives it to `work`. However
  * that ends, and if the client leaves meanwhile, the file is gone afterwards, unless the store has adopted it.
  *
- * @throws {Refusal} 403 when the entity may not store so much, 413 and 415 as `openBody` does, 503 when the store takes no
+ * @throws {HttpError} 403 when the entity may not store so much, 413 and 415 as `openBody` does, 503 when the store takes no
  * writes, and what `look` throws
  */
 export async function withSpooledBody<T>(
@@ -55,7 +55,7 @@ export async function withSpooledBody<T>(
   }
 }
 
-/** sha256 of a request's body, which is written nowhere. @throws {Refusal} 413 and 415 as `openBody` does */
+/** sha256 of a request's body, which is written nowhere. @throws {HttpError} 413 and 415 as `openBody` does */
 export async function digestBody({ config }: Pick<Deps, 'config'>, ctx: RequestContext): Promise<Buffer> {
   const hash = createHash('sha256')
   for await (const chunk of openBody(ctx, config.TRAINYARD_BODY_LIMIT_BYTES)) hash.update(chunk)
@@ -69,12 +69,12 @@ async function* watch(body: AsyncIterable<Buffer>, look: Watch['look']): AsyncIt
   }
 }
 
-/** Runs what writes to the store. @throws {Refusal} 503 when it fails */
+/** Runs what writes to the store. @throws {HttpError} 503 when it fails */
 export async function keepStorable<T>({ log }: Pick<Deps, 'log'>, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    if (error instanceof Refusal) throw error
+    if (error instanceof HttpError) throw error
     log.error({ error }, 'body not stored')
     throw unavailable('The trajectories could not be stored: the artifact store takes no writes at the moment.', 10)
   }

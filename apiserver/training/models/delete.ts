@@ -1,8 +1,8 @@
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import { deleteModel } from '../../../db/deletion/models.ts'
 import type { Deps } from '../../deps.ts'
-import { notFound } from '../../refusal.ts'
-import { isUuid } from '../../validation/compile.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
+import { isUuid } from '../../../lib/http/validation/compile.ts'
 import type { ModelDeletion } from './schema.ts'
 
 /**

@@ -8,8 +8,8 @@ import { artifactKey, artifactUri } from '../../../artifacts/store/keys.ts'
 import { sumSizes } from '../../../artifacts/store/sum-sizes.ts'
 import type { Deps } from '../../deps.ts'
 import { requireStorage } from '../../accounts/limits/service.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { notFound, Refusal, unprocessable } from '../../refusal.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { notFound, HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { makeResource, nameModel, nameTaken } from './make.ts'
 import type { ForkBody } from './schema.ts'
 import { getModel } from './service.ts'
@@ -94,5 +94,5 @@ async function findSource({ pool }: Deps, { id }: ModelRow, step?: number): Prom
 async function requireServed({ pool }: Deps, { baseModel }: ModelRow): Promise<BaseModelRow> {
   const found = await findBaseModel(pool, baseModel)
   if (found) return found
-  throw new Refusal(409, `The base model ${baseModel} is not served any more.`)
+  throw new HttpError(409, `The base model ${baseModel} is not served any more.`)
 }

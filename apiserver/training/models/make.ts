@@ -3,7 +3,7 @@ import { isReservedProject, servedName } from '../../../crds/names.ts'
 import type { BaseModelRow } from '../../../db/base-models/base-models.ts'
 import { markModelResourceMade, type ModelName, type ModelRow } from '../../../db/models/models.ts'
 import type { Deps } from '../../deps.ts'
-import { Refusal, unprocessable } from '../../refusal.ts'
+import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { defaultProject, generateModelName } from '../../accounts/names.ts'
 
 /** What a client says of a new model's name; what it leaves out is chosen. */
@@ -13,10 +13,10 @@ export interface WantedName {
   name?: string | null | undefined
 }
 
-/** The name of a new model of this id. @throws {Refusal} 403 for another entity, 422 for a reserved name */
+/** The name of a new model of this id. @throws {HttpError} 403 for another entity, 422 for a reserved name */
 export function nameModel(id: string, entity: string, wanted: WantedName): ModelName {
   if ((wanted.entity ?? entity) !== entity) {
-    throw new Refusal(403, `This key belongs to the entity ${entity}, and cannot make models of another.`)
+    throw new HttpError(403, `This key belongs to the entity ${entity}, and cannot make models of another.`)
   }
   const project = wanted.project ?? defaultProject
   if (isReservedProject(project)) {
@@ -26,8 +26,8 @@ export function nameModel(id: string, entity: string, wanted: WantedName): Model
 }
 
 /** The answer to a name that another model has; `hint` says what to do. */
-export function nameTaken(name: ModelName, hint: string): Refusal {
-  return new Refusal(409, `A model ${servedName(name)} exists already; ${hint}.`)
+export function nameTaken(name: ModelName, hint: string): HttpError {
+  return new HttpError(409, `A model ${servedName(name)} exists already; ${hint}.`)
 }
 
 /** Without Kubernetes the model is there all the same: the operator makes the resource later. */

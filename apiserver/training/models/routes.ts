@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { isRetry } from '../../http/retry.ts'
-import { listOf, presentPage } from '../../http/page.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import { isRetry } from '../../../lib/http/retry.ts'
+import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { deleteOwnModel } from './delete.ts'
 import { forkModel } from './fork.ts'
 import { presentModel } from './present.ts'
@@ -10,7 +10,7 @@ import { createModel, getModelDetails, listOwnModels } from './service.ts'
 
 const tag = 'Models'
 
-export function routeModels(api: Api, deps: Deps): void {
+export function routeModels(api: RestApi, deps: Deps): void {
   api.post(
     '/v1/preview/models',
     {
@@ -18,8 +18,8 @@ export function routeModels(api: Api, deps: Deps): void {
       summary: 'Make a model, or get the one of this name',
       body: modelCreateSchema,
       answer: modelSchema,
-      creates: true,
-      makes: 'model_id',
+      idempotent: true,
+      idParameter: 'model_id',
     },
     async ({ caller, newId, body }) => {
       const { id } = await createModel(deps, { caller, newId }, body)
@@ -39,7 +39,7 @@ export function routeModels(api: Api, deps: Deps): void {
   api.get(
     '/v1/preview/models/{model_id}',
     { tag, summary: 'Read a model', answer: modelSchema },
-    async ({ caller, params }) => presentModel(await getModelDetails(deps, caller.entity, params['model_id']!)),
+    async ({ caller, params }) => presentModel(await getModelDetails(deps, caller.entity, params.model_id)),
   )
 
   api.delete(
@@ -49,9 +49,9 @@ export function routeModels(api: Api, deps: Deps): void {
       summary: 'Delete a model with all that belongs to it',
       description: 'Its unfinished jobs are cancelled, and its name is free at once; its files follow in seconds.',
       answer: modelDeletionSchema,
-      creates: true,
+      idempotent: true,
     },
-    ({ ctx, caller, params }) => deleteOwnModel(deps, caller.entity, params['model_id']!, isRetry(ctx)),
+    ({ ctx, caller, params }) => deleteOwnModel(deps, caller.entity, params.model_id, isRetry(ctx)),
   )
 
   api.post(
@@ -62,11 +62,11 @@ export function routeModels(api: Api, deps: Deps): void {
       body: forkBodySchema,
       bodyOptional: true,
       answer: modelSchema,
-      creates: true,
-      makes: 'model_id',
+      idempotent: true,
+      idParameter: 'model_id',
     },
     async ({ caller, newId, params, body }) => {
-      const id = await forkModel(deps, { caller, newId, modelId: params['model_id']! }, body ?? {})
+      const id = await forkModel(deps, { caller, newId, modelId: params.model_id }, body ?? {})
       return presentModel(await getModelDetails(deps, caller.entity, id))
     },
   )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../../lib/json/document.ts'
-import { Refusal } from '../../refusal.ts'
-import { compileBody } from '../../validation/compile.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { modelCreateSchema } from './schema.ts'
 
 const parseModelCreate = compileBody(modelCreateSchema)
@@ -33,11 +33,11 @@ describe('a model body', () => {
   })
 })
 
-function getRefusal(act: () => unknown): Refusal {
+function getRefusal(act: () => unknown): HttpError {
   try {
     act()
   } catch (error) {
-    if (error instanceof Refusal) return error
+    if (error instanceof HttpError) return error
     throw error
   }
   throw new Error('was not refused')

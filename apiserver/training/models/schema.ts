@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
-import { pageQuery } from '../../http/page.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
+import { pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
 import { retentionSchema } from '../retention/schema.ts'
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { setRetention } from '../../../db/retention/checkpoints.ts'
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
 import { presentModel } from '../models/present.ts'
 import { modelSchema } from '../models/schema.ts'
 import { getModel, getModelDetails } from '../models/service.ts'
@@ -9,7 +9,7 @@ import { retentionBodySchema } from './schema.ts'
 
 const path = '/v1/preview/models/{model_id}/retention'
 
-export function routeRetention(api: Api, deps: Deps): void {
+export function routeRetention(api: RestApi, deps: Deps): void {
   api.put(
     path,
     {
@@ -22,7 +22,7 @@ export function routeRetention(api: Api, deps: Deps): void {
       answer: modelSchema,
     },
     async ({ caller, params, body }) => {
-      const { id } = await getModel(deps, caller.entity, params['model_id']!)
+      const { id } = await getModel(deps, caller.entity, params.model_id)
       await setRetention(deps.pool, id, body)
       return presentModel(await getModelDetails(deps, caller.entity, id))
     },
@@ -36,7 +36,7 @@ export function routeRetention(api: Api, deps: Deps): void {
       answer: Type.Object({ retention: retentionBodySchema }),
     },
     async ({ caller, params }) => {
-      const { retention } = await getModelDetails(deps, caller.entity, params['model_id']!)
+      const { retention } = await getModelDetails(deps, caller.entity, params.model_id)
       return { retention }
     },
   )

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 // Ten years.
 const maxSeconds = 315_360_000

@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
 import { trainingJobIdSchema } from '../training-jobs/schema.ts'
 import { sftJobCreateSchema } from './schema.ts'
 import { createSftJob } from './service.ts'
@@ -7,7 +7,7 @@ import { createSftJob } from './service.ts'
 // A rate for each of 20,000 batches.
 const bodyLimitBytes = 2 * 1024 * 1024
 
-export function routeSftTrainingJobs(api: Api, deps: Deps): void {
+export function routeSftTrainingJobs(api: RestApi, deps: Deps): void {
   api.post(
     '/v1/preview/sft-training-jobs',
     {
@@ -16,8 +16,8 @@ export function routeSftTrainingJobs(api: Api, deps: Deps): void {
       description:
         'training_data_url names a data set that was uploaded (wandb-artifact:///ENTITY/PROJECT/NAME:v0, or :latest), or ' +
         'an https:// or s3:// address that the administrator allows.',
-      creates: true,
-      makes: 'training_job_id',
+      idempotent: true,
+      idParameter: 'training_job_id',
       body: sftJobCreateSchema,
       bodyLimitBytes,
       answer: trainingJobIdSchema,

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 const rate = Type.Number({ minimum: 0, maximum: 1 })
 

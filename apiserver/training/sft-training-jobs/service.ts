@@ -2,8 +2,8 @@ import { InputRefused } from '../../../artifacts/inputs/address.ts'
 import { whileHoldingInput } from '../../../artifacts/inputs/hold.ts'
 import { resolveInput } from '../../../artifacts/inputs/resolve.ts'
 import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { unprocessable } from '../../refusal.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
 import { getModel } from '../models/service.ts'
 import { admitJob } from '../training-jobs/admit.ts'
 import { requireRightPlace } from '../training-jobs/right-place.ts'
@@ -14,7 +14,7 @@ import { pickGivenSftConfig, sftSettings, type SftJobCreate } from './schema.ts'
  * Takes an SFT job in. An uploaded data set is pinned to its file at once; what lies elsewhere is only checked here, and
  * fetched by the operator before the job is queued.
  *
- * @throws {Refusal} 404 for a model that is not the caller's, 422 for an address that cannot be trained on, or a setting that stands
+ * @throws {HttpError} 404 for a model that is not the caller's, 422 for an address that cannot be trained on, or a setting that stands
  * beside its config
  */
 export async function createSftJob(
@@ -49,7 +49,7 @@ async function findInput(deps: Deps, entity: string, address: string) {
   return { inputUri: input.uri, inputDigest: input.digest }
 }
 
-/** @throws {Refusal} 422 */
+/** @throws {HttpError} 422 */
 async function refuseInput(work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -11,8 +11,8 @@ import { lockModel, insertJob, markJobResourceMade, type NewJob } from '../../..
 import { withTransaction, type Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireJobPlace } from '../../accounts/limits/service.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { notFound } from '../../refusal.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
 
 /** A checked job whose input is stored. */
 export interface Admission extends Omit<
@@ -31,7 +31,7 @@ export interface Admission extends Omit<
  *
  * `alsoInsert` adds what belongs to the job in the same transaction.
  *
- * @throws {Refusal} 404 when the model was deleted meanwhile, 429 when the entity has as many unfinished jobs as it may
+ * @throws {HttpError} 404 when the model was deleted meanwhile, 429 when the entity has as many unfinished jobs as it may
  */
 export async function admitJob(
   deps: Deps,

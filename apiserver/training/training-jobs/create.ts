@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../middleware/context.ts'
+import type { Caller } from '../../accounts/context.ts'
 import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
 import { storeBody } from '../ingest/store-body.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
@@ -20,7 +20,7 @@ interface RlJobMembers {
  * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
  * then on.
  *
- * @throws {Refusal} 404 for a model that is not the caller's, 422 for settings that stand elsewhere than in
+ * @throws {HttpError} 404 for a model that is not the caller's, 422 for settings that stand elsewhere than in
  * experimental_config, contradict each other, or name a reference that is not there
  */
 export async function createRlJob(

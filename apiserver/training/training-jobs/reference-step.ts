@@ -1,13 +1,13 @@
 import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
 import type { Deps } from '../../deps.ts'
-import { unprocessable } from '../../refusal.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
 import type { RlConfig } from './rl-config.ts'
 
 /**
  * A step that an earlier job of the model may still make is taken; where it then is not made, or is deleted before the
  * job's turn comes, the job fails.
  *
- * @throws {Refusal} 422 for a reference that the model does not have, and cannot come to have in time
+ * @throws {HttpError} 422 for a reference that the model does not have, and cannot come to have in time
  */
 export async function requireReferenceStep(
   { pool }: Pick<Deps, 'pool'>,

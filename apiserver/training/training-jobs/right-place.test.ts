@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Refusal } from '../../refusal.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { requireRightPlace } from './right-place.ts'
 
 const rl = { method: 'RL', settings: ['learning_rate', 'ppo'], member: 'experimental_config' } as const
@@ -27,7 +27,7 @@ test('each setting that stands elsewhere is refused with the right place', () =>
     fault(['body', 'config', 'lr'], 'its settings'),
   ]
   expect(() => requireRightPlace(body, rl, 'config')).toThrow(expect.objectContaining({ detail }))
-  expect(() => requireRightPlace(body, rl, 'config')).toThrow(Refusal)
+  expect(() => requireRightPlace(body, rl, 'config')).toThrow(HttpError)
 })
 
 test('many are told in part', () => {

@@ -1,5 +1,5 @@
-import { unprocessable, type Fault } from '../../refusal.ts'
-import { maxFaults } from '../../validation/compile.ts'
+import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { maxFaults } from '../../../lib/http/validation/compile.ts'
 
 /** A method's settings, and the member of its jobs' bodies that they are read from. */
 export interface Place {
@@ -12,7 +12,7 @@ export interface Place {
  * Refuses settings that would be passed over: those beside the member that they are read from, and whatever is in `other`,
  * a member that the method does not have. Nulls count as absent.
  *
- * @throws {Refusal} 422 that names the right place
+ * @throws {HttpError} 422 that names the right place
  */
 export function requireRightPlace(body: object, place: Place, other?: string): void {
   const beside = listGiven(body).filter((name) => place.settings.includes(name))
@@ -28,7 +28,7 @@ function listGiven(object: object | null | undefined): string[] {
   return Object.entries(object ?? {}).flatMap(([name, value]) => (value == null ? [] : [name]))
 }
 
-function describeFault({ method, settings, member }: Place, loc: string[]): Fault {
+function describeFault({ method, settings, member }: Place, loc: string[]): ValidationIssue {
   const name = loc.at(-1)!
   const what = settings.includes(name) ? name : 'its settings'
   return { loc, msg: `Extra inputs are not permitted; ${method} reads ${what} from ${member}`, type: 'extra_forbidden' }

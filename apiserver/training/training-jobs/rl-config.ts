@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { unprocessable } from '../../refusal.ts'
-import { nullable } from '../../validation/nullable.ts'
+import { unprocessable } from '../../../lib/http/http-error.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { maxStep } from '../checkpoints/schema.ts'
 
 const optionalNumber = Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1_000_000 })))
@@ -48,7 +48,7 @@ export function pickGivenConfig(config: RlConfig | null | undefined): Record<str
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null && value !== undefined))
 }
 
-/** @throws {Refusal} 422 for settings that contradict each other: all that the shape does not tell */
+/** @throws {HttpError} 422 for settings that contradict each other: all that the shape does not tell */
 export function requirePossibleConfig(config: RlConfig | null | undefined): void {
   const { kimi_k2_tau: tau, modelfamily_k2_tau: sameTau } = config ?? {}
   if (tau == null || sameTau == null || tau === sameTau) return

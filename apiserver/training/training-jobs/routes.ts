@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
 import { bodySchemas } from '../ingest/shapes.ts'
 import { receiveTrajectories } from '../ingest/receive.ts'
-import { listOf, presentPage } from '../../http/page.ts'
+import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { createRlJob } from './create.ts'
 import { routeJobEvents } from './events/routes.ts'
 import { cancelTrainingJob, getTrainingJob, listTrainingJobs } from './service.ts'
@@ -13,7 +13,7 @@ import { jobListQuery, trainingJobIdSchema, trainingJobSchema } from './schema.t
 
 const tag = 'Training jobs'
 
-export function routeTrainingJobs(api: Api, deps: Deps): void {
+export function routeTrainingJobs(api: RestApi, deps: Deps): void {
   api.post(
     '/v1/preview/training-jobs',
     {
@@ -22,8 +22,8 @@ export function routeTrainingJobs(api: Api, deps: Deps): void {
       description:
         'Send `model_id` first: a model that is not there is then a 404 at once, whatever follows it, and the rest of the ' +
         'body is not waited for.',
-      creates: true,
-      makes: 'training_job_id',
+      idempotent: 'handler',
+      idParameter: 'training_job_id',
       streamedBody: { 'application/json': bodySchemas.job },
       answer: trainingJobIdSchema,
     },
@@ -33,8 +33,7 @@ export function routeTrainingJobs(api: Api, deps: Deps): void {
   api.get(
     '/v1/preview/training-jobs/{training_job_id}',
     { tag, summary: 'Read a training job', answer: trainingJobSchema },
-    async ({ caller, params }) =>
-      presentTrainingJob(await getTrainingJob(deps, caller.entity, params['training_job_id']!)),
+    async ({ caller, params }) => presentTrainingJob(await getTrainingJob(deps, caller.entity, params.training_job_id)),
   )
 
   api.get(
@@ -61,7 +60,7 @@ export function routeTrainingJobs(api: Api, deps: Deps): void {
       answer: trainingJobSchema,
     },
     async ({ caller, params }) =>
-      presentTrainingJob(await cancelTrainingJob(deps, caller.entity, params['training_job_id']!)),
+      presentTrainingJob(await cancelTrainingJob(deps, caller.entity, params.training_job_id)),
   )
 
   routeJobEvents(api, deps)

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { reasons } from '../../../crds/names.ts'
-import { orderedPageQuery, pageQuery } from '../../http/page.ts'
+import { orderedPageQuery, pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
 
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { trajectoryFlags } from '../ingest/index-row.ts'
 import { splitSchema } from '../ingest/shapes.ts'
-import { orderedPageQuery } from '../../http/page.ts'
+import { orderedPageQuery } from '../../../lib/http/page.ts'
 
 const id = Type.String({ format: 'uuid' })
 const count = Type.Integer({ minimum: 0 })

@@ -10,10 +10,10 @@ import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Deps } from '../../deps.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import { notFound, Refusal, unavailable } from '../../refusal.ts'
-import { isUuid } from '../../validation/compile.ts'
+import { notFound, HttpError, unavailable } from '../../../lib/http/http-error.ts'
+import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
-import { resolveCursor } from '../../http/page.ts'
+import { resolveCursor } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { TrajectoryListQuery } from './schema.ts'
 
@@ -57,14 +57,14 @@ export async function getTrajectory(deps: Deps, entity: string, modelId: string,
 /**
  * The bytes of a trajectory as they came.
  *
- * @throws {Refusal} 404 when the payload is not kept any more
+ * @throws {HttpError} 404 when the payload is not kept any more
  */
 export async function openTrajectory({ artifacts, log }: Deps, row: TrajectoryRow): Promise<Readable> {
   const { payloadUri, payloadOffset: start, payloadLength } = row
   try {
     return await artifacts.open(artifactKey(payloadUri)!, { start, end: start + payloadLength - 1 })
   } catch (error) {
-    if (error instanceof ArtifactMissing) throw new Refusal(404, "The trajectory's payload is not kept any more")
+    if (error instanceof ArtifactMissing) throw new HttpError(404, "The trajectory's payload is not kept any more")
     log.error({ error }, 'payload not read')
     throw unavailable('The trajectory could not be read: the artifact store does not answer at the moment.', 10)
   }

@@ -1,8 +1,8 @@
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
 import { bodySchemas } from '../ingest/shapes.ts'
 import { receiveTrajectories } from '../ingest/receive.ts'
-import { listOf, presentPage } from '../../http/page.ts'
+import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { presentLog, presentLogMade, presentLogStatistics } from './present.ts'
 import { logListQuery, logMadeSchema, logSchema, logStatisticsSchema } from './schema.ts'
 import { listModelLogs, listModelLogStatistics, logTrajectories } from './service.ts'
@@ -10,14 +10,14 @@ import { listModelLogs, listModelLogStatistics, logTrajectories } from './servic
 const tag = 'Trajectories'
 const path = '/v1/preview/models/{model_id}/log'
 
-export function routeLogs(api: Api, deps: Deps): void {
+export function routeLogs(api: RestApi, deps: Deps): void {
   api.post(
     path,
     {
       tag,
       summary: 'Log trajectories of a model without training on them',
       description: 'A model that is not there is a 404 before the body is read.',
-      creates: true,
+      idempotent: 'handler',
       streamedBody: { 'application/json': bodySchemas.log },
       answer: logMadeSchema,
     },
@@ -31,7 +31,7 @@ export function routeLogs(api: Api, deps: Deps): void {
     path,
     { tag, summary: 'List what was logged, in order', query: logListQuery, answer: listOf(logSchema) },
     async ({ caller, params, query }) => {
-      const rows = await listModelLogs(deps, caller.entity, params['model_id']!, query)
+      const rows = await listModelLogs(deps, caller.entity, params.model_id, query)
       return presentPage(rows, query.limit, presentLog)
     },
   )
@@ -45,7 +45,7 @@ export function routeLogs(api: Api, deps: Deps): void {
       answer: listOf(logStatisticsSchema),
     },
     async ({ caller, params, query }) => {
-      const rows = await listModelLogStatistics(deps, caller.entity, params['model_id']!, query)
+      const rows = await listModelLogStatistics(deps, caller.entity, params.model_id, query)
       return presentPage(rows, query.limit, presentLogStatistics)
     },
   )

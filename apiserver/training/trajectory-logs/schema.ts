@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { splitSchema } from '../ingest/shapes.ts'
-import { orderedPageQuery } from '../../http/page.ts'
+import { orderedPageQuery } from '../../../lib/http/page.ts'
 
 const count = Type.Integer({ minimum: 0 })
 const reward = nullable(Type.Number())

@@ -14,29 +14,29 @@ import { lockModel } from '../../../db/jobs/insert.ts'
 import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { notFound, unprocessable } from '../../refusal.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
 import { storeBody } from '../ingest/store-body.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
-import { cursorFault, resolveCursor } from '../../http/page.ts'
+import { cursorFault, resolveCursor } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { LogListQuery } from './schema.ts'
 
 interface LogRequest {
   caller: Caller
-  params: Record<string, string>
+  params: { model_id: string }
   newId: () => string
 }
 
 /**
  * Takes in groups that are not trained on: stored as they came, and each of their trajectories listed from then on.
  *
- * @throws {Refusal} 404 for a model that is not the caller's, 422 for a body that names another one
+ * @throws {HttpError} 404 for a model that is not the caller's, 422 for a body that names another one
  */
 export async function logTrajectories(deps: Deps, request: LogRequest, body: ReceivedBody): Promise<LogRow> {
   const { caller } = request
   const { split, model_id } = body.members as { split: string; model_id?: string | null }
-  const model = await getModel(deps, caller.entity, request.params['model_id']!)
+  const model = await getModel(deps, caller.entity, request.params.model_id)
   if (model_id && model_id.toLowerCase() !== model.id) throw otherModel()
   const { mean: meanReward, min: minReward, max: maxReward, squares: rewardSquares } = body.rewards
   const { groups, trajectories, exceptions, size: payloadBytes } = body

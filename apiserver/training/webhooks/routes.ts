@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
-import type { Api } from '../../http/api.ts'
-import { listOf, pageQuery, presentPage } from '../../http/page.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
 import { presentDelivery, presentNewWebhook, presentWebhook } from './present.ts'
 import {
   deletedWebhookSchema,
@@ -28,7 +28,7 @@ const reading = { tag, role: 'member' } as const
 const changing = { tag, role: 'admin' } as const
 const one = '/v1/preview/webhooks/{webhook_id}'
 
-export function routeWebhooks(api: Api, deps: Deps): void {
+export function routeWebhooks(api: RestApi, deps: Deps): void {
   routeEach(api, deps)
   routeDeliveries(api, deps)
 
@@ -40,7 +40,7 @@ export function routeWebhooks(api: Api, deps: Deps): void {
       description: 'The answer alone shows the secret that deliveries are signed with.',
       body: webhookCreateSchema,
       answer: newWebhookSchema,
-      creates: true,
+      idempotent: true,
     },
     async ({ caller, newId, body }) => presentNewWebhook(await createWebhook(deps, { caller, newId }, body)),
   )
@@ -53,16 +53,16 @@ export function routeWebhooks(api: Api, deps: Deps): void {
   )
 }
 
-function routeEach(api: Api, deps: Deps): void {
+function routeEach(api: RestApi, deps: Deps): void {
   api.get(one, { ...reading, summary: 'Read a webhook', answer: webhookSchema }, async ({ caller, params }) =>
-    presentWebhook(await getWebhook(deps, { entity: caller.entity, id: params['webhook_id']! })),
+    presentWebhook(await getWebhook(deps, { entity: caller.entity, id: params.webhook_id })),
   )
 
   api.delete(
     one,
     { ...changing, summary: 'Delete a webhook with its deliveries', answer: deletedWebhookSchema },
     async ({ caller, params }) => {
-      const id = params['webhook_id']!
+      const id = params.webhook_id
       await removeWebhook(deps, { entity: caller.entity, id, by: caller.keyId })
       return { id: id.toLowerCase(), deleted: true }
     },
@@ -75,10 +75,10 @@ function routeEach(api: Api, deps: Deps): void {
       summary: 'Give a webhook another secret',
       description: 'For a day deliveries are signed with both, in one header.',
       answer: newWebhookSchema,
-      creates: true,
+      idempotent: true,
     },
     async ({ caller, params, newId }) => {
-      const webhook = { entity: caller.entity, id: params['webhook_id']!, by: caller.keyId }
+      const webhook = { entity: caller.entity, id: params.webhook_id, by: caller.keyId }
       return presentNewWebhook(await rotateSecret(deps, webhook, newId))
     },
   )
@@ -93,13 +93,13 @@ function routeEach(api: Api, deps: Deps): void {
       answer: replayedSchema,
     },
     async ({ caller, params, body }) => {
-      const address = { entity: caller.entity, id: params['webhook_id']! }
+      const address = { entity: caller.entity, id: params.webhook_id }
       return { replayed: await replayMany(deps, address, body ?? {}) }
     },
   )
 }
 
-function routeDeliveries(api: Api, deps: Deps): void {
+function routeDeliveries(api: RestApi, deps: Deps): void {
   api.get(
     `${one}/deliveries`,
     {
@@ -109,7 +109,7 @@ function routeDeliveries(api: Api, deps: Deps): void {
       answer: listOf(deliverySchema),
     },
     async ({ caller, params, query }) => {
-      const address = { entity: caller.entity, id: params['webhook_id']! }
+      const address = { entity: caller.entity, id: params.webhook_id }
       return presentPage(await listWebhookDeliveries(deps, address, query), query.limit, presentDelivery)
     },
   )
@@ -118,8 +118,8 @@ function routeDeliveries(api: Api, deps: Deps): void {
     `${one}/deliveries/{delivery_id}/replay`,
     { ...changing, summary: 'Send one delivery again', answer: deliverySchema },
     async ({ caller, params }) => {
-      const address = { entity: caller.entity, id: params['webhook_id']! }
-      return presentDelivery(await replayOne(deps, address, params['delivery_id']!))
+      const address = { entity: caller.entity, id: params.webhook_id }
+      return presentDelivery(await replayOne(deps, address, params.delivery_id))
     },
   )
 }

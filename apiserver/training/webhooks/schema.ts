@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { nameSchema } from '../../accounts/names.ts'
 
 /** What a webhook can be told of: a job's states, and models. */

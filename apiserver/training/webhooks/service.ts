@@ -20,11 +20,11 @@ import {
 } from '../../../db/webhooks/webhooks.ts'
 import { AddressRefused } from '../../../lib/outbound/refused.ts'
 import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../middleware/context.ts'
-import { notFound, Refusal, unprocessable } from '../../refusal.ts'
-import { isUuid } from '../../validation/compile.ts'
-import { parseTime } from '../../validation/time.ts'
-import { resolveCursor, type PageQuery } from '../../http/page.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { notFound, HttpError, unprocessable } from '../../../lib/http/http-error.ts'
+import { isUuid } from '../../../lib/http/validation/compile.ts'
+import { parseTime } from '../../../lib/http/validation/time.ts'
+import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
 import { defaultEvents, type Replay, type WebhookCreate } from './schema.ts'
 
 // Every change of an entity is looked at once for each of them.
@@ -39,7 +39,7 @@ interface WebhookAddress {
 /**
  * Makes a webhook. A repeated request gives the one that it has made before, with the secret that it got then.
  *
- * @throws {Refusal} 422 for an address that must not be asked, 409 when the entity has too many
+ * @throws {HttpError} 422 for an address that must not be asked, 409 when the entity has too many
  */
 export async function createWebhook(
   { pool, webhooks }: Deps,
@@ -62,7 +62,7 @@ export async function createWebhook(
   }
   const made = await insertWebhook(pool, webhook, maxWebhooks)
   if (made) return made
-  throw new Refusal(409, `An entity has at most ${maxWebhooks} webhooks; delete one first.`)
+  throw new HttpError(409, `An entity has at most ${maxWebhooks} webhooks; delete one first.`)
 }
 
 export async function getWebhook({ pool }: Deps, { entity, id }: WebhookAddress): Promise<WebhookRow> {

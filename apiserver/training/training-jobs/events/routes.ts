@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import type { Deps } from '../../../deps.ts'
-import type { Api } from '../../../http/api.ts'
+import type { RestApi } from '../../../accounts/rest-api.ts'
 import { turnOf } from '../../../accounts/limits/turn.ts'
-import type { RequestContext } from '../../../middleware/context.ts'
+import type { RequestContext } from '../../../accounts/context.ts'
 import { Type } from 'typebox'
-import { listOf, presentPage } from '../../../http/page.ts'
+import { listOf, presentPage } from '../../../../lib/http/page.ts'
 import { streamEvents } from './stream.ts'
 import { findEvents, listJobEvents, type EventPlace } from './service.ts'
 import { presentEvent } from '../present.ts'
@@ -13,7 +13,7 @@ import { eventListQuery, eventSchema } from '../schema.ts'
 const tag = 'Training jobs'
 const eventStream = 'text/event-stream'
 
-export function routeJobEvents(api: Api, deps: Deps): void {
+export function routeJobEvents(api: RestApi, deps: Deps): void {
   api.get(
     '/v1/preview/training-jobs/{training_job_id}/events',
     {
@@ -30,7 +30,7 @@ export function routeJobEvents(api: Api, deps: Deps): void {
     async ({ ctx, caller, params, query }) => {
       const wantsStream = ctx.accepts('json', eventStream) === eventStream
       const lastEventId = wantsStream ? ctx.get('Last-Event-ID') : ''
-      const wanted = { jobId: params['training_job_id']!, after: lastEventId || query.after }
+      const wanted = { jobId: params.training_job_id, after: lastEventId || query.after }
       const place = await findEvents(deps, turnOf(caller), wanted)
       if (wantsStream || query.wait) deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller.keyId, ctx.res)])

@@ -2,9 +2,9 @@ import { findEventPlace, listEvents, type EventRow } from '../../../../db/jobs/e
 import { hasJob } from '../../../../db/jobs/views.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Turn } from '../../../accounts/limits/turn.ts'
-import { notFound } from '../../../refusal.ts'
-import { isUuid } from '../../../validation/compile.ts'
-import { resolveCursor } from '../../../http/page.ts'
+import { notFound } from '../../../../lib/http/http-error.ts'
+import { isUuid } from '../../../../lib/http/validation/compile.ts'
+import { resolveCursor } from '../../../../lib/http/page.ts'
 import type { EventListQuery } from '../schema.ts'
 
 // Comes before every event of a job.
@@ -28,7 +28,7 @@ export function isTerminal({ type }: Pick<EventRow, 'type'>): boolean {
 /**
  * The events of one of the entity's jobs behind the one that `after` names.
  *
- * @throws {Refusal} 404 without such a job, 422 when it has no such event
+ * @throws {HttpError} 404 without such a job, 422 when it has no such event
  */
 export async function findEvents(
   { pool }: Deps,

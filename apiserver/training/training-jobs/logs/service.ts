@@ -1,6 +1,6 @@
 import { hasLogLine, listJobLog, type LinePlace, type LogLine } from '../../../../db/jobs/logs.ts'
 import type { Deps } from '../../../deps.ts'
-import { cursorFault } from '../../../http/page.ts'
+import { cursorFault } from '../../../../lib/http/page.ts'
 import { getTrainingJob } from '../service.ts'
 import type { LogListQuery } from '../schema.ts'
 

@@ -1,5 +1,5 @@
 import type Koa from 'koa'
-import type { Logger } from '../../lib/log.ts'
+import type { Logger } from '../log.ts'
 
 /** One line per request, written when the answer has gone out or the client has left. */
 export function logRequests(log: Logger): Koa.Middleware {

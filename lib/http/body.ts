@@ -1,8 +1,8 @@
-import { parseJson, type AcceptOutline, type JsonDocument } from '../../lib/json/document.ts'
-import { findLoneSurrogate } from '../../lib/json/lone-surrogate.ts'
-import { JsonError } from '../../lib/json/parse.ts'
-import { Refusal, unprocessable } from '../refusal.ts'
-import type { RequestContext } from './context.ts'
+import { parseJson, type AcceptOutline, type JsonDocument } from '../json/document.ts'
+import { findLoneSurrogate } from '../json/lone-surrogate.ts'
+import { JsonError } from '../json/parse.ts'
+import { HttpError, unprocessable } from './http-error.ts'
+import type { HttpContext } from './context.ts'
 
 // For an answer to reach a client that does nothing but send.
 const lingerMs = 2_000
@@ -11,18 +11,18 @@ const lingerMs = 2_000
  * The chunks of a request's JSON body of at most `limitBytes`, as they come in. Nothing is read before the first is
  * asked for.
  *
- * @throws {Refusal} 413 when it is larger (by its announced length at once), 415 for another content type or a compressed
+ * @throws {HttpError} 413 when it is larger (by its announced length at once), 415 for another content type or a compressed
  * body
  */
-export function openBody(ctx: RequestContext, limitBytes: number): AsyncIterable<Buffer> {
+export function openBody(ctx: HttpContext, limitBytes: number): AsyncIterable<Buffer> {
   return openAnyBody(ctx, limitBytes, refuseOtherContent)
 }
 
 /** The same for a body whose content `refuse` looks at. */
 export async function* openAnyBody(
-  ctx: RequestContext,
+  ctx: HttpContext,
   limitBytes: number,
-  refuse: (ctx: RequestContext) => void,
+  refuse: (ctx: HttpContext) => void,
 ): AsyncIterable<Buffer> {
   let complete = false
   try {
@@ -42,7 +42,7 @@ export async function* openAnyBody(
   }
 }
 
-/** @throws {Refusal} 422 when the bytes are no JSON, or hold texts that no UTF-8 can hold; and what `accept` throws */
+/** @throws {HttpError} 422 when the bytes are no JSON, or hold texts that no UTF-8 can hold; and what `accept` throws */
 export function parseBody(bytes: Uint8Array, accept?: AcceptOutline): JsonDocument {
   const document = parseDocument(bytes, accept)
   const path = findLoneSurrogate(document)
@@ -51,13 +51,13 @@ export function parseBody(bytes: Uint8Array, accept?: AcceptOutline): JsonDocume
 }
 
 /** The refusal of a text at `path` with half of a surrogate pair. */
-export function stringUnicode(path: string[]): Refusal {
+export function stringUnicode(path: string[]): HttpError {
   const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'
   return unprocessable({ loc: ['body', ...path], msg, type: 'string_unicode' })
 }
 
 /** The refusal of a body that is no JSON. */
-export function jsonInvalid({ message }: JsonError): Refusal {
+export function jsonInvalid({ message }: JsonError): HttpError {
   return unprocessable({ loc: ['body'], msg: `JSON decode error: ${message}`, type: 'json_invalid' })
 }
 
@@ -70,18 +70,18 @@ function parseDocument(bytes: Uint8Array, accept: AcceptOutline | undefined): Js
   }
 }
 
-function refuseOtherContent(ctx: RequestContext): void {
+function refuseOtherContent(ctx: HttpContext): void {
   const type = ctx.get('Content-Type')
   if (type !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
-    throw new Refusal(415, 'The body must be JSON: send "Content-Type: application/json".')
+    throw new HttpError(415, 'The body must be JSON: send "Content-Type: application/json".')
   }
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) {
-    throw new Refusal(415, 'Compressed bodies are not taken.')
+    throw new HttpError(415, 'Compressed bodies are not taken.')
   }
 }
 
 /** Takes what the client still sends for a while: many read no answer before they have sent everything. */
-export function linger({ req, socket }: RequestContext): void {
+export function linger({ req, socket }: HttpContext): void {
   // It has, and the connection may be in use for its next request already.
   if (req.readableEnded) return
   setImmediate(() => req.resume())
@@ -89,6 +89,6 @@ export function linger({ req, socket }: RequestContext): void {
   req.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
 }
 
-function tooLarge(limitBytes: number): Refusal {
-  return new Refusal(413, `The body is larger than ${limitBytes} bytes.`)
+function tooLarge(limitBytes: number): HttpError {
+  return new HttpError(413, `The body is larger than ${limitBytes} bytes.`)
 }

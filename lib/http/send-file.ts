@@ -1,9 +1,7 @@
 import type { Readable } from 'node:stream'
-import { ArtifactMissing } from '../../artifacts/store/missing.ts'
-import type { ByteRange } from '../../artifacts/store/store.ts'
-import type { RequestContext } from '../middleware/context.ts'
-import { notFound, Refusal } from '../refusal.ts'
-import { readRange } from './ranges.ts'
+import type { HttpContext } from './context.ts'
+import { HttpError } from './http-error.ts'
+import { readRange, type ByteRange } from './ranges.ts'
 
 /** A stored file that a client may have; its bytes never change. */
 export interface SentFile {
@@ -20,9 +18,9 @@ export interface SentFile {
  * Answers with a file, or with the range of it that is asked for: a download that broke off goes on with Range, safely
  * with If-Range.
  *
- * @throws {Refusal} 404 when the store does not have it (any more), 416 for a range behind its end
+ * @throws {HttpError} 416 for a range behind its end, and what opening it throws
  */
-export async function sendFile(ctx: RequestContext, file: SentFile): Promise<void> {
+export async function sendFile(ctx: HttpContext, file: SentFile): Promise<void> {
   const etag = `"${file.digest}"`
   ctx.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' })
   if (listsTag(ctx.get('If-None-Match'), etag)) {
@@ -32,23 +30,15 @@ export async function sendFile(ctx: RequestContext, file: SentFile): Promise<voi
   const condition = ctx.get('If-Range')
   const range = condition === '' || condition === etag ? readRange(ctx.get('Range'), file.size) : 'whole'
   if (range === 'outside') {
-    throw new Refusal(416, `The file has ${file.size} bytes.`, { 'Content-Range': `bytes */${file.size}` })
+    throw new HttpError(416, `The file has ${file.size} bytes.`, { 'Content-Range': `bytes */${file.size}` })
   }
   const length = range === 'whole' ? file.size : range.end - range.start + 1
-  ctx.body = ctx.method === 'HEAD' || length === 0 ? '' : await openFile(file, range === 'whole' ? undefined : range)
+  ctx.body = ctx.method === 'HEAD' || length === 0 ? '' : await file.open(range === 'whole' ? undefined : range)
   ctx.status = range === 'whole' ? 200 : 206
   if (range !== 'whole') ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${file.size}`)
   ctx.attachment(file.name)
   ctx.set('Content-Type', file.type)
   ctx.length = length
-}
-
-async function openFile(file: SentFile, range: ByteRange | undefined): Promise<Readable> {
-  try {
-    return await file.open(range)
-  } catch (error) {
-    throw error instanceof ArtifactMissing ? notFound('File') : error
-  }
 }
 
 function listsTag(header: string, etag: string): boolean {

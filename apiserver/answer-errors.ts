@@ -1,8 +1,8 @@
 import type Koa from 'koa'
-import { isDatabaseUnavailable } from '../../db/unavailable.ts'
-import { StoreFailed } from '../../artifacts/store/failed.ts'
-import type { Logger } from '../../lib/log.ts'
-import { Refusal, unavailable } from '../refusal.ts'
+import { isDatabaseUnavailable } from '../db/unavailable.ts'
+import { StoreFailed } from '../artifacts/store/failed.ts'
+import type { Logger } from '../lib/log.ts'
+import { HttpError, unavailable } from '../lib/http/http-error.ts'
 import { describeUnknownPath } from './unknown-path.ts'
 
 /** The one error path: refusals are told, everything unexpected becomes a plain 500 and one log line. */
@@ -20,19 +20,21 @@ export function answerErrors(log: Logger): Koa.Middleware {
 }
 
 /** Nobody has answered: there is no such path, or no such method of one. */
-function refuseUnknown(ctx: Koa.Context): Refusal {
-  return ctx.status === 404 ? new Refusal(404, describeUnknownPath(ctx)) : new Refusal(ctx.status, ctx.response.message)
+function refuseUnknown(ctx: Koa.Context): HttpError {
+  return ctx.status === 404
+    ? new HttpError(404, describeUnknownPath(ctx))
+    : new HttpError(ctx.status, ctx.response.message)
 }
 
-function answer(ctx: Koa.Context, refusal: Refusal): void {
+function answer(ctx: Koa.Context, refusal: HttpError): void {
   ctx.status = refusal.status
   ctx.set(refusal.headers)
   ctx.body = { detail: refusal.detail }
 }
 
 /** What a client is told of an error. */
-export function toRefusal(error: unknown, log: Logger): Refusal {
-  if (error instanceof Refusal) return error
+export function toRefusal(error: unknown, log: Logger): HttpError {
+  if (error instanceof HttpError) return error
   if (isDatabaseUnavailable(error)) {
     log.warn({ error }, 'database unavailable')
     return unavailable('The database is not available at the moment.', 1)
@@ -42,5 +44,5 @@ export function toRefusal(error: unknown, log: Logger): Refusal {
     return unavailable('The artifact store is not available at the moment.', 10)
   }
   log.error({ error }, 'request failed')
-  return new Refusal(500, 'Internal server error')
+  return new HttpError(500, 'Internal server error')
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../refusal.ts'
+import { HttpError } from '../http-error.ts'
 import { compileQuery } from './compile.ts'
 
 const schema = Type.Object({
@@ -36,11 +36,11 @@ describe('a query', () => {
     ['a number that is infinite for us', { wait: '1e999' }, ['query', 'wait']],
     ['less than nothing, infinitely', { wait: '-1e999' }, ['query', 'wait']],
   ])('refuses %s', (_name, given, loc) => {
-    expect(() => parse(given)).toThrow(Refusal)
+    expect(() => parse(given)).toThrow(HttpError)
     try {
       parse(given)
     } catch (error) {
-      expect((error as Refusal).detail).toEqual([{ loc, msg: expect.any(String), type: expect.any(String) }])
+      expect((error as HttpError).detail).toEqual([{ loc, msg: expect.any(String), type: expect.any(String) }])
     }
   })
 })

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import Koa from 'koa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startServer, stopServer } from '../server.ts'
+import { startServer, stopServer } from './server.ts'
 import { endStalledAnswers } from './stalled-answers.ts'
 
 const stallMs = 200
@@ -23,7 +23,8 @@ beforeAll(async () => {
     body = ctx.path === '/file' ? Readable.from(download(), { objectMode: false }).on('error', () => {}) : undefined
     ctx.body = body ?? (ctx.path === '/whole' ? Buffer.alloc(wholeSize) : 'here')
   })
-  server = await startServer(app, '127.0.0.1', 0)
+  const callback = app.callback()
+  server = await startServer((request, response) => void callback(request, response), { host: '127.0.0.1', port: 0 })
 })
 afterAll(() => stopServer(server, 0))
 

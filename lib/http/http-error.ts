@@ -2,20 +2,20 @@
 const maxShownLength = 200
 
 /** One thing that is wrong with a request: where, what, and its kind under the name that pydantic gives it. */
-export interface Fault {
+export interface ValidationIssue {
   loc: string[]
   msg: string
   type: string
 }
 
 /** An answer that is not a success: its status, what the client is told, and headers that belong to it. */
-export class Refusal extends Error {
-  override name = 'Refusal'
+export class HttpError extends Error {
+  override name = 'HttpError'
   readonly status: number
-  readonly detail: string | Fault[]
+  readonly detail: string | ValidationIssue[]
   readonly headers: Record<string, string>
 
-  constructor(status: number, detail: string | Fault[], headers: Record<string, string> = {}) {
+  constructor(status: number, detail: string | ValidationIssue[], headers: Record<string, string> = {}) {
     super(
       typeof detail === 'string' ? detail : detail.map((fault) => `${fault.loc.join('.')}: ${fault.msg}`).join('; '),
     )
@@ -26,26 +26,26 @@ export class Refusal extends Error {
 }
 
 /** The one answer to a missing, malformed, unknown or revoked key. */
-export function unauthorized(given: 'no key' | 'unknown key'): Refusal {
+export function unauthorized(given: 'no key' | 'unknown key'): HttpError {
   const reasons = {
     'no key': 'this request has none',
     'unknown key': 'the one that was sent is not known here, was revoked, or has expired',
   }
   const detail = `A valid API key is needed, and ${reasons[given]}: send it as "Authorization: Bearer KEY".`
-  return new Refusal(401, detail, { 'WWW-Authenticate': 'Bearer' })
+  return new HttpError(401, detail, { 'WWW-Authenticate': 'Bearer' })
 }
 
 /** The same for what does not exist and for what belongs to somebody else. */
-export function notFound(what: string, id?: string): Refusal {
+export function notFound(what: string, id?: string): HttpError {
   const name = id === undefined ? what : `${what} ${id.slice(0, maxShownLength)}`
-  return new Refusal(404, `${name} not found`)
+  return new HttpError(404, `${name} not found`)
 }
 
-export function unprocessable(...faults: Fault[]): Refusal {
-  return new Refusal(422, faults)
+export function unprocessable(...faults: ValidationIssue[]): HttpError {
+  return new HttpError(422, faults)
 }
 
 /** Something behind the API is away for now; the client may ask again. */
-export function unavailable(detail: string, retryAfterSeconds: number): Refusal {
-  return new Refusal(503, detail, { 'Retry-After': String(retryAfterSeconds) })
+export function unavailable(detail: string, retryAfterSeconds: number): HttpError {
+  return new HttpError(503, detail, { 'Retry-After': String(retryAfterSeconds) })
 }

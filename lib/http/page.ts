@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { isUuid } from '../validation/compile.ts'
-import { unprocessable, type Refusal } from '../refusal.ts'
+import { isUuid } from './validation/compile.ts'
+import { unprocessable, type HttpError } from './http-error.ts'
 
 export const pageQuery = Type.Object({
   after: Type.Optional(Type.String()),
@@ -54,7 +54,7 @@ export function presentPage<Row, T extends { id: string }>(
 /**
  * The place in a list of the item that `after` names; undefined when no `after` was given.
  *
- * @throws {Refusal} 422 when it names no item of this list
+ * @throws {HttpError} 422 when it names no item of this list
  */
 export async function resolveCursor<Place>(
   after: string | undefined,
@@ -67,7 +67,7 @@ export async function resolveCursor<Place>(
 }
 
 /** The refusal of an `after` that names no item of this list. */
-export function cursorFault(): Refusal {
+export function cursorFault(): HttpError {
   const msg = 'Value error, not the id of an item of this list'
   return unprocessable({ loc: ['query', 'after'], msg, type: 'value_error' })
 }

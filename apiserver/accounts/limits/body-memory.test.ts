@@ -4,16 +4,19 @@ import { Router } from '@koa/router'
 import Koa from 'koa'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
-import { createLogger } from '../../lib/log.ts'
-import { RequestMemory } from '../accounts/limits/request-memory.ts'
-import { answerErrors } from '../middleware/errors.ts'
-import type { RequestState } from '../middleware/context.ts'
-import { Api } from './api.ts'
+import { createLogger } from '../../../lib/log.ts'
+import { RequestMemory } from './request-memory.ts'
+import { answerErrors } from '../../answer-errors.ts'
+import type { RequestState } from '../context.ts'
+import { createIdempotencyStore } from '../../../db/idempotent-requests.ts'
+import { Idempotency } from '../../../lib/http/idempotency.ts'
+import { createRestApi } from '../rest-api.ts'
 
 test('a body counts among what is in memory, with what is made of it', async () => {
   const log = createLogger('test', 'silent')
   const router = new Router<RequestState>()
-  const api = new Api(router, { pool: {} as never, log, memory: new RequestMemory(1_000) })
+  const idempotency = new Idempotency(createIdempotencyStore({} as never), log)
+  const api = createRestApi(router, { idempotency, memory: new RequestMemory(1_000) })
   const operation = { tag: 'T', summary: 'Do it', body: Type.Array(Type.Unknown()) }
   api.post('/', operation, ({ body }) => Promise.resolve(body.length))
   const app = new Koa<RequestState>()

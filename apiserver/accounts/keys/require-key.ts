@@ -1,9 +1,9 @@
 import type Koa from 'koa'
-import type { Deps } from '../deps.ts'
-import { digestKey } from '../accounts/keys/secret.ts'
-import { applyDefaults } from '../accounts/limits/limits.ts'
-import { Refusal, unauthorized } from '../refusal.ts'
-import type { Caller, RequestState, Role } from './context.ts'
+import type { Deps } from '../../deps.ts'
+import { digestKey } from './secret.ts'
+import { applyDefaults } from '../limits/limits.ts'
+import { HttpError, unauthorized } from '../../../lib/http/http-error.ts'
+import type { Caller, RequestState, Role } from '../context.ts'
 
 type AuthDeps = Pick<Deps, 'apiKeys' | 'lastUsed' | 'config'>
 
@@ -38,8 +38,8 @@ export function readBearer(ctx: Pick<Koa.Context, 'get'>): string | undefined {
 
 const ranks: Record<Role, number> = { read: 0, member: 1, admin: 2 }
 
-/** @throws {Refusal} 403 when the caller's key has a lesser role */
+/** @throws {HttpError} 403 when the caller's key has a lesser role */
 export function requireRole({ role }: Caller, least: Role): void {
   if (ranks[role] >= ranks[least]) return
-  throw new Refusal(403, `This key has the role ${role}; ${least} is needed.`)
+  throw new HttpError(403, `This key has the role ${role}; ${least} is needed.`)
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { StoreFailed } from '../../artifacts/store/failed.ts'
-import { createLogger } from '../../lib/log.ts'
-import { notFound } from '../refusal.ts'
-import { toRefusal } from './errors.ts'
+import { StoreFailed } from '../artifacts/store/failed.ts'
+import { createLogger } from '../lib/log.ts'
+import { notFound } from '../lib/http/http-error.ts'
+import { toRefusal } from './answer-errors.ts'
 
 const log = createLogger('test', 'silent')
 const withCode = (code: string, message = 'x', more = {}) => Object.assign(new Error(message), { code, ...more })

@@ -1,12 +1,9 @@
 import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy'
-import type { RequestContext } from '../middleware/context.ts'
-import { unprocessable, type Refusal } from '../refusal.ts'
+import type { HttpContext } from './context.ts'
+import { unprocessable, type HttpError } from './http-error.ts'
 
-/** A parser of a multipart body. @throws {Refusal} 422 when the request's Content-Type names no boundary */
-export function openFormParser(
-  { req, headers }: RequestContext,
-  options: Omit<BusboyConfig, 'headers'>,
-): BusboyInstance {
+/** A parser of a multipart body. @throws {HttpError} 422 when the request's Content-Type names no boundary */
+export function openFormParser({ req, headers }: HttpContext, options: Omit<BusboyConfig, 'headers'>): BusboyInstance {
   const type = req.headers['content-type'] ?? ''
   try {
     return new Busboy({ headers: { ...headers, 'content-type': type }, ...options })
@@ -28,6 +25,6 @@ export async function feedForm(parser: BusboyInstance, done: Promise<void>, chun
 }
 
 /** The refusal of a multipart body. */
-export function refuseForm(reason: string): Refusal {
+export function refuseForm(reason: string): HttpError {
   return unprocessable({ loc: ['body'], msg: `Value error, the form cannot be read: ${reason}`, type: 'value_error' })
 }

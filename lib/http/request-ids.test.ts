@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isUuid } from '../validation/compile.ts'
+import { isUuid } from './validation/compile.ts'
 import { RequestIds } from './request-ids.ts'
 
 const seed = 'b5a1c1de-6a0f-4a58-9c3e-0d6a7f6f7f11'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileQuery } from '../validation/compile.ts'
+import { compileQuery } from './validation/compile.ts'
 import { orderedPageQuery, presentPage, resolveCursor } from './page.ts'
 
 const present = (id: string) => ({ id })

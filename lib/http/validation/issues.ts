@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import type { Fault } from '../refusal.ts'
+import type { ValidationIssue } from '../http-error.ts'
 
 /** What a schema asks for (the value of the rule's keyword) and what was found. */
 interface Failure {
@@ -7,7 +7,7 @@ interface Failure {
   data: unknown
 }
 
-const typeFaults: Record<string, Omit<Fault, 'loc'>> = {
+const typeFaults: Record<string, Omit<ValidationIssue, 'loc'>> = {
   string: { msg: 'Input should be a valid string', type: 'string_type' },
   number: { msg: 'Input should be a valid number', type: 'float_type' },
   integer: { msg: 'Input should be a valid integer', type: 'int_type' },
@@ -18,12 +18,12 @@ const typeFaults: Record<string, Omit<Fault, 'loc'>> = {
   null: { msg: 'Extra inputs are not permitted', type: 'extra_forbidden' },
 }
 
-const parsingFaults: Record<string, Omit<Fault, 'loc'>> = {
+const parsingFaults: Record<string, Omit<ValidationIssue, 'loc'>> = {
   number: { msg: 'Input should be a valid number, unable to parse string as a number', type: 'float_parsing' },
   integer: { msg: 'Input should be a valid integer, unable to parse string as an integer', type: 'int_parsing' },
 }
 
-const keywordFaults: Record<string, (failure: Failure) => Omit<Fault, 'loc'>> = {
+const keywordFaults: Record<string, (failure: Failure) => Omit<ValidationIssue, 'loc'>> = {
   required: () => ({ msg: 'Field required', type: 'missing' }),
   additionalProperties: () => typeFaults['null']!,
   minimum: ({ wanted }) => ({ msg: `Input should be greater than or equal to ${wanted}`, type: 'greater_than_equal' }),
@@ -47,7 +47,7 @@ const keywordFaults: Record<string, (failure: Failure) => Omit<Fault, 'loc'>> = 
 }
 
 /** Says one failed schema rule in the words that clients of the hosted service know; `root` is where the value came from. */
-export function presentFault(root: 'body' | 'query', error: ErrorObject): Fault {
+export function presentFault(root: 'body' | 'query', error: ErrorObject): ValidationIssue {
   return { loc: [root, ...locate(error)], ...describe(root, error) }
 }
 
@@ -59,7 +59,7 @@ function locate(error: ErrorObject): string[] {
   return member === undefined ? names : [...names, member]
 }
 
-function describe(root: 'body' | 'query', error: ErrorObject): Omit<Fault, 'loc'> {
+function describe(root: 'body' | 'query', error: ErrorObject): Omit<ValidationIssue, 'loc'> {
   if (error.keyword === 'type') return describeType(root, error)
   if (root === 'query' && error.keyword === 'additionalProperties') return describeUnknownParameter(error)
   if (error.keyword === 'enum')
@@ -72,7 +72,7 @@ function describe(root: 'body' | 'query', error: ErrorObject): Omit<Fault, 'loc'
   return description !== undefined && isOfForm ? { ...described, msg: `${described.msg}: ${description}` } : described
 }
 
-function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Omit<Fault, 'loc'> {
+function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Omit<ValidationIssue, 'loc'> {
   const wanted = [schema as string | string[]].flat()
   if (
     typeof data === 'number' &&
@@ -89,7 +89,7 @@ function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Om
 }
 
 /** Only lists refuse parameters that they do not know: a misspelt filter would list everything. */
-function describeUnknownParameter({ parentSchema }: ErrorObject): Omit<Fault, 'loc'> {
+function describeUnknownParameter({ parentSchema }: ErrorObject): Omit<ValidationIssue, 'loc'> {
   const { properties = {} } = parentSchema as { properties?: object }
   const { msg, type } = typeFaults['null']!
   return { msg: `${msg}; this list knows: ${Object.keys(properties).join(', ')}`, type }

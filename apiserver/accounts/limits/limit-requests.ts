@@ -1,6 +1,6 @@
 import type Koa from 'koa'
-import type { Deps } from '../deps.ts'
-import type { RequestState } from './context.ts'
+import type { Deps } from '../../deps.ts'
+import type { RequestState } from '../context.ts'
 
 /** Refuses the requests of an entity beyond what it may make in a minute, before a byte of their bodies is read. */
 export function limitRequests({ requestLimiter }: Pick<Deps, 'requestLimiter'>): Koa.Middleware<RequestState> {

@@ -1,4 +1,8 @@
-import type { ByteRange } from '../../artifacts/store/store.ts'
+/** A part of a file, both ends included. */
+export interface ByteRange {
+  start: number
+  end?: number
+}
 
 /** The part of a file that a request asks for: a range, the whole file, or one that lies outside of it. */
 export type WantedRange = Required<ByteRange> | 'whole' | 'outside'

@@ -1,8 +1,8 @@
 import { Ajv, type Options } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import type { JsonDocument } from '../../lib/json/document.ts'
-import { unprocessable, type Fault } from '../refusal.ts'
-import { presentFault } from './faults.ts'
+import type { JsonDocument } from '../../json/document.ts'
+import { unprocessable, type ValidationIssue } from '../http-error.ts'
+import { presentFault } from './issues.ts'
 import { parseTime } from './time.ts'
 
 // Every fault at once is a service to people who write bodies; in a body of millions of wrong items it would cost
@@ -30,7 +30,7 @@ const [quickBody, thoroughBody, query] = [
 /**
  * Compiles a body schema, once, into a function that returns the body's value with its type.
  *
- * @throws {Refusal} (the compiled function) 422 with the faults
+ * @throws {HttpError} (the compiled function) 422 with the faults
  */
 export function compileBody<S extends TSchema>(schema: S): (document: JsonDocument) => Static<S> {
   const findFaults = compileFaults(schema)
@@ -42,7 +42,9 @@ export function compileBody<S extends TSchema>(schema: S): (document: JsonDocume
 }
 
 /** Compiles a schema of a body, or of a part of one at `place`, into a function that finds what is wrong with a value. */
-export function compileFaults(schema: TSchema): (value: unknown, sizeBytes: number, place?: string[]) => Fault[] {
+export function compileFaults(
+  schema: TSchema,
+): (value: unknown, sizeBytes: number, place?: string[]) => ValidationIssue[] {
   const quick = quickBody.compile(schema)
   const thorough = thoroughBody.compile(schema)
   return (value, sizeBytes, place = []) => {

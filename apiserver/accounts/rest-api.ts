@@ -1,0 +1,50 @@
+import type { Router } from '@koa/router'
+import type { TSchema } from 'typebox'
+import { Api, type Dialect } from '../../lib/http/api.ts'
+import type { Idempotency } from '../../lib/http/idempotency.ts'
+import type { ApiRequest, Method, Operation } from '../../lib/http/operation.ts'
+import { compileBody } from '../../lib/http/validation/compile.ts'
+import type { RequestContext, RequestState, Role } from './context.ts'
+import { requireRole } from './keys/require-key.ts'
+import type { RequestMemory } from './limits/request-memory.ts'
+
+// Names, settings and short lists. What takes more says so.
+const defaultBodyLimitBytes = 64 * 1024
+
+/** What operations of every group that needs keys declare. */
+export interface RoleOption {
+  /** The least role that may ask; else `read` for GET and `member` for all that changes something. */
+  role?: Role
+}
+
+/** The operations of the REST interface. */
+export type RestApi = Api<RequestState, RoleOption>
+/** A checked request of the REST interface. */
+export type RestRequest<Params> = ApiRequest<RequestState, Params, unknown, unknown>
+
+/** @throws {HttpError} 403 when the caller's key has a lesser role than the operation needs */
+export function authorizeRole({ caller }: RequestState, { role }: RoleOption, method: Method): void {
+  requireRole(caller, role ?? (method === 'get' ? 'read' : 'member'))
+}
+
+/** Makes the REST interface's operations: closed queries, whole JSON bodies within the entity's memory, idempotency keys. */
+export function createRestApi(
+  router: Router<RequestState>,
+  { memory, idempotency }: { memory: RequestMemory; idempotency: Idempotency },
+): RestApi {
+  const dialect: Dialect<RequestState, RoleOption> = {
+    authorize: authorizeRole,
+    compileBody: (schema, operation) => compileJsonBody(memory, schema, operation),
+    closedQueries: true,
+    idempotency: { service: idempotency, ownerOf: ({ caller }) => caller.entity },
+  }
+  return new Api(router, dialect)
+}
+
+function compileJsonBody(memory: RequestMemory, schema: TSchema, { bodyLimitBytes }: Operation) {
+  const parse = compileBody(schema)
+  return async (ctx: RequestContext) => {
+    const document = await memory.readJson(ctx, bodyLimitBytes ?? defaultBodyLimitBytes)
+    return { value: parse(document), bytes: document.bytes }
+  }
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import type { Router } from '@koa/router'
+import type { Static, TSchema } from 'typebox'
+import type { HttpContext } from './context.ts'
+import { HttpError, unprocessable, type ValidationIssue } from './http-error.ts'
+import { readIdempotencyKey, type Idempotency } from './idempotency.ts'
+import type { ApiRequest, CallerState, Handler, Method, Operation, PathParams, PlacedOperation } from './operation.ts'
+import { RequestIds } from './request-ids.ts'
+import { compileQuery } from './validation/compile.ts'
+
+/** A body that was read, validated, and is about to be worked on. */
+export interface ReadBody {
+  value: unknown
+  bytes: Uint8Array
+  /** Called when the handler is through: whether it has answered, or failed. */
+  settle?: (answered: boolean) => void
+}
+
+/** What differs between groups of operations. `Options` are what they declare beside those of all. */
+export interface Dialect<State extends CallerState, Options extends object> {
+  /** @throws {HttpError} 403 when the caller may not use the operation */
+  authorize: (state: State, operation: Options, method: Method) => void
+  /** Makes, once per operation, what reads and validates its JSON body. */
+  compileBody: (schema: TSchema, operation: Operation & Options) => (ctx: HttpContext<State>) => Promise<ReadBody>
+  /** Whether a GET refuses query parameters that its schema does not have. */
+  closedQueries: boolean
+  /** Statuses of errors that every operation of the group may have. */
+  refusals?: readonly number[]
+  idempotency?: { service: Idempotency; ownerOf: (state: State) => string }
+}
+
+/**
+ * The operations of a group. Each is declared once, with its schemas: they check its requests, type its handler and its
+ * answer, and make the OpenAPI document.
+ */
+export class Api<State extends CallerState, Options extends object> {
+  readonly operations: PlacedOperation[] = []
+  readonly #router: Router<State>
+  readonly #dialect: Dialect<State, Options>
+
+  constructor(router: Router<State>, dialect: Dialect<State, Options>) {
+    this.#router = router
+    this.#dialect = dialect
+  }
+
+  get<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
+    path: P,
+    operation: Operation<Q, B, A> & Options,
+    handle: Handler<State, P, Q, B>,
+  ): void {
+    this.#add('get', path, operation, handle)
+  }
+
+  post<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
+    path: P,
+    operation: Operation<Q, B, A> & Options,
+    handle: Handler<State, P, Q, B>,
+  ): void {
+    this.#add('post', path, operation, handle)
+  }
+
+  put<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
+    path: P,
+    operation: Operation<Q, B, A> & Options,
+    handle: Handler<State, P, Q, B>,
+  ): void {
+    this.#add('put', path, operation, handle)
+  }
+
+  delete<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
+    path: P,
+    operation: Operation<Q, B, A> & Options,
+    handle: Handler<State, P, Q, B>,
+  ): void {
+    this.#add('delete', path, operation, handle)
+  }
+
+  #add<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
+    method: Method,
+    path: P,
+    operation: Operation<Q, B, A> & Options,
+    handle: Handler<State, P, Q, B>,
+  ): void {
+    const { refusals = [] } = this.#dialect
+    this.operations.push({ ...operation, method, path, refusals: [...refusals, ...(operation.refusals ?? [])] })
+    const receive = this.#compileRequest(operation, method)
+    this.#router[method](toRouterPath(path), async (ctx) => {
+      this.#dialect.authorize(ctx.state, operation, method)
+      const received = await receive(ctx)
+      const values = { params: ctx.params as PathParams<P>, query: received.query, body: received.body?.value }
+      const request = { ...this.#openRequest(ctx, operation, received.body), ...values }
+      const work = () => handle(request as ApiRequest<State, PathParams<P>, Static<Q>, Static<B>>)
+      let answered = false
+      try {
+        const answer = await (operation.idempotent === true ? request.answerOnce(work) : work())
+        answered = true
+        if (answer !== undefined) send(ctx, answer, operation.status)
+      } finally {
+        received.body?.settle?.(answered)
+      }
+    })
+  }
+
+  /** Compiles what reads a request's query and body, and names the faults of both at once. */
+  #compileRequest(operation: Operation & Options, method: Method) {
+    const parseQuery =
+      operation.query && compileQuery(operation.query, { closed: this.#dialect.closedQueries && method === 'get' })
+    const readBody = operation.body && this.#dialect.compileBody(operation.body, operation)
+    return async (ctx: HttpContext<State>) => {
+      const issues: ValidationIssue[] = []
+      if (operation.idempotent) await collectIssues(issues, () => readIdempotencyKey(ctx))
+      const query = await collectIssues(issues, () => parseQuery?.(ctx.query))
+      const isSent = !operation.bodyOptional || hasBody(ctx)
+      const body = await collectIssues(issues, () => (isSent ? readBody?.(ctx) : undefined))
+      if (issues.length === 0) return { query, body }
+      body?.settle?.(false)
+      throw unprocessable(...issues)
+    }
+  }
+
+  #openRequest(ctx: HttpContext<State>, { idempotent }: Operation, body: ReadBody | undefined) {
+    const ids = new RequestIds(Boolean(idempotent) && readIdempotencyKey(ctx) !== undefined)
+    const { idempotency } = this.#dialect
+    const answerOnce = <T>(work: () => Promise<T>, digest = digestBody(body)): Promise<T> => {
+      if (!idempotency) throw new Error('this group of operations has no idempotency')
+      return idempotency.service.answerOnce({ ctx, owner: idempotency.ownerOf(ctx.state), ids }, digest, work)
+    }
+    return { ctx, caller: ctx.state.caller, newId: () => ids.next(), answerOnce }
+  }
+}
+
+function toRouterPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\*\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+/** Sends an answer: a value as JSON, a text as the JSON that it is. */
+function send(ctx: HttpContext, answer: unknown, status = 200): void {
+  ctx.status = status
+  ctx.body = answer
+  if (typeof answer === 'string') ctx.type = 'application/json'
+}
+
+function digestBody(body: ReadBody | undefined): Buffer {
+  return createHash('sha256')
+    .update(body?.bytes ?? '')
+    .digest()
+}
+
+function hasBody(ctx: HttpContext): boolean {
+  return (ctx.request.length ?? 0) > 0 || ctx.get('Transfer-Encoding') !== ''
+}
+
+async function collectIssues<T>(issues: ValidationIssue[], parse: () => T): Promise<Awaited<T> | undefined> {
+  try {
+    return await parse()
+  } catch (error) {
+    if (!(error instanceof HttpError) || typeof error.detail === 'string') throw error
+    issues.push(...error.detail)
+    return undefined
+  }
+}

@@ -1,0 +1,40 @@
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const closeIdleEveryMs = 50
+
+/** Where a server listens, and how long it waits for its clients; see Node's `http.createServer`. */
+export interface ServerSettings extends ServerOptions {
+  host: string
+  port: number
+  maxConnections?: number
+}
+
+/** Listens, and lets `handle` answer every request. */
+export async function startServer(
+  handle: RequestListener,
+  { host, port, maxConnections, ...options }: ServerSettings,
+): Promise<Server> {
+  const server = createServer(options, handle)
+  if (maxConnections !== undefined) server.maxConnections = maxConnections
+  // The body's reader says "100 Continue", after the key and the announced length were looked at.
+  server.on('checkContinue', handle)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => resolve())
+  })
+  return server
+}
+
+/** Takes no more connections, lets running answers end within the time, then breaks off the rest. */
+export async function stopServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const deadlineMs = performance.now() + graceMs
+  while (performance.now() < deadlineMs) {
+    server.closeIdleConnections()
+    const done = await Promise.race([closed.then(() => true), delay(closeIdleEveryMs, false)])
+    if (done) return
+  }
+  server.closeAllConnections()
+  await closed
+}
