@@ -2,10 +2,11 @@ import path from 'node:path'
 import { runner } from 'node-pg-migrate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobStates } from '../../crds/job-states.ts'
-import type { Columns } from '../../db/columns.ts'
+import type { Column } from '../../db/columns.ts'
 import { jobColumns } from '../../db/jobs/table.ts'
 import { migrate } from '../../db/migrate.ts'
 import { modelColumns } from '../../db/models/table.ts'
+import { writtenColumns } from '../../db/tracing/call-rows.ts'
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { log } from '../support/template-database.ts'
 
@@ -17,13 +18,13 @@ beforeAll(async () => {
 
 afterAll(() => database.drop())
 
-const tables: Record<string, Columns> = {
-  'training.jobs': jobColumns,
-  'training.models': modelColumns,
+const tables: Record<string, readonly Pick<Column<unknown>, 'name' | 'type'>[]> = {
+  'training.jobs': Object.values(jobColumns),
+  'training.models': Object.values(modelColumns),
+  'tracing.calls': writtenColumns,
 }
 
-test.each(Object.entries(tables))('%s has every declared column, of the declared type', async (table, columns) => {
-  const declared = Object.values(columns)
+test.each(Object.entries(tables))('%s has every declared column, of the declared type', async (table, declared) => {
   const { rows } = await database.pool.query(
     `SELECT name, type FROM unnest($2::text[], $3::text[]) AS declared (name, type)
      LEFT JOIN pg_attribute a ON a.attrelid = $1::regclass AND a.attname = declared.name AND NOT a.attisdropped
