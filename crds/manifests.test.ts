@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { buildModel, buildTrainingJob } from './manifests.ts'
+import { buildJobSpec, buildModel, buildTrainingJob, extractJobFacts, type JobSpecFacts } from './manifests.ts'
 
 const id = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 
@@ -42,4 +42,11 @@ test('the TrainingJob resource of a row says its settings in camel case, and onl
       ttlSecondsAfterFinished: 3600,
     },
   })
+})
+
+test.each<[string, JobSpecFacts]>([
+  ['RL', { method: 'RL', inputUri: 'artifact:///a', inputDigest: 'abc', config: { kimi_k2_tau: 0.5 } }],
+  ['SFT, its input not fetched yet', { method: 'SFT', inputUri: 'https://a/b', inputDigest: null, config: {} }],
+])('a spec says all that the row of its job says: %s', (_, facts) => {
+  expect(extractJobFacts(buildJobSpec({ ...facts, modelCrName: 'agent-0' }))).toEqual(facts)
 })

@@ -1,5 +1,5 @@
 import type { Model, TrainingJob } from './generated.ts'
-import { configToSpec } from './job-config.ts'
+import { configFromSpec, configToSpec } from './job-config.ts'
 import { apiVersion, labels } from './names.ts'
 
 // Long enough to look at with kubectl, short enough that etcd does not fill up; the job stays in the REST lists.
@@ -16,21 +16,21 @@ export interface ModelFacts {
   baseModelCrName: string
 }
 
-/** What a job trains on, as its row has it; `config` in wire names. */
-export interface TrainedOnFacts {
+/** What the spec of a job's resource and its row both say; `config` in wire names. db/jobs/table.ts has the columns. */
+export interface JobSpecFacts {
   method: TrainingJob['spec']['method']
   inputUri: string
   /** null: not known before the input is fetched */
   inputDigest: string | null
   config: Record<string, unknown>
-  modelCrName: string
 }
 
 /** A job as its row has it. */
-export interface TrainingJobFacts extends TrainedOnFacts {
+export interface TrainingJobFacts extends JobSpecFacts {
   id: string
   namespace: string
   crName: string
+  modelCrName: string
 }
 
 /** The Model resource of a model that came over REST. */
@@ -43,14 +43,25 @@ export function buildModel({ id, entity, project, name, namespace, crName, baseM
   }
 }
 
-/** The part of a TrainingJob's spec that says what it trains on. */
-export function buildTrainedOn({ method, inputUri, inputDigest, config, modelCrName }: TrainedOnFacts) {
+/** The spec of the TrainingJob resource of a job that came over REST, as far as its row says it. */
+export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'modelCrName'>) {
+  const { method, inputUri, inputDigest, config, modelCrName } = facts
   return {
     modelRef: { name: modelCrName },
     method,
     inputRef: { uri: inputUri, ...(inputDigest !== null && { digest: inputDigest }) },
     config: configToSpec(config),
-  } satisfies Partial<TrainingJob['spec']>
+  } satisfies TrainingJob['spec']
+}
+
+/** The other way round: what the row of a job says that was made with kubectl. */
+export function extractJobFacts({ method, inputRef, config = {} }: TrainingJob['spec']): JobSpecFacts {
+  return {
+    method,
+    inputUri: inputRef.uri,
+    inputDigest: inputRef.digest ?? null,
+    config: configFromSpec(config),
+  }
 }
 
 /** The TrainingJob resource of a job that came over REST. */
@@ -60,6 +71,6 @@ export function buildTrainingJob(job: TrainingJobFacts): TrainingJob {
     apiVersion,
     kind: 'TrainingJob',
     metadata: { name: crName, namespace, labels: { [labels.id]: id } },
-    spec: { ...buildTrainedOn(job), ttlSecondsAfterFinished: keepFinishedSeconds },
+    spec: { ...buildJobSpec(job), ttlSecondsAfterFinished: keepFinishedSeconds },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { buildTrainedOn } from './manifests.ts'
+import { buildJobSpec } from './manifests.ts'
 import { specDigest } from './spec-digest.ts'
 
 test('the digest of an RL job stays what it was in the first release: its resource, applied again, is known', () => {
@@ -10,12 +10,12 @@ test('the digest of an RL job stays what it was in the first release: its resour
     config: { learning_rate: 0.001, kimi_k2_tau: 0.5 },
     modelCrName: 'agent-0',
   }
-  expect(specDigest(buildTrainedOn(job))).toBe('b65afd5488615660389e0d858d6865cbe05c4a50f0e512cfbd1e2224d2dccd3f')
+  expect(specDigest(buildJobSpec(job))).toBe('b65afd5488615660389e0d858d6865cbe05c4a50f0e512cfbd1e2224d2dccd3f')
 })
 
 test('an input without a digest is another than one with it', () => {
   const job = { method: 'SFT' as const, inputUri: 'https://example.com/a', config: {}, modelCrName: 'agent-0' }
-  const [without, having] = [null, 'a'.repeat(64)].map((inputDigest) => buildTrainedOn({ ...job, inputDigest }))
+  const [without, having] = [null, 'a'.repeat(64)].map((inputDigest) => buildJobSpec({ ...job, inputDigest }))
   expect(without!.inputRef).toEqual({ uri: 'https://example.com/a' })
   expect(specDigest(without!)).not.toBe(specDigest(having!))
 })

@@ -1,7 +1,15 @@
 import { buildModel, buildTrainingJob } from '../crds/manifests.ts'
 import { failJob } from '../db/jobs/endings.ts'
-import { listJobsWithoutResource, markJobResource, type JobWithoutResource } from '../db/jobs/resources.ts'
-import { listUnmadeModels, markModelResource, type UnmadeModel } from '../db/models/resources.ts'
+import {
+  listJobsWithoutResource,
+  markJobResourceCreated,
+  type JobWithoutResource,
+} from '../db/jobs/missing-resources.ts'
+import {
+  listModelsWithoutResource,
+  markModelResourceCreated,
+  type ModelWithoutResource,
+} from '../db/models/missing-resources.ts'
 import type { Context } from './context.ts'
 import { createObject } from '../lib/kube/apply.ts'
 import { KubeError } from '../lib/kube/error.ts'
@@ -14,7 +22,7 @@ type Deps = Pick<Context, 'client' | 'pool' | 'log' | 'namespace'>
  * made by the apiserver, or by us before a crash. A row that cannot be made never stops the others.
  */
 export async function makeMissingResources(deps: Deps): Promise<void> {
-  for (const model of await listUnmadeModels(deps.pool, deps.namespace)) {
+  for (const model of await listModelsWithoutResource(deps.pool, deps.namespace)) {
     await tryToMake(deps, { model: model.id }, () => makeModel(deps, model))
   }
   for (const job of await listJobsWithoutResource(deps.pool, deps.namespace)) {
@@ -31,15 +39,15 @@ async function tryToMake({ log }: Deps, fields: object, make: () => Promise<void
   }
 }
 
-async function makeModel({ client, pool, namespace }: Deps, model: UnmadeModel): Promise<void> {
+async function makeModel({ client, pool, namespace }: Deps, model: ModelWithoutResource): Promise<void> {
   await createObject(client, customPath('Model', namespace), buildModel(model))
-  await markModelResource(pool, model.id)
+  await markModelResourceCreated(pool, model.id)
 }
 
 async function makeJob({ client, pool, namespace }: Deps, job: JobWithoutResource): Promise<void> {
   try {
     await createObject(client, customPath('TrainingJob', namespace), buildTrainingJob(job))
-    await markJobResource(pool, job.id)
+    await markJobResourceCreated(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
     // It will be refused for ever, and somebody waits for the job's end.

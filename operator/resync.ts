@@ -1,6 +1,6 @@
 import { conditions } from '../crds/names.ts'
 import { sweepKeyedRequests } from '../db/idempotent-requests.ts'
-import { sweepExpiredLeases } from '../db/jobs/endings.ts'
+import { releaseExpiredLeases } from '../db/jobs/requeue.ts'
 import { listRegisteredBaseModels } from '../db/base-models/resources.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/jobs/resources.ts'
 import { listModelResources } from '../db/models/resources.ts'
@@ -28,7 +28,7 @@ export function startResync(context: Context, controllers: Controllers): () => P
 async function resync(context: Context, controllers: Controllers): Promise<void> {
   const { pool, log } = context
   const steps: Record<string, () => Promise<unknown>> = {
-    sweepExpiredLeases: () => sweepExpiredLeases(pool),
+    sweepExpiredLeases: () => releaseExpiredLeases(pool),
     sweepKeyedRequests: () => sweepKeyedRequests(pool),
     sweepOutbox: () => sweepOutbox(pool),
     makeMissingResources: () => makeMissingResources(context),

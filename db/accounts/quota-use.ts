@@ -1,11 +1,12 @@
 import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import type { Connection } from '../pool.ts'
+import { unfinished } from '../jobs/states.ts'
 
 /** How many unfinished jobs the entity's models have. */
 export async function countUnfinishedJobs(connection: Connection, entity: string): Promise<number> {
   const { rows } = await connection.query<{ count: number }>(
     `SELECT count(*) FROM training.jobs j JOIN training.models m ON m.id = j.model_id
-     WHERE m.entity = $1 AND j.state NOT IN ('Succeeded', 'Failed', 'Cancelled')`,
+     WHERE m.entity = $1 AND j.state ${unfinished}`,
     [entity],
   )
   return rows[0]!.count
@@ -23,10 +24,10 @@ export async function lockJobCount(connection: Connection, entity: string): Prom
  */
 export async function sumStoredBytes(connection: Connection, entity: string): Promise<number> {
   const { rows } = await connection.query<{ bytes: number }>(
-    `WITH kept AS (SELECT id FROM training.models WHERE entity = $1 AND cleared_at IS NULL),
+    `WITH kept AS (SELECT id FROM training.models WHERE entity = $1 AND files_removed_at IS NULL),
      objects AS (
        SELECT input_uri AS uri, input_bytes AS bytes FROM training.jobs
-       WHERE model_id IN (SELECT id FROM kept) AND input_gone_at IS NULL AND input_bytes IS NOT NULL
+       WHERE model_id IN (SELECT id FROM kept) AND input_removed_at IS NULL AND input_bytes IS NOT NULL
        UNION
        SELECT payload_uri, payload_bytes FROM training.logs
        WHERE model_id IN (SELECT id FROM kept) AND payload_bytes IS NOT NULL
@@ -40,7 +41,7 @@ export async function sumStoredBytes(connection: Connection, entity: string): Pr
      SELECT (
        (SELECT coalesce(sum(bytes), 0) FROM objects) +
        (SELECT coalesce(sum(coalesce(bytes, 0) + coalesce(statistics_bytes, 0)), 0) FROM training.checkpoints
-        WHERE model_id IN (SELECT id FROM kept) AND purged_at IS NULL)
+        WHERE model_id IN (SELECT id FROM kept) AND files_removed_at IS NULL)
      )::bigint AS bytes`,
     [entity],
   )

@@ -1,4 +1,5 @@
 import type { Connection } from '../pool.ts'
+import { held, untrained } from '../jobs/states.ts'
 
 // A trainer's report is not worth more than this in one step.
 const maxTokensPerStep = 1e12
@@ -27,7 +28,7 @@ export async function chargeAttempt(connection: Connection, jobId: string, endsJ
          WHERE e.job_id = j.id AND e.type = 'gradient_step'
            AND jsonb_typeof(e.data->'num_trainable_tokens') = 'number'
        ) steps
-     WHERE j.id = $1 AND j.state NOT IN ('Publishing', 'Succeeded', 'Failed', 'Cancelled')
+     WHERE j.id = $1 AND j.state ${untrained}
        AND ($3::float8 > 0 OR $2 AND steps.tokens > 0)
      ON CONFLICT (entity, hour, project, model_id, base_model, key_id) DO UPDATE SET
        trained_tokens = known.trained_tokens + excluded.trained_tokens,
@@ -50,7 +51,7 @@ async function endSpan(connection: Connection, jobId: string): Promise<Span> {
     `WITH own AS (
        SELECT id, holder_pod, claimed_at AS since,
          greatest(claimed_at, least(clock_timestamp(), lease_expires_at)) AS till
-       FROM training.jobs WHERE id = $1 AND state IN ('Starting', 'Running') AND claimed_at IS NOT NULL
+       FROM training.jobs WHERE id = $1 AND state ${held} AND claimed_at IS NOT NULL
      ), ended AS (
        UPDATE training.job_attempts a SET ended_at = own.till
        FROM own JOIN training.jobs j ON j.id = own.id WHERE a.job_id = j.id AND a.attempt = j.attempt

@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { unfinished } from '../jobs/queue.ts'
+import { active, unfinished } from '../jobs/states.ts'
 
 /** A step that cannot be deleted, because an alias names it. */
 export interface AliasedStep {
@@ -43,7 +43,7 @@ export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps:
     const { rows } = await connection.query<{ step: number }>(
       `SELECT step FROM training.aliases WHERE model_id = $1
        UNION SELECT max(step) FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL
-       UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state IN ('Starting', 'Running', 'Publishing')
+       UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state ${active}
        UNION SELECT (config->>'kl_penalty_reference_step')::integer FROM training.jobs
        WHERE model_id = $1 AND state ${unfinished}`,
       [modelId],

@@ -1,6 +1,7 @@
 import { uriPrefixOf } from '../../artifacts/layout.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { cancelModelJobs, lockModelJobs } from '../jobs/endings.ts'
+import { held } from '../jobs/states.ts'
 
 /** A deleted model of which something is left. */
 export interface DeletedModelRow {
@@ -10,12 +11,12 @@ export interface DeletedModelRow {
   crName: string
   deletedAt: Date
   /** resources, adapters and files are gone */
-  clearedAt: Date | null
+  filesRemovedAt: Date | null
   ageSeconds: number
 }
 
 const columns = `m.id, m.base_model AS "baseModel", m.namespace, m.cr_name AS "crName", m.deleted_at AS "deletedAt",
-  m.cleared_at AS "clearedAt", extract(epoch FROM now() - m.deleted_at)::float8 AS "ageSeconds"`
+  m.files_removed_at AS "filesRemovedAt", extract(epoch FROM now() - m.deleted_at)::float8 AS "ageSeconds"`
 
 /**
  * Deleted models that are to be cleared, or that were cleared and deleted `settledSeconds` ago, so that their rows may go
@@ -24,8 +25,8 @@ const columns = `m.id, m.base_model AS "baseModel", m.namespace, m.cr_name AS "c
 export async function listModelsToPurge(pool: Pool, settledSeconds: number): Promise<DeletedModelRow[]> {
   const { rows } = await pool.query<DeletedModelRow>(
     `SELECT ${columns} FROM training.models m
-     WHERE m.deleted_at IS NOT NULL AND m.purged_at IS NULL
-       AND (m.cleared_at IS NULL OR m.deleted_at < now() - make_interval(secs => $1))
+     WHERE m.deleted_at IS NOT NULL AND m.rows_removed_at IS NULL
+       AND (m.files_removed_at IS NULL OR m.deleted_at < now() - make_interval(secs => $1))
        AND NOT EXISTS (
          SELECT FROM training.erasures e WHERE e.finished_at IS NULL AND e.entity = m.entity
            AND (e.project IS NULL OR e.project = m.project) AND e.requested_at >= m.created_at)
@@ -88,9 +89,9 @@ export async function listModelJobResources(pool: Pool, modelId: string): Promis
  */
 export async function listCheckpointFolders(pool: Pool, modelId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT id FROM training.checkpoints WHERE model_id = $1 AND purged_at IS NULL
+    `SELECT id FROM training.checkpoints WHERE model_id = $1 AND files_removed_at IS NULL
      UNION SELECT checkpoint_id FROM training.jobs WHERE model_id = $1 AND checkpoint_id IS NOT NULL
-       AND NOT EXISTS (SELECT FROM training.checkpoints c WHERE c.id = checkpoint_id AND c.purged_at IS NOT NULL)`,
+       AND NOT EXISTS (SELECT FROM training.checkpoints c WHERE c.id = checkpoint_id AND c.files_removed_at IS NOT NULL)`,
     [modelId],
   )
   return rows.map(({ id }) => id)
@@ -108,7 +109,7 @@ export async function listCheckpointIds(pool: Pool, modelId: string): Promise<st
 export async function listOwnPayloads(connection: Connection, modelId: string, only?: string): Promise<string[]> {
   const { rows } = await connection.query<{ uri: string }>(
     `SELECT DISTINCT uri FROM (
-       SELECT input_uri AS uri FROM training.jobs WHERE model_id = $1 AND input_gone_at IS NULL
+       SELECT input_uri AS uri FROM training.jobs WHERE model_id = $1 AND input_removed_at IS NULL
        UNION SELECT payload_uri FROM training.logs WHERE model_id = $1) own
      WHERE starts_with(uri, '${uriPrefixOf('payload')}') AND ($2::text IS NULL OR uri = $2)
        AND NOT EXISTS (SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
@@ -123,7 +124,7 @@ export async function listOwnPayloads(connection: Connection, modelId: string, o
 /** Notes that a payload was removed from the store. */
 export async function markInputRemoved(connection: Connection, uri: string): Promise<void> {
   await connection.query(
-    'UPDATE training.jobs SET input_gone_at = now() WHERE input_uri = $1 AND input_gone_at IS NULL',
+    'UPDATE training.jobs SET input_removed_at = now() WHERE input_uri = $1 AND input_removed_at IS NULL',
     [uri],
   )
 }
@@ -131,16 +132,17 @@ export async function markInputRemoved(connection: Connection, uri: string): Pro
 /** Notes that a model's resources, adapters and files are gone. */
 export async function markCleared(pool: Pool, modelId: string): Promise<void> {
   await withTransaction(pool, async (connection) => {
-    await connection.query('UPDATE training.checkpoints SET purged_at = now() WHERE model_id = $1', [modelId])
-    await connection.query('UPDATE training.models SET cleared_at = now() WHERE id = $1 AND cleared_at IS NULL', [
-      modelId,
-    ])
+    await connection.query('UPDATE training.checkpoints SET files_removed_at = now() WHERE model_id = $1', [modelId])
+    await connection.query(
+      'UPDATE training.models SET files_removed_at = now() WHERE id = $1 AND files_removed_at IS NULL',
+      [modelId],
+    )
   })
 }
 
 /** Notes that nothing of a model is left but tombstones: its own row, and those of its checkpoints and jobs. */
 export async function markPurged(pool: Pool, modelId: string): Promise<void> {
-  await pool.query('UPDATE training.models SET purged_at = now() WHERE id = $1', [modelId])
+  await pool.query('UPDATE training.models SET rows_removed_at = now() WHERE id = $1', [modelId])
 }
 
 /** A deleted checkpoint of a model that is still there. */
@@ -155,8 +157,8 @@ export async function listCheckpointsToPurge(pool: Pool): Promise<DeletedCheckpo
   const { rows } = await pool.query<DeletedCheckpointRow>(
     `SELECT c.id, m.base_model AS "baseModel", extract(epoch FROM now() - c.deleted_at)::float8 AS "ageSeconds"
      FROM training.checkpoints c JOIN training.models m ON m.id = c.model_id
-     WHERE c.deleted_at IS NOT NULL AND c.purged_at IS NULL AND m.deleted_at IS NULL AND NOT EXISTS (
-       SELECT FROM training.jobs j WHERE j.model_id = c.model_id AND j.state IN ('Starting', 'Running')
+     WHERE c.deleted_at IS NOT NULL AND c.files_removed_at IS NULL AND m.deleted_at IS NULL AND NOT EXISTS (
+       SELECT FROM training.jobs j WHERE j.model_id = c.model_id AND j.state ${held}
          AND coalesce(j.claimed_at, '-infinity') < c.deleted_at)
      ORDER BY c.deleted_at LIMIT 200`,
   )
@@ -165,5 +167,5 @@ export async function listCheckpointsToPurge(pool: Pool): Promise<DeletedCheckpo
 
 /** Notes that the files and adapters of deleted checkpoints are gone. */
 export async function markCheckpointsPurged(pool: Pool, ids: string[]): Promise<void> {
-  await pool.query('UPDATE training.checkpoints SET purged_at = now() WHERE id = ANY ($1)', [ids])
+  await pool.query('UPDATE training.checkpoints SET files_removed_at = now() WHERE id = ANY ($1)', [ids])
 }

@@ -1,6 +1,7 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { recordAct } from '../accounts/audit-log.ts'
 import { cancelModelJobs } from '../jobs/endings.ts'
+import { unfinished } from '../jobs/states.ts'
 
 /** How many of each kind are gone, and `bytes` of the store. */
 export type ErasureReport = Record<string, number>
@@ -65,7 +66,7 @@ export async function requestErasure(
 async function lockJobs(connection: Connection, entity: string, project: string | null): Promise<string[]> {
   const { rows } = await connection.query<{ id: string }>(
     `SELECT id FROM training.jobs
-     WHERE ${inScope} AND state NOT IN ('Succeeded', 'Failed', 'Cancelled') ORDER BY id FOR UPDATE`,
+     WHERE ${inScope} AND state ${unfinished} ORDER BY id FOR UPDATE`,
     [entity, project],
   )
   return rows.map(({ id }) => id)

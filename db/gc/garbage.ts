@@ -16,11 +16,11 @@ export interface GarbageUnit extends StoredUnit {
 
 /** Garbage that was noted: in quarantine, or kept. */
 export interface NotedGarbage extends GarbageUnit {
-  notedAt: Date
+  quarantinedAt: Date
   keptAt: Date | null
 }
 
-const columns = 'prefix, bytes, unseen, noted_at AS "notedAt", kept_at AS "keptAt"'
+const columns = 'prefix, bytes, unseen, quarantined_at AS "quarantinedAt", kept_at AS "keptAt"'
 
 /** Notes what nothing points at; tells what is in quarantine since this moment. */
 export async function recordGarbage(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
@@ -58,7 +58,7 @@ export async function forgetKept(pool: Pool, prefixes: string[]): Promise<void> 
 
 /** Has the quarantine of what the database has never heard of begin anew. */
 export async function restartQuarantine(pool: Pool): Promise<void> {
-  await pool.query('UPDATE training.garbage SET noted_at = now() WHERE unseen AND kept_at IS NULL')
+  await pool.query('UPDATE training.garbage SET quarantined_at = now() WHERE unseen AND kept_at IS NULL')
 }
 
 /** Those of the prefixes that are kept, and those of which it is known that they are garbage. */
@@ -75,7 +75,7 @@ export async function listJudged(pool: Pool, prefixes: string[]): Promise<{ pref
 export async function listOldGarbage(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `SELECT prefix, bytes FROM training.garbage
-     WHERE kept_at IS NULL AND noted_at < now() - make_interval(secs => $1) ORDER BY noted_at`,
+     WHERE kept_at IS NULL AND quarantined_at < now() - make_interval(secs => $1) ORDER BY quarantined_at`,
     [afterSeconds],
   )
   return rows
@@ -105,7 +105,9 @@ export async function forgetGarbageOf(pool: Pool, entity: string): Promise<void>
 
 /** All that is noted, what was noted first before the rest. */
 export async function listNotedGarbage(pool: Pool): Promise<NotedGarbage[]> {
-  const { rows } = await pool.query<NotedGarbage>(`SELECT ${columns} FROM training.garbage ORDER BY noted_at, prefix`)
+  const { rows } = await pool.query<NotedGarbage>(
+    `SELECT ${columns} FROM training.garbage ORDER BY quarantined_at, prefix`,
+  )
   return rows
 }
 
@@ -124,7 +126,7 @@ export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promi
  */
 export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
   const { rowCount } = await pool.query(
-    `UPDATE training.garbage SET kept_at = NULL, unseen = false, noted_at = now()
+    `UPDATE training.garbage SET kept_at = NULL, unseen = false, quarantined_at = now()
      WHERE (unseen OR kept_at IS NOT NULL) AND ($1::text[] IS NULL OR prefix = ANY ($1))`,
     [prefixes === 'all' ? null : prefixes],
   )
@@ -154,7 +156,7 @@ export async function listOldPayloads(connection: Connection, only?: string): Pr
   const { rows } = await connection.query<{ uri: string }>(
     `SELECT DISTINCT j.input_uri AS uri
      FROM training.jobs j JOIN auth.entities e ON e.entity = j.entity
-     WHERE e.payload_days IS NOT NULL AND j.input_gone_at IS NULL AND starts_with(j.input_uri, '${uriPrefixOf('payload')}')
+     WHERE e.payload_days IS NOT NULL AND j.input_removed_at IS NULL AND starts_with(j.input_uri, '${uriPrefixOf('payload')}')
        AND ($1::text IS NULL OR j.input_uri = $1) AND j.finished_at < now() - make_interval(days => e.payload_days)
        AND NOT EXISTS (SELECT FROM training.jobs o WHERE o.input_uri = j.input_uri
                        AND (o.finished_at IS NULL OR o.finished_at >= now() - make_interval(days => e.payload_days)))
@@ -169,7 +171,7 @@ export async function listOldPayloads(connection: Connection, only?: string): Pr
 export async function listOldOptimizers(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT c.id FROM training.checkpoints c
-     WHERE c.deleted_at IS NULL AND c.optimizer_gone_at IS NULL AND EXISTS (
+     WHERE c.deleted_at IS NULL AND c.optimizer_removed_at IS NULL AND EXISTS (
        SELECT FROM training.checkpoints n WHERE n.model_id = c.model_id AND n.step > c.step AND n.deleted_at IS NULL)
      LIMIT 500`,
   )
@@ -178,5 +180,5 @@ export async function listOldOptimizers(pool: Pool): Promise<string[]> {
 
 /** Notes that the optimizer state of a checkpoint is gone. */
 export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void> {
-  await pool.query('UPDATE training.checkpoints SET optimizer_gone_at = now() WHERE id = $1', [id])
+  await pool.query('UPDATE training.checkpoints SET optimizer_removed_at = now() WHERE id = $1', [id])
 }

@@ -1,3 +1,6 @@
+/** How often a job is tried where its resource says nothing of it: five times again. */
+export const defaultMaxAttempts = 6
+
 /** Seconds that a trainer may stay silent before its job is given to another one. */
 export const leaseSeconds = 15
 

@@ -1,10 +1,11 @@
 import { withTransaction, type Pool } from '../pool.ts'
+import { held } from './states.ts'
 
 /** uids of the pods that train jobs now; their trainers must not be replaced. */
 export async function listBusyPods(pool: Pool): Promise<Set<string>> {
   const { rows } = await pool.query<{ uid: string }>(
     `SELECT DISTINCT holder_pod AS uid FROM training.jobs
-     WHERE state IN ('Starting', 'Running') AND holder_pod IS NOT NULL`,
+     WHERE state ${held} AND holder_pod IS NOT NULL`,
   )
   return new Set(rows.map((row) => row.uid))
 }

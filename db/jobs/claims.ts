@@ -1,10 +1,14 @@
+// Gives jobs to trainers: moves them from Queued to Starting. Also renews leases.
+
 import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import pg from 'pg'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './attempts.ts'
-import { failJob, releaseLostJobs } from './endings.ts'
+import { failJob } from './endings.ts'
+import { releaseLostJobs } from './requeue.ts'
 import { newestProgressFirst } from './progress.ts'
 import type { TokenStatisticsSetting } from '../checkpoints/token-statistics.ts'
+import { active, held, unfinished } from './states.ts'
 
 /**
  * A start of a trainer, as it asks for work: its base model, its pod, which start of the trainer in that pod, and how
@@ -95,7 +99,7 @@ async function claimOnce(connection: Connection, claimant: Claimant): Promise<Cl
 async function releaseOlderWork(connection: Connection, claimant: Claimant): Promise<string | undefined> {
   const { rows } = await connection.query<{ id: string; isOwn: boolean; lostAnswer: boolean }>(
     `SELECT id, holder_process = $2 AS "isOwn", state = 'Starting' AND id <> ALL ($3::uuid[]) AS "lostAnswer"
-     FROM training.jobs WHERE holder_pod = $1 AND state IN ('Starting', 'Running') ORDER BY id FOR UPDATE`,
+     FROM training.jobs WHERE holder_pod = $1 AND state ${held} ORDER BY id FOR UPDATE`,
     [claimant.podUid, claimant.processId, claimant.holding ?? []],
   )
   const isLost = (row: (typeof rows)[number]) => !row.isOwn || (claimant.holding === undefined && !row.lostAnswer)
@@ -120,13 +124,13 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
        FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id
        WHERE model.base_model = $1 AND model.deleted_at IS NULL AND candidate.state = 'Queued' AND NOT EXISTS (
          SELECT FROM training.jobs other
-         WHERE other.model_id = candidate.model_id AND other.state NOT IN ('Succeeded', 'Failed', 'Cancelled')
-           AND (other.arrival < candidate.arrival OR other.state IN ('Starting', 'Running', 'Publishing')))
+         WHERE other.model_id = candidate.model_id AND other.state ${unfinished}
+           AND (other.arrival < candidate.arrival OR other.state ${active}))
          AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
        ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED
      ) next
      WHERE jobs.id = next.id AND NOT EXISTS (
-       SELECT FROM training.jobs held WHERE held.holder_pod = $2 AND held.state IN ('Starting', 'Running')
+       SELECT FROM training.jobs held WHERE held.holder_pod = $2 AND held.state ${held}
          AND (next."goesAlone" OR ${goesAlone('held')}))
      RETURNING jobs.id, jobs.attempt, jobs.claimed_at)
      INSERT INTO training.job_attempts (job_id, attempt, pod, claimed_at) SELECT id, attempt, $2, claimed_at FROM claimed
@@ -166,16 +170,17 @@ async function readClaim(connection: Connection, jobId: string): Promise<Claim> 
  * Renews the lease of the attempt that holds the job; false when it no longer does. A late renewal of an attempt whose
  * checkpoint is already recorded is no fault, and true.
  */
-export async function renewLease(pool: Pool, held: Attempt): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    renewSql("id = $1 AND attempt = $2 AND holder_pod = $3 AND state IN ('Starting', 'Running')"),
-    [held.jobId, held.attempt, held.podUid],
-  )
+export async function renewLease(pool: Pool, attempt: Attempt): Promise<boolean> {
+  const { rowCount } = await pool.query(renewSql(`id = $1 AND attempt = $2 AND holder_pod = $3 AND state ${held}`), [
+    attempt.jobId,
+    attempt.attempt,
+    attempt.podUid,
+  ])
   if (rowCount) return true
   const trained = await pool.query(
     `SELECT FROM training.jobs
      WHERE id = $1 AND attempt = $2 AND holder_pod = $3 AND state IN ('Publishing', 'Succeeded')`,
-    [held.jobId, held.attempt, held.podUid],
+    [attempt.jobId, attempt.attempt, attempt.podUid],
   )
   return trained.rowCount === 1
 }

@@ -1,28 +1,35 @@
+import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection } from '../pool.ts'
-import type { Attempt, JobFailure } from './attempts.ts'
-import type { JobWarning } from './warnings.ts'
+import type { Attempt } from './attempts.ts'
+import { held } from './states.ts'
+import { jobColumns } from './table.ts'
 
-/** A job as its newest attempt has it. */
-export interface HeldJob {
-  id: string
-  modelId: string
-  state: string
+const columns = pickColumns(
+  jobColumns,
+  'id',
+  'modelId',
+  'state',
+  'checkpointId',
+  'step',
+  'failure',
+  'creationWarnings',
+  'trainingWarnings',
+)
+
+/** A job as its newest attempt has it: a claim gives it the checkpoint and the step that it is to make. */
+export interface HeldJob extends RowOf<typeof columns> {
   checkpointId: string
   step: number
-  failure: JobFailure | null
-  creationWarnings: JobWarning[]
-  trainingWarnings: JobWarning[]
-  /** the attempt still holds it */
+  /** The attempt still holds the job. */
   holds: boolean
 }
 
 /** The job in this attempt, its row locked, and whether the attempt still holds it; undefined in any other attempt. */
 export async function lockAttempt(connection: Connection, attempt: Attempt): Promise<HeldJob | undefined> {
   const { rows } = await connection.query<HeldJob>(
-    `SELECT id, model_id AS "modelId", state, checkpoint_id AS "checkpointId", step, failure,
-       creation_warnings AS "creationWarnings", training_warnings AS "trainingWarnings",
-       coalesce(holder_pod = $3, false) AND state IN ('Starting', 'Running') AS holds
-     FROM training.jobs WHERE id = $1 AND attempt = $2 FOR UPDATE`,
+    `SELECT ${selectColumns(columns, 'j')},
+       coalesce(j.holder_pod = $3, false) AND j.state ${held} AS holds
+     FROM training.jobs j WHERE j.id = $1 AND j.attempt = $2 FOR UPDATE`,
     [attempt.jobId, attempt.attempt, attempt.podUid],
   )
   return rows[0]

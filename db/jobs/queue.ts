@@ -1,7 +1,5 @@
 import type { Pool } from '../pool.ts'
-
-/** For SQL: not over yet. */
-export const unfinished = `NOT IN ('Succeeded', 'Failed', 'Cancelled')`
+import { unfinished } from './states.ts'
 
 /** Where a Queued job stands. */
 export interface QueuePlace {

@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import { untrained } from './states.ts'
 
 /** Whether a model has a step, or may come to have it by the jobs that it has: 0 is the model before any training. */
 export async function mayHaveStep(pool: Pool, modelId: string, step: number): Promise<boolean> {
@@ -9,7 +10,7 @@ export async function mayHaveStep(pool: Pool, modelId: string, step: number): Pr
                   WHERE c.model_id = m.id AND c.step = $2::bigint AND c.deleted_at IS NULL)
        OR $2::bigint > m.last_step AND $2::bigint <= m.last_step + (
          SELECT count(*) FROM training.jobs j
-         WHERE j.model_id = m.id AND j.state IN ('Pending', 'Queued', 'Starting', 'Running')))`,
+         WHERE j.model_id = m.id AND j.state ${untrained}))`,
     [modelId, step],
   )
   return rowCount === 1

@@ -1,7 +1,9 @@
+// Records what trainers report: moves jobs to Running with their events, and to Publishing with their checkpoint.
+
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from './attempts.ts'
 import { lockAttempt, type HeldJob } from './lock-attempt.ts'
-import { giveJobBack, releaseJob } from './endings.ts'
+import { giveJobBack, releaseJob } from './requeue.ts'
 import { pickNewWarnings, type JobWarning } from './warnings.ts'
 import { chargeAttempt } from '../accounts/training-usage.ts'
 

@@ -1,38 +1,30 @@
+import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
-import type { JobFailure } from './attempts.ts'
-import { warningsOfJob, type JobWarning } from './warnings.ts'
 import { findQueuePlaces, type QueuePlace } from './queue.ts'
-import type { JobState } from './resources.ts'
+import { jobColumns, jobSpecColumns } from './table.ts'
+import { warningsOfJob, type JobWarning } from './warnings.ts'
+
+const columns = {
+  ...jobSpecColumns,
+  ...pickColumns(jobColumns, 'id', 'modelId', 'state', 'attempt', 'experimentalConfig', 'trainingDataUrl'),
+  ...pickColumns(jobColumns, 'progressStep', 'progressTotal', 'failure', 'createdAt', 'queuedAt', 'claimedAt'),
+  ...pickColumns(jobColumns, 'startedAt', 'trainedAt', 'finishedAt'),
+}
+
+interface Row extends RowOf<typeof columns> {
+  /** Attempts that stopped trainers gave back do not count, so each of them allows one more. */
+  maxAttempts: number
+  /** The step of its checkpoint, also when that was deleted; null before there is one. */
+  step: number | null
+  warnings: JobWarning[]
+  /** The checkpoint that it made, unless that was deleted. */
+  checkpoint: { id: string; step: number } | null
+}
 
 /** A job as its owner sees it. */
-export interface JobView {
-  id: string
-  modelId: string
-  method: 'RL' | 'SFT'
-  state: JobState
-  attempt: number
-  /** those that stopped trainers gave back count for nothing, so each allows one more */
-  maxAttempts: number
-  /** wire names */
-  config: Record<string, unknown>
-  experimentalConfig: Record<string, unknown> | null
-  trainingDataUrl: string | null
-  /** that its checkpoint has, also when that was deleted; null before there is one */
-  step: number | null
-  progressStep: number
-  progressTotal: number | null
-  failure: JobFailure | null
-  warnings: JobWarning[]
-  /** what it made, unless that was deleted */
-  checkpoint: { id: string; step: number } | null
-  /** of a Queued job, unless it has just been claimed */
+export interface JobView extends Row {
+  /** Of a Queued job, unless it has just been claimed. */
   queue: QueuePlace | null
-  createdAt: Date
-  queuedAt: Date | null
-  claimedAt: Date | null
-  startedAt: Date | null
-  trainedAt: Date | null
-  finishedAt: Date | null
 }
 
 /** Which of an entity's jobs are wanted. */
@@ -48,16 +40,10 @@ export interface JobFilter {
   createdBefore?: Date | undefined
 }
 
-type Row = Omit<JobView, 'queue'>
-
-const select = `SELECT j.id, j.model_id AS "modelId", j.method, j.state, j.attempt, j.max_attempts + j.releases AS "maxAttempts",
-    j.config, j.experimental_config AS "experimentalConfig", j.training_data_url AS "trainingDataUrl",
+const select = `SELECT ${selectColumns(columns, 'j')}, j.max_attempts + j.releases AS "maxAttempts",
     (SELECT c.step FROM training.checkpoints c WHERE c.job_id = j.id) AS step, ${warningsOfJob} AS warnings,
-    j.progress_step AS "progressStep", j.progress_total AS "progressTotal", j.failure,
     (SELECT json_build_object('id', c.id, 'step', c.step)
-     FROM training.checkpoints c WHERE c.job_id = j.id AND c.deleted_at IS NULL) AS checkpoint,
-    j.created_at AS "createdAt", j.queued_at AS "queuedAt", j.claimed_at AS "claimedAt",
-    j.started_at AS "startedAt", j.trained_at AS "trainedAt", j.finished_at AS "finishedAt"
+     FROM training.checkpoints c WHERE c.job_id = j.id AND c.deleted_at IS NULL) AS checkpoint
   FROM training.jobs j`
 
 async function addQueuePlaces(pool: Pool, jobs: Row[]): Promise<JobView[]> {

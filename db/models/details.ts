@@ -1,18 +1,18 @@
+import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
-import type { ModelRow } from './models.ts'
-import type { Retention } from '../retention/checkpoints.ts'
+import { modelColumns } from './table.ts'
+
+const columns = pickColumns(modelColumns, 'id', 'entity', 'project', 'name', 'baseModel', 'createdAt', 'retention')
 
 /** A model with all that clients are shown of it. */
-export interface ModelDetails extends Pick<ModelRow, 'id' | 'entity' | 'project' | 'name' | 'baseModel' | 'createdAt'> {
+export interface ModelDetails extends RowOf<typeof columns> {
   /** of its newest checkpoint; 0 without one */
   latestStep: number
   aliases: Record<string, number>
-  retention: Retention | null
   forkedFrom: { modelId: string; step: number; checkpointId: string | null } | null
 }
 
-const select = `SELECT m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.created_at AS "createdAt",
-    m.retention,
+const select = `SELECT ${selectColumns(columns, 'm')},
     (SELECT coalesce(max(step), 0) FROM training.checkpoints
      WHERE model_id = m.id AND deleted_at IS NULL) AS "latestStep",
     (SELECT coalesce(jsonb_object_agg(alias, step), '{}') FROM training.aliases WHERE model_id = m.id) AS aliases,

@@ -1,53 +1,20 @@
+import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
-import type { Retention } from '../retention/checkpoints.ts'
+import { modelColumns } from './table.ts'
+
+const modelNameColumns = pickColumns(modelColumns, 'entity', 'project', 'name')
 
 /** Where a model is: unique among all, hidden ones too. */
-export interface ModelName {
-  entity: string
-  project: string
-  name: string
+export type ModelName = RowOf<typeof modelNameColumns>
+
+export const modelRowColumns = {
+  ...modelNameColumns,
+  ...pickColumns(modelColumns, 'id', 'baseModel', 'namespace', 'crName', 'createdAt', 'hiddenAt'),
 }
 
-export interface ModelRow extends ModelName {
-  id: string
-  baseModel: string
-  namespace: string
-  crName: string
-  createdAt: Date
-  hiddenAt: Date | null
-}
+export type ModelRow = RowOf<typeof modelRowColumns>
 
-export interface NewModel extends Omit<ModelRow, 'createdAt' | 'hiddenAt'> {
-  /** The key that asked for it. */
-  keyId: string
-  /** What keeps its checkpoints; null keeps all. */
-  retention: Retention | null
-}
-
-const columns = `m.id, m.entity, m.project, m.name, m.base_model AS "baseModel", m.namespace, m.cr_name AS "crName",
-  m.created_at AS "createdAt", m.hidden_at AS "hiddenAt"`
-
-/** Makes a model, or nothing (undefined) when its name or id is taken: of many at once exactly one gets it. */
-export async function insertModel(pool: Pool, model: NewModel): Promise<ModelRow | undefined> {
-  const { rows } = await pool.query<ModelRow>(
-    `INSERT INTO training.models AS m (id, entity, project, name, base_model, namespace, cr_name, key_id, retention)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     ON CONFLICT DO NOTHING
-     RETURNING ${columns}`,
-    [
-      model.id,
-      model.entity,
-      model.project,
-      model.name,
-      model.baseModel,
-      model.namespace,
-      model.crName,
-      model.keyId,
-      model.retention && JSON.stringify(model.retention),
-    ],
-  )
-  return rows[0]
-}
+const columns = selectColumns(modelRowColumns, 'm')
 
 /** The model of this name, hidden or not. */
 export async function findModelByName(pool: Pool, { entity, project, name }: ModelName): Promise<ModelRow | undefined> {
@@ -77,17 +44,12 @@ export async function findModel(pool: Pool, entity: string, id: string): Promise
   return rows[0]
 }
 
-/** Shows a hidden model again; its resource is wanted again, so the operator makes it. */
+/** Shows a hidden model again. Its resource is wanted again, so the operator creates it. */
 export async function unhideModel(pool: Pool, id: string): Promise<void> {
   await pool.query(
-    'UPDATE training.models SET hidden_at = NULL, cr_made_at = NULL WHERE id = $1 AND hidden_at IS NOT NULL',
+    'UPDATE training.models SET hidden_at = NULL, resource_created_at = NULL WHERE id = $1 AND hidden_at IS NOT NULL',
     [id],
   )
-}
-
-/** Notes that a model's resource was made. */
-export async function markModelResourceMade(pool: Pool, id: string): Promise<void> {
-  await pool.query('UPDATE training.models SET cr_made_at = now() WHERE id = $1 AND cr_made_at IS NULL', [id])
 }
 
 /** An entity's models that are not hidden, by name. */

@@ -1,6 +1,7 @@
 import { sqlPart, sqlUri } from '../../artifacts/layout.ts'
 import type { Connection } from '../pool.ts'
 import { isBlobNeeded } from '../artifacts/blobs.ts'
+import { unfinished } from '../jobs/states.ts'
 
 /** Whether rows point at a stored unit, or ever did. */
 export interface UnitReference {
@@ -14,9 +15,9 @@ const checkpoint = `${sqlPart('checkpoint', 'checkpoint', 'prefix')}::uuid`
 
 /** Looks up checkpoints by `checkpoints/<id>`: what is deleted and not purged yet is still looked after by somebody else. */
 export const referToCheckpoints = referBy(
-  `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${checkpoint} AND c.purged_at IS NULL)
+  `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${checkpoint} AND c.files_removed_at IS NULL)
      OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = ${checkpoint}
-                AND j.state NOT IN ('Succeeded', 'Failed', 'Cancelled'))`,
+                AND j.state ${unfinished})`,
   `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${checkpoint})
      OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = ${checkpoint})`,
 )
@@ -26,7 +27,7 @@ const trainedCheckpoint = `${sqlPart('statistics', 'checkpoint', 'prefix')}::uui
 /** Looks up token statistics by their keys, `token-statistics/<checkpoint>.parquet`; a report comes after its file. */
 export const referToStatistics = referBy(
   `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${trainedCheckpoint}
-           AND c.statistics_digest IS NOT NULL AND c.purged_at IS NULL)`,
+           AND c.statistics_digest IS NOT NULL AND c.files_removed_at IS NULL)`,
   `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${trainedCheckpoint})
      OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = ${trainedCheckpoint})`,
 )
@@ -43,7 +44,7 @@ export const referToProgress = referBy(
 
 /** Looks up payloads by their keys. */
 export const referToPayloads = referBy(
-  `EXISTS (SELECT FROM training.jobs j WHERE j.input_uri = ${sqlUri('prefix')} AND j.input_gone_at IS NULL)
+  `EXISTS (SELECT FROM training.jobs j WHERE j.input_uri = ${sqlUri('prefix')} AND j.input_removed_at IS NULL)
      OR EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = ${sqlUri('prefix')})`,
   `EXISTS (SELECT FROM training.jobs j WHERE j.input_uri = ${sqlUri('prefix')})
      OR EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = ${sqlUri('prefix')})`,

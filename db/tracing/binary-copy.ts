@@ -1,3 +1,5 @@
+import type { SqlType } from '../columns.ts'
+
 // The format of Postgres' binary COPY: a header, then for each row the number of its fields, each with its size before it.
 // https://www.postgresql.org/docs/current/sql-copy.html
 const header = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
@@ -7,6 +9,8 @@ const firstBytes = 64 * 1024
 // Microseconds from 1970 to 2000, where Postgres begins to count.
 const epochMicros = 946_684_800_000_000
 const textOid = 25
+
+type BinaryValue = string | number | boolean | Uint8Array | string[] | object | null | undefined
 
 /** Writes rows for a binary COPY. Every field is written as what its column is, in order; null is for any column. */
 export class BinaryRows {
@@ -18,6 +22,17 @@ export class BinaryRows {
   row(fields: number): void {
     this.#reserve(2)
     this.#size = this.#buffer.writeInt16BE(fields, this.#size)
+  }
+
+  /** A field by the type of its column; JSON may be its bytes. */
+  value(type: SqlType, value: BinaryValue): void {
+    if (value === null || value === undefined) this.null()
+    else if (typeof value === 'string') this.#string(type, value)
+    else if (typeof value === 'number') this.#number(type, value)
+    else if (typeof value === 'boolean') this.boolean(value)
+    else if (value instanceof Uint8Array) this.bytes(value)
+    else if (Array.isArray(value)) this.texts(value)
+    else this.jsonb(value)
   }
 
   null(): void {
@@ -35,9 +50,8 @@ export class BinaryRows {
     this.#word(value)
   }
 
-  bigint(value: number | null | undefined): void {
-    if (value === null || value === undefined) this.null()
-    else this.#int64(value)
+  bigint(value: number): void {
+    this.#int64(value)
   }
 
   boolean(value: boolean): void {
@@ -46,22 +60,14 @@ export class BinaryRows {
   }
 
   /** A time as ISO text in UTC with microseconds. */
-  instant(value: string | null | undefined): void {
-    if (!value) {
-      this.null()
-      return
-    }
+  instant(value: string): void {
     const day = this.#dayMicros(value)
     const micros = microsOfDay(value)
     if (Number.isSafeInteger(day)) this.#int64(day + micros)
     else this.#bigInt64(BigInt(day) + BigInt(micros))
   }
 
-  text(value: string | null | undefined): void {
-    if (value === null || value === undefined) {
-      this.null()
-      return
-    }
+  text(value: string): void {
     // No character takes more bytes.
     this.#reserve(4 + value.length * 3)
     const size = this.#buffer.write(value, this.#size + 4)
@@ -70,26 +76,18 @@ export class BinaryRows {
   }
 
   /** A text, or a JSON text, as its bytes. */
-  bytes(value: Uint8Array | null | undefined): void {
-    if (!value) {
-      this.null()
-      return
-    }
+  bytes(value: Uint8Array): void {
     this.#field(value.length)
     this.#buffer.set(value, this.#size)
     this.#size += value.length
   }
 
-  jsonb(value: object | null | undefined): void {
+  jsonb(value: object): void {
     // The first byte is the version of the format.
-    this.text(value && `\u0001${JSON.stringify(value)}`)
+    this.text(`\u0001${JSON.stringify(value)}`)
   }
 
-  texts(values: string[] | null | undefined): void {
-    if (!values) {
-      this.null()
-      return
-    }
+  texts(values: string[]): void {
     const parts = values.map((value) => Buffer.from(value))
     const size = parts.reduce((sum, part) => sum + 4 + part.length, 20)
     this.#field(size)
@@ -103,6 +101,17 @@ export class BinaryRows {
     this.#reserve(trailer.length)
     this.#size += trailer.copy(this.#buffer, this.#size)
     return this.#buffer.subarray(0, this.#size)
+  }
+
+  #string(type: SqlType, value: string): void {
+    if (type === 'timestamptz') this.instant(value)
+    else this.text(value)
+  }
+
+  #number(type: SqlType, value: number): void {
+    if (type === 'smallint') this.smallint(value)
+    else if (type === 'integer') this.int(value)
+    else this.bigint(value)
   }
 
   /** When a time's day begins: rows that go together are mostly of one. A multiple of 2^13, so exact in any year. */

@@ -1,19 +1,28 @@
-/** Where a payload lies that is too large for its row, and its size in bytes. */
+import type { SqlType } from '../columns.ts'
+import {
+  endColumns,
+  endPayloads,
+  startColumns,
+  startPayloads,
+  type PartRow,
+  type Payload,
+  type StoredPart,
+  type columnsOfEveryCall,
+} from './call-columns.ts'
+
+/** Where a payload is that is too large for its row, and its size in bytes. */
 export interface SpilledPart {
   key: string
   size: number
 }
 
-/** The columns of payloads, which are JSON texts in UTF-8. */
-export type Payload = 'attributes' | 'inputs' | 'otel_dump' | 'output' | 'summary'
-
-/** A call, or what has come of it. Times are ISO texts in UTC with microseconds. */
+/** A call, or what has come of it. */
 export interface CallRow {
   week: number
   project: number
   id: string
-  start: StartColumns | undefined
-  end: EndColumns | undefined
+  start: PartRow<typeof startColumns> | undefined
+  end: PartRow<typeof endColumns> | undefined
   payloads: Partial<Record<Payload, Buffer | undefined>>
   /** Of the payloads, in bytes. */
   startSize: number
@@ -21,24 +30,61 @@ export interface CallRow {
   spilled: Partial<Record<Payload, SpilledPart>> | undefined
 }
 
-export interface StartColumns {
-  traceId: string
-  opName: string
-  displayName: string | null
-  parentId?: string | null | undefined
-  threadId?: string | null | undefined
-  turnId?: string | null | undefined
-  startedAt: string
-  inputRefs: string[] | undefined
-  wbUserId: string
-  wbRunId?: string | null | undefined
-  wbRunStep?: number | null | undefined
+type StoredColumns = StoredPart<typeof startColumns> &
+  StoredPart<typeof endColumns> & { [Name in Payload]?: string | null }
+
+/** A call as it is read. Payloads are JSON texts; columns that were not asked for are undefined. */
+export interface StoredCall extends Omit<StoredColumns, (typeof columnsOfEveryCall)[number]> {
+  id: string
+  trace_id: string
+  op_name: string
+  started_at: string
+  spilled?: Record<string, SpilledPart> | null
+  storage_size_bytes?: number
+  total_storage_size_bytes?: number | null
+  /** Of a call whose texts are read apart: its project, its week, and their bytes. */
+  held?: [project: number, week: number, bytes: number] | null
 }
 
-export interface EndColumns {
-  endedAt: string
-  exception?: string | null | undefined
-  outputRefs: string[] | undefined
-  descendantErrors: boolean
-  wbRunStepEnd?: number | null | undefined
+/** What a column holds before it is written; a payload is its bytes. */
+export type CallValue = string | number | boolean | string[] | Buffer | CallRow['spilled'] | null
+
+/** A column that is written, and what it holds of a row. `part` is what it comes with: that part replaces it. */
+export interface WrittenColumn {
+  name: string
+  type: SqlType
+  part: 'start' | 'end' | undefined
+  read: (row: CallRow) => CallValue
+}
+
+/** All columns that calls are written with, by COPY or by a merge. */
+export const writtenColumns: readonly WrittenColumn[] = [
+  { name: 'week', type: 'smallint', part: undefined, read: ({ week }) => week },
+  { name: 'project', type: 'integer', part: undefined, read: ({ project }) => project },
+  { name: 'id', type: 'text', part: undefined, read: ({ id }) => id },
+  ...Object.entries(startColumns).map(([field, column]) => writePart('start', field, column)),
+  ...startPayloads.map((name) => writePayload('start', name)),
+  { name: 'start_size', type: 'integer', part: 'start', read: ({ startSize }) => startSize },
+  ...Object.entries(endColumns).map(([field, column]) => writePart('end', field, column)),
+  ...endPayloads.map((name) => writePayload('end', name)),
+  { name: 'end_size', type: 'integer', part: 'end', read: ({ endSize }) => endSize },
+  { name: 'spilled', type: 'jsonb', part: undefined, read: ({ spilled }) => spilled },
+]
+
+function writePart(
+  part: 'start' | 'end',
+  field: string,
+  { name, type }: Pick<WrittenColumn, 'name' | 'type'>,
+): WrittenColumn {
+  // The column of a truth value is never null.
+  const missing = type === 'boolean' ? false : undefined
+  const read = (row: CallRow): CallValue => {
+    const values: Readonly<Record<string, CallValue>> | undefined = row[part]
+    return values?.[field] ?? missing
+  }
+  return { name, type, part, read }
+}
+
+function writePayload(part: 'start' | 'end', name: Payload): WrittenColumn {
+  return { name, type: 'json', part, read: ({ payloads }) => payloads[name] }
 }

@@ -1,36 +1,8 @@
 import { splitBySize } from '../../lib/split-by-size.ts'
 import type { Connection, Pool } from '../pool.ts'
-import type { SpilledPart } from './call-rows.ts'
+import { endPayloads, startPayloads } from './call-columns.ts'
+import type { StoredCall } from './call-rows.ts'
 import { streamRows, type Statement } from './stream-rows.ts'
-
-/** A call as it is read. Payloads are JSON texts; columns that were not asked for are undefined. */
-export interface StoredCall {
-  id: string
-  trace_id: string
-  op_name: string
-  started_at: string
-  parent_id?: string | null
-  thread_id?: string | null
-  turn_id?: string | null
-  display_name?: string | null
-  ended_at?: string | null
-  exception?: string | null
-  attributes?: string | null
-  inputs?: string | null
-  output?: string | null
-  summary?: string | null
-  otel_dump?: string | null
-  descendant_errors?: boolean
-  wb_user_id?: string | null
-  wb_run_id?: string | null
-  wb_run_step?: number | null
-  wb_run_step_end?: number | null
-  spilled?: Record<string, SpilledPart> | null
-  storage_size_bytes?: number
-  total_storage_size_bytes?: number | null
-  /** Of a call whose texts are read apart: where it lies, and their bytes. */
-  held?: [project: number, week: number, bytes: number] | null
-}
 
 /** Which calls, in which order: SQL over `tracing.calls c`. */
 export interface CallSelection {
@@ -56,7 +28,7 @@ const computed: Record<string, string> = {
 
 // Columns of any size. Calls in which they have more than `maxBytes` are listed without them: these are then read by
 // their keys, so that no chunk of a list is large, whatever the calls are.
-const texts: ReadonlySet<string> = new Set(['attributes', 'inputs', 'output', 'summary', 'otel_dump', 'exception'])
+const texts: ReadonlySet<string> = new Set([...startPayloads, ...endPayloads, 'exception'])
 const textBytes = '(c.start_size + c.end_size + coalesce(octet_length(c.exception), 0))'
 const maxBytes = 16 * 1024
 const maxBytesApart = 4 * 1024 * 1024

@@ -2,17 +2,12 @@ import { once } from 'node:events'
 import { from as copyFrom } from 'pg-copy-streams'
 import { withTransaction, type Pool } from '../pool.ts'
 import { BinaryRows } from './binary-copy.ts'
-import type { CallRow } from './call-rows.ts'
+import { writtenColumns, type CallRow } from './call-rows.ts'
 import { mergeCalls } from './merge-calls.ts'
 import { countStored, measureCalls } from './stored-bytes.ts'
 import { retryDuringPartitionCreation } from './create-partitions.ts'
 
-const columns = [
-  'week, project, id, trace_id, parent_id, thread_id, turn_id, op_name, display_name, started_at, attributes, inputs',
-  'otel_dump, input_refs, wb_user_id, wb_run_id, wb_run_step, ended_at, exception, output, summary, output_refs',
-  'descendant_errors, wb_run_step_end, start_size, end_size, spilled',
-].join(', ')
-const columnCount = columns.split(',').length
+const columns = writtenColumns.map(({ name }) => name).join(', ')
 
 const uniqueViolation = '23505'
 
@@ -45,43 +40,11 @@ async function copyCalls(pool: Pool, rows: CallRow[]): Promise<void> {
   })
 }
 
-/** The rows as a binary COPY takes them. */
-export function encodeCalls(rows: CallRow[]): Buffer {
+function encodeCalls(rows: CallRow[]): Buffer {
   const binary = new BinaryRows()
-  for (const row of rows) writeRow(binary, row)
+  for (const row of rows) {
+    binary.row(writtenColumns.length)
+    for (const { type, read } of writtenColumns) binary.value(type, read(row))
+  }
   return binary.finish()
-}
-
-function writeRow(binary: BinaryRows, row: CallRow): void {
-  binary.row(columnCount)
-  binary.smallint(row.week)
-  binary.int(row.project)
-  binary.text(row.id)
-  writeStart(binary, row)
-  writeEnd(binary, row)
-  binary.int(row.startSize)
-  binary.int(row.endSize)
-  binary.jsonb(row.spilled)
-}
-
-function writeStart(binary: BinaryRows, { start, payloads }: CallRow): void {
-  for (const text of [start?.traceId, start?.parentId, start?.threadId, start?.turnId]) binary.text(text)
-  binary.text(start?.opName)
-  binary.text(start?.displayName)
-  binary.instant(start?.startedAt)
-  for (const payload of [payloads.attributes, payloads.inputs, payloads.otel_dump]) binary.bytes(payload)
-  binary.texts(start?.inputRefs)
-  binary.text(start?.wbUserId)
-  binary.text(start?.wbRunId)
-  binary.bigint(start?.wbRunStep)
-}
-
-function writeEnd(binary: BinaryRows, { end, payloads }: CallRow): void {
-  binary.instant(end?.endedAt)
-  binary.text(end?.exception)
-  binary.bytes(payloads.output)
-  binary.bytes(payloads.summary)
-  binary.texts(end?.outputRefs)
-  binary.boolean(end?.descendantErrors ?? false)
-  binary.bigint(end?.wbRunStepEnd)
 }

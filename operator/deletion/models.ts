@@ -27,7 +27,7 @@ export async function purgeModels(context: Context): Promise<void> {
 }
 
 async function purgeModel(context: Context, model: DeletedModelRow): Promise<void> {
-  const isFirst = model.clearedAt === null
+  const isFirst = model.filesRemovedAt === null
   const { payloadsLeft } = await clearModel(context, model)
   if (isFirst) context.log.info({ model: model.id }, 'resources, adapters and files of a deleted model are gone')
   if (isFirst || payloadsLeft > 0) return

@@ -16,7 +16,7 @@ const row: OperatorModel = {
   baseModel: 'trainyard/tiny',
   namespace: 'ns',
   crName: 'email',
-  crMadeAt: new Date(0),
+  resourceCreatedAt: new Date(0),
   hiddenAt: null,
   latestStep: 0,
   checkpoints: 0,
@@ -30,7 +30,7 @@ const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
   ['its base model is refused', { baseModel: undefined }, { do: 'refuse', reason: 'BaseModelNotAccepted' }],
   ['made with kubectl', { row: undefined }, { do: 'insert', baseModel: 'trainyard/tiny' }],
   ['its row is there', {}, { do: 'accept', row }],
-  ['made over REST, seen for the first time', { row: { ...row, crMadeAt: null } }, { do: 'tie', id: 'm1' }],
+  ['made over REST, seen for the first time', { row: { ...row, resourceCreatedAt: null } }, { do: 'tie', id: 'm1' }],
   ['applied again after it was deleted', { row: { ...row, hiddenAt: new Date(0) } }, { do: 'tie', id: 'm1' }],
   [
     'a hidden model applied under another resource name',

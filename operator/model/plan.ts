@@ -1,6 +1,7 @@
 import type { Model } from '../../crds/generated.ts'
 import { reasons, servedName } from '../../crds/names.ts'
-import type { DeletionPolicy, OperatorModel } from '../../db/models/resources.ts'
+import type { OperatorModel } from '../../db/models/resources.ts'
+import type { DeletionPolicy } from '../../db/models/table.ts'
 
 /** What a Model resource refers to, and the row that has its name. */
 export interface ModelFacts {
@@ -40,7 +41,7 @@ export function planModel(facts: ModelFacts): ModelPlan {
   if (row.baseModel !== baseModel) {
     return refuse(reasons.nameConflict, `${name} has been trained from ${row.baseModel}, not from ${baseModel}.`)
   }
-  if (!isOurs || row.hiddenAt !== null || row.crMadeAt === null) {
+  if (!isOurs || row.hiddenAt !== null || row.resourceCreatedAt === null) {
     return { do: 'tie', id: row.id, reason: row.hiddenAt ? 'applied again' : 'its resource is there' }
   }
   const { deletionPolicy = 'Retain' } = resource.spec

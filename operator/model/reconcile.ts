@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Model } from '../../crds/generated.ts'
 import { conditions, isAlias, labels, reasons } from '../../crds/names.ts'
@@ -6,13 +7,14 @@ import { findRegisteredName } from '../../db/base-models/resources.ts'
 import {
   findNamedModel,
   hideModel,
-  insertResourceModel,
   listModelsOfResource,
   recordDeletionPolicy,
   tieModel,
   type OperatorModel,
 } from '../../db/models/resources.ts'
 import { findDeletedModel } from '../../db/deletion/removal.ts'
+import { insertModel } from '../../db/models/insert.ts'
+import { notForked } from '../../db/models/table.ts'
 import { applyResourceAliases } from '../../db/models/resource-aliases.ts'
 import type { Context } from '../context.ts'
 import { listReadyEngines } from '../engines.ts'
@@ -91,7 +93,19 @@ async function execute(
   if (plan.do === 'tie') return tieModel(pool, plan.id, namespace, crName)
   if (plan.do === 'note') return recordDeletionPolicy(pool, plan.id, plan.deletionPolicy)
   const { entity, project, name } = spec
-  await insertResourceModel(pool, { entity, project, name, baseModel: plan.baseModel, namespace, crName })
+  await insertModel(pool, {
+    ...notForked,
+    id: randomUUID(),
+    entity,
+    project,
+    name,
+    baseModel: plan.baseModel,
+    namespace,
+    crName,
+    resourceCreatedAt: new Date(),
+    keyId: null,
+    retention: null,
+  })
 }
 
 async function describe(

@@ -1,4 +1,4 @@
-import { sweepExpiredLeases } from '../../db/jobs/endings.ts'
+import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import { repeat } from '../../lib/repeat.ts'
@@ -13,7 +13,7 @@ export function startLeaseSweeper(pool: Pool, log: Logger, afterSweep: () => voi
   const stop = new AbortController()
   let failing = false
   const sweep = async () => {
-    for (const job of await sweepExpiredLeases(pool)) log.warn({ job }, 'lease ran out')
+    for (const job of await releaseExpiredLeases(pool)) log.warn({ job }, 'lease ran out')
     failing = false
     afterSweep()
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TrainingJob } from '../../crds/generated.ts'
-import type { JobState } from '../../db/jobs/resources.ts'
+import type { JobState } from '../../crds/job-states.ts'
 import { planJob, type JobFacts, type JobPlan } from './plan.ts'
 import { makeJob, makeResource } from '../../test/support/job-objects.ts'
 

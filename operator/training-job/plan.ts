@@ -1,16 +1,18 @@
 import { isTrainingData, uriPrefixOf } from '../../artifacts/layout.ts'
 import type { TrainingJob } from '../../crds/generated.ts'
 import { reasons } from '../../crds/names.ts'
-import type { JobFailure } from '../../db/jobs/attempts.ts'
-import type { JobState, OperatorJob } from '../../db/jobs/resources.ts'
+import { isTerminal } from '../../crds/job-states.ts'
+import { defaultMaxAttempts, type JobFailure } from '../../db/jobs/attempts.ts'
+import type { OperatorJob } from '../../db/jobs/resources.ts'
+import type { JobModel } from '../../db/models/resources.ts'
 import { artifactKey } from '../../artifacts/store/keys.ts'
 
 /** What a TrainingJob resource refers to, and its row. */
 export interface JobFacts {
   resource: TrainingJob
   modelExists: boolean
-  /** the row of its model, when that is taken in; `served` is false when its base model is gone */
-  model: { id: string; entity: string; baseModel: string; served: boolean } | undefined
+  /** the row of its model, when that is taken in */
+  model: JobModel | undefined
   job: OperatorJob | undefined
   now: Date
 }
@@ -29,11 +31,9 @@ export type JobPlan =
   | { do: 'delete' }
   | { do: 'rest'; wait?: Wait; lookAgainMs?: number; fetchInputOf?: string }
 
-const terminal: ReadonlySet<JobState> = new Set(['Succeeded', 'Failed', 'Cancelled'])
-
 /** True for a state that never changes again. */
 export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
-  return terminal.has(job.state)
+  return isTerminal(job.state)
 }
 
 /** The next step of a job. Nothing is ever started for a finished one. */
@@ -105,5 +105,5 @@ function inputNotAllowed({ entity }: OperatorJob): JobFailure {
 }
 
 function wantAttempts({ spec }: TrainingJob): number {
-  return (spec.retry?.limit ?? 5) + 1
+  return spec.retry?.limit === undefined ? defaultMaxAttempts : spec.retry.limit + 1
 }

@@ -1,18 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../crds/generated.ts'
+import { extractJobFacts } from '../../crds/manifests.ts'
 import { labels, reasons } from '../../crds/names.ts'
 import { specDigest } from '../../crds/spec-digest.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
+import { queueJob } from '../../db/jobs/enqueue.ts'
+import { insertJob } from '../../db/jobs/insert.ts'
 import {
-  findJobModel,
   findReferencedJob,
-  insertResourceJob,
   limitAttempts,
   listJobsOfResource,
-  queueJob,
   type JobReference,
   type OperatorJob,
 } from '../../db/jobs/resources.ts'
-import { configFromSpec } from '../../crds/job-config.ts'
+import type { NewJob } from '../../db/jobs/table.ts'
+import { findJobModel } from '../../db/models/resources.ts'
 import type { Context } from '../context.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
@@ -104,16 +106,8 @@ async function execute(
 ): Promise<void> {
   switch (plan.do) {
     case 'insert': {
-      const { method, inputRef, config = {} } = resource.spec
-      return insertResourceJob(pool, {
-        ...referTo(resource, namespace),
-        ...plan,
-        method,
-        inputUri: inputRef.uri,
-        inputDigest: inputRef.digest ?? null,
-        trainingDataUrl: method === 'SFT' ? inputRef.uri : null,
-        config: configFromSpec(config),
-      })
+      await insertJob(pool, describeNewJob(resource, namespace, plan))
+      return
     }
     case 'queue':
       return queueJob(pool, plan.id)
@@ -124,6 +118,28 @@ async function execute(
       return
     case 'cancel':
       await cancelJob(pool, plan.id)
+  }
+}
+
+/** A job that was made with kubectl, so that its resource is there. */
+function describeNewJob(
+  resource: TrainingJob,
+  namespace: string,
+  { modelId, maxAttempts }: Extract<JobPlan, { do: 'insert' }>,
+): NewJob {
+  const facts = extractJobFacts(resource.spec)
+  return {
+    ...facts,
+    ...referTo(resource, namespace),
+    id: randomUUID(),
+    modelId,
+    maxAttempts,
+    trainingDataUrl: facts.method === 'SFT' ? facts.inputUri : null,
+    resourceCreatedAt: new Date(),
+    keyId: null,
+    experimentalConfig: null,
+    inputBytes: null,
+    creationWarnings: [],
   }
 }
 

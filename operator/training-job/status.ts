@@ -1,6 +1,7 @@
 import type { TrainingJob } from '../../crds/generated.ts'
 import { conditions, reasons } from '../../crds/names.ts'
-import type { JobState, OperatorJob } from '../../db/jobs/resources.ts'
+import type { JobState } from '../../crds/job-states.ts'
+import type { OperatorJob } from '../../db/jobs/resources.ts'
 import { boundMessage, fact, mergeConditions, type Fact } from '../conditions.ts'
 import { isFinished, type Wait } from './plan.ts'
 

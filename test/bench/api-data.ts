@@ -1,5 +1,5 @@
 import type { Pool } from '../../db/pool.ts'
-import { queueJob } from '../../db/jobs/resources.ts'
+import { queueJob } from '../../db/jobs/enqueue.ts'
 
 /** Rows of a database that has been used for a while. */
 export interface ApiData {
@@ -20,13 +20,13 @@ const blockOfEvents = 10
 export async function fillDatabase(pool: Pool, entity: string, events: number): Promise<ApiData> {
   const models = events / eventsPerJob / jobsPerModel
   await pool.query(
-    `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, cr_made_at, last_step)
+    `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, resource_created_at, last_step)
      SELECT $1, 'bench', 'model-' || n, 'bench/base', 'elsewhere', 'model-' || n, now(), $3 FROM generate_series(1, $2) n`,
     [entity, models, jobsPerModel],
   )
   await pool.query(
     `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, attempt, step, progress_step,
-       progress_total, spec_digest, namespace, cr_name, cr_made_at, queued_at, claimed_at, started_at, trained_at,
+       progress_total, spec_digest, namespace, cr_name, resource_created_at, queued_at, claimed_at, started_at, trained_at,
        finished_at)
      SELECT m.id, 'RL', 'artifact:///payloads/x/y.json', '00', '{"learning_rate": 0.001}', 'Succeeded', 1, n, 98, 98, '00',
        'elsewhere', m.name || n, now(), now(), now(), now(), now(), now()
@@ -70,14 +70,14 @@ async function sample(pool: Pool): Promise<ApiData> {
 export async function addWaitingJobs(pool: Pool, entity: string, count: number): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `WITH models AS (
-       INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, cr_made_at)
+       INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, resource_created_at)
        SELECT $1, 'bench', 'waiting-' || n, 'bench/base', 'elsewhere', 'waiting-' || n, now()
        FROM generate_series(1, $2::integer) n RETURNING id, name)
      SELECT id, name FROM models`,
     [entity, count],
   )
   const jobs = await pool.query<{ id: string }>(
-    `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, spec_digest, namespace, cr_name, cr_made_at)
+    `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, spec_digest, namespace, cr_name, resource_created_at)
      SELECT id, 'RL', 'artifact:///payloads/x/y.json', '00', '{}', '00', 'elsewhere', id::text, now()
      FROM training.models WHERE id = ANY ($1) RETURNING id`,
     [rows.map(({ id }) => id)],

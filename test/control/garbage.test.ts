@@ -39,7 +39,7 @@ beforeEach(async () => {
 const sweep = () =>
   sweepGarbage({ pool: database.pool, tracing: database.pool, artifacts: createArtifactStore(root), log })
 const wait = (days: number) =>
-  database.pool.query('UPDATE training.garbage SET noted_at = noted_at - make_interval(days => $1)', [days])
+  database.pool.query('UPDATE training.garbage SET quarantined_at = quarantined_at - make_interval(days => $1)', [days])
 
 async function addModel(entity = 'team'): Promise<string> {
   const { rows: made } = await database.pool.query<{ id: string }>(

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPool } from '../../db/pool.ts'
 import type { Attempt } from '../../db/jobs/attempts.ts'
 import { renewLease } from '../../db/jobs/claims.ts'
-import { cancelJob, sweepExpiredLeases } from '../../db/jobs/endings.ts'
+import { cancelJob } from '../../db/jobs/endings.ts'
+import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { listJobLog } from '../../db/jobs/logs.ts'
 import { findJob } from '../../db/jobs/views.ts'
 import { recordProgress } from '../../db/jobs/progress.ts'
@@ -60,7 +61,7 @@ describe('saved progress', () => {
     await save(attempt, 1)
     const newest = await save(attempt, 2)
     await rows.expireLease(job)
-    await sweepExpiredLeases(database.pool)
+    await releaseExpiredLeases(database.pool)
     const again = await rows.claim()
     expect(again.claim).toMatchObject({ id: job, attempt: 2, resume: resumeAt(job, newest, 2) })
     expect(await rows.readJob(job)).toMatchObject({ state: 'Starting', progress_step: 2, progress_total: 2 })
@@ -74,12 +75,12 @@ describe('saved progress', () => {
     await save(attempt, 9)
     await save(attempt, 7, first)
     await rows.expireLease(job)
-    await sweepExpiredLeases(database.pool)
+    await releaseExpiredLeases(database.pool)
     const second = await rows.claim()
     const anew = await save(second.attempt, 1)
     expect(await recordProgress(database.pool, attempt, { id: randomUUID(), digest, step: 10 })).toBe('fenced')
     await rows.expireLease(job)
-    await sweepExpiredLeases(database.pool)
+    await releaseExpiredLeases(database.pool)
     expect((await rows.claim()).claim.resume).toEqual(resumeAt(job, anew, 1))
   })
 
@@ -87,7 +88,7 @@ describe('saved progress', () => {
     const { job, attempt } = await claimJob()
     await rows.expireLease(job)
     await save(attempt, 1)
-    expect(await sweepExpiredLeases(database.pool)).toEqual([])
+    expect(await releaseExpiredLeases(database.pool)).toEqual([])
   })
 
   test('is fenced for another pod, and when the job is trained or over', async () => {
@@ -154,7 +155,7 @@ test('saves that nobody has registered are garbage after a while', async () => {
     const databases = { pool: database.pool, tracing: database.pool }
     const deps = { ...databases, artifacts: createArtifactStore(root), log: createLogger('test', 'silent') }
     expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 0, trouble: undefined })
-    await database.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '8 days'`)
+    await database.pool.query(`UPDATE training.garbage SET quarantined_at = quarantined_at - interval '8 days'`)
     expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 2, trouble: undefined })
     expect(names.map((name) => existsSync(path.join(root, name)))).toEqual([true, false, false])
   } finally {
@@ -214,7 +215,7 @@ describe('a job that its trainer gives back', () => {
     for (let tries = 0; tries < 2; tries++) {
       await rows.claim()
       await rows.expireLease(job)
-      await sweepExpiredLeases(database.pool)
+      await releaseExpiredLeases(database.pool)
       states.push((await rows.readJob(job)).state)
     }
     expect(states).toEqual(['Queued', 'Failed'])

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { failJob, finishJob, sweepExpiredLeases } from '../../db/jobs/endings.ts'
+import { failJob, finishJob } from '../../db/jobs/endings.ts'
+import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
-import { queueJob } from '../../db/jobs/resources.ts'
+import { queueJob } from '../../db/jobs/enqueue.ts'
 import { useApiServer } from '../support/api-server.ts'
 import { type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -165,7 +166,7 @@ describe('a job', () => {
       async (id) => {
         await rows.claim()
         await rows.expireLease(id)
-        await sweepExpiredLeases(own.database.pool)
+        await releaseExpiredLeases(own.database.pool)
       },
       { category: 'Internal', code: 'TrainerLost', message: expect.stringMatching(/^The trainer/), retryable: true },
     ],

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
 import { claimJob, renewLease, type Claimant } from '../../db/jobs/claims.ts'
-import { finishJob, sweepExpiredLeases } from '../../db/jobs/endings.ts'
+import { finishJob } from '../../db/jobs/endings.ts'
+import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
@@ -31,7 +32,7 @@ const loseTogether = async (jobs: string[]) => {
   for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
   for (const job of jobs) {
     await rows.expireLease(job)
-    expect((await sweepExpiredLeases(database.pool)).map(({ state }) => state)).toEqual(['Queued'])
+    expect((await releaseExpiredLeases(database.pool)).map(({ state }) => state)).toEqual(['Queued'])
   }
 }
 const stateOf = async (id: string) => {
@@ -62,7 +63,7 @@ describe('a trainer of several jobs', () => {
     await rows.expireLease(second!)
     expect(await claim(trainer, [first!])).toMatchObject({ id: second, attempt: 1 })
     expect(await renewLease(database.pool, { jobId: second!, attempt: 1, podUid: trainer.podUid })).toBe(true)
-    expect(await sweepExpiredLeases(database.pool)).toEqual([])
+    expect(await releaseExpiredLeases(database.pool)).toEqual([])
     expect(await claim(trainer, [first!, second!])).toBeUndefined()
   })
 
@@ -93,7 +94,11 @@ describe('a trainer of several jobs', () => {
     const jobs = await addJobs(3)
     for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
     for (const job of jobs) await rows.expireLease(job)
-    expect((await sweepExpiredLeases(database.pool)).map(({ state }) => state)).toEqual(['Queued', 'Queued', 'Queued'])
+    expect((await releaseExpiredLeases(database.pool)).map(({ state }) => state)).toEqual([
+      'Queued',
+      'Queued',
+      'Queued',
+    ])
     expect(await listBusyPods(database.pool)).not.toContain(trainer.podUid)
   })
 
@@ -105,7 +110,7 @@ describe('a trainer of several jobs', () => {
     expect(await claim(trainer, [first])).toBeUndefined()
     expect(await claim(other, [])).toMatchObject({ id: second, attempt: 2 })
     await rows.expireLease(first)
-    expect(await sweepExpiredLeases(database.pool)).toEqual([{ id: first, attempt: 2, state: 'Failed' }])
+    expect(await releaseExpiredLeases(database.pool)).toEqual([{ id: first, attempt: 2, state: 'Failed' }])
     await rows.expireLease(second)
     await claim(rows.trainer(other.podUid), [])
     expect(await stateOf(second)).toBe('Failed 2')

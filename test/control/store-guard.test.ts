@@ -61,7 +61,7 @@ async function operate({ pool }: TestDatabase, hours = 2, artifacts: ArtifactSto
 async function passDays(databases: TestDatabase[], days: number): Promise<void> {
   for (let day = 0; day < days; day += 3) {
     for (const database of databases) {
-      await database.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '3 days'`)
+      await database.pool.query(`UPDATE training.garbage SET quarantined_at = quarantined_at - interval '3 days'`)
       await operate(database, 1)
     }
   }
@@ -236,7 +236,7 @@ test.each<[string, () => Promise<unknown>]>([
   await addThings(ours, 3)
   const garbage = await putOld('payloads/team/nobody.json')
   await operate(ours)
-  await ours.pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '8 days'`)
+  await ours.pool.query(`UPDATE training.garbage SET quarantined_at = quarantined_at - interval '8 days'`)
   const artifacts = listing(async () => {
     await happen()
     const now = performance.now.bind(performance)

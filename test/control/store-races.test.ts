@@ -141,8 +141,8 @@ describe('a payload of a job', () => {
     expect(await removePayloads({ pool, artifacts: race.store }, gone)).toEqual({ left: 0 })
     await race.finish()
     expect(await isThere(key)).toBe(true)
-    const { rows } = await pool.query(`SELECT input_gone_at FROM training.jobs WHERE state = 'Queued'`)
-    expect(rows).toEqual([{ input_gone_at: null }])
+    const { rows } = await pool.query(`SELECT input_removed_at FROM training.jobs WHERE state = 'Queued'`)
+    expect(rows).toEqual([{ input_removed_at: null }])
   })
 
   test('that a new job has got since it was found to be spare stays', async () => {
@@ -157,7 +157,7 @@ describe('a payload of a job', () => {
     const sweep = () => sweepGarbage({ pool, tracing: pool, artifacts, log })
     await store(() => Promise.resolve())
     await sweep()
-    await pool.query(`UPDATE training.garbage SET noted_at = noted_at - interval '8 days'`)
+    await pool.query(`UPDATE training.garbage SET quarantined_at = quarantined_at - interval '8 days'`)
     await store(async () => {
       expect(await sweep()).toMatchObject({ found: 1, removed: 0 })
       await addJob()

@@ -23,7 +23,7 @@ import { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 const log = createLogger('test', 'silent')
-const tables: Record<string, string> = { cleared_at: 'models', finished_at: 'erasures' }
+const tables: Record<string, string> = { files_removed_at: 'models', finished_at: 'erasures' }
 let main: TestDatabase
 let traces: TestDatabase
 let way: SeverableProxy
@@ -153,7 +153,7 @@ test('an erasure clears models while it is away, and ends when it is back', asyn
       .rows
   way.cut()
   await eraseAll(context, 0)
-  expect(await read('cleared_at')).toEqual([{ done: expect.any(Date) }])
+  expect(await read('files_removed_at')).toEqual([{ done: expect.any(Date) }])
   expect(await read('finished_at')).toEqual([{ done: null }])
   way.mend()
   await eventually(async () => {

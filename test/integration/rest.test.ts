@@ -333,7 +333,7 @@ describe('lists', () => {
     modelId = (await rest.createModel()).id
     const jobs = await pool.query<{ id: string }>(
       `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, spec_digest, namespace,
-         cr_name, cr_made_at, finished_at)
+         cr_name, resource_created_at, finished_at)
        SELECT $1, 'RL', 'artifact:///payloads/x/0.json', '0', '{}', 'Succeeded', '0', 'none', gen_random_uuid()::text,
          now(), now() FROM generate_series(1, 25) RETURNING id`,
       [modelId],

@@ -71,7 +71,7 @@ export class ModelRows {
   async addJob(modelId: string, state: string, inputUri = 'artifact:///payloads/none/0.json'): Promise<string> {
     const { rows } = await this.pool.query<{ id: string }>(
       `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, spec_digest, namespace,
-         cr_name, cr_made_at, lease_expires_at, finished_at)
+         cr_name, resource_created_at, lease_expires_at, finished_at)
        VALUES ($1, 'RL', $2, '0a', '{}', $3, $4, 'nowhere', $4, now(), now() + interval '1 hour',
          CASE WHEN $3 = 'Succeeded' THEN now() END) RETURNING id`,
       [modelId, inputUri, state, randomUUID()],
@@ -86,7 +86,7 @@ export class ModelRows {
 
   async readModel(id: string) {
     const { rows } = await this.pool.query<{ hidden: boolean; cleared: boolean; purged: boolean; policy: string }>(
-      `SELECT hidden_at IS NOT NULL AS hidden, cleared_at IS NOT NULL AS cleared, purged_at IS NOT NULL AS purged,
+      `SELECT hidden_at IS NOT NULL AS hidden, files_removed_at IS NOT NULL AS cleared, rows_removed_at IS NOT NULL AS purged,
          deletion_policy AS policy FROM training.models WHERE id::text = $1`,
       [id],
     )

@@ -45,9 +45,9 @@ async function showGarbage(pool: Pool): Promise<Printed> {
   return { output: garbage.length > 0 ? formatTable(garbage.map(describe)) : '', note }
 }
 
-function describe({ prefix, bytes, unseen, notedAt, keptAt }: NotedGarbage): Record<string, string> {
+function describe({ prefix, bytes, unseen, quarantinedAt, keptAt }: NotedGarbage): Record<string, string> {
   return {
-    'QUARANTINED SINCE': notedAt.toISOString(),
+    'QUARANTINED SINCE': quarantinedAt.toISOString(),
     STATE: keptAt ? 'kept' : unseen ? 'never heard of' : 'not needed any more',
     BYTES: String(bytes),
     PREFIX: prefix,

@@ -1,20 +1,7 @@
-const always = ['id', 'trace_id', 'op_name', 'started_at']
-const others = [
-  'parent_id',
-  'thread_id',
-  'turn_id',
-  'display_name',
-  'ended_at',
-  'exception',
-  'attributes',
-  'inputs',
-  'output',
-  'summary',
-  'wb_user_id',
-  'wb_run_id',
-  'wb_run_step',
-  'wb_run_step_end',
-]
+import { clientColumns, clientPayloads, columnsOfEveryCall } from '../../../db/tracing/call-columns.ts'
+
+const always: readonly string[] = columnsOfEveryCall
+const others = [...clientColumns.map(({ name }) => name), ...clientPayloads].filter((name) => !always.includes(name))
 // What is computed of a call needs these, whatever was asked for.
 const needed: Record<string, string[]> = {
   summary: ['summary', 'ended_at', 'exception', 'display_name', 'descendant_errors', 'spilled'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { deriveSummary, nameOp } from './derive.ts'
 
 const call: StoredCall = {

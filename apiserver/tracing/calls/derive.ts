@@ -1,4 +1,4 @@
-import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { toMicros } from '../instants.ts'
 
 export type CallStatus = 'running' | 'success' | 'error' | 'descendant_error'

@@ -1,4 +1,4 @@
-import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { splitBySize } from '../../../lib/split-by-size.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'

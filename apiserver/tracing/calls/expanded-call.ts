@@ -1,4 +1,4 @@
-import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { addMember } from '../../../lib/json/raw.ts'
 import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
 import type { PathTree } from './path-tree.ts'

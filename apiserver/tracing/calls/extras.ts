@@ -1,5 +1,5 @@
 import { measureFeedbackOfCalls } from '../../../db/tracing/feedback.ts'
-import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { costsOfCalls } from '../costs/service.ts'
 import type { TraceDeps } from '../deps.ts'
 import { feedbackOfCalls } from '../feedback/service.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { presentCall } from './present.ts'
 
 const call: StoredCall = {

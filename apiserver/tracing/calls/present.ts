@@ -1,4 +1,4 @@
-import type { StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { addMember, rawObject, rawText } from '../../../lib/json/raw.ts'
 import { findMember } from '../../../lib/json/find-member.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'

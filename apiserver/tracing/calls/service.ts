@@ -1,4 +1,5 @@
-import { countCalls, streamCalls, type CallSelection, type StoredCall } from '../../../db/tracing/read-calls.ts'
+import type { StoredCall } from '../../../db/tracing/call-rows.ts'
+import { countCalls, streamCalls, type CallSelection } from '../../../db/tracing/read-calls.ts'
 import { splitBySize } from '../../../lib/split-by-size.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'

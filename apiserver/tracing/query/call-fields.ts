@@ -1,3 +1,9 @@
+import {
+  clientColumns,
+  clientPayloads,
+  columnsOfEveryCall,
+  type ClientColumn,
+} from '../../../db/tracing/call-columns.ts'
 import { badRequest } from '../refusals.ts'
 import { expandPath } from './expanded.ts'
 import { readFeedbackField } from './feedback-field.ts'
@@ -15,22 +21,17 @@ const status = `CASE WHEN c.exception IS NOT NULL THEN 'error' WHEN c.descendant
 const traceName = String.raw`coalesce(nullif(c.display_name, ''),
   substring(c.op_name FROM '^weave:///[^/]+/[^/]+/op/([^/:]+):'), c.op_name)`
 
+const everyCall: ReadonlySet<string> = new Set(columnsOfEveryCall)
+
+function describeColumn({ name, type }: ClientColumn): [string, PlainField] {
+  const kind = type === 'timestamptz' ? 'time' : type === 'bigint' ? 'number' : 'text'
+  const field: PlainField = { kind, sql: `c.${name}` }
+  return [name, everyCall.has(name) ? filled(field) : field]
+}
+
 /** Of table tracing.calls under the name c. */
 const columns = new Map<string, PlainField>([
-  ['id', filled(text('c.id'))],
-  ['trace_id', filled(text('c.trace_id'))],
-  ['op_name', filled(text('c.op_name'))],
-  ['parent_id', text('c.parent_id')],
-  ['thread_id', text('c.thread_id')],
-  ['turn_id', text('c.turn_id')],
-  ['display_name', text('c.display_name')],
-  ['exception', text('c.exception')],
-  ['wb_user_id', text('c.wb_user_id')],
-  ['wb_run_id', text('c.wb_run_id')],
-  ['wb_run_step', number('c.wb_run_step')],
-  ['wb_run_step_end', number('c.wb_run_step_end')],
-  ['started_at', filled(time('c.started_at'))],
-  ['ended_at', time('c.ended_at')],
+  ...clientColumns.map(describeColumn),
   ['deleted_at', time('c.deleted_at')],
   // As calls are shown, but for calls that run while one below them has failed: here that counts.
   ['summary.weave.status', filled(text(`(${status}) COLLATE "C"`))],
@@ -42,7 +43,7 @@ const columns = new Map<string, PlainField>([
 // Each is a look into the table of feedback for every call.
 const maxFeedbackFields = 20
 
-const documents = new Set(['attributes', 'inputs', 'output', 'summary'])
+const documents: ReadonlySet<string> = new Set(clientPayloads)
 
 /** What queries and sorting know of calls. */
 export class CallFields implements Fields {

@@ -73,8 +73,12 @@ function describeFork(
     baseModel: source.baseModel,
     namespace: source.namespace,
     crName: resourceName(name.name, id),
+    resourceCreatedAt: null,
     retention: null,
-    from: { modelId: source.id, step: checkpoint?.step ?? 0, checkpointId: checkpoint?.id ?? null },
+    lastStep: checkpoint?.step ?? 0,
+    forkedFromCheckpoint: checkpoint?.id ?? null,
+    forkedFromModel: source.id,
+    forkedFromStep: checkpoint?.step ?? 0,
     copy: checkpoint ? { id: copyId, uri: artifactUri(keyOf('checkpoint', { checkpoint: copyId })) } : null,
   }
 }

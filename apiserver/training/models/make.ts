@@ -1,7 +1,8 @@
 import { buildModel } from '../../../crds/manifests.ts'
 import { isReservedProject, servedName } from '../../../crds/names.ts'
 import type { BaseModelRow } from '../../../db/base-models/base-models.ts'
-import { markModelResourceMade, type ModelName, type ModelRow } from '../../../db/models/models.ts'
+import { markModelResourceCreated } from '../../../db/models/missing-resources.ts'
+import type { ModelName, ModelRow } from '../../../db/models/models.ts'
 import type { Deps } from '../../deps.ts'
 import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { defaultProject, generateModelName } from '../../accounts/names.ts'
@@ -38,7 +39,7 @@ export async function makeResource(
 ): Promise<void> {
   try {
     await kube.createResource('Model', buildModel({ ...model, baseModelCrName: crName }))
-    await markModelResourceMade(pool, model.id)
+    await markModelResourceCreated(pool, model.id)
   } catch (error) {
     log.warn({ error, modelId: model.id }, 'model resource not made, left to the operator')
   }

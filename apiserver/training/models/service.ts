@@ -1,13 +1,8 @@
 import { findBaseModel, listBaseModels, type BaseModelRow } from '../../../db/base-models/base-models.ts'
 import { findListedModel, findModelDetails, listModelDetails, type ModelDetails } from '../../../db/models/details.ts'
-import {
-  findModel,
-  findModelByName,
-  insertModel,
-  unhideModel,
-  type ModelName,
-  type ModelRow,
-} from '../../../db/models/models.ts'
+import { findModel, findModelByName, unhideModel, type ModelName, type ModelRow } from '../../../db/models/models.ts'
+import { insertModel } from '../../../db/models/insert.ts'
+import { notForked } from '../../../db/models/table.ts'
 import { resourceName } from '../../../crds/names.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
@@ -41,7 +36,9 @@ export async function createModel(
     baseModel: baseModel.name,
     namespace: deps.config.TRAINYARD_NAMESPACE,
     crName: resourceName(name.name, id),
+    resourceCreatedAt: null,
     retention: wanted.retention ?? null,
+    ...notForked,
   })
   if (!model) return takeExisting(deps, name, ({ id: known }) => wanted.return_existing === true || known === id)
   await makeResource(deps, model, baseModel)

@@ -33,8 +33,9 @@ export async function createSftJob(
     method: 'SFT' as const,
     config: pickGivenSftConfig(body.config),
     trainingDataUrl: body.training_data_url,
-    experimentalConfig,
-    warnings: warnOfIgnoredSettings(experimentalConfig),
+    experimentalConfig: experimentalConfig ?? null,
+    inputBytes: null,
+    creationWarnings: warnOfIgnoredSettings(experimentalConfig),
   }
   await refuseInput(async () => {
     const input = await findInput(deps, caller.entity, body.training_data_url)

@@ -1,13 +1,12 @@
-import {
-  buildTrainedOn,
-  buildTrainingJob,
-  type TrainedOnFacts,
-  type TrainingJobFacts,
-} from '../../../crds/manifests.ts'
+import { buildJobSpec, buildTrainingJob, type TrainingJobFacts } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
 import type { ModelRow } from '../../../db/models/models.ts'
-import { lockModel, insertJob, markJobResourceMade, type NewJob } from '../../../db/jobs/insert.ts'
+import { defaultMaxAttempts } from '../../../db/jobs/attempts.ts'
+import { insertJob } from '../../../db/jobs/insert.ts'
+import { markJobResourceCreated } from '../../../db/jobs/missing-resources.ts'
+import type { NewJob } from '../../../db/jobs/table.ts'
+import { lockModel } from '../../../db/models/lock.ts'
 import { withTransaction, type Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireJobPlace } from '../../accounts/limits/service.ts'
@@ -17,9 +16,8 @@ import { notFound } from '../../../lib/http/http-error.ts'
 /** A checked job whose input is stored. */
 export interface Admission extends Omit<
   NewJob,
-  'keyId' | 'modelId' | 'method' | 'specDigest' | 'namespace' | 'crName'
+  'keyId' | 'modelId' | 'maxAttempts' | 'specDigest' | 'namespace' | 'crName' | 'resourceCreatedAt'
 > {
-  method: TrainedOnFacts['method']
   caller: Caller
   model: ModelRow
 }
@@ -54,16 +52,18 @@ function completeJob({ caller, model, ...given }: Admission): NewJob & TrainingJ
     ...job,
     keyId: caller.keyId,
     modelId: model.id,
-    specDigest: specDigest(buildTrainedOn(job)),
+    maxAttempts: defaultMaxAttempts,
+    specDigest: specDigest(buildJobSpec(job)),
     namespace: model.namespace,
     crName: resourceName(model.name, job.id),
+    resourceCreatedAt: null,
   }
 }
 
 async function makeResource({ kube, pool, log }: Deps, job: TrainingJobFacts): Promise<void> {
   try {
     await kube.createResource('TrainingJob', buildTrainingJob(job))
-    await markJobResourceMade(pool, job.id)
+    await markJobResourceCreated(pool, job.id)
   } catch (error) {
     log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')
   }

@@ -16,6 +16,8 @@ interface RlJobMembers {
   experimental_config?: RlConfig | null
 }
 
+const notOfRl = { trainingDataUrl: null, experimentalConfig: null, creationWarnings: [] }
+
 /**
  * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
  * then on.
@@ -37,7 +39,7 @@ export async function createRlJob(
   await requireFreeJobPlace(deps, caller.entity)
   const id = request.newId()
   const config = pickGivenConfig(experimental_config)
-  const job = { id, caller, model, method: 'RL' as const, config, inputBytes: body.size }
+  const job = { id, caller, model, method: 'RL' as const, config, inputBytes: body.size, ...notOfRl }
   await storeBody(deps, { entity: caller.entity, body }, ({ uri, digest }) =>
     admitJob(deps, { ...job, inputUri: uri, inputDigest: digest }, (connection) =>
       insertTrajectories(

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
+import { jobStates } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
 import { orderedPageQuery, pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
@@ -8,16 +9,7 @@ import { nameSchema } from '../../accounts/names.ts'
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
 const methodSchema = Type.Enum(['RL', 'SFT'])
-const stateSchema = Type.Enum([
-  'Pending',
-  'Queued',
-  'Starting',
-  'Running',
-  'Publishing',
-  'Succeeded',
-  'Failed',
-  'Cancelled',
-])
+const stateSchema = Type.Enum([...jobStates])
 const time = Type.String({ format: 'date-time' })
 const optionalTime = nullable(time)
 const count = Type.Integer({ minimum: 0 })

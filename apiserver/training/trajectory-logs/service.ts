@@ -10,7 +10,7 @@ import {
   type NewLog,
   type SplitStep,
 } from '../../../db/trajectories/logs.ts'
-import { lockModel } from '../../../db/jobs/insert.ts'
+import { lockModel } from '../../../db/models/lock.ts'
 import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'

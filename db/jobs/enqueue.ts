@@ -1,0 +1,13 @@
+// Moves jobs from Pending to Queued.
+
+import type { Pool } from '../pool.ts'
+
+/** Pending to Queued: from now on a trainer may claim the job. */
+export async function queueJob(pool: Pool, id: string): Promise<void> {
+  await pool.query(
+    `UPDATE training.jobs SET state = 'Queued', queued_at = clock_timestamp(),
+       resource_created_at = coalesce(resource_created_at, now())
+     WHERE id = $1 AND state = 'Pending'`,
+    [id],
+  )
+}

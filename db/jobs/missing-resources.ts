@@ -1,0 +1,30 @@
+import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
+import type { Pool } from '../pool.ts'
+import { unfinished } from './states.ts'
+import { jobColumns, jobSpecColumns } from './table.ts'
+
+const columns = { ...jobSpecColumns, ...pickColumns(jobColumns, 'id', 'namespace', 'crName') }
+
+/** A job with all that its resource is built from. */
+export interface JobWithoutResource extends RowOf<typeof columns> {
+  modelCrName: string
+}
+
+/** Unfinished jobs of a namespace whose resource is still to be created, in order of arrival. */
+export async function listJobsWithoutResource(pool: Pool, namespace: string): Promise<JobWithoutResource[]> {
+  const { rows } = await pool.query<JobWithoutResource>(
+    `SELECT ${selectColumns(columns, 'j')}, m.cr_name AS "modelCrName"
+     FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+     WHERE j.resource_created_at IS NULL AND j.namespace = $1 AND j.state ${unfinished} ORDER BY j.arrival LIMIT 100`,
+    [namespace],
+  )
+  return rows
+}
+
+/** Records that the resource of a job was created. */
+export async function markJobResourceCreated(pool: Pool, id: string): Promise<void> {
+  await pool.query(
+    'UPDATE training.jobs SET resource_created_at = now() WHERE id = $1 AND resource_created_at IS NULL',
+    [id],
+  )
+}

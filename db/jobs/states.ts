@@ -1,0 +1,25 @@
+import { terminalStates, type JobState } from '../../crds/job-states.ts'
+
+// Which file moves a job to which state:
+//   insert.ts    Pending
+//   enqueue.ts   Pending to Queued
+//   claims.ts    Queued to Starting
+//   reports.ts   Starting to Running; Starting or Running to Publishing
+//   requeue.ts   Starting or Running back to Queued
+//   endings.ts   Succeeded, Failed and Cancelled
+
+/** SQL: the state is none of the terminal ones. Partial indexes have the same words. */
+export const unfinished = `NOT ${isOneOf(terminalStates)}`
+
+/** SQL: a trainer holds the job. */
+export const held = isOneOf(['Starting', 'Running'])
+
+/** SQL: no other job of the model may be in such a state. The index `jobs_one_active_per_model` has the same words. */
+export const active = isOneOf(['Starting', 'Running', 'Publishing'])
+
+/** SQL: the job has no checkpoint, and may come to have one. */
+export const untrained = isOneOf(['Pending', 'Queued', 'Starting', 'Running'])
+
+function isOneOf(states: readonly JobState[]): string {
+  return `IN (${states.map((state) => `'${state}'`).join(', ')})`
+}

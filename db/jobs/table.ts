@@ -1,0 +1,66 @@
+import type { JobState } from '../../crds/job-states.ts'
+import type { JobSpecFacts } from '../../crds/manifests.ts'
+import { column, type Column, type RowOf } from '../columns.ts'
+import type { JobFailure } from './attempts.ts'
+import type { JobWarning } from './warnings.ts'
+
+/** What the spec of a job's resource says too. Whoever reads a job for people or for Kubernetes reads all of these. */
+export const jobSpecColumns = {
+  method: column<'RL' | 'SFT'>('method', 'text'),
+  inputUri: column<string>('input_uri', 'text'),
+  inputDigest: column<string | null>('input_digest', 'text'),
+  config: column<Record<string, unknown>>('config', 'jsonb'),
+} satisfies { [Field in keyof JobSpecFacts]: Column<JobSpecFacts[Field]> }
+
+/** What a job is inserted with, whether it came over REST or with kubectl. */
+export const newJobColumns = {
+  id: column<string>('id', 'uuid'),
+  modelId: column<string>('model_id', 'uuid'),
+  ...jobSpecColumns,
+  /** The key that asked for the job; null: it came with kubectl. */
+  keyId: column<string | null>('key_id', 'uuid'),
+  /** The address as the client gave it; the input's address is what it stands for. Null for RL. */
+  trainingDataUrl: column<string | null>('training_data_url', 'text'),
+  /** Of SFT: whatever the client gave. */
+  experimentalConfig: column<Record<string, unknown> | null>('experimental_config', 'json'),
+  /** The size of an input that is stored for this job alone. */
+  inputBytes: column<number | null>('input_bytes', 'bigint'),
+  /** What of the request is passed over. */
+  creationWarnings: column<JobWarning[]>('creation_warnings', 'jsonb'),
+  maxAttempts: column<number>('max_attempts', 'integer'),
+  specDigest: column<string>('spec_digest', 'text'),
+  namespace: column<string>('namespace', 'text'),
+  /** The name of the custom resource. */
+  crName: column<string>('cr_name', 'text'),
+  /** Null: the resource is wanted, and was not created yet. */
+  resourceCreatedAt: column<Date | null>('resource_created_at', 'timestamptz'),
+}
+
+/** The columns of `training.jobs` that are read into rows. Leases and fences are columns of SQL alone. */
+export const jobColumns = {
+  ...newJobColumns,
+  arrival: column<number>('arrival', 'bigint'),
+  entity: column<string>('entity', 'text'),
+  state: column<JobState>('state', 'text'),
+  attempt: column<number>('attempt', 'integer'),
+  holderPod: column<string | null>('holder_pod', 'uuid'),
+  /** The checkpoint that the newest attempt is to write. */
+  checkpointId: column<string | null>('checkpoint_id', 'uuid'),
+  /** The step that the checkpoint will have. */
+  step: column<number | null>('step', 'integer'),
+  progressStep: column<number>('progress_step', 'integer'),
+  progressTotal: column<number | null>('progress_total', 'integer'),
+  failure: column<JobFailure | null>('failure', 'jsonb'),
+  trainingWarnings: column<JobWarning[]>('training_warnings', 'jsonb'),
+  /** Why the input could not be fetched the last time. */
+  inputFault: column<string | null>('input_fault', 'text'),
+  createdAt: column<Date>('created_at', 'timestamptz'),
+  queuedAt: column<Date | null>('queued_at', 'timestamptz'),
+  claimedAt: column<Date | null>('claimed_at', 'timestamptz'),
+  startedAt: column<Date | null>('started_at', 'timestamptz'),
+  trainedAt: column<Date | null>('trained_at', 'timestamptz'),
+  finishedAt: column<Date | null>('finished_at', 'timestamptz'),
+}
+
+export type NewJob = RowOf<typeof newJobColumns>
+export type JobRow = RowOf<typeof jobColumns>

@@ -1,0 +1,30 @@
+import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
+import type { Pool } from '../pool.ts'
+import { modelColumns } from './table.ts'
+
+const columns = pickColumns(modelColumns, 'id', 'entity', 'project', 'name', 'namespace', 'crName')
+
+/** A model with all that its resource is built from. */
+export interface ModelWithoutResource extends RowOf<typeof columns> {
+  baseModelCrName: string
+}
+
+/** Models of a namespace whose resource is still to be created, oldest first; those without a base model wait. */
+export async function listModelsWithoutResource(pool: Pool, namespace: string): Promise<ModelWithoutResource[]> {
+  const { rows } = await pool.query<ModelWithoutResource>(
+    `SELECT ${selectColumns(columns, 'm')}, b.cr_name AS "baseModelCrName"
+     FROM training.models m JOIN training.base_models b ON b.name = m.base_model
+     WHERE m.resource_created_at IS NULL AND m.hidden_at IS NULL AND m.deleted_at IS NULL AND m.namespace = $1
+     ORDER BY m.created_at LIMIT 100`,
+    [namespace],
+  )
+  return rows
+}
+
+/** Records that the resource of a model was created. */
+export async function markModelResourceCreated(pool: Pool, id: string): Promise<void> {
+  await pool.query(
+    'UPDATE training.models SET resource_created_at = now() WHERE id = $1 AND resource_created_at IS NULL',
+    [id],
+  )
+}
