@@ -30,7 +30,6 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['inference'],
     ['kube.ts'],
     ['config.ts'],
-    ['threads'],
     ['accounts'],
     ['http'],
     ['middleware'],
