@@ -10,8 +10,8 @@ const importPattern = /(?:\bfrom|\bimport\(?|new URL\()\s*['"](\.{1,2}\/[^'"]+)[
  * own unit and from units of lower layers, never from the same layer or from a higher one.
  */
 const layers: Record<string, readonly (readonly string[])[]> = {
-  '.': [['test'], ['local'], ['apiserver', 'operator'], ['artifacts'], ['crds', 'db'], ['lib']],
-  artifacts: [['inputs'], ['store']],
+  '.': [['test'], ['local'], ['apiserver', 'operator'], ['artifacts'], ['crds', 'db'], ['lib', 'artifacts/layout.ts']],
+  artifacts: [['inputs'], ['store'], ['layout.ts']],
   operator: [
     ['main.ts'],
     ['leader-tasks.ts'],
@@ -79,11 +79,13 @@ function judgeImport(folder: string, { from, to }: Import): string | undefined {
   return layer! < targetLayer! ? undefined : `${unit} -> ${target}`
 }
 
-/** The file or folder directly below a folder that a file is, or is in. Files at the root of the repository have none. */
+/** The unit of a file below a folder: the longest that is declared. Files at the root of the repository have none. */
 function findUnit(folder: string, file: string): string | undefined {
   const relative = path.posix.relative(folder, file)
-  const [unit, ...rest] = relative.split('/')
-  return unit === '..' || (folder === '.' && rest.length === 0) ? undefined : unit
+  const [first, ...rest] = relative.split('/')
+  if (first === '..' || (folder === '.' && rest.length === 0)) return undefined
+  const declared = layers[folder]!.flat().filter((unit) => relative === unit || relative.startsWith(`${unit}/`))
+  return declared.toSorted((a, b) => b.length - a.length)[0] ?? first
 }
 
 const used = new Set<string>()
