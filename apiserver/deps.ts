@@ -14,7 +14,7 @@ import type { RequestMemory } from './accounts/limits/request-memory.ts'
 import type { RequestLimiter } from './accounts/limits/request-limiter.ts'
 import type { Slots } from './accounts/limits/slots.ts'
 import type { StorageUse } from './accounts/limits/storage.ts'
-import type { ThreadPool } from './threads/thread-pool.ts'
+import type { WorkerPool } from '../lib/worker-threads/pool.ts'
 import type { BodyChecker } from './training/ingest/body-checker.ts'
 import type { EventHub } from './training/training-jobs/events/hub.ts'
 import type { UsageLedger } from './accounts/usage/ledger.ts'
@@ -34,7 +34,7 @@ export interface Deps {
   artifacts: ArtifactStore
   bodies: BodyChecker
   /** For all that takes long. */
-  heavyThreads: ThreadPool
+  heavyThreads: WorkerPool
   sources: DataSources
   /** which addresses webhooks may have */
   webhooks: Pick<Outbound, 'check'>

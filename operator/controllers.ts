@@ -2,25 +2,29 @@ import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import { labels } from '../crds/names.ts'
 import { findJobResource } from '../db/jobs/resources.ts'
 import { findModelResource } from '../db/models/resources.ts'
-import { reconcileBaseModel } from './base-model/reconcile.ts'
-import type { Context } from './context.ts'
+import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import { WorkQueue } from '../lib/kube/queue.ts'
-import { reconcileModel } from './model/reconcile.ts'
-import { InputFetcher } from './training-job/input-fetcher.ts'
-import { Publisher } from './training-job/publish.ts'
-import { reconcileTrainingJob } from './training-job/reconcile.ts'
+import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
+import type { InputFetcher } from './training-job/input-fetcher.ts'
+import type { Publisher } from './training-job/publish.ts'
+import { reconcileTrainingJob, type TrainingJobDeps } from './training-job/reconcile.ts'
 import type { WatchedKind } from './watches.ts'
+
+/** What the reconciliations need, and the workers that act beside them. */
+export type ControllerDeps = BaseModelDeps &
+  ModelDeps &
+  TrainingJobDeps & { publisher: Publisher; inputFetcher: InputFetcher }
 
 export const channels = { models: 'training_models', jobs: 'training_jobs' } as const
 
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
 const defaultConcurrency = 4
-// What a server of somebody else's answers comes slowly, or after a while; twelve tries take some seven minutes.
+// A foreign server may be slow, or be back after a while; twelve tries take about seven minutes.
 const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
-/** The queues of the controllers, and which change is work for which of them. Keys are resource names. */
+/** The queues of the controllers. It decides which change adds which key. Keys are resource names. */
 export class Controllers {
   readonly baseModels: WorkQueue
   readonly models: WorkQueue
@@ -29,29 +33,29 @@ export class Controllers {
   readonly publishing: WorkQueue
   /** keyed by job id */
   readonly #inputs: WorkQueue
-  readonly #fetcher: InputFetcher
-  /** notified rows, `channel/id`, whose resource is to be looked up */
+  /** notified rows as `channel/id`; their resource is looked up */
   readonly #rows: WorkQueue
-  readonly #context: Context
+  readonly #deps: ControllerDeps
 
-  constructor(context: Context) {
-    const { log } = context
-    const publisher = new Publisher(context)
+  constructor(deps: ControllerDeps) {
+    const { log, publisher, inputFetcher } = deps
     const queue = (name: string, concurrency: number, work: ConstructorParameters<typeof WorkQueue>[0]['work']) =>
       new WorkQueue({ name, concurrency, log, work })
-    this.#context = context
-    this.baseModels = queue('base-models', defaultConcurrency, (name) => reconcileBaseModel(context, name))
-    this.models = queue('models', defaultConcurrency, (name) => reconcileModel(context, name))
-    // One at a time: jobs get their place in the order in which they are looked at.
-    const workers = { publisher, fetchInput: (id: string) => this.#inputs.addRoutinely(id) }
-    this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob(context, workers, name))
+    this.#deps = deps
+    this.baseModels = queue('base-models', defaultConcurrency, (name) => reconcileBaseModel(deps, name))
+    this.models = queue('models', defaultConcurrency, (name) => reconcileModel(deps, name))
+    // One at a time: jobs get their place in the order of their reconciliation.
+    const workers = {
+      fetchInput: (id: string) => this.#inputs.addRoutinely(id),
+      findPublication: (id: string) => publisher.findPublication(id),
+    }
+    this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob({ ...deps, ...workers }, name))
     this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id))
-    this.#fetcher = new InputFetcher(context)
-    this.#inputs = new WorkQueue({ ...inputQueue, log, work: (id) => this.#fetcher.fetch(id) })
+    this.#inputs = new WorkQueue({ ...inputQueue, log, work: (id) => inputFetcher.fetch(id) })
     this.#rows = queue('rows', defaultConcurrency, (key) => this.#lookUp(key))
   }
 
-  /** Takes a change that a watch has seen. */
+  /** Handles a change that a watch has seen. */
   onChange(kind: WatchedKind, object: KubeObject): void {
     const name = object.metadata.name ?? ''
     if (kind === 'BaseModel') {
@@ -64,27 +68,27 @@ export class Controllers {
     else this.#addOwner(object)
   }
 
-  /** Takes a notification of Postgres: a row has changed. */
+  /** Handles a notification of Postgres: a row has changed. */
   onNotify(channel: string, id: string): void {
     this.#rows.add(`${channel}/${id}`)
   }
 
-  /** Adds all resources, the oldest first: the order in which jobs that have no place yet get one. */
+  /** Adds all resources, the oldest first: jobs without a place get theirs in this order. */
   addAll(): void {
-    const { baseModels, models, trainingJobs } = this.#context
+    const { baseModels, models, trainingJobs } = this.#deps
     for (const { metadata } of sortByAge(baseModels.list())) this.baseModels.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(models.list())) this.models.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(trainingJobs.list())) this.trainingJobs.add(metadata.name ?? '')
   }
 
   async close(): Promise<void> {
-    this.#fetcher.stop()
+    this.#deps.inputFetcher.stop()
     const queues = [this.#rows, this.#inputs, this.publishing, this.trainingJobs, this.models, this.baseModels]
     await Promise.all(queues.map((queue) => queue.close()))
   }
 
   async #lookUp(key: string): Promise<void> {
-    const { pool, namespace } = this.#context
+    const { pool, namespace } = this.#deps
     const [channel, id = ''] = key.split('/')
     if (channel === channels.models) {
       const name = await findModelResource(pool, id, namespace)
@@ -100,14 +104,14 @@ export class Controllers {
   }
 
   #addModelsOf(baseModel: string): void {
-    for (const { metadata, spec } of sortByAge(this.#context.models.list())) {
+    for (const { metadata, spec } of sortByAge(this.#deps.models.list())) {
       if (spec.baseModelRef.name === baseModel) this.models.add(metadata.name ?? '')
     }
   }
 
-  /** Only those that wait for it: what comes later in a job's life is told by its row. */
+  /** Adds only the jobs that wait for the model. Later changes of a job come from its row. */
   #addJobsOf(model: string): void {
-    for (const { metadata, spec, status } of sortByAge(this.#context.trainingJobs.list())) {
+    for (const { metadata, spec, status } of sortByAge(this.#deps.trainingJobs.list())) {
       if (spec.modelRef.name === model && status?.phase === 'Pending') this.trainingJobs.add(metadata.name ?? '')
     }
   }
@@ -118,7 +122,7 @@ export class Controllers {
   }
 }
 
-/** Oldest first. Times have whole seconds; versions tell the order within one, as long as nobody has written since. */
+/** Oldest first. Times have whole seconds; resource versions order the objects of one second that nobody has changed since. */
 export function sortByAge<T extends BaseModel | Model | TrainingJob>(resources: T[]): T[] {
   const key = ({ metadata }: T) => [Date.parse(metadata.creationTimestamp ?? ''), Number(metadata.resourceVersion)]
   return resources.toSorted((a, b) => {

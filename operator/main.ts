@@ -1,8 +1,6 @@
 import { once } from 'node:events'
-import { listen, type Listener } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
-import { outboxChannel } from '../db/webhooks/outbox.ts'
 import { FetchRoom } from '../artifacts/inputs/room.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
 import { readLimit } from '../lib/limit-setting.ts'
@@ -10,19 +8,19 @@ import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { loadConfig, readPodSettings } from './config.ts'
-import type { Context } from './context.ts'
-import { Controllers, channels } from './controllers.ts'
+import { Controllers } from './controllers.ts'
 import { createHealthServer } from './health.ts'
 import { StoreGuard } from './gc/guard.ts'
 import { KubeClient } from '../lib/kube/client.ts'
 import { loadKubeAccess } from '../lib/kube/access.ts'
 import { LeaderElector } from '../lib/kube/leader.ts'
-import { startResync } from './resync.ts'
-import { startUpkeep } from './maintenance.ts'
+import { LeaderTasks } from './leader-tasks.ts'
+import { InputFetcher } from './training-job/input-fetcher.ts'
+import { Publisher } from './training-job/publish.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
-// For upkeep alone: erasures beside two things that look something up while they keep a key from being written.
+// For maintenance alone: erasures, beside two steps that run a query while they lock a key.
 const tracingConnections = 4
 
 const config = loadConfig()
@@ -44,28 +42,34 @@ const elector = new LeaderElector({
   log,
 })
 
-let leading = false
-const watches = new Watches({ client, namespace, log }, (kind, object) => {
-  if (leading) controllers.onChange(kind, object)
-})
-const engineKey = config.TRAINYARD_ENGINE_KEY
+const watches = new Watches({ client, namespace, log })
 const { baseModels, models, trainingJobs, pods, deployments } = watches
-const seen = { baseModels, models, trainingJobs, pods, deployments }
-const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
-const databases = { pool, tracing, traceDays }
+const engineKey = config.TRAINYARD_ENGINE_KEY
 const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
-const inputs = { artifacts, sources, room }
-const context: Context = { client, ...databases, log, namespace, ...inputs, podSettings, engineKey, ...seen }
-const controllers = new Controllers(context)
-const webhooks = new WebhookDeliverer({ pool, log, outbound: openWebhooks(config) })
-
-let listener: Listener | undefined
-let stopResync: (() => Promise<void>) | undefined
-let stopUpkeep: (() => Promise<void>) | undefined
-const guard = new StoreGuard(context)
+const cluster = { client, namespace, baseModels, models, trainingJobs, pods, deployments }
+const controllers = new Controllers({
+  ...cluster,
+  pool,
+  log,
+  podSettings,
+  publisher: new Publisher({ pool, log, artifacts, engineKey, baseModels, pods }),
+  inputFetcher: new InputFetcher({ pool, log, artifacts, sources, room }),
+})
+const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
+const guard = new StoreGuard({ pool, tracing, artifacts, log })
+const leader = new LeaderTasks({
+  databaseUrl: config.DATABASE_URL,
+  watches,
+  controllers,
+  webhooks: new WebhookDeliverer({ pool, log, outbound: openWebhooks(config) }),
+  resync: { ...cluster, pool, log },
+  maintenance: { ...cluster, pool, tracing, traceDays, log, artifacts, engineKey },
+  guard,
+  log,
+})
 const server = createHealthServer(() => ({
-  leading,
-  watchAgeMs: leading ? watches.ageMs : undefined,
+  leading: leader.isLeading,
+  watchAgeMs: leader.isLeading ? watches.ageMs : undefined,
   storeTrouble: guard.trouble,
 }))
 server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
@@ -74,12 +78,9 @@ server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
 
 const stopMigrating = new AbortController()
 onShutdown(log, async () => {
-  leading = false
   stopMigrating.abort()
-  await Promise.all([stopResync?.(), stopUpkeep?.(), listener?.close(), webhooks.close()])
-  await controllers.close()
-  await watches.stop()
-  // Only when nothing is under way any more may somebody else start.
+  await leader.close()
+  // Another replica may start only when nothing is under way here any more.
   await elector.release().catch((error: unknown) => log.warn({ error }, 'the lease was not given up'))
   client.close()
   await sources.outbound.close()
@@ -90,21 +91,7 @@ onShutdown(log, async () => {
 })
 
 await migrateWhenReady(config.DATABASE_URL, log)
-// Training does not wait for the database of traces; their upkeep fails until it is there, and is repeated.
+// Training does not wait for the database of traces. The maintenance of traces is repeated until the database is there.
 void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stopMigrating.signal })
 await elector.acquire()
-await watches.start()
-leading = true
-controllers.addAll()
-listener = listen(
-  config.DATABASE_URL,
-  [...Object.values(channels), outboxChannel],
-  {
-    onNotify: (channel, id) => (channel === outboxChannel ? webhooks.wake() : controllers.onNotify(channel, id)),
-    onConnect: () => controllers.addAll(),
-  },
-  log,
-)
-webhooks.start()
-stopResync = startResync(context, controllers)
-stopUpkeep = startUpkeep(context, guard)
+await leader.start()

@@ -1,56 +1,83 @@
 import { sweepDeletions } from '../db/deletion/answers.ts'
+import { sweepKeyedRequests } from '../db/idempotent-requests.ts'
 import { forgetOldHolds } from '../db/store/held-keys.ts'
+import { sweepOutbox } from '../db/webhooks/outbox.ts'
 import { repeat } from '../lib/repeat.ts'
-import type { Context } from './context.ts'
-import { eraseAll } from './erasure/erase.ts'
-import {
-  removeOldOptimizers,
-  removeOldPayloads,
-  removeOldStatistics,
-  removeSpentProgress,
-} from './retention/expired.ts'
+import { removeDeletedCheckpoints } from './deletion/checkpoints.ts'
+import { removeDeletedModels } from './deletion/models.ts'
+import { eraseAll, type ErasureDeps } from './erasure/erase.ts'
+import { eraseTracesAgain } from './erasure/traces.ts'
 import type { StoreGuard } from './gc/guard.ts'
-import { purgeCheckpoints } from './deletion/checkpoints.ts'
-import { purgeModels } from './deletion/models.ts'
-import { applyRetention } from './retention/checkpoints.ts'
-import { eraseLateTraces } from './erasure/traces.ts'
-import { addTraceWeeks, applyTraceRetention } from './retention/traces.ts'
+import { applyCheckpointRetention } from './retention/checkpoints.ts'
+import { expireOptimizerStates, expirePayloads, expireProgress, expireTokenStatistics } from './retention/files.ts'
+import { applyTraceRetention, createTracePartitions } from './retention/traces.ts'
 
-// Who deletes something wants its files gone soon.
-const everyMs = 2_000
-const rarelyMs = 3600_000
-// A copy of the database that is at most so old does not notice what it lacks.
-const guardMs = 300_000
-// Somebody may be about to claim the store.
+// A client that deletes something expects its files to be gone soon.
+const frequentMs = 2_000
+const hourlyMs = 3600_000
+// A copy of the database that is younger than this may remove what the original still needs.
+const storeCheckMs = 300_000
+// An admin may claim the store at any time.
 const unclaimedMs = 10_000
 
+/** What deletion, erasure, retention and garbage collection need. */
+export interface MaintenanceDeps extends ErasureDeps {
+  /** how many days calls are kept where their project says nothing; null: for ever */
+  traceDays: number | null
+}
+
+type Step = (deps: MaintenanceDeps) => Promise<unknown>
+
+/** Steps on the databases alone. They run whoever owns the store. docs/maintenance.md describes each step. */
+export const databaseSteps = {
+  frequent: {
+    applyCheckpointRetention,
+    removeOldDeletionAnswers: ({ pool }) => sweepDeletions(pool),
+    removeOldIdempotencyKeys: ({ pool }) => sweepKeyedRequests(pool),
+    removeOldOutboxRows: ({ pool }) => sweepOutbox(pool),
+  },
+  hourly: { createTracePartitions, removeOldKeyHolds },
+} satisfies Record<string, Record<string, Step>>
+
+/** Steps that remove objects from the store. They wait while the store is not ours. */
+export const storeSteps = {
+  frequent: {
+    removeDeletedCheckpoints,
+    eraseAll: (deps) => eraseAll(deps),
+    removeDeletedModels,
+    expireOptimizerStates,
+    expireProgress,
+  },
+  hourly: { expirePayloads, expireTokenStatistics, applyTraceRetention, eraseTracesAgain },
+} satisfies Record<string, Record<string, Step>>
+
 /**
- * Removes what was deleted or is kept no longer, in loops of their own: a large store holds up neither the resync nor the
- * look whose it is. Nothing leaves a store that is not ours: it waits. Gives a function that ends it.
+ * Removes what was deleted, erased, expired or is garbage. Each group of steps has a loop of its own, so that a large store
+ * delays neither the others nor the check of its owner. Returns a function that ends the loops.
  */
-export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<void> {
+export function startMaintenance(deps: MaintenanceDeps, guard: StoreGuard): () => Promise<void> {
   const stop = new AbortController()
-  const onError = (error: unknown) => context.log.warn({ error }, 'upkeep failed')
+  const onError = (error: unknown) => deps.log.warn({ error }, 'maintenance failed')
   const loop = (work: () => Promise<void>, pauseMs: number | (() => number)) =>
     repeat(work, { pauseMs, signal: stop.signal, onError })
-  const look = () => runSteps(context, { checkStore: () => guard.check() })
-  const sweep = () => runSteps(context, { sweepGarbage: () => guard.sweep() })
-  const removing = { ...context, artifacts: guard.artifacts }
-  const remove = (steps: Steps) => (guard.isOurs ? runSteps(removing, steps) : Promise.resolve())
-  // It may become ours at any time.
+  const checkStore = () => runSteps(deps, { checkStore: () => guard.check() })
+  const sweepGarbage = () => runSteps(deps, { sweepGarbage: () => guard.sweep() })
+  const guarded = { ...deps, artifacts: guard.artifacts }
+  const remove = (steps: Record<string, Step>) => (guard.isOurs ? runSteps(guarded, steps) : Promise.resolve())
+  // The store may become ours at any time.
   const unlessUnclaimed = (pauseMs: number) => () => (guard.isOurs ? pauseMs : unclaimedMs)
   const startRemoving = async () => {
-    await look()
+    await checkStore()
     await Promise.all([
-      loop(look, unlessUnclaimed(guardMs)),
-      loop(sweep, unlessUnclaimed(guardMs)),
-      loop(() => remove(promptRemoval), everyMs),
-      loop(() => remove(rareRemoval), unlessUnclaimed(rarelyMs)),
+      loop(checkStore, unlessUnclaimed(storeCheckMs)),
+      loop(sweepGarbage, unlessUnclaimed(storeCheckMs)),
+      loop(() => remove(storeSteps.frequent), frequentMs),
+      loop(() => remove(storeSteps.hourly), unlessUnclaimed(hourlyMs)),
     ])
   }
   const running = Promise.all([
-    loop(() => runSteps(context, promptWork), everyMs),
-    loop(() => runSteps(context, rareWork), rarelyMs),
+    loop(() => runSteps(deps, databaseSteps.frequent), frequentMs),
+    loop(() => runSteps(deps, databaseSteps.hourly), hourlyMs),
     startRemoving(),
   ])
   return async () => {
@@ -59,29 +86,14 @@ export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<
   }
 }
 
-type Steps = Record<string, (context: Context) => Promise<unknown>>
-
-const promptWork: Steps = { applyRetention, sweepDeletions: ({ pool }) => sweepDeletions(pool) }
-const rareWork: Steps = { addTraceWeeks, forgetHolds }
-
-// What removes something from the store.
-const promptRemoval: Steps = {
-  purgeCheckpoints,
-  eraseAll: (context) => eraseAll(context),
-  purgeModels,
-  removeOldOptimizers,
-  removeSpentProgress,
-}
-const rareRemoval: Steps = { removeOldPayloads, removeOldStatistics, applyTraceRetention, eraseLateTraces }
-
-async function forgetHolds({ pool, tracing }: Context): Promise<void> {
+async function removeOldKeyHolds({ pool, tracing }: Pick<MaintenanceDeps, 'pool' | 'tracing'>): Promise<void> {
   await forgetOldHolds({ schema: 'training', pool })
   await forgetOldHolds({ schema: 'tracing', pool: tracing })
 }
 
-/** One step that fails keeps none of the others from running. */
-async function runSteps(context: Context, steps: Steps): Promise<void> {
+/** A step that fails does not keep the others from running. */
+async function runSteps(deps: MaintenanceDeps, steps: Record<string, Step>): Promise<void> {
   for (const [step, run] of Object.entries(steps)) {
-    await run(context).catch((error: unknown) => context.log.warn({ step, error }, 'upkeep failed'))
+    await run(deps).catch((error: unknown) => deps.log.warn({ step, error }, 'maintenance failed'))
   }
 }

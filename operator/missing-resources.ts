@@ -11,11 +11,21 @@ import {
   type ModelWithoutResource,
 } from '../db/models/missing-resources.ts'
 import type { Context } from './context.ts'
+import { listJobsWithoutResource, markJobResource, type JobWithoutResource } from '../db/jobs/resources.ts'
+import { listUnmadeModels, markModelResource, type UnmadeModel } from '../db/models/resources.ts'
+import type { Pool } from '../db/pool.ts'
+import type { KubeClient } from '../lib/kube/client.ts'
+import type { Logger } from '../lib/log.ts'
 import { createObject } from '../lib/kube/apply.ts'
 import { KubeError } from '../lib/kube/error.ts'
 import { customPath } from '../crds/paths.ts'
 
-type Deps = Pick<Context, 'client' | 'pool' | 'log' | 'namespace'>
+interface Deps {
+  client: KubeClient
+  pool: Pool
+  log: Logger
+  namespace: string
+}
 
 /**
  * Makes the resources of rows that came over REST while kube-apiserver did not answer. One that is there already was

@@ -1,33 +1,49 @@
 import { conditions } from '../crds/names.ts'
 import { sweepKeyedRequests } from '../db/idempotent-requests.ts'
 import { releaseExpiredLeases } from '../db/jobs/requeue.ts'
+import { sweepExpiredLeases } from '../db/jobs/endings.ts'
 import { listRegisteredBaseModels } from '../db/base-models/resources.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/jobs/resources.ts'
 import { listModelResources } from '../db/models/resources.ts'
-import { sweepOutbox } from '../db/webhooks/outbox.ts'
 import { repeat } from '../lib/repeat.ts'
-import type { Context } from './context.ts'
+import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
+import type { Pool } from '../db/pool.ts'
+import type { KubeClient } from '../lib/kube/client.ts'
+import type { ObjectCache } from '../lib/kube/reflector.ts'
+import type { Logger } from '../lib/log.ts'
 import { sortByAge, type Controllers } from './controllers.ts'
 import { makeMissingResources } from './missing-resources.ts'
 
-// What a lost notification or watch event delays at most.
+/** What the resync needs. */
+export interface ResyncDeps {
+  client: KubeClient
+  pool: Pool
+  log: Logger
+  namespace: string
+  baseModels: ObjectCache<BaseModel>
+  models: ObjectCache<Model>
+  trainingJobs: ObjectCache<TrainingJob>
+}
+
+// A lost notification or watch event delays its work by at most this time.
 const everyMs = 3_000
 
-/** Looks, again and again, for work that no event tells of. Gives a function that ends it. */
-export function startResync(context: Context, controllers: Controllers): () => Promise<void> {
+/** Repeatedly looks for work whose event was lost. Returns a function that ends the repetition. */
+export function startResync(deps: ResyncDeps, controllers: Controllers): () => Promise<void> {
   const stop = new AbortController()
-  const onError = (error: unknown) => context.log.warn({ error }, 'resync failed')
-  const running = repeat(() => resync(context, controllers), { pauseMs: everyMs, signal: stop.signal, onError })
+  const onError = (error: unknown) => deps.log.warn({ error }, 'resync failed')
+  const running = repeat(() => resync(deps, controllers), { pauseMs: everyMs, signal: stop.signal, onError })
   return async () => {
     stop.abort()
     await running
   }
 }
 
-/** One step that fails keeps none of the others from running. */
-async function resync(context: Context, controllers: Controllers): Promise<void> {
-  const { pool, log } = context
+/** A step that fails does not keep the others from running. */
+async function resync(deps: ResyncDeps, controllers: Controllers): Promise<void> {
+  const { pool, log } = deps
   const steps: Record<string, () => Promise<unknown>> = {
+<<<<<<< HEAD
     sweepExpiredLeases: () => releaseExpiredLeases(pool),
     sweepKeyedRequests: () => sweepKeyedRequests(pool),
     sweepOutbox: () => sweepOutbox(pool),
@@ -36,26 +52,34 @@ async function resync(context: Context, controllers: Controllers): Promise<void>
     addJobs: () => addJobs(context, controllers),
     addModels: () => addModels(context, controllers),
     addBaseModels: () => addBaseModels(context, controllers),
+=======
+    sweepExpiredLeases: () => sweepExpiredLeases(pool),
+    makeMissingResources: () => makeMissingResources(deps),
+    addPublishing: () => addPublishing(deps, controllers),
+    addJobs: () => addJobs(deps, controllers),
+    addModels: () => addModels(deps, controllers),
+    addBaseModels: () => addBaseModels(deps, controllers),
+>>>>>>> operator14
   }
   for (const [step, run] of Object.entries(steps)) {
     await run().catch((error: unknown) => log.warn({ step, error }, 'resync failed'))
   }
 }
 
-async function addPublishing({ pool }: Context, { publishing }: Controllers): Promise<void> {
+async function addPublishing({ pool }: ResyncDeps, { publishing }: Controllers): Promise<void> {
   for (const id of await listPublishingJobs(pool)) publishing.addRoutinely(id)
 }
 
-/** Jobs that are not over, by their rows; and resources that have no row yet. */
-async function addJobs({ pool, namespace, trainingJobs }: Context, controllers: Controllers): Promise<void> {
+/** Adds the jobs whose rows are not finished, and the resources without a row. */
+async function addJobs({ pool, namespace, trainingJobs }: ResyncDeps, controllers: Controllers): Promise<void> {
   for (const { crName } of await listUnfinishedJobs(pool, namespace)) controllers.trainingJobs.addRoutinely(crName)
   for (const { metadata, status } of sortByAge(trainingJobs.list())) {
     if (status?.phase === 'Pending') controllers.trainingJobs.addRoutinely(metadata.name ?? '')
   }
 }
 
-/** Models whose resource is gone, and resources that are not taken in yet. */
-async function addModels({ pool, namespace, models }: Context, controllers: Controllers): Promise<void> {
+/** Adds the models whose resource is gone, and the resources that are not accepted yet. */
+async function addModels({ pool, namespace, models }: ResyncDeps, controllers: Controllers): Promise<void> {
   for (const name of await listModelResources(pool, namespace)) {
     if (models.get(name) === undefined) controllers.models.addRoutinely(name)
   }
@@ -65,8 +89,8 @@ async function addModels({ pool, namespace, models }: Context, controllers: Cont
   }
 }
 
-/** All of them: there are few, and their pods may need replacing after a time. */
-async function addBaseModels({ pool, namespace, baseModels }: Context, controllers: Controllers): Promise<void> {
+/** Adds all of them: there are few, and their pods may need replacing after a time. */
+async function addBaseModels({ pool, namespace, baseModels }: ResyncDeps, controllers: Controllers): Promise<void> {
   for (const name of await listRegisteredBaseModels(pool, namespace)) controllers.baseModels.addRoutinely(name)
   for (const { metadata } of baseModels.list()) controllers.baseModels.addRoutinely(metadata.name ?? '')
 }

@@ -1,49 +1,55 @@
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import { apiVersion, labels, type Kind } from '../crds/names.ts'
-import type { Context } from './context.ts'
-import type { KubeObject } from '../lib/kube/apply.ts'
-import type { Deployment, Pod } from '../lib/kube/objects.ts'
 import { customPath } from '../crds/paths.ts'
+import type { KubeObject } from '../lib/kube/apply.ts'
+import type { KubeClient } from '../lib/kube/client.ts'
+import type { Deployment, Pod } from '../lib/kube/objects.ts'
 import { deploymentPath, podPath } from '../lib/kube/paths.ts'
 import { Reflector } from '../lib/kube/reflector.ts'
+import type { Logger } from '../lib/log.ts'
 
-type Deps = Pick<Context, 'client' | 'namespace' | 'log'>
+interface Deps {
+  client: KubeClient
+  namespace: string
+  log: Logger
+}
+
 export type WatchedKind = Kind | 'Pod' | 'Deployment'
+type ChangeHandler = (kind: WatchedKind, object: KubeObject) => void
 
-/** Copies of all that the operator looks at in its namespace. */
+/** Copies of all objects in the operator's namespace that it works with. */
 export class Watches {
   readonly baseModels: Reflector<BaseModel>
   readonly models: Reflector<Model>
   readonly trainingJobs: Reflector<TrainingJob>
   readonly pods: Reflector<Pod>
   readonly deployments: Reflector<Deployment>
+  #onChange: ChangeHandler = () => {}
 
-  constructor({ client, namespace, log }: Deps, onChange: (kind: WatchedKind, object: KubeObject) => void) {
-    const custom = <T extends KubeObject>(kind: Kind) => {
-      const path = customPath(kind, namespace)
-      return new Reflector<T>({ client, path, kind, apiVersion, log, onChange: (object) => onChange(kind, object) })
-    }
-    const children = <T extends KubeObject>(kind: 'Pod' | 'Deployment', inVersion: string, path: string) =>
+  constructor({ client, namespace, log }: Deps) {
+    const watch = <T extends KubeObject>(kind: WatchedKind, given: { apiVersion: string; path: string }) =>
       new Reflector<T>({
         client,
-        path,
         kind,
-        apiVersion: inVersion,
-        selector: { labelSelector: labels.baseModel },
+        ...given,
+        ...selectorOf(kind),
         log,
-        onChange: (object) => onChange(kind, object),
+        onChange: (object) => this.#onChange(kind, object),
       })
-    this.baseModels = custom<BaseModel>('BaseModel')
-    this.models = custom<Model>('Model')
-    this.trainingJobs = custom<TrainingJob>('TrainingJob')
-    this.pods = children<Pod>('Pod', 'v1', podPath(namespace))
-    this.deployments = children<Deployment>('Deployment', 'apps/v1', deploymentPath(namespace))
+    const watchCustom = <T extends KubeObject>(kind: Kind) =>
+      watch<T>(kind, { apiVersion, path: customPath(kind, namespace) })
+    this.baseModels = watchCustom<BaseModel>('BaseModel')
+    this.models = watchCustom<Model>('Model')
+    this.trainingJobs = watchCustom<TrainingJob>('TrainingJob')
+    this.pods = watch<Pod>('Pod', { apiVersion: 'v1', path: podPath(namespace) })
+    this.deployments = watch<Deployment>('Deployment', { apiVersion: 'apps/v1', path: deploymentPath(namespace) })
   }
 
-  /** Starts all and waits until each has its first list. */
-  async start(): Promise<void> {
+  /** Starts all and waits until each has its first list. From then on `onChange` is called with each object that changes. */
+  async start(onChange: ChangeHandler): Promise<void> {
     for (const reflector of this.#all()) reflector.start()
     await Promise.all(this.#all().map((reflector) => reflector.synced))
+    this.#onChange = onChange
   }
 
   async stop(): Promise<void> {
@@ -58,4 +64,9 @@ export class Watches {
   #all() {
     return [this.baseModels, this.models, this.trainingJobs, this.pods, this.deployments]
   }
+}
+
+/** Of pods and Deployments only the children of BaseModels. */
+function selectorOf(kind: WatchedKind): { selector?: Record<string, string> } {
+  return kind === 'Pod' || kind === 'Deployment' ? { selector: { labelSelector: labels.baseModel } } : {}
 }

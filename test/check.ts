@@ -8,6 +8,7 @@ const checks: readonly { name: string; command: readonly [string, ...string[]] }
   { name: 'format', command: ['oxfmt', '--check', '.'] },
   { name: 'dead code', command: ['knip'] },
   { name: 'generated files', command: ['node', 'crds/generate.ts', '--check'] },
+  { name: 'layers', command: ['node', 'test/layers.ts'] },
   { name: 'words of the glossary', command: ['node', 'test/words.ts'] },
   { name: 'third-party notices', command: ['node', 'test/notices.ts', '--check'] },
 ]

@@ -10,7 +10,7 @@ import { resolveInput, type Input, type InputDeps } from './resolve.ts'
 import type { FetchedBytes, FetchRoom } from './room.ts'
 
 /** What inputs are fetched with. */
-interface FetchDeps extends InputDeps {
+export interface FetchDeps extends InputDeps {
   room: FetchRoom
 }
 

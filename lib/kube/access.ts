@@ -1,15 +1,8 @@
 import path from 'node:path'
 import { Type } from 'typebox'
 import { buildOrigin } from '../origin.ts'
-import { applyCredentials, type UnsentOptions } from './credentials.ts'
+import { applyCredentials, type KubeAccess } from './credentials.ts'
 import { readKubeconfig } from './kubeconfig.ts'
-
-/** The address of kube-apiserver, and the identity that requests to it have. */
-export interface KubeAccess {
-  server: string
-  /** Adds certificates and credentials to the options of a request. */
-  authenticate: (options: UnsentOptions) => Promise<void>
-}
 
 /** The settings that say how to reach kube-apiserver: as the pod's service account, or with KUBECONFIG elsewhere. */
 export const kubeSettings = {

@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { IncomingMessage } from 'node:http'
-import type { KubeAccess } from './access.ts'
+import type { KubeAccess } from './credentials.ts'
 import type { UnsentOptions } from './credentials.ts'
 import { KubeError } from './error.ts'
 

@@ -7,6 +7,13 @@ export interface UnsentOptions extends RequestOptions {
   headers: OutgoingHttpHeaders
 }
 
+/** The address of kube-apiserver, and the identity that requests to it have. */
+export interface KubeAccess {
+  server: string
+  /** Adds certificates and credentials to the options of a request. */
+  authenticate: (options: UnsentOptions) => Promise<void>
+}
+
 /** A certificate, a key or a token: its text, or a file that is read for each request, because it rotates. */
 export type Credential = { text: string } | { file: string }
 

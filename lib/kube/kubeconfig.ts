@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'yaml'
-import type { KubeAccess } from './access.ts'
-import { applyCredentials, type Credential, type Credentials } from './credentials.ts'
+import { applyCredentials, type Credential, type Credentials, type KubeAccess } from './credentials.ts'
 
 type Entry = Record<string, unknown>
 

@@ -30,6 +30,9 @@ interface List<T> {
   items: T[]
 }
 
+/** The copy of a reflector, for those who only read it. */
+export type ObjectCache<T extends KubeObject> = Pick<Reflector<T>, 'get' | 'list'>
+
 const pageSize = '500'
 const defaultBackoff: Backoff = { baseMs: 200, maxMs: 5_000 }
 // Short, so that a connection that died without a word is noticed within this time.

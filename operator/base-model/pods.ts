@@ -3,6 +3,7 @@ import { enginePort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import { apiVersion, labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
+import type { Component } from '../component-pods.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
 import { askForGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
@@ -15,8 +16,6 @@ export interface PodSettings {
   /** listen on the pod's own address only, instead of on all: where pods share a network */
   listenOnPodIp: boolean
 }
-
-export type Component = 'engine' | 'trainer'
 
 const tokenFolder = '/var/run/secrets/trainyard'
 const statusServerPort = 8082

@@ -1,23 +1,24 @@
 import { listCheckpointsToPurge, markCheckpointsPurged, type DeletedCheckpointRow } from '../../db/deletion/removal.ts'
-import type { Context } from '../context.ts'
-import { unloadAdapters } from './engines.ts'
-import { removeCheckpointFiles } from './files.ts'
+import { unloadAdapters, type EngineDeps } from './engines.ts'
+import { removeCheckpointFiles, type FileDeps } from './files.ts'
+
+interface Deps extends EngineDeps, FileDeps {}
 
 /** Removes the files of deleted checkpoints, then their adapters from the engines. */
-export async function purgeCheckpoints(context: Context): Promise<void> {
-  const checkpoints = await listCheckpointsToPurge(context.pool)
+export async function removeDeletedCheckpoints(deps: Deps): Promise<void> {
+  const checkpoints = await listCheckpointsToPurge(deps.pool)
   for (const [baseModel, group] of Map.groupBy(checkpoints, (checkpoint) => checkpoint.baseModel)) {
-    await purgeGroup(context, baseModel, group).catch((error: unknown) =>
-      context.log.warn({ baseModel, error }, 'deleted checkpoints are not gone yet'),
+    await removeGroup(deps, baseModel, group).catch((error: unknown) =>
+      deps.log.warn({ baseModel, error }, 'deleted checkpoints are not gone yet'),
     )
   }
 }
 
-async function purgeGroup(context: Context, baseModel: string, group: DeletedCheckpointRow[]): Promise<void> {
+async function removeGroup(deps: Deps, baseModel: string, group: DeletedCheckpointRow[]): Promise<void> {
   const ids = group.map(({ id }) => id)
-  for (const id of ids) await removeCheckpointFiles(context, id)
-  const oldest = Math.max(...group.map(({ ageSeconds }) => ageSeconds))
-  await unloadAdapters(context, baseModel, ids, oldest)
-  await markCheckpointsPurged(context.pool, ids)
-  context.log.info({ checkpoints: ids.length }, 'files and adapters of deleted checkpoints are gone')
+  for (const id of ids) await removeCheckpointFiles(deps, id)
+  const ageSeconds = Math.max(...group.map((checkpoint) => checkpoint.ageSeconds))
+  await unloadAdapters(deps, { baseModel, ids, ageSeconds })
+  await markCheckpointsPurged(deps.pool, ids)
+  deps.log.info({ checkpoints: ids.length }, 'files and adapters of deleted checkpoints are gone')
 }

@@ -1,42 +1,50 @@
 import { engineOrigin } from '../../crds/engine-address.ts'
-import { labels } from '../../crds/names.ts'
-import type { Context } from '../context.ts'
+import type { BaseModel } from '../../crds/generated.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { ObjectCache } from '../../lib/kube/reflector.ts'
+import { listBaseModelsNamed, listEngines } from '../component-pods.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 
 const requestMs = 5_000
-// An engine that answered nothing for so long has no client either: it will be restarted, and forgets all by that.
-const patienceSeconds = 600
+// An engine that does not answer for so long is restarted by its kubelet, and a restart unloads everything.
+const maxUnansweredSeconds = 600
 
-type Deps = Pick<Context, 'baseModels' | 'pods' | 'engineKey' | 'log'>
+/** What unloading adapters needs. */
+export interface EngineDeps {
+  /** the key that engines ask for */
+  engineKey: string
+  baseModels: ObjectCache<BaseModel>
+  pods: ObjectCache<Pod>
+  log: Logger
+}
+
+/** Adapters of one base model, by the ids of their checkpoints. */
+export interface DeletedAdapters {
+  /** the canonical name */
+  baseModel: string
+  ids: string[]
+  /** since the oldest of their deletions */
+  ageSeconds: number
+}
 
 /**
- * Unloads adapters from every engine of a base model that has them, Ready or not. An engine that does not answer is
- * asked again later, by throwing, until `ageSeconds` (since the deletion) is beyond all patience.
+ * Unloads adapters from every engine of their base model that has them, Ready or not.
+ *
+ * @throws when an engine does not answer, so that the caller repeats it; not ten minutes after the deletion
  */
-export async function unloadAdapters(deps: Deps, baseModel: string, ids: string[], ageSeconds: number): Promise<void> {
+export async function unloadAdapters(deps: EngineDeps, deleted: DeletedAdapters): Promise<void> {
+  const { baseModel, ids, ageSeconds } = deleted
   if (ids.length === 0) return
   const wanted = new Set(ids)
-  for (const pod of listEngines(deps, baseModel)) {
+  const resources = listBaseModelsNamed(deps.baseModels, baseModel)
+  for (const pod of resources.flatMap(({ metadata }) => listEngines(deps.pods, metadata.name ?? ''))) {
     try {
       await unloadFrom(pod, wanted, deps.engineKey)
     } catch (error) {
-      if (ageSeconds < patienceSeconds) throw error
+      if (ageSeconds < maxUnansweredSeconds) throw error
       deps.log.warn({ pod: pod.metadata.name, error }, 'an engine did not unload deleted adapters')
     }
   }
-}
-
-function listEngines({ baseModels, pods }: Deps, baseModel: string): Pod[] {
-  const names = new Set(
-    baseModels
-      .list()
-      .filter(({ spec }) => spec.names[0] === baseModel)
-      .map(({ metadata }) => metadata.name),
-  )
-  return pods.list().filter(({ metadata, status }) => {
-    const isEngine = metadata.labels?.[labels.component] === 'engine'
-    return isEngine && status?.podIP !== undefined && names.has(metadata.labels?.[labels.baseModel])
-  })
 }
 
 async function unloadFrom(pod: Pod, wanted: Set<string>, key: string): Promise<void> {

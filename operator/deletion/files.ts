@@ -1,35 +1,38 @@
 import { markInputRemoved, listCheckpointFolders, listOwnPayloads } from '../../db/deletion/removal.ts'
 import { listSavingJobs } from '../../db/jobs/progress.ts'
-import type { Connection } from '../../db/pool.ts'
+import type { Connection, Pool } from '../../db/pool.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import { artifactKey, isKey } from '../../artifacts/store/keys.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { folderOf, keyOf } from '../../artifacts/layout.ts'
-import type { Context } from '../context.ts'
 
-type Deps = Pick<Context, 'pool' | 'artifacts'>
+/** What removing files needs. */
+export interface FileDeps {
+  pool: Pool
+  artifacts: ArtifactStore
+}
 
 /** Removes the checkpoints of a deleted model from the store. */
-export async function removeCheckpoints({ pool, artifacts }: Deps, modelId: string): Promise<void> {
+export async function removeCheckpoints({ pool, artifacts }: FileDeps, modelId: string): Promise<void> {
   for (const id of await listCheckpointFolders(pool, modelId)) await removeCheckpointFiles({ artifacts }, id)
 }
 
 /** Removes the files of a checkpoint, and the statistics of what it was trained on. */
-export async function removeCheckpointFiles({ artifacts }: Pick<Deps, 'artifacts'>, id: string): Promise<void> {
+export async function removeCheckpointFiles({ artifacts }: Pick<FileDeps, 'artifacts'>, id: string): Promise<void> {
   await artifacts.removeAll(keyOf('checkpoint', { checkpoint: id }))
   await artifacts.remove(keyOf('statistics', { checkpoint: id }))
 }
 
-/** Removes what the jobs of a deleted model have saved, registered or not. */
-export async function removeProgress({ pool, artifacts }: Deps, modelId: string): Promise<void> {
+/** Removes the saved progress of a deleted model's jobs, with or without rows. */
+export async function removeProgress({ pool, artifacts }: FileDeps, modelId: string): Promise<void> {
   for (const id of await listSavingJobs(pool, modelId)) await artifacts.removeAll(folderOf('progress', { job: id }))
 }
 
 /**
- * Removes the payloads of a deleted model that no other one has. One that is written just now, for a job that is being
- * taken in, is left, and counted.
+ * Removes the payloads of a deleted model that no other model uses. Leaves and counts a payload that a request is writing
+ * at the moment.
  */
-export async function removePayloads(deps: Deps, modelId: string): Promise<{ left: number }> {
+export async function removePayloads(deps: FileDeps, modelId: string): Promise<{ left: number }> {
   let left = 0
   for (const uri of await listOwnPayloads(deps.pool, modelId)) {
     const findAgain = (connection: Connection) => listOwnPayloads(connection, modelId, uri)
@@ -38,12 +41,9 @@ export async function removePayloads(deps: Deps, modelId: string): Promise<{ lef
   return { left }
 }
 
-/**
- * Removes a payload that nobody needs, if it is still found to be one; false when it is stored just now (again) for a job
- * that is taken in.
- */
+/** Removes a payload if `findAgain` still names it. False when a request is writing it at the moment. */
 export async function removePayload(
-  { pool, artifacts }: Deps,
+  { pool, artifacts }: FileDeps,
   uri: string,
   findAgain: (connection: Connection) => Promise<string[]>,
 ): Promise<boolean> {
@@ -58,8 +58,8 @@ export async function removePayload(
 }
 
 /**
- * Removes all below a prefix that has an entity's name in it. Entities of earlier times may have names that no key can have:
- * of these the store has never held anything.
+ * Removes all below a prefix that has an entity's name in it. Old entities may have names that no key can have: the store
+ * has never held anything of theirs.
  */
 export async function removeBelow(artifacts: Pick<ArtifactStore, 'removeAll'>, prefix: string): Promise<void> {
   if (isKey(prefix)) await artifacts.removeAll(prefix)

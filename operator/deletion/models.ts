@@ -8,46 +8,56 @@ import {
   type DeletedModelRow,
 } from '../../db/deletion/removal.ts'
 import { deleteModelRows } from '../../db/models/delete-rows.ts'
-import type { Context } from '../context.ts'
-import { unloadAdapters } from './engines.ts'
-import { removeCheckpoints, removePayloads, removeProgress } from './files.ts'
-import { deleteJobResources, deleteModelResource } from './resources.ts'
+import { unloadAdapters, type EngineDeps } from './engines.ts'
+import { removeCheckpoints, removePayloads, removeProgress, type FileDeps } from './files.ts'
+import { deleteJobResources, deleteModelResource, type ResourceDeps } from './resources.ts'
 
-// So long, whoever watches a job of a deleted model can read how it ended, and a retried request its answer. By then no
-// trainer writes for it any more, and no request that came before the deletion is under way.
+/** What removing the remains of deleted models and checkpoints needs. */
+export interface DeletionDeps extends EngineDeps, FileDeps, ResourceDeps {}
+
+// For so long a client can read how a job of a deleted model ended, and repeat a request for its answer. After it no trainer
+// writes for the model any more, and no request from before the deletion is under way.
 const settledSeconds = 600
 
-/** Removes what is left of deleted models. Each step can be repeated, so that it may be cut off anywhere. */
-export async function purgeModels(context: Context): Promise<void> {
-  for (const model of await listModelsToPurge(context.pool, settledSeconds)) {
-    await purgeModel(context, model).catch((error: unknown) =>
-      context.log.warn({ model: model.id, error }, 'a deleted model is not gone yet'),
+/** Removes the remains of deleted models. Each step can be repeated, so that the process may end anywhere. */
+export async function removeDeletedModels(deps: DeletionDeps): Promise<void> {
+  for (const model of await listModelsToPurge(deps.pool, settledSeconds)) {
+    await removeDeletedModel(deps, model).catch((error: unknown) =>
+      deps.log.warn({ model: model.id, error }, 'a deleted model is not gone yet'),
     )
   }
 }
 
+<<<<<<< HEAD
 async function purgeModel(context: Context, model: DeletedModelRow): Promise<void> {
   const isFirst = model.filesRemovedAt === null
   const { payloadsLeft } = await clearModel(context, model)
   if (isFirst) context.log.info({ model: model.id }, 'resources, adapters and files of a deleted model are gone')
+=======
+async function removeDeletedModel(deps: DeletionDeps, model: DeletedModelRow): Promise<void> {
+  const isFirst = model.clearedAt === null
+  const { payloadsLeft } = await removeModelData(deps, model)
+  if (isFirst) deps.log.info({ model: model.id }, 'resources, adapters and files of a deleted model are gone')
+>>>>>>> operator14
   if (isFirst || payloadsLeft > 0) return
-  await deleteModelRows(context.pool, model.id)
-  await markPurged(context.pool, model.id)
+  await deleteModelRows(deps.pool, model.id)
+  await markPurged(deps.pool, model.id)
 }
 
 /**
  * Deletes the resources of a deleted model, its files, and then its adapters from the engines: without files no request
  * that was under way can load them again.
  */
-export async function clearModel(context: Context, model: DeletedModelRow): Promise<{ payloadsLeft: number }> {
-  const { pool } = context
-  await deleteModelResource(context, model)
+export async function removeModelData(deps: DeletionDeps, model: DeletedModelRow): Promise<{ payloadsLeft: number }> {
+  const { pool } = deps
+  await deleteModelResource(deps, model)
   await cancelLeftJobs(pool, model.id)
-  await deleteJobResources(context, await listModelJobResources(pool, model.id))
-  await removeCheckpoints(context, model.id)
-  await removeProgress(context, model.id)
-  const { left } = await removePayloads(context, model.id)
-  await unloadAdapters(context, model.baseModel, await listCheckpointIds(pool, model.id), model.ageSeconds)
+  await deleteJobResources(deps, await listModelJobResources(pool, model.id))
+  await removeCheckpoints(deps, model.id)
+  await removeProgress(deps, model.id)
+  const { left } = await removePayloads(deps, model.id)
+  const { baseModel, ageSeconds } = model
+  await unloadAdapters(deps, { baseModel, ids: await listCheckpointIds(pool, model.id), ageSeconds })
   await markCleared(pool, model.id)
   return { payloadsLeft: left }
 }

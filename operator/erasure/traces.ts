@@ -9,18 +9,22 @@ import {
   markErased,
 } from '../../db/erasure/traces.ts'
 import { purgeProjectCalls } from '../../db/retention/traces.ts'
-import type { Context } from '../context.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import type { Pool } from '../../db/pool.ts'
 import { removeBelow } from '../deletion/files.ts'
 
-type Deps = Pick<Context, 'tracing' | 'artifacts'>
+interface Deps {
+  tracing: Pool
+  artifacts: ArtifactStore
+}
 
-const atOnce = 1_000
-// Apiservers know a project's number for 5 s more, and a request may be under way.
-const forgottenSeconds = 10
-// Longer than any request may take that knows the number.
-const surelyForgottenSeconds = 3600
+const rowsPerStatement = 1_000
+// Apiservers cache a project's number for 5 s, and a request may be under way.
+const firstErasureSeconds = 10
+// No request that knows the number takes longer.
+const secondErasureSeconds = 3600
 
-/** What is to be erased: an entity's project, or all of them, as they were at a time. */
+/** The traces to erase: those of one project of an entity, or of all its projects, as they were at a time. */
 export interface TracesToErase {
   entity: string
   project: string | null
@@ -28,21 +32,21 @@ export interface TracesToErase {
 }
 
 /**
- * Erases traces; true when nothing of them is left. Nobody finds the projects from the first time on; their rows and files
- * go when apiservers have surely forgotten them. To be repeated until then.
+ * Erases traces; true when nothing of them is left. The first call hides the projects. Their rows and files are erased when
+ * no apiserver has the projects in its cache any more, so the caller repeats it until then.
  */
 export async function eraseTraces(deps: Deps, { entity, project, requestedAt }: TracesToErase): Promise<boolean> {
   await closeProjects(deps.tracing, { entity, project, before: requestedAt })
-  for (const number of await listClosedProjects(deps.tracing, entity, forgottenSeconds)) {
+  for (const number of await listClosedProjects(deps.tracing, entity, firstErasureSeconds)) {
     await eraseProject(deps, entity, number)
     await markErased(deps.tracing, number)
   }
   return (await countClosedProjects(deps.tracing, entity)) === 0
 }
 
-/** Erases once more what was erased a while ago, for whoever wrote to it all the same. */
-export async function eraseLateTraces(deps: Deps): Promise<void> {
-  for (const { entity, number } of await listErasedProjects(deps.tracing, surelyForgottenSeconds)) {
+/** Erases a second time what was erased an hour ago: requests that were under way may have written to it. */
+export async function eraseTracesAgain(deps: Deps): Promise<void> {
+  for (const { entity, number } of await listErasedProjects(deps.tracing, secondErasureSeconds)) {
     await eraseProject(deps, entity, number)
     await forgetProject(deps.tracing, number)
   }
@@ -50,8 +54,8 @@ export async function eraseLateTraces(deps: Deps): Promise<void> {
 
 async function eraseProject(deps: Deps, entity: string, number: number): Promise<void> {
   const { tracing, artifacts } = deps
-  while ((await purgeProjectCalls(tracing, { number, limit: atOnce })) > 0);
-  while ((await eraseSomeRows(tracing, number, atOnce)) > 0);
-  // Also what a writer had put there when it died.
+  while ((await purgeProjectCalls(tracing, { number, limit: rowsPerStatement })) > 0);
+  while ((await eraseSomeRows(tracing, number, rowsPerStatement)) > 0);
+  // A writer that died may have left objects without rows.
   await removeBelow(artifacts, folderOfTraces(entity, number))
 }

@@ -1,61 +1,66 @@
 import { findNewestRow } from '../../db/store/installation.ts'
-import type { Context } from '../context.ts'
-import { surveyStore, type SurveyedUnit } from './survey.ts'
+import { markStore, type MarkDeps, type MarkedUnit } from './mark.ts'
 
-type Deps = Pick<Context, 'pool' | 'tracing' | 'artifacts'>
-
-// Of either kind; what more there is waits for the next time.
+// Of either kind. The next sweep handles the rest.
 const maxGarbage = 100_000
 // The clocks of the store and of the databases differ.
 const skewMs = 10 * 60_000
 
-/** What lies in the store and no row points at, but for what is kept. */
+/** The units of the store that no row points at, without those that an admin keeps. */
 export interface FoundGarbage {
-  /** of which the databases have heard */
-  known: SurveyedUnit[]
-  unseen: SurveyedUnit[]
-  /** the prefixes of all that no row points at, garbage or not yet; undefined when that are too many */
+  /** the databases have had rows for these */
+  known: MarkedUnit[]
+  unseen: MarkedUnit[]
+  /** the prefixes of all units that no row points at, also of new ones; undefined when there are too many */
   unreferenced: string[] | undefined
-  /** what is kept, and rows point at again */
+  /** the prefixes of units that an admin keeps and that rows point at again */
   usedAgain: string[]
-  /** of all that is there */
+  /** of the whole store */
   counts: { units: number; unseen: number }
 }
 
-/** What is younger is no garbage: somebody may still write it, or it came after all that the databases know. */
-export async function findYoungest({ pool, tracing }: Deps, untilGarbageSeconds: number): Promise<number> {
+/**
+ * The cutoff: what was changed after it is not garbage yet. Somebody may still write it, or it is newer than every row of
+ * the databases.
+ */
+export async function findCutoff({ pool, tracing }: MarkDeps, untilGarbageSeconds: number): Promise<number> {
   const newest = await findNewestRow(pool, tracing)
   return Math.min(Date.now() - untilGarbageSeconds * 1000, (newest?.getTime() ?? -Infinity) - skewMs)
 }
 
-/** Looks through the whole store. However much is unseen, what is known is found too. */
-export async function findGarbage(deps: Deps, youngest: number): Promise<FoundGarbage> {
-  const [known, unseen, loose, used] = [new SomeUnits(), new SomeUnits(), new SomeUnits(), new SomeUnits()]
+/** Looks through the whole store. The two kinds of garbage are bounded separately, so that neither hides the other. */
+export async function findGarbage(deps: MarkDeps, cutoff: number): Promise<FoundGarbage> {
+  const [known, unseen, unreferencedUnits, used] = [
+    new BoundedUnits(),
+    new BoundedUnits(),
+    new BoundedUnits(),
+    new BoundedUnits(),
+  ]
   let count = 0
-  for await (const units of surveyStore(deps)) {
+  for await (const units of markStore(deps)) {
     count += units.length
     for (const unit of units) {
       if (unit.referenced && unit.kept) used.add(unit)
       if (unit.referenced || unit.kept) continue
-      loose.add(unit)
-      if (unit.modifiedAt.getTime() < youngest) (unit.unseen ? unseen : known).add(unit)
+      unreferencedUnits.add(unit)
+      if (unit.modifiedAt.getTime() < cutoff) (unit.unseen ? unseen : known).add(unit)
     }
   }
   return {
     known: known.units,
     unseen: unseen.units,
-    unreferenced: loose.count > maxGarbage ? undefined : loose.prefixes,
+    unreferenced: unreferencedUnits.count > maxGarbage ? undefined : unreferencedUnits.prefixes,
     usedAgain: used.prefixes,
     counts: { units: count, unseen: unseen.count },
   }
 }
 
-/** As many as may be kept in mind, of all that are counted. */
-class SomeUnits {
-  readonly units: SurveyedUnit[] = []
+/** Counts all units and keeps a bounded number of them. */
+class BoundedUnits {
+  readonly units: MarkedUnit[] = []
   count = 0
 
-  add(unit: SurveyedUnit): void {
+  add(unit: MarkedUnit): void {
     if (this.count++ < maxGarbage) this.units.push(unit)
   }
 

@@ -1,40 +1,37 @@
 import { recordTrouble } from '../../db/store/installation.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
-import type { Context } from '../context.ts'
 import { GuardedStore, StoreNotOurs } from './guarded-store.ts'
 import { StoreOwnership } from './ownership.ts'
-import { sweepGarbage } from './sweep.ts'
+import { sweepGarbage, type SweepDeps } from './sweep.ts'
 
-type Deps = Pick<Context, 'pool' | 'tracing' | 'artifacts' | 'log'>
-
-// Listing a store takes long, and nobody waits for what it finds.
+// Listing a store takes long, and nobody waits for the result.
 const betweenSweepsMs = 3600_000
-// Whoever removes for long is told soon that the store is not ours any more; to look costs as much as to remove a few things.
-const freshMs = 10_000
+// A long removal notices soon that the store is not ours any more. A check costs as much as removing a few objects.
+const maxCheckAgeMs = 10_000
 
-/** Sees to it that nothing is removed from a store that is not ours alone, or that is newer than the databases. */
+/** Keeps everything in a store that is not ours alone, or that is newer than the databases. */
 export class StoreGuard {
-  /** the store for whoever removes something from it: that fails while the store is not ours */
+  /** the store for callers that remove something: a removal fails while the store is not ours */
   readonly artifacts: ArtifactStore
-  readonly #deps: Deps
+  readonly #deps: SweepDeps
   readonly #ownership: StoreOwnership
   #isOurs = false
   /** why nothing is removed */
   #foreign: string | undefined
   /** why not all garbage is removed */
   #garbageTrouble: string | undefined
-  /** what was told of these */
+  /** the one of these that was logged last */
   #trouble: string | undefined
-  #lookedMs = -Infinity
+  #checkedMs = -Infinity
   #sweptMs = -Infinity
 
-  constructor(deps: Deps) {
+  constructor(deps: SweepDeps) {
     this.#deps = deps
     this.#ownership = new StoreOwnership(deps)
     this.artifacts = new GuardedStore(deps.artifacts, () => this.#requireOurs())
   }
 
-  /** Whether anything may be removed from the store, as far as was looked. */
+  /** Whether the last check found the store to be ours. */
   get isOurs(): boolean {
     return this.#isOurs
   }
@@ -44,9 +41,9 @@ export class StoreGuard {
     return this.#trouble
   }
 
-  /** Looks whose the store is, and says in it that it is ours. */
+  /** Checks who owns the store, and renews our sign in it. */
   async check(): Promise<void> {
-    const { trouble, isNew } = await this.#ownership.settle()
+    const { trouble, isNew } = await this.#ownership.renew()
     if (isNew) {
       this.#garbageTrouble = undefined
       this.#sweptMs = -Infinity
@@ -54,7 +51,7 @@ export class StoreGuard {
     await this.#record(trouble)
   }
 
-  /** Now and then looks for garbage in a store that is ours. */
+  /** Sweeps garbage from a store that is ours, at most once an hour. */
   async sweep(): Promise<void> {
     if (!this.#isOurs || performance.now() - this.#sweptMs < betweenSweepsMs) return
     this.#sweptMs = performance.now()
@@ -64,12 +61,12 @@ export class StoreGuard {
 
   /** @throws {StoreNotOurs} */
   async #requireOurs(): Promise<void> {
-    if (performance.now() - this.#lookedMs > freshMs) await this.#record(await this.#ownership.look())
+    if (performance.now() - this.#checkedMs > maxCheckAgeMs) await this.#record(await this.#ownership.check())
     if (!this.#isOurs) throw new StoreNotOurs(this.#foreign)
   }
 
   async #record(foreign: string | undefined): Promise<void> {
-    this.#lookedMs = performance.now()
+    this.#checkedMs = performance.now()
     this.#foreign = foreign
     this.#isOurs = foreign === undefined
     await this.#report()

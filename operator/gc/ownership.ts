@@ -3,11 +3,9 @@ import { keepUnits } from '../../db/gc/garbage.ts'
 import type { KeyHolds } from '../../db/store/held-keys.ts'
 import { addMark, forgetOldMarks, isMarkKnown, markClaimed, readInstallation } from '../../db/store/installation.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
-import type { Context } from '../context.ts'
 import { StoreSigns, type StoreSign } from './signs.ts'
-import { surveyStore, type SurveyedUnit } from './survey.ts'
-
-type Deps = Pick<Context, 'pool' | 'tracing' | 'artifacts' | 'log'>
+import { markStore, type MarkedUnit } from './mark.ts'
+import type { SweepDeps } from './sweep.ts'
 
 /** Whether the store is ours alone. */
 export interface Ownership {
@@ -17,37 +15,38 @@ export interface Ownership {
   isNew: boolean
 }
 
-// An installation of before there were signs has few things that its database does not know.
-const unseenShare = 0.1
-// Listing a store takes long, and who finds much that it does not know will find it again.
-const betweenSurveysMs = 3600_000
-// What is younger may be on its way into the database.
+// An installation that is older than the signs has few units that its database does not know.
+const maxUnseenShare = 0.1
+// Listing a store takes long. An adoption that failed will mostly fail again.
+const betweenAdoptionsMs = 3600_000
+// The row of a younger unit may not be committed yet.
 const settledMs = 10 * 60_000
 
 const nothing = 'nothing is removed from the artifact store:'
 const claimHint = "If the store is this installation's own, say so: npm run garbage -- claim"
 
 /**
- * Finds out whose the store is. Each installation has a sign in the store that it uses, and in it a mark that only its
- * databases know; it is replaced each time. A database that was restored, or that is a copy, does not know the newest mark.
+ * Finds out who owns the store. Each installation has a sign in the store that it uses. The sign holds a mark that only
+ * the installation's databases know, and each check replaces it. A restored or copied database does not know the newest
+ * mark.
  */
 export class StoreOwnership {
-  readonly #deps: Deps
+  readonly #deps: SweepDeps
   #unsigned = `${nothing} it does not say whose it is, and was not looked through yet`
-  #surveyedMs = -Infinity
+  #adoptionTriedMs = -Infinity
 
-  constructor(deps: Deps) {
+  constructor(deps: SweepDeps) {
     this.#deps = deps
   }
 
-  /** Looks, and puts our sign where the store is ours: claims it, adopts it, and renews the mark. */
-  async settle(): Promise<Ownership> {
+  /** Checks who owns the store. Where it is ours, or becomes ours by a claim or an adoption, renews the mark of our sign. */
+  async renew(): Promise<Ownership> {
     const { claimWanted, ...place } = await this.#open()
     const { signs, databases } = place
     const isWhole = databases.length === 2
     if (claimWanted && isWhole) return this.#claim(signs)
     const own = await signs.read()
-    const trouble = await findStrangers(place, own)
+    const trouble = await findConflict(place, own)
     if (trouble !== undefined) return { trouble, isNew: false }
     const isNew = !own?.mark
     if (isNew && !(isWhole && (await this.#adopt()))) return { trouble: this.#unsigned, isNew: false }
@@ -55,11 +54,11 @@ export class StoreOwnership {
     return { trouble: undefined, isNew }
   }
 
-  /** Looks whose the store is by now. */
-  async look(): Promise<string | undefined> {
+  /** Why the store is not ours now; undefined when it is. Writes no new mark. */
+  async check(): Promise<string | undefined> {
     const place = await this.#open()
     const own = await place.signs.read()
-    return (await findStrangers(place, own)) ?? (own?.mark ? undefined : this.#unsigned)
+    return (await findConflict(place, own)) ?? (own?.mark ? undefined : this.#unsigned)
   }
 
   async #open() {
@@ -67,12 +66,12 @@ export class StoreOwnership {
     return { signs: new StoreSigns(this.#deps.artifacts, id), databases: await this.#listReachable(), claimWanted }
   }
 
-  /** An empty store is ours, and one whose things we know; what we do not know of it is kept. */
+  /** Adopts an empty store, or one with few units that the databases do not know; these are kept. */
   async #adopt(): Promise<boolean> {
-    if (performance.now() - this.#surveyedMs < betweenSurveysMs) return false
-    this.#surveyedMs = performance.now()
+    if (performance.now() - this.#adoptionTriedMs < betweenAdoptionsMs) return false
+    this.#adoptionTriedMs = performance.now()
     const { unseen, settled, settledUnseen } = await this.#findUnseen()
-    if (settledUnseen > settled * unseenShare) {
+    if (settledUnseen > settled * maxUnseenShare) {
       const share = `${settledUnseen} of the ${settled} things in it`
       this.#unsigned = `${nothing} it does not say whose it is, and the database has never heard of ${share}. ${claimHint}`
       return false
@@ -81,7 +80,7 @@ export class StoreOwnership {
     return true
   }
 
-  /** Somebody says that the store is ours. What we have never heard of stays, until somebody says that it is garbage. */
+  /** An admin claims the store for us. Units that the databases do not know are kept until an admin releases them. */
   async #claim(signs: StoreSigns): Promise<Ownership> {
     const { pool, log } = this.#deps
     const { unseen } = await this.#findUnseen()
@@ -93,10 +92,10 @@ export class StoreOwnership {
     return { trouble: undefined, isNew: true }
   }
 
-  /** `settled`: what nobody is still writing. */
+  /** `settled` counts the units that nobody still writes. */
   async #findUnseen() {
-    const found = { unseen: [] as SurveyedUnit[], settled: 0, settledUnseen: 0 }
-    for await (const units of surveyStore(this.#deps)) {
+    const found = { unseen: [] as MarkedUnit[], settled: 0, settledUnseen: 0 }
+    for await (const units of markStore(this.#deps)) {
       const settled = units.filter(({ modifiedAt }) => modifiedAt.getTime() < Date.now() - settledMs)
       found.settled += settled.length
       found.settledUnseen += settled.filter(({ unseen }) => unseen).length
@@ -120,7 +119,7 @@ export class StoreOwnership {
     ]
   }
 
-  /** Training does not wait for the database of traces. */
+  /** The database of traces is left out while it is away: training does not wait for it. */
   async #listReachable(): Promise<KeyHolds[]> {
     const [training, tracing] = this.#databases()
     const isReachable = await isMarkKnown(tracing!, randomUUID()).then(
@@ -134,18 +133,18 @@ export class StoreOwnership {
   }
 }
 
-/** A store and what is to know its mark. */
+/** The signs of a store, and the databases that must know its mark. */
 interface Place {
   signs: StoreSigns
   databases: KeyHolds[]
 }
 
-/** Why the store is not ours alone: somebody else says that it is his, or our databases are not those of last time. */
-async function findStrangers({ signs, databases }: Place, own: StoreSign | undefined): Promise<string | undefined> {
+/** Why the store is not ours alone: another installation has a sign in it, or our databases were restored or copied. */
+async function findConflict({ signs, databases }: Place, own: StoreSign | undefined): Promise<string | undefined> {
   const others = await signs.listOthers()
   const restored = own?.mark && (await findRestored(databases, own.mark))
   if (restored) {
-    // Whoever has the other copy is to know it too.
+    // The installation with the other copy must notice it too.
     await signs.writeCopy()
     return `${nothing} it is newer than the ${restored}, which was restored, or of which a copy is in use. ${claimHint}`
   }
@@ -154,7 +153,7 @@ async function findStrangers({ signs, databases }: Place, own: StoreSign | undef
   return `${nothing} it is used by other installations too (${others.slice(0, 5).join(', ')}). ${claimHint}`
 }
 
-/** Which of the databases does not know a mark. */
+/** Names the database that does not know a mark. */
 async function findRestored(databases: KeyHolds[], mark: string): Promise<string | undefined> {
   for (const holds of databases) {
     if (!(await isMarkKnown(holds, mark))) return holds.schema === 'tracing' ? 'database of traces' : 'database'

@@ -9,23 +9,25 @@ import {
   restartQuarantine,
 } from '../../db/gc/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
-import type { Context } from '../context.ts'
-import { findGarbage, findYoungest, type FoundGarbage } from './find-garbage.ts'
-import { holdsOf, refer, type SurveyedUnit } from './survey.ts'
+import type { Logger } from '../../lib/log.ts'
+import { findCutoff, findGarbage, type FoundGarbage } from './find-garbage.ts'
+import { findReferences, keyHoldsOf, type MarkDeps, type MarkedUnit } from './mark.ts'
 import type { Unit } from './units.ts'
 
-type Deps = Pick<Context, 'pool' | 'tracing' | 'artifacts' | 'log'>
+export interface SweepDeps extends MarkDeps {
+  log: Logger
+}
 
 const folders: ReadonlySet<Unit['kind']> = new Set(['checkpoint', 'progress', 'upload'])
 const daySeconds = 24 * 3600
-// For a person to see what is quarantined, and to say that it is no garbage.
+// An admin has this time to see what is in quarantine, and to keep what is not garbage.
 const quarantineSeconds = 7 * daySeconds
-// Attempts that died leave a checkpoint now and then, and requests that failed a payload. Many things that the databases
-// have never heard of belong to somebody else.
-const fewUnseen = 10
-const unseenShare = 0.1
+// Attempts that died leave a checkpoint now and then, and requests that failed leave a payload. Many units that the
+// databases have never had rows for belong to somebody else.
+const tolerableUnseen = 10
+const tolerableUnseenShare = 0.1
 
-/** What a sweep found, and why it removed only some of it. */
+/** What a sweep found and removed, and why it did not remove the rest. */
 export interface Sweep {
   found: number
   removed: number
@@ -33,29 +35,29 @@ export interface Sweep {
 }
 
 /**
- * Looks for what lies in the store and no row points at: it is quarantined (noted) when it is older than a day and than
- * the newest row, and removed when it is still so seven days later. Where there is much of which the databases have never
- * heard, nothing of that is removed, and what they know to be garbage goes on being removed.
+ * Marks the units of the store that no row points at and quarantines those that are older than a day and than the newest
+ * row. A unit that is garbage still seven days later is removed. When the databases have never had rows for many units,
+ * none of these is removed; known garbage is removed all the same.
  */
-export async function sweepGarbage(deps: Deps): Promise<Sweep> {
+export async function sweepGarbage(deps: SweepDeps): Promise<Sweep> {
   await forgetOldBlobs(deps.pool, daySeconds)
-  const youngest = await findYoungest(deps, daySeconds)
-  const { known, unseen, unreferenced, usedAgain, counts } = await findGarbage(deps, youngest)
+  const cutoff = await findCutoff(deps, daySeconds)
+  const { known, unseen, unreferenced, usedAgain, counts } = await findGarbage(deps, cutoff)
   if (unreferenced) await forgetOtherGarbage(deps.pool, unreferenced)
   await forgetKept(deps.pool, usedAgain)
   await quarantine(deps, [...known, ...unseen])
-  const isTooMuch = counts.unseen > Math.max(fewUnseen, counts.units * unseenShare)
+  const isTooMuch = counts.unseen > Math.max(tolerableUnseen, counts.units * tolerableUnseenShare)
   if (isTooMuch) await restartQuarantine(deps.pool)
   return {
     found: known.length + unseen.length,
-    removed: await removeOld(deps, isTooMuch ? known : [...known, ...unseen], youngest),
+    removed: await sweepQuarantine(deps, isTooMuch ? known : [...known, ...unseen], cutoff),
     trouble: isTooMuch ? describeUnseen(counts) : undefined,
   }
 }
 
-async function quarantine({ pool, log }: Deps, garbage: SurveyedUnit[]): Promise<void> {
-  const noted = garbage.map(({ prefix, bytes, unseen }) => ({ prefix, bytes, unseen }))
-  const added = await recordGarbage(pool, noted)
+async function quarantine({ pool, log }: SweepDeps, garbage: MarkedUnit[]): Promise<void> {
+  const found = garbage.map(({ prefix, bytes, unseen }) => ({ prefix, bytes, unseen }))
+  const added = await recordGarbage(pool, found)
   if (added.length === 0) return
   const bytes = added.reduce((sum, unit) => sum + unit.bytes, 0)
   const some = added.slice(0, 20).map(({ prefix }) => prefix)
@@ -72,24 +74,24 @@ function describeUnseen({ unseen, units }: FoundGarbage['counts']): string {
   )
 }
 
-async function removeOld(deps: Deps, garbage: Unit[], youngest: number): Promise<number> {
+async function sweepQuarantine(deps: SweepDeps, garbage: Unit[], cutoff: number): Promise<number> {
   const found = new Map(garbage.map((unit) => [unit.prefix, unit]))
   let removed = 0
   for (const { prefix } of await listOldGarbage(deps.pool, quarantineSeconds)) {
     const unit = found.get(prefix)
-    if (unit && (await removeUnit(deps, unit, youngest))) removed++
+    if (unit && (await sweepUnit(deps, unit, cutoff))) removed++
   }
   return removed
 }
 
-/** Asks once more, while nobody writes it: it may be pointed at, kept, or written anew, since it was listed. */
-function removeUnit(deps: Deps, unit: Unit, youngest: number): Promise<boolean> {
+/** Marks the unit again while nobody can write it: since the listing it may be referenced, kept, or written anew. */
+function sweepUnit(deps: SweepDeps, unit: Unit, cutoff: number): Promise<boolean> {
   const { pool, artifacts, log } = deps
   const { kind, prefix, bytes } = unit
-  return whileUnheld(holdsOf(deps, kind), prefix, async () => {
-    const [reference] = await refer(deps, [unit])
+  return whileUnheld(keyHoldsOf(deps, kind), prefix, async () => {
+    const [reference] = await findReferences(deps, [unit])
     if (!reference || reference.referenced || !(await isQuarantined(pool, prefix))) return false
-    if ((await findNewestChange(deps, unit)) >= youngest) return false
+    if ((await findNewestChange(deps, unit)) >= cutoff) return false
     if (folders.has(kind)) await artifacts.removeAll(prefix)
     else await artifacts.remove(prefix)
     await forgetGarbage(pool, prefix)
@@ -98,7 +100,7 @@ function removeUnit(deps: Deps, unit: Unit, youngest: number): Promise<boolean> 
   })
 }
 
-async function findNewestChange({ artifacts }: Deps, { kind, prefix }: Unit): Promise<number> {
+async function findNewestChange({ artifacts }: SweepDeps, { kind, prefix }: Unit): Promise<number> {
   if (!folders.has(kind)) return (await artifacts.stat(prefix))?.modifiedAt.getTime() ?? -Infinity
   let newest = -Infinity
   for await (const { modifiedAt } of artifacts.list(prefix)) newest = Math.max(newest, modifiedAt.getTime())

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Model } from '../../crds/generated.ts'
+import type { BaseModel, Model } from '../../crds/generated.ts'
 import { conditions, isAlias, labels, reasons } from '../../crds/names.ts'
 import { deleteModel } from '../../db/deletion/models.ts'
 import { findRegisteredName } from '../../db/base-models/resources.ts'
@@ -16,13 +16,28 @@ import { findDeletedModel } from '../../db/deletion/removal.ts'
 import { insertModel } from '../../db/models/insert.ts'
 import { notForked } from '../../db/models/table.ts'
 import { applyResourceAliases } from '../../db/models/resource-aliases.ts'
-import type { Context } from '../context.ts'
-import { listReadyEngines } from '../engines.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import type { ObjectCache } from '../../lib/kube/reflector.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
+import { listReadyEngines } from '../component-pods.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
 import { describeModel, describeRefusedModel, type ModelStatus } from './status.ts'
+
+/** What the reconciliation of models needs. */
+export interface ModelDeps {
+  client: KubeClient
+  pool: Pool
+  log: Logger
+  namespace: string
+  baseModels: ObjectCache<BaseModel>
+  models: ObjectCache<Model>
+  pods: ObjectCache<Pod>
+}
 
 type Settled = Extract<ModelPlan, { do: 'accept' | 'refuse' | 'delete' }>
 
@@ -30,19 +45,19 @@ type Settled = Extract<ModelPlan, { do: 'accept' | 'refuse' | 'delete' }>
  * Gives one Model its row in Postgres (its id, its name) and writes how it stands. A Model whose resource was deleted
  * is hidden: its weights stay, and the same resource applied again finds them; or it is deleted, if the resource said so.
  */
-export async function reconcileModel(context: Context, name: string): Promise<void> {
-  const resource = context.models.get(name)
-  if (!resource) return hideDeleted(context, name)
+export async function reconcileModel(deps: ModelDeps, name: string): Promise<void> {
+  const resource = deps.models.get(name)
+  if (!resource) return hideDeleted(deps, name)
   if (resource.metadata.deletionTimestamp !== undefined) return
-  const plan = await settleModel(context, resource)
-  if (plan.do === 'delete') return deleteResource(context, resource)
-  const status = await describe(context, resource, plan)
-  await emitEvents(context, resource, status)
-  await patchStatus(context.client, customPath('Model', context.namespace, name), resource, status)
+  const plan = await settleModel(deps, resource)
+  if (plan.do === 'delete') return deleteResource(deps, resource)
+  const status = await describe(deps, resource, plan)
+  await emitEvents(deps, resource, status)
+  await patchStatus(deps.client, customPath('Model', deps.namespace, name), resource, status)
 }
 
 /** Asks the server itself first: our copy may be older than the row. */
-async function hideDeleted({ client, pool, namespace, log }: Context, name: string): Promise<void> {
+async function hideDeleted({ client, pool, namespace, log }: ModelDeps, name: string): Promise<void> {
   const rows = await listModelsOfResource(pool, namespace, name)
   if (rows.length === 0 || (await readObject(client, customPath('Model', namespace, name)))) return
   for (const row of rows) {
@@ -52,22 +67,22 @@ async function hideDeleted({ client, pool, namespace, log }: Context, name: stri
   }
 }
 
-async function deleteResource({ client, namespace, log }: Context, { metadata }: Model): Promise<void> {
+async function deleteResource({ client, namespace, log }: ModelDeps, { metadata }: Model): Promise<void> {
   await deleteObject(client, customPath('Model', namespace, metadata.name), metadata.uid ?? '')
   log.info({ model: metadata.name }, 'resource of a deleted model deleted')
 }
 
 /** Takes the steps of the plan until there is nothing left to do. */
-async function settleModel(context: Context, resource: Model): Promise<Settled> {
+async function settleModel(deps: ModelDeps, resource: Model): Promise<Settled> {
   for (;;) {
-    const plan = planModel(await observe(context, resource))
+    const plan = planModel(await observe(deps, resource))
     if (plan.do === 'accept' || plan.do === 'refuse' || plan.do === 'delete') return plan
-    context.log.info({ model: resource.metadata.name, do: plan.do, reason: plan.reason }, 'model taken in')
-    await execute(context, resource, plan)
+    deps.log.info({ model: resource.metadata.name, do: plan.do, reason: plan.reason }, 'model taken in')
+    await execute(deps, resource, plan)
   }
 }
 
-async function observe({ pool, namespace, baseModels }: Context, resource: Model): Promise<ModelFacts> {
+async function observe({ pool, namespace, baseModels }: ModelDeps, resource: Model): Promise<ModelFacts> {
   const base = resource.spec.baseModelRef.name
   return {
     resource,
@@ -85,7 +100,7 @@ function namesOf({ metadata, status }: Model): string[] {
 }
 
 async function execute(
-  { pool, namespace }: Context,
+  { pool, namespace }: ModelDeps,
   { metadata, spec }: Model,
   plan: Exclude<ModelPlan, Settled>,
 ): Promise<void> {
@@ -109,19 +124,19 @@ async function execute(
 }
 
 async function describe(
-  context: Context,
+  deps: ModelDeps,
   resource: Model,
   plan: Exclude<Settled, { do: 'delete' }>,
 ): Promise<ModelStatus> {
   const now = new Date()
   if (plan.do === 'refuse') return describeRefusedModel(resource, plan.reason, plan.message, now)
-  const { row, unapplied } = await applyAliases(context, resource, plan.row)
-  const engines = listReadyEngines(context, resource.spec.baseModelRef.name)
+  const { row, unapplied } = await applyAliases(deps, resource, plan.row)
+  const engines = listReadyEngines(deps.pods, resource.spec.baseModelRef.name)
   return describeModel(resource, row, { readyEngines: engines.length, unapplied, now })
 }
 
 /** Takes over the resource's aliases where they have changed; gives the row as it is then. */
-async function applyAliases({ pool }: Context, { spec }: Model, row: OperatorModel) {
+async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorModel) {
   const { aliases = {} } = spec
   if (isDeepStrictEqual(aliases, row.resourceAliases)) return { row, unapplied: [] }
   const possible = Object.fromEntries(Object.entries(aliases).filter(([alias]) => isAlias(alias)))
@@ -134,7 +149,7 @@ async function applyAliases({ pool }: Context, { spec }: Model, row: OperatorMod
 /** An order of arrival that settles by itself is no story. */
 const untold: ReadonlySet<string> = new Set([reasons.baseModelNotAccepted])
 
-async function emitEvents({ client }: Context, resource: Model, status: ModelStatus): Promise<void> {
+async function emitEvents({ client }: ModelDeps, resource: Model, status: ModelStatus): Promise<void> {
   const find = (of: ModelStatus | undefined) => of?.conditions?.find(({ type }) => type === conditions.accepted)
   const [before, after] = [find(resource.status), find(status)]
   if (!after || untold.has(after.reason) || (before?.status === after.status && before.reason === after.reason)) return

@@ -8,42 +8,50 @@ import {
   purgeOldFeedback,
 } from '../../db/retention/traces.ts'
 import { createPartitions } from '../../db/tracing/create-partitions.ts'
-import type { Context } from '../context.ts'
-import { removeReplaced } from './replaced.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { Logger } from '../../lib/log.ts'
+import { expireReplacedPayloads } from './replaced-payloads.ts'
 
-type Deps = Pick<Context, 'tracing' | 'artifacts' | 'log' | 'traceDays'>
+interface Deps {
+  tracing: Pool
+  artifacts: ArtifactStore
+  log: Logger
+  /** how many days calls are kept where their project says nothing; null: for ever */
+  traceDays: number | null
+}
 
 const weeksAhead = 4
-// Few enough that nobody waits for them.
-const atOnce = 500
-// What a client sends again within this is still known; and an end may wait so long for its start.
+// A statement with so few rows keeps nobody waiting.
+const rowsPerStatement = 500
+// A deleted call that a client sends again within this time stays deleted. An end waits so long for its start.
 const deletedDays = 7
-// Nobody reads or writes a payload for so long.
+// No request reads or writes a payload for longer.
 const replacedSeconds = 3600
 
-/** Makes the partitions that calls of the coming weeks go into. */
-export async function addTraceWeeks({ tracing, log }: Deps): Promise<void> {
+/** Creates the partitions for the calls of the coming weeks. */
+export async function createTracePartitions({ tracing, log }: Pick<Deps, 'tracing' | 'log'>): Promise<void> {
   const weeks = await createPartitions(tracing, weeksAhead)
   if (weeks.length > 0) log.warn({ weeks }, 'calls of some weeks stay among those of other weeks for now')
 }
 
 /**
- * Removes calls that are kept no longer: whole weeks where no project keeps them, and else in small portions; and what was
- * deleted a while ago, of objects too.
+ * Removes calls and feedback that their project keeps no longer: whole weeks where no project keeps them, the others in
+ * small portions. Removes what was deleted a week ago: calls, values of object versions, and ends without a start.
  */
 export async function applyTraceRetention(deps: Deps): Promise<void> {
   const projects = await listRetention(deps.tracing, deps.traceDays)
-  const longest = projects.reduce((most, { days }) => Math.max(most, days ?? Infinity), deps.traceDays ?? Infinity)
-  if (Number.isFinite(longest)) await dropOldWeeks(deps, longest)
+  const maxDays = projects.reduce((max, { days }) => Math.max(max, days ?? Infinity), deps.traceDays ?? Infinity)
+  if (Number.isFinite(maxDays)) await dropOldWeeks(deps, maxDays)
   for (const { number, days } of projects) {
     if (days === null) continue
-    await repeatWhileFull(() => purgeOldCalls(deps.tracing, { number, days, limit: atOnce }))
-    await repeatWhileFull(() => purgeOldFeedback(deps.tracing, { number, days, limit: atOnce }))
+    await repeatWhileFull(() => purgeOldCalls(deps.tracing, { number, days, limit: rowsPerStatement }))
+    await repeatWhileFull(() => purgeOldFeedback(deps.tracing, { number, days, limit: rowsPerStatement }))
   }
-  await repeatWhileFull(() => purgeDeletedCalls(deps.tracing, { days: deletedDays, limit: atOnce }))
-  await repeatWhileFull(() => emptyDeletedVersions(deps.tracing, { days: deletedDays, limit: atOnce }))
-  await repeatWhileFull(() => purgeLoneEnds(deps.tracing, { days: deletedDays, limit: atOnce }))
-  await repeatWhileFull(() => removeReplaced(deps, { seconds: replacedSeconds, limit: atOnce }))
+  await repeatWhileFull(() => purgeDeletedCalls(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
+  await repeatWhileFull(() => emptyDeletedVersions(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
+  await repeatWhileFull(() => purgeLoneEnds(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
+  await repeatWhileFull(() => expireReplacedPayloads(deps, { seconds: replacedSeconds, limit: rowsPerStatement }))
 }
 
 async function dropOldWeeks(deps: Deps, days: number): Promise<void> {
@@ -51,11 +59,11 @@ async function dropOldWeeks(deps: Deps, days: number): Promise<void> {
   const kept = { days, waitingDays: deletedDays }
   for (const week of await listOldWeeks(tracing, days)) {
     if (await hasKeptCalls(tracing, week, kept)) continue
-    await repeatWhileFull(() => purgeSpilledOfWeek(tracing, { ...kept, week, limit: atOnce }))
+    await repeatWhileFull(() => purgeSpilledOfWeek(tracing, { ...kept, week, limit: rowsPerStatement }))
     if (await dropWeek(tracing, week, kept)) log.info({ week, days }, 'calls of a week dropped')
   }
 }
 
-async function repeatWhileFull(purge: () => Promise<number>): Promise<void> {
-  while ((await purge()) === atOnce);
+async function repeatWhileFull(remove: () => Promise<number>): Promise<void> {
+  while ((await remove()) === rowsPerStatement);
 }

@@ -4,24 +4,28 @@ import type { JobFailure } from '../../db/jobs/attempts.ts'
 import { countInputTry, findOpenInput, recordInputFault, settleInput } from '../../db/jobs/inputs.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { InputRefused } from '../../artifacts/inputs/address.ts'
-import { obtainInput } from '../../artifacts/inputs/fetch.ts'
 import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
 import { AnswerFault } from '../../lib/outbound/refused.ts'
-import type { Context } from '../context.ts'
+import { obtainInput, type FetchDeps } from '../../artifacts/inputs/fetch.ts'
+import type { Logger } from '../../lib/log.ts'
 
 // With the queue's delays these take some seven minutes.
 const maxTries = 12
+
+interface Deps extends FetchDeps {
+  log: Logger
+}
 
 /**
  * Brings the inputs of jobs into the store, beside the reconciles, which never wait for a server of somebody else's. A
  * job is queued only when its row names a file of the store; to be killed between any two steps only repeats them.
  */
 export class InputFetcher {
-  readonly #context: Context
+  readonly #deps: Deps
   readonly #stopping = new AbortController()
 
-  constructor(context: Context) {
-    this.#context = context
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** Breaks off what is under way; the next operator does it again. */
@@ -31,13 +35,13 @@ export class InputFetcher {
 
   /** Fetches the input of one job, or fails the job for good. @throws when another try may help */
   async fetch(jobId: string): Promise<void> {
-    const { pool, log } = this.#context
+    const { pool, log } = this.#deps
     const open = await findOpenInput(pool, jobId)
     if (!open) return
     const tries = await countInputTry(pool, jobId)
     try {
-      const input = await obtainInput(this.#context, open, this.#stopping.signal)
-      await whileHoldingInput(this.#context, input.uri, () => settleInput(pool, jobId, input))
+      const input = await obtainInput(this.#deps, open, this.#stopping.signal)
+      await whileHoldingInput(this.#deps, input.uri, () => settleInput(pool, jobId, input))
       log.info({ job: jobId, tries, ...input }, 'input of a job is in the store')
     } catch (error) {
       await this.#takeFault(jobId, tries, error)
@@ -45,7 +49,7 @@ export class InputFetcher {
   }
 
   async #takeFault(jobId: string, tries: number, error: unknown): Promise<void> {
-    const { pool, log } = this.#context
+    const { pool, log } = this.#deps
     if (this.#stopping.signal.aborted || isDatabaseUnavailable(error)) throw error
     const failure = describeFault(error)
     if (failure.retryable && tries < maxTries) {

@@ -1,16 +1,18 @@
 import { keyOf } from '../../artifacts/layout.ts'
 import { recordCheckpointBytes } from '../../db/checkpoints/checkpoints.ts'
-import type { Context } from '../context.ts'
+import { sumSizes } from '../../artifacts/store/sum-sizes.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { Logger } from '../../lib/log.ts'
 
-/** Notes how large a checkpoint is, for its entity's limit. Without the store the size stays unknown, and counts as none. */
+/** Records the size of a checkpoint, for its entity's limit. While the store is away the size stays unknown and counts as 0. */
 export async function measureCheckpoint(
-  { artifacts, pool, log }: Pick<Context, 'artifacts' | 'pool' | 'log'>,
+  { artifacts, pool, log }: { artifacts: ArtifactStore; pool: Pool; log: Logger },
   checkpointId: string,
 ): Promise<void> {
   try {
-    let bytes = 0
-    for await (const { size } of artifacts.list(keyOf('checkpoint', { checkpoint: checkpointId }))) bytes += size
-    await recordCheckpointBytes(pool, checkpointId, bytes)
+    const folder = keyOf('checkpoint', { checkpoint: checkpointId })
+    await recordCheckpointBytes(pool, checkpointId, await sumSizes(artifacts, folder))
   } catch (error) {
     log.warn({ error, checkpoint: checkpointId }, 'checkpoint not measured')
   }

@@ -15,17 +15,17 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
   [
     'no model of the name',
     { modelExists: false },
-    { do: 'rest', wait: expect.objectContaining({ reason: 'ModelNotFound' }) },
+    { do: 'none', wait: expect.objectContaining({ reason: 'ModelNotFound' }) },
   ],
   [
     'the model is refused',
     { model: undefined },
-    { do: 'rest', wait: expect.objectContaining({ reason: 'ModelNotAccepted' }) },
+    { do: 'none', wait: expect.objectContaining({ reason: 'ModelNotAccepted' }) },
   ],
   [
     'the base model is gone',
     { model: { ...model, served: false } },
-    { do: 'rest', wait: expect.objectContaining({ reason: 'BaseModelNotFound' }) },
+    { do: 'none', wait: expect.objectContaining({ reason: 'BaseModelNotFound' }) },
   ],
   ['made with kubectl: it gets its row', {}, { do: 'insert', modelId: 'm1', maxAttempts: 6 }],
   ['its own limit of retries', withSpec({ retry: { limit: 0 } }), { do: 'insert', modelId: 'm1', maxAttempts: 1 }],
@@ -33,7 +33,7 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
   [
     'pending while its model is not there',
     { job: makeJob({ state: 'Pending' }), modelExists: false },
-    { do: 'rest', wait: expect.objectContaining({ reason: 'ModelNotFound' }) },
+    { do: 'none', wait: expect.objectContaining({ reason: 'ModelNotFound' }) },
   ],
   [
     "an input of another entity's",
@@ -48,12 +48,12 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
   [
     'SFT whose data are elsewhere',
     { job: makeJob({ state: 'Pending', method: 'SFT', inputUri: 'https://a.example/b', inputDigest: null }) },
-    { do: 'rest', fetchInputOf: 'j1', wait: expect.objectContaining({ reason: 'FetchingInput' }) },
+    { do: 'none', fetchInputOf: 'j1', wait: expect.objectContaining({ reason: 'FetchingInput' }) },
   ],
   [
     'SFT whose data could not be fetched yet',
     { job: makeJob({ state: 'Pending', method: 'SFT', inputDigest: null, inputFault: 'its server answered 503' }) },
-    { do: 'rest', wait: expect.objectContaining({ message: expect.stringContaining('its server answered 503') }) },
+    { do: 'none', wait: expect.objectContaining({ message: expect.stringContaining('its server answered 503') }) },
   ],
   [
     'SFT on a data set in the store',
@@ -65,7 +65,7 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
     { job: makeJob({ state: 'Pending', method: 'SFT', inputUri: 'artifact:///artifacts/other/a' }) },
     { do: 'fail', id: 'j1', failure: expect.objectContaining({ reason: 'InputNotAllowed' }) },
   ],
-  ['running: nothing to do', { job: makeJob({ state: 'Running' }) }, { do: 'rest' }],
+  ['running: nothing to do', { job: makeJob({ state: 'Running' }) }, { do: 'none' }],
   [
     'cancelled by its resource',
     { ...withSpec({ cancel: true }), job: makeJob({ state: 'Running' }) },
@@ -79,7 +79,7 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
   [
     'finished, its time is not over',
     { ...withSpec({ ttlSecondsAfterFinished: 100 }), job: makeJob({ state: 'Succeeded', finishedAt }) },
-    { do: 'rest', lookAgainMs: 40_000 },
+    { do: 'none', lookAgainMs: 40_000 },
   ],
   [
     'finished, its time is over',
@@ -97,6 +97,6 @@ test.each<JobState>(['Succeeded', 'Failed', 'Cancelled'])('%s stays: nothing is 
   const job = makeJob({ state, finishedAt })
   for (const change of [{}, { cancel: true }, { retry: { limit: 99 } }]) {
     const facts = { resource: makeResource(change), modelExists: true, model, job, now }
-    expect(planJob(facts)).toEqual({ do: 'rest' })
+    expect(planJob(facts)).toEqual({ do: 'none' })
   }
 })

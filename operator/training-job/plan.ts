@@ -29,7 +29,7 @@ export type JobPlan =
   | { do: 'fail'; id: string; failure: JobFailure }
   | { do: 'limit'; id: string; maxAttempts: number }
   | { do: 'delete' }
-  | { do: 'rest'; wait?: Wait; lookAgainMs?: number; fetchInputOf?: string }
+  | { do: 'none'; wait?: Wait; lookAgainMs?: number; fetchInputOf?: string }
 
 /** True for a state that never changes again. */
 export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
@@ -45,27 +45,27 @@ export function planJob(facts: JobFacts): JobPlan {
   if (job.maxAttempts !== wantAttempts(resource)) {
     return { do: 'limit', id: job.id, maxAttempts: wantAttempts(resource) }
   }
-  return job.state === 'Pending' ? planQueueing(facts, job) : { do: 'rest' }
+  return job.state === 'Pending' ? planQueueing(facts, job) : { do: 'none' }
 }
 
 function planFinished({ spec }: TrainingJob, job: OperatorJob, now: Date): JobPlan {
   const seconds = spec.ttlSecondsAfterFinished
-  if (seconds === undefined || job.finishedAt === null) return { do: 'rest' }
+  if (seconds === undefined || job.finishedAt === null) return { do: 'none' }
   const lookAgainMs = job.finishedAt.getTime() + seconds * 1000 - now.getTime()
-  return lookAgainMs <= 0 ? { do: 'delete' } : { do: 'rest', lookAgainMs }
+  return lookAgainMs <= 0 ? { do: 'delete' } : { do: 'none', lookAgainMs }
 }
 
 /** A resource made with kubectl gets its row, and its place, as soon as its model has one. */
 function planArrival(facts: JobFacts): JobPlan {
   const wait = findObstacle(facts)
-  if (wait || !facts.model) return { do: 'rest', wait: wait ?? modelNotAccepted(facts.resource) }
+  if (wait || !facts.model) return { do: 'none', wait: wait ?? modelNotAccepted(facts.resource) }
   return { do: 'insert', modelId: facts.model.id, maxAttempts: wantAttempts(facts.resource) }
 }
 
 function planQueueing(facts: JobFacts, job: OperatorJob): JobPlan {
   const wait = findObstacle(facts)
-  if (wait) return { do: 'rest', wait }
-  if (isInputOpen(job)) return { do: 'rest', wait: fetchingInput(job), fetchInputOf: job.id }
+  if (wait) return { do: 'none', wait }
+  if (isInputOpen(job)) return { do: 'none', wait: fetchingInput(job), fetchInputOf: job.id }
   if (!isInputAllowed(job)) return { do: 'fail', id: job.id, failure: inputNotAllowed(job) }
   return { do: 'queue', id: job.id }
 }

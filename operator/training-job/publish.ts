@@ -3,8 +3,12 @@ import { engineOrigin } from '../../crds/engine-address.ts'
 import { isCheckpointThere } from '../../db/deletion/checkpoints.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { findPublishingJob } from '../../db/jobs/resources.ts'
-import type { Context } from '../context.ts'
-import { listReadyEngines } from '../engines.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import type { BaseModel } from '../../crds/generated.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { ObjectCache } from '../../lib/kube/reflector.ts'
+import { listBaseModelsNamed, listReadyEngines } from '../component-pods.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { measureCheckpoint } from './measure.ts'
 import type { Publication } from './status.ts'
@@ -14,33 +18,43 @@ const publishMs = 30_000
 const retryMs = 500
 const rememberedPublications = 1000
 
+interface Deps {
+  pool: Pool
+  log: Logger
+  artifacts: ArtifactStore
+  /** the key that engines ask for */
+  engineKey: string
+  baseModels: ObjectCache<BaseModel>
+  pods: ObjectCache<Pod>
+}
+
 /**
  * Ends trained jobs: loads each new checkpoint on every engine pod that is Ready, then writes the job's end.
  * It needs neither kube-apiserver nor the job's resource.
  */
 export class Publisher {
-  readonly #context: Context
+  readonly #deps: Deps
   /** of the newest jobs, for their status */
   readonly #publications = new Map<string, Publication>()
 
-  constructor(context: Context) {
-    this.#context = context
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
   /** How the checkpoint of a job came to the engines, if this process published it. */
-  publicationOf(jobId: string): Publication | undefined {
+  findPublication(jobId: string): Publication | undefined {
     return this.#publications.get(jobId)
   }
 
   /** Publishes the checkpoint of one job and ends the job; nothing when it is not to be published (any more). */
   async publish(jobId: string): Promise<void> {
-    const { pool, log } = this.#context
+    const { pool, log } = this.#deps
     const job = await findPublishingJob(pool, jobId)
     if (!job?.checkpoint) return
     const startedAt = performance.now()
     const [publication] = await Promise.all([
       this.#load(job.baseModel, job.checkpoint.id),
-      measureCheckpoint(this.#context, job.checkpoint.id),
+      measureCheckpoint(this.#deps, job.checkpoint.id),
     ])
     this.#remember(jobId, publication)
     await finishJob(pool, jobId)
@@ -58,13 +72,13 @@ export class Publisher {
   /** Tries until the pod has the checkpoint, is no longer Ready, time is over, or somebody has deleted the checkpoint. */
   async #loadOn(pod: Pod, baseModel: string, checkpointId: string, deadline: AbortSignal): Promise<boolean> {
     const isStillReady = () => this.#listEngines(baseModel).some(({ metadata }) => metadata.uid === pod.metadata.uid)
-    while (!deadline.aborted && isStillReady() && (await isCheckpointThere(this.#context.pool, checkpointId))) {
+    while (!deadline.aborted && isStillReady() && (await isCheckpointThere(this.#deps.pool, checkpointId))) {
       try {
-        await askOneToken(pod.status?.podIP ?? '', checkpointId, this.#context.engineKey, deadline)
+        await askOneToken(pod.status?.podIP ?? '', checkpointId, this.#deps.engineKey, deadline)
         return true
       } catch (error) {
         const fields = { pod: pod.metadata.name, checkpoint: checkpointId, error }
-        this.#context.log.warn(fields, 'an engine did not load a checkpoint')
+        this.#deps.log.warn(fields, 'an engine did not load a checkpoint')
       }
       await delay(retryMs, undefined, { signal: deadline }).catch(() => {})
     }
@@ -72,10 +86,10 @@ export class Publisher {
   }
 
   #listEngines(baseModel: string): Pod[] {
-    return this.#context.baseModels
-      .list()
-      .filter(({ spec }) => spec.names[0] === baseModel)
-      .flatMap(({ metadata }) => listReadyEngines(this.#context, metadata.name ?? ''))
+    const { baseModels, pods } = this.#deps
+    return listBaseModelsNamed(baseModels, baseModel).flatMap(({ metadata }) =>
+      listReadyEngines(pods, metadata.name ?? ''),
+    )
   }
 
   #remember(jobId: string, publication: Publication): void {

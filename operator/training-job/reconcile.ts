@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TrainingJob } from '../../crds/generated.ts'
 import { extractJobFacts } from '../../crds/manifests.ts'
+import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { labels, reasons } from '../../crds/names.ts'
 import { specDigest } from '../../crds/spec-digest.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
@@ -16,45 +17,60 @@ import {
 import type { NewJob } from '../../db/jobs/table.ts'
 import { findJobModel } from '../../db/models/resources.ts'
 import type { Context } from '../context.ts'
+import { configFromSpec } from '../../crds/job-config.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import type { ObjectCache } from '../../lib/kube/reflector.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
 import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
-import type { Publisher } from './publish.ts'
-import { describeJob, describeWaiting, type JobStatus } from './status.ts'
+import { describeJob, describeWaiting, type JobContext, type JobStatus, type Publication } from './status.ts'
 import { diffJobEvents } from './job-events.ts'
-import { measureTrainers, nameHolder } from './trainers.ts'
+import { findPodName } from '../component-pods.ts'
+import { measureTrainers } from './trainers.ts'
 
-/** Who does what takes long, beside the reconcile. */
-export interface JobWorkers {
-  publisher: Publisher
-  /** asks for the input of a job to be fetched; asking again changes nothing */
-  fetchInput: (jobId: string) => void
+/** What the reconciliation of training jobs needs. */
+export interface TrainingJobDeps {
+  client: KubeClient
+  pool: Pool
+  log: Logger
+  namespace: string
+  baseModels: ObjectCache<BaseModel>
+  models: ObjectCache<Model>
+  trainingJobs: ObjectCache<TrainingJob>
+  pods: ObjectCache<Pod>
 }
 
-type Rest = Extract<JobPlan, { do: 'rest' }>
+/** What takes long and happens beside the reconciliation. */
+export interface JobWorkers {
+  /** queues the fetching of a job's input; queueing it again changes nothing */
+  fetchInput: (jobId: string) => void
+  /** how the checkpoint of a job came to the engines, as far as this process knows */
+  findPublication: (jobId: string) => Publication | undefined
+}
+
+type NoAction = Extract<JobPlan, { do: 'none' }>
 
 /**
  * Brings one TrainingJob to its row in Postgres and writes how it stands. Trainers work from the row; what this adds is
  * that a job is known, allowed, and queued, ends when its resource goes, and never trains a second time.
  */
-export async function reconcileTrainingJob(
-  context: Context,
-  { publisher, fetchInput }: JobWorkers,
-  name: string,
-): Promise<Requeue | void> {
-  const resource = context.trainingJobs.get(name)
-  if (!resource) return cancelDeleted(context, name)
+export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, name: string): Promise<Requeue | void> {
+  const resource = deps.trainingJobs.get(name)
+  if (!resource) return cancelDeleted(deps, name)
   if (resource.metadata.deletionTimestamp !== undefined) return
-  const first = await observe(context, resource)
-  const { plan, facts } = await settleJob(context, resource, first)
-  if (plan.do === 'delete') return deleteResource(context, resource)
-  if (plan.fetchInputOf !== undefined) fetchInput(plan.fetchInputOf)
-  const alreadyRan = await isReapplied(context, resource, first.job)
-  const status = describe(context, publisher, facts, plan, alreadyRan)
-  for (const event of diffJobEvents(resource.status, status)) await recordEvent(context.client, resource, event)
-  await patchStatus(context.client, customPath('TrainingJob', context.namespace, name), resource, status)
+  const first = await observe(deps, resource)
+  const { plan, facts } = await converge(deps, resource, first)
+  if (plan.do === 'delete') return deleteResource(deps, resource)
+  if (plan.fetchInputOf !== undefined) deps.fetchInput(plan.fetchInputOf)
+  const alreadyRan = await isReapplied(deps, resource, first.job)
+  const status = describe(deps, { ...facts, wait: plan.wait, alreadyRan })
+  for (const event of diffJobEvents(resource.status, status)) await recordEvent(deps.client, resource, event)
+  await patchStatus(deps.client, customPath('TrainingJob', deps.namespace, name), resource, status)
   if (plan.lookAgainMs !== undefined) return { afterMs: Math.min(plan.lookAgainMs, maxWaitMs) }
 }
 
@@ -62,7 +78,7 @@ export async function reconcileTrainingJob(
 const maxWaitMs = 24 * 3600_000
 
 /** Asks the server itself first: our copy may be older than the row. */
-async function cancelDeleted({ client, pool, namespace, log }: Context, name: string): Promise<void> {
+async function cancelDeleted({ client, pool, namespace, log }: TrainingJobDeps, name: string): Promise<void> {
   const ids = await listJobsOfResource(pool, namespace, name)
   if (ids.length === 0 || (await readObject(client, customPath('TrainingJob', namespace, name)))) return
   for (const id of ids) {
@@ -71,20 +87,20 @@ async function cancelDeleted({ client, pool, namespace, log }: Context, name: st
 }
 
 /** Takes the steps of the plan until there is nothing left to do. */
-async function settleJob(
-  context: Context,
+async function converge(
+  deps: TrainingJobDeps,
   resource: TrainingJob,
   first: JobFacts,
-): Promise<{ plan: Rest | { do: 'delete' }; facts: JobFacts }> {
-  for (let facts = first; ; facts = await observe(context, resource)) {
+): Promise<{ plan: NoAction | { do: 'delete' }; facts: JobFacts }> {
+  for (let facts = first; ; facts = await observe(deps, resource)) {
     const plan = planJob(facts)
-    if (plan.do === 'rest' || plan.do === 'delete') return { plan, facts }
-    context.log.info({ trainingJob: resource.metadata.name, ...plan }, 'training job')
-    await execute(context, resource, plan)
+    if (plan.do === 'none' || plan.do === 'delete') return { plan, facts }
+    deps.log.info({ trainingJob: resource.metadata.name, ...plan }, 'training job')
+    await execute(deps, resource, plan)
   }
 }
 
-async function observe({ pool, namespace, models }: Context, resource: TrainingJob): Promise<JobFacts> {
+async function observe({ pool, namespace, models }: TrainingJobDeps, resource: TrainingJob): Promise<JobFacts> {
   const modelName = resource.spec.modelRef.name
   return {
     resource,
@@ -100,9 +116,9 @@ function referTo({ metadata, spec }: TrainingJob, namespace: string): JobReferen
 }
 
 async function execute(
-  { pool, namespace }: Context,
+  { pool, namespace }: TrainingJobDeps,
   resource: TrainingJob,
-  plan: Exclude<JobPlan, { do: 'rest' | 'delete' }>,
+  plan: Exclude<JobPlan, { do: 'none' | 'delete' }>,
 ): Promise<void> {
   switch (plan.do) {
     case 'insert': {
@@ -121,6 +137,7 @@ async function execute(
   }
 }
 
+<<<<<<< HEAD
 /** A job that was made with kubectl, so that its resource is there. */
 function describeNewJob(
   resource: TrainingJob,
@@ -144,14 +161,21 @@ function describeNewJob(
 }
 
 async function deleteResource({ client, namespace, log }: Context, { metadata }: TrainingJob): Promise<void> {
+=======
+async function deleteResource({ client, namespace, log }: TrainingJobDeps, { metadata }: TrainingJob): Promise<void> {
+>>>>>>> operator14
   await deleteObject(client, customPath('TrainingJob', namespace, metadata.name), metadata.uid ?? '')
   log.info({ trainingJob: metadata.name }, 'finished resource deleted after its ttl')
 }
 
 /** True for a resource that was made for a job that was over already. */
-async function isReapplied(context: Context, resource: TrainingJob, job: OperatorJob | undefined): Promise<boolean> {
+async function isReapplied(
+  deps: TrainingJobDeps,
+  resource: TrainingJob,
+  job: OperatorJob | undefined,
+): Promise<boolean> {
   if (!job || !isFinished(job)) return false
-  const { metadata, status } = resource.status?.id === undefined ? await readAgain(context, resource) : resource
+  const { metadata, status } = resource.status?.id === undefined ? await readAgain(deps, resource) : resource
   const isNew = status?.id === undefined
   return (
     isNew ||
@@ -161,25 +185,22 @@ async function isReapplied(context: Context, resource: TrainingJob, job: Operato
 }
 
 /** A job that failed at once may be over before our copy of its resource has the status that we wrote. */
-async function readAgain({ client, namespace }: Context, resource: TrainingJob): Promise<TrainingJob> {
+async function readAgain({ client, namespace }: TrainingJobDeps, resource: TrainingJob): Promise<TrainingJob> {
   const path = customPath('TrainingJob', namespace, resource.metadata.name)
   return (await readObject<TrainingJob>(client, path)) ?? resource
 }
 
 function describe(
-  context: Context,
-  publisher: Publisher,
-  { resource, job, now }: JobFacts,
-  plan: Rest,
-  alreadyRan: boolean,
+  deps: TrainingJobDeps & JobWorkers,
+  { resource, job, now, wait, alreadyRan }: JobFacts & Pick<JobContext, 'wait' | 'alreadyRan'>,
 ): JobStatus {
-  if (!job) return describeWaiting(resource, plan.wait ?? waiting, now)
+  if (!job) return describeWaiting(resource, wait ?? waiting, now)
   return describeJob(resource, job, {
-    wait: plan.wait,
+    wait,
     alreadyRan,
-    trainers: measureTrainers(context, job.baseModel),
-    holderName: nameHolder(context, job.holderPod),
-    publication: publisher.publicationOf(job.id),
+    trainers: measureTrainers(deps, job.baseModel),
+    holderName: findPodName(deps.pods, job.holderPod),
+    publication: deps.findPublication(job.id),
     now,
   })
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
 import { keepGarbage, listNotedGarbage, releaseGarbage } from '../../db/gc/garbage.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
-import { removeOldOptimizers, removeOldPayloads, removeOldStatistics } from '../../operator/retention/expired.ts'
+import { expireOptimizerStates, expirePayloads, expireTokenStatistics } from '../../operator/retention/files.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { ModelRows } from '../support/model-rows.ts'
@@ -276,8 +276,8 @@ test('only the newest step keeps its optimizer state', async () => {
   const ids = [await rows.addCheckpoint(model, 1), await rows.addCheckpoint(model, 2)]
   const kept = () => ids.map((id) => existsSync(path.join(rows.folderOf(id), 'optimizer.safetensors')))
   const deps = { pool: database.pool, artifacts: createArtifactStore(root) }
-  await removeOldOptimizers(deps)
-  await removeOldOptimizers(deps)
+  await expireOptimizerStates(deps)
+  await expireOptimizerStates(deps)
   expect(kept()).toEqual([false, true])
   expect(existsSync(path.join(rows.folderOf(ids[0]!), 'adapter_model.safetensors'))).toBe(true)
 })
@@ -287,8 +287,8 @@ test('the ten newest steps keep their token statistics', async () => {
   const files: string[] = []
   for (let step = 1; step <= 13; step++) files.push(await rows.addStatistics(await rows.addCheckpoint(model, step)))
   const deps = { pool: database.pool, artifacts: createArtifactStore(root) }
-  await removeOldStatistics(deps)
-  await removeOldStatistics(deps)
+  await expireTokenStatistics(deps)
+  await expireTokenStatistics(deps)
   expect(files.map((file) => existsSync(file))).toEqual([...Array(3).fill(false), ...Array(10).fill(true)])
   const { rows: kept } = await database.pool.query<{ step: number }>(
     'SELECT step FROM training.checkpoints WHERE statistics_digest IS NOT NULL ORDER BY step',
@@ -330,6 +330,6 @@ test('payloads go as many days after their jobs as the entity keeps them', async
     await add(mine, 'team/shared', 1),
     await add(others, 'other/old', 400),
   ]
-  await removeOldPayloads({ pool: database.pool, artifacts: createArtifactStore(root) })
+  await expirePayloads({ pool: database.pool, artifacts: createArtifactStore(root) })
   expect(files.map((file) => existsSync(file))).toEqual([false, true, true, true, true])
 })

@@ -15,7 +15,7 @@ import { recordProgress } from '../../db/jobs/progress.ts'
 import { recordCheckpoint, recordEvents, recordRelease } from '../../db/jobs/reports.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import { createLogger } from '../../lib/log.ts'
-import { removeSpentProgress } from '../../operator/retention/expired.ts'
+import { expireProgress } from '../../operator/retention/files.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -112,7 +112,7 @@ describe('files of saved progress', () => {
     return () => rm(root, { recursive: true })
   })
   const folderOf = (...names: string[]) => path.join(root, 'progress', ...names)
-  const clean = () => removeSpentProgress({ pool: database.pool, artifacts: createArtifactStore(root) })
+  const clean = () => expireProgress({ pool: database.pool, artifacts: createArtifactStore(root) })
   const saveFiles = async (attempt: Attempt, at: number) => {
     const id = randomUUID()
     await mkdir(folderOf(attempt.jobId, id), { recursive: true })

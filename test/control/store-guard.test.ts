@@ -10,9 +10,8 @@ import { prepareAdminCommand } from '../../apiserver/accounts/admin/run.ts'
 import { readInstallation } from '../../db/store/installation.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
-import type { Context } from '../../operator/context.ts'
 import { StoreGuard } from '../../operator/gc/guard.ts'
-import { startUpkeep } from '../../operator/maintenance.ts'
+import { startMaintenance, type MaintenanceDeps } from '../../operator/maintenance.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { ModelRows } from '../support/model-rows.ts'
@@ -258,7 +257,7 @@ test('while a store is listed, what was deleted goes on being removed', async ()
   const listed = Promise.withResolvers<void>()
   const artifacts = listing(() => listed.promise)
   const deps = { pool: ours.pool, tracing: ours.pool, artifacts, log }
-  const stop = startUpkeep({ ...deps, traceDays: null } as Context, new StoreGuard(deps))
+  const stop = startMaintenance({ ...deps, traceDays: null } as MaintenanceDeps, new StoreGuard(deps))
   await eventually(() => expect(existsSync(saved)).toBe(false))
   listed.resolve()
   await stop()

@@ -23,8 +23,8 @@ import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
-import { eraseLateTraces, eraseTraces } from '../../operator/erasure/traces.ts'
-import { addTraceWeeks, applyTraceRetention } from '../../operator/retention/traces.ts'
+import { eraseTracesAgain, eraseTraces } from '../../operator/erasure/traces.ts'
+import { createTracePartitions, applyTraceRetention } from '../../operator/retention/traces.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { expectCountedTraces } from '../support/stored-bytes.ts'
 import { useStack } from '../support/stack.ts'
@@ -147,7 +147,7 @@ describe('retention', () => {
   })
 
   test('the coming weeks have their partitions', async () => {
-    await addTraceWeeks(context(null))
+    await createTracePartitions(context(null))
     const now = weekOf(newId())
     const wanted = [now, now + 1, now + 2, now + 3, now + 4].map((week) => `calls_w${week}`)
     expect(await listWeeks()).toEqual(expect.arrayContaining(wanted))
@@ -232,7 +232,7 @@ describe('the partition of a week', () => {
     const one = createTracePool(database.databaseUrl, log, 1)
     one.on('connect', (client) => client.on('notice', ({ message }) => notices.push(message ?? '')))
     await one.query('SET client_min_messages = debug1')
-    await addTraceWeeks({ ...context(null), tracing: one })
+    await createTracePartitions({ ...context(null), tracing: one })
     await one.end()
     expect(await listWeeks()).toContain(`calls_w${lastWeek()}`)
     expect(notices.join('\n')).toMatch(/default partition "calls_of_other_weeks" is implied by existing constraints/)
@@ -242,7 +242,7 @@ describe('the partition of a week', () => {
     const early = callOf(1, { id: idOf(lastDay()) })
     await makeProject('kept', null, [early])
     expect(await listWeeks()).not.toContain(`calls_w${lastWeek()}`)
-    await addTraceWeeks(context(null))
+    await createTracePartitions(context(null))
     expect(await listWeeks()).toContain(`calls_w${lastWeek()}`)
     expect(await listIds()).toEqual([early.id])
   })
@@ -253,11 +253,11 @@ describe('the partition of a week', () => {
     const client = await tracing.connect()
     await client.query('BEGIN')
     await client.query('UPDATE tracing.calls SET renamed = true')
-    await addTraceWeeks(context(null))
+    await createTracePartitions(context(null))
     expect(await listWeeks()).not.toContain(`calls_w${lastWeek()}`)
     await client.query('ROLLBACK')
     client.release()
-    await addTraceWeeks(context(null))
+    await createTracePartitions(context(null))
     expect(await listWeeks()).toContain(`calls_w${lastWeek()}`)
   })
 
@@ -268,7 +268,7 @@ describe('the partition of a week', () => {
     await tracing.query(`${table} ADD CONSTRAINT ${name} CHECK (week <> ${lastWeek()}) NOT VALID`)
     const written = [writer.write(project, [early]), writer.write(project, [{ id: early.id, end: early.end! }])]
     await delay(700)
-    await addTraceWeeks(context(null))
+    await createTracePartitions(context(null))
     await Promise.all(written)
     const { rows } = await tracing.query('SELECT tableoid::regclass::text AS name FROM tracing.calls')
     expect(rows).toEqual([{ name: `tracing.calls_w${lastWeek()}` }])
@@ -312,10 +312,10 @@ test('an erasure leaves nothing of a project, and all of the others', async () =
   expect((await tracing.query('SELECT FROM tracing.table_rows')).rowCount).toBe(0)
   // Whoever knew the number for longer than anybody should.
   await writer.write(project, calls())
-  await eraseLateTraces(context(null))
+  await eraseTracesAgain(context(null))
   expect(await listIds()).toHaveLength(4)
   await tracing.query("UPDATE tracing.projects SET erased_at = erased_at - interval '2 hours'")
-  await eraseLateTraces(context(null))
+  await eraseTracesAgain(context(null))
   expect(await listIds()).toHaveLength(2)
   expect(await listObjects()).toHaveLength(1)
   expect((await tracing.query('SELECT FROM tracing.projects')).rowCount).toBe(2)

@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import type { KubeAccess } from '../../lib/kube/access.ts'
+import type { KubeAccess } from '../../lib/kube/credentials.ts'
 
 interface StoredObject {
   metadata: { name: string; resourceVersion?: string; [field: string]: unknown }

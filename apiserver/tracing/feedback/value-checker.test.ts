@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { ThreadPool } from '../../threads/thread-pool.ts'
+import { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { ValueChecker } from './value-checker.ts'
 
 // A machine may be busy: only what never ends is given up soon.
@@ -95,16 +95,10 @@ test.each(quotes)('nothing of a schema runs as code: %j', async (text) => {
 })
 
 test('schemas run without the environment of the process', async () => {
-  const program =
-    'const { parentPort: p } = process.getBuiltinModule("node:worker_threads"); p.on("message", () => p.postMessage(Object.keys(process.env)))'
-  const threads = new ThreadPool({
-    program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
-    threads: 1,
-    threadsOfEntity: 1,
-    resourceLimits: {},
-    startTask: 0,
-  })
-  expect(await threads.ask({ task: 0, timeoutMs: 30_000 }, { key: 'team' })).toEqual([])
+  const code = 'export default { run: () => Object.keys(process.env) }'
+  const module = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+  const threads = new WorkerPool({ threads: 1, threadsPerKey: 1, resourceLimits: {} })
+  expect(await threads.run({ module, task: 0, timeoutMs: 30_000 }, { key: 'team' })).toEqual([])
 })
 
 test('what is too much at once is refused, and room is there again afterwards', async () => {

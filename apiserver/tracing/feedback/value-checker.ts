@@ -1,17 +1,18 @@
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { memoryPlan, toResourceLimits } from '../../accounts/limits/memory-plan.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { ThreadPool } from '../../threads/thread-pool.ts'
+import { Refusal } from '../../refusal.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
 
 // Schemas are people's own: patterns that never end, references in circles. A thread of its own can be ended.
-const plan = {
-  program: new URL('value-worker.ts', import.meta.url),
+const module = new URL('value-worker.ts', import.meta.url)
+const threads = {
   threads: memoryPlan.schemaThreads.threads,
-  threadsOfEntity: 1,
+  threadsPerKey: 1,
   resourceLimits: { ...toResourceLimits(memoryPlan.schemaThreads), stackSizeMb: 4 },
-  startTask: { schema: '{}', value: 'null' },
 }
 // People's schemas have some hundred characters, and take a millisecond. The rest of the time is for a machine that is busy.
 const defaultTimeoutMs = 1_000
@@ -22,7 +23,7 @@ const maxTasksPerEntity = 60
 
 /** Checks values by schemas that anybody may have written, in threads that are started when they are needed. */
 export class ValueChecker {
-  readonly #threads = new ThreadPool(plan)
+  readonly #threads = new WorkerPool(threads)
   readonly #timeoutMs: number
   readonly #places = new FairSemaphore({ permits: maxTasks, permitsPerKey: maxTasksPerEntity })
 
@@ -40,8 +41,8 @@ export class ValueChecker {
     const release = this.#places.tryAcquire(turn)
     if (!release) throw tooMany(turn.key)
     try {
-      const asked = { task, timeoutMs: this.#timeoutMs }
-      return (await this.#threads.ask<CheckTask, CheckOutcome>(asked, turn)) ?? 'bad schema'
+      const asked = { module, task, timeoutMs: this.#timeoutMs }
+      return (await this.#threads.run<CheckTask, CheckOutcome>(asked, turn)) ?? 'bad schema'
     } finally {
       release()
     }

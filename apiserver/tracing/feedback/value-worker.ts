@@ -1,6 +1,4 @@
-import { parentPort } from 'node:worker_threads'
-import { checkValue, type CheckTask } from './check-value.ts'
+import type { ThreadFunction } from '../../../lib/worker-threads/program.ts'
+import { checkValue, type CheckOutcome, type CheckTask } from './check-value.ts'
 
-const noTransfer: [] = []
-const port = parentPort!
-port.on('message', (task: CheckTask) => port.postMessage(checkValue(task), noTransfer))
+export default { run: checkValue } satisfies ThreadFunction<CheckTask, CheckOutcome>

@@ -2,7 +2,7 @@ import { setImmediate as nextEvents } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { digestValue } from '../digests.ts'
 import { parseValue } from '../../../lib/json/value.ts'
-import { openHeavyThreads } from '../../threads/heavy-threads.ts'
+import { openHeavyThreads } from '../../accounts/limits/heavy-threads.ts'
 import { inspectValue } from './inspect-value.ts'
 import { ValueInspector } from './value-inspector.ts'
 

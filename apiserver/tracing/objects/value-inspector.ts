@@ -1,10 +1,10 @@
 import type { Turn } from '../../accounts/limits/turn.ts'
-import type { HeavyTask } from '../../threads/heavy-worker.ts'
-import type { ThreadPool } from '../../threads/thread-pool.ts'
+import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { tooLarge, TraceRefusal } from '../refusals.ts'
 import { inspectValue, type GivenValue, type InspectedValue } from './inspect-value.ts'
-import type { InspectOutcome } from './inspect-task.ts'
+import type { InspectOutcome } from './inspect-worker.ts'
 
+const module = new URL('inspect-worker.ts', import.meta.url)
 // Done in some 20 ms, about what others may be kept waiting for.
 const inPlaceUpTo = 256 * 1024
 // The largest body takes some seconds on a core of its own.
@@ -12,9 +12,9 @@ const timeoutMs = 120_000
 
 /** Computes what is kept of values besides their texts; of large ones in threads, so that nobody else waits meanwhile. */
 export class ValueInspector {
-  readonly #threads: ThreadPool
+  readonly #threads: WorkerPool
 
-  constructor(heavy: ThreadPool) {
+  constructor(heavy: WorkerPool) {
     this.#threads = heavy
   }
 
@@ -25,8 +25,8 @@ export class ValueInspector {
    */
   async inspect({ val, builtinObjectClass }: GivenValue, turn: Turn): Promise<InspectedValue> {
     if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass })
-    const asked = { task: { inspect: { val, builtinObjectClass } }, timeoutMs }
-    const outcome = await this.#threads.ask<HeavyTask, InspectOutcome>(asked, turn)
+    const asked = { module, task: { val, builtinObjectClass }, timeoutMs }
+    const outcome = await this.#threads.run<GivenValue, InspectOutcome>(asked, turn)
     if (!outcome) throw tooLarge()
     if ('inspected' in outcome) return outcome.inspected
     throw new TraceRefusal(outcome.refused.status, outcome.refused.reason)

@@ -1,13 +1,15 @@
 import type { Turn } from '../../accounts/limits/turn.ts'
-import type { HeavyTask } from '../../threads/heavy-worker.ts'
-import type { ThreadPool } from '../../threads/thread-pool.ts'
+import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { tooLarge } from '../refusals.ts'
 import { type BuiltCall, buildCall, type SpanTask } from './build-call.ts'
 import { OtelFault } from './fault.ts'
 import { unpackCall } from './packed-call.ts'
-import type { PackedOutcome, SplitOutcome } from './span-tasks.ts'
+import type { PackedOutcome } from './build-worker.ts'
+import type { SplitOutcome } from './split-worker.ts'
 import { splitJson, type SplitRequest } from './split-json.ts'
 
+const buildModule = new URL('build-worker.ts', import.meta.url)
+const splitModule = new URL('split-worker.ts', import.meta.url)
 // Built, or gone through, in some ten milliseconds, whatever they hold.
 const inPlaceUpTo = 64 * 1024
 // The largest take some seconds on a core of its own.
@@ -15,9 +17,9 @@ const timeoutMs = 20_000
 
 /** Builds calls of spans; of large ones in threads, in which entities take turns, so that nobody else waits meanwhile. */
 export class SpanBuilder {
-  readonly #threads: ThreadPool
+  readonly #threads: WorkerPool
 
-  constructor(heavy: ThreadPool) {
+  constructor(heavy: WorkerPool) {
     this.#threads = heavy
   }
 
@@ -26,8 +28,9 @@ export class SpanBuilder {
     const { span, surroundings } = task
     // Without the rest of the request, which is in the same memory; and moved, so that there is no third copy.
     const bytes = new Uint8Array(span.bytes)
-    const asked = { task: { build: { span: { ...span, bytes }, surroundings } }, timeoutMs, transfer: [bytes.buffer] }
-    const outcome = await this.#threads.ask<HeavyTask, PackedOutcome>(asked, turn)
+    const moved = { span: { ...span, bytes }, surroundings }
+    const asked = { module: buildModule, task: moved, timeoutMs, transfer: [bytes.buffer] }
+    const outcome = await this.#threads.run<SpanTask, PackedOutcome>(asked, turn)
     if (!outcome) return { rejected: 'Rejected a span: it takes too much memory or time' }
     return 'call' in outcome ? { call: unpackCall(outcome.call) } : outcome
   }
@@ -40,8 +43,8 @@ export class SpanBuilder {
   async split(bytes: Buffer, entity: string): Promise<SplitRequest> {
     if (bytes.length <= inPlaceUpTo) return splitJson(bytes)
     const own = new Uint8Array(bytes)
-    const asked = { task: { split: own }, timeoutMs, transfer: [own.buffer] }
-    const outcome = await this.#threads.ask<HeavyTask, SplitOutcome>(asked, { key: entity })
+    const asked = { module: splitModule, task: own, timeoutMs, transfer: [own.buffer] }
+    const outcome = await this.#threads.run<Uint8Array, SplitOutcome>(asked, { key: entity })
     if (!outcome) throw tooLarge()
     if ('fault' in outcome) throw new OtelFault(outcome.fault)
     return outcome.split

@@ -1,6 +1,6 @@
 import { setImmediate as nextEvents } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openHeavyThreads } from '../../threads/heavy-threads.ts'
+import { openHeavyThreads } from '../../accounts/limits/heavy-threads.ts'
 import { readJsonSpans } from './json-spans.ts'
 import { SpanBuilder } from './span-builder.ts'
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextEvents } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { JsonText } from '../../../lib/json/json-text.ts'
-import { openHeavyThreads } from '../../threads/heavy-threads.ts'
+import { openHeavyThreads } from '../../accounts/limits/heavy-threads.ts'
 import { ValueInspector } from '../objects/value-inspector.ts'
 import { digestRows } from './digest-rows.ts'
 

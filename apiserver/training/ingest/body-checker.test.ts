@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openHeavyThreads } from '../../threads/heavy-threads.ts'
+import { openHeavyThreads } from '../../accounts/limits/heavy-threads.ts'
 import { BodyChecker } from './body-checker.ts'
 
 let folder: string

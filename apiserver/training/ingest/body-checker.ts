@@ -1,20 +1,25 @@
 import { readFile } from 'node:fs/promises'
+import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
+import { openSmallThread } from '../../accounts/limits/heavy-threads.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { openSmallThread } from '../../threads/heavy-threads.ts'
 import type { HeavyTask } from '../../threads/heavy-worker.ts'
 import type { ThreadPool } from '../../threads/thread-pool.ts'
+import { Refusal } from '../../refusal.ts'
 import { checkBody, readBytes, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
-import type { CheckOutcome, CheckTask } from './check-file.ts'
+import type { CheckOutcome, CheckTask } from './check-worker.ts'
 import type { BodyKind } from './shapes.ts'
 
+const module = new URL('check-worker.ts', import.meta.url)
 // Checked in a few milliseconds, less than a wait behind somebody's large body may take.
 const inPlaceUpToBytes = 256 * 1024
 // Checked in a fraction of a second: they do not wait for what takes many.
 const smallUpToBytes = 4 * 1024 * 1024
 // 256 MiB take some three seconds on a core of their own, and a minute beside much else; nothing takes this long.
 const timeoutMs = 600_000
+
 /** A body in a file, and whose turn its check is. */
 export interface BodyToCheck {
   file: string
@@ -28,10 +33,10 @@ export interface BodyToCheck {
  * small bodies have a thread of their own.
  */
 export class BodyChecker {
-  readonly #large: ThreadPool
+  readonly #large: WorkerPool
   readonly #small = openSmallThread()
 
-  constructor(heavy: ThreadPool) {
+  constructor(heavy: WorkerPool) {
     this.#large = heavy
   }
 
@@ -49,7 +54,7 @@ export class BodyChecker {
 
   async #ask(task: CheckTask, { size, turn }: Pick<BodyToCheck, 'size' | 'turn'>): Promise<CheckedBody | undefined> {
     const threads = size <= smallUpToBytes ? this.#small : this.#large
-    const outcome = await threads.ask<HeavyTask, CheckOutcome>({ task: { check: task }, timeoutMs }, turn)
+    const outcome = await threads.run<CheckTask, CheckOutcome>({ module, task, timeoutMs }, turn)
     // Only the thread has ended with it.
     if (!outcome)
       throw new HttpError(413, 'The body has too many parts to be taken in, or takes too long to be checked.')

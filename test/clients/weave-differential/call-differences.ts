@@ -1,4 +1,4 @@
-import type { Difference } from './differences.ts'
+import type { Difference } from './difference.ts'
 
 /** In writing and reading calls. */
 export const callDifferences: Difference[] = [

@@ -2,21 +2,18 @@ import { listOldOptimizers, listOldPayloads, markOptimizerRemoved } from '../../
 import { listOldStatistics, markStatisticsRemoved } from '../../db/checkpoints/token-statistics.ts'
 import { folderOf, keyOf, optimizerFile } from '../../artifacts/layout.ts'
 import { forgetProgress, listSpentProgress } from '../../db/jobs/progress.ts'
-import type { Context } from '../context.ts'
-import { removePayload } from '../deletion/files.ts'
+import { removePayload, type FileDeps } from '../deletion/files.ts'
 
-type Deps = Pick<Context, 'pool' | 'artifacts'>
-
-/** Removes the optimizer state of checkpoints that have a newer one beside them: only the next job of a model needs it. */
-export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<void> {
+/** Removes the optimizer states of all but a model's newest checkpoint: only the model's next job reads it. */
+export async function expireOptimizerStates({ pool, artifacts }: FileDeps): Promise<void> {
   for (const id of await listOldOptimizers(pool)) {
     await artifacts.remove(`${keyOf('checkpoint', { checkpoint: id })}/${optimizerFile}`)
     await markOptimizerRemoved(pool, id)
   }
 }
 
-/** Removes the token statistics of all but a model's newest steps; the pushes that were told with them stay. */
-export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<void> {
+/** Removes the token statistics of all but a model's newest steps. The pushes that were reported with them stay. */
+export async function expireTokenStatistics({ pool, artifacts }: FileDeps): Promise<void> {
   for (let old = await listOldStatistics(pool); old.length > 0; old = await listOldStatistics(pool)) {
     for (const id of old) {
       await artifacts.remove(keyOf('statistics', { checkpoint: id }))
@@ -25,15 +22,15 @@ export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<vo
   }
 }
 
-/** Removes the payloads of jobs that were over for as many days as their entity keeps them. */
-export async function removeOldPayloads({ pool, artifacts }: Deps): Promise<void> {
+/** Removes the payloads of jobs that ended as many days ago as their entity keeps payloads. */
+export async function expirePayloads({ pool, artifacts }: FileDeps): Promise<void> {
   for (const uri of await listOldPayloads(pool)) {
     await removePayload({ pool, artifacts }, uri, (connection) => listOldPayloads(connection, uri))
   }
 }
 
-/** Removes what jobs have saved of their progress when they are trained or over, and what they have saved anew. */
-export async function removeSpentProgress({ pool, artifacts }: Deps): Promise<void> {
+/** Removes the saved progress of jobs that are trained or have ended, and each save that has a newer one. */
+export async function expireProgress({ pool, artifacts }: FileDeps): Promise<void> {
   for (const { jobId, ids, all } of await listSpentProgress(pool)) {
     const saves = ids.map((save) => keyOf('progress', { job: jobId, save }))
     for (const folder of all ? [folderOf('progress', { job: jobId })] : saves) await artifacts.removeAll(folder)

@@ -1,0 +1,69 @@
+import { listen } from '../db/listen.ts'
+import { outboxChannel } from '../db/webhooks/outbox.ts'
+import type { Logger } from '../lib/log.ts'
+import { channels, type Controllers } from './controllers.ts'
+import type { StoreGuard } from './gc/guard.ts'
+import { startMaintenance, type MaintenanceDeps } from './maintenance.ts'
+import { startResync, type ResyncDeps } from './resync.ts'
+import type { Watches } from './watches.ts'
+import type { WebhookDeliverer } from './webhooks/deliverer.ts'
+
+interface Deps {
+  databaseUrl: string
+  watches: Watches
+  controllers: Controllers
+  webhooks: WebhookDeliverer
+  resync: ResyncDeps
+  maintenance: MaintenanceDeps
+  guard: StoreGuard
+  log: Logger
+}
+
+/** Everything that only the replica with the lease does. */
+export class LeaderTasks {
+  readonly #deps: Deps
+  #isLeading = false
+  #stops: (() => Promise<void>)[] = []
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  get isLeading(): boolean {
+    return this.#isLeading
+  }
+
+  /** Call it once, with the lease held. */
+  async start(): Promise<void> {
+    const { watches, controllers, webhooks, resync, maintenance, guard } = this.#deps
+    await watches.start((kind, object) => {
+      if (this.#isLeading) controllers.onChange(kind, object)
+    })
+    this.#isLeading = true
+    controllers.addAll()
+    const listener = this.#listen()
+    webhooks.start()
+    this.#stops = [
+      startResync(resync, controllers),
+      startMaintenance(maintenance, guard),
+      () => listener.close(),
+      () => webhooks.close(),
+    ]
+  }
+
+  /** Resolves when nothing is under way any more, so that another replica may take the lease. */
+  async close(): Promise<void> {
+    this.#isLeading = false
+    await Promise.all(this.#stops.map((stop) => stop()))
+    await this.#deps.controllers.close()
+    await this.#deps.watches.stop()
+  }
+
+  #listen() {
+    const { databaseUrl, controllers, webhooks, log } = this.#deps
+    const onNotify = (channel: string, id: string) =>
+      channel === outboxChannel ? webhooks.wake() : controllers.onNotify(channel, id)
+    const handlers = { onNotify, onConnect: () => controllers.addAll() }
+    return listen(databaseUrl, [...Object.values(channels), outboxChannel], handlers, log)
+  }
+}

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { databaseSteps, storeSteps } from './maintenance.ts'
+
+const root = path.dirname(import.meta.dirname)
+const page = readFileSync(path.join(root, 'docs/maintenance.md'), 'utf8')
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
+  .map(([, step = '', word = '', often = '', , , where = '']) => ({ step, word, often, where }))
+
+const words = ['deletion', 'erasure', 'gc', 'retention']
+const frequent = Object.keys({ ...databaseSteps.frequent, ...storeSteps.frequent })
+const hourly = Object.keys({ ...databaseSteps.hourly, ...storeSteps.hourly })
+
+test('the page has a row for each step that removes something, and for no other', () => {
+  const removing = [...frequent, ...hourly, 'sweepGarbage'].filter((step) => step !== 'createTracePartitions')
+  expect([...new Set(rows.map(({ step }) => step))].sort()).toEqual(removing.sort())
+  expect(page).toContain('`createTracePartitions`')
+})
+
+test.each(rows)(
+  '$step has one of the four words, its pause, and a place that exists',
+  ({ step, word, often, where }) => {
+    expect(words).toContain(word)
+    expect(often).toMatch(frequent.includes(step) ? /^2 s/ : /^1 h$/)
+    expect(existsSync(path.join(root, where))).toBe(true)
+  },
+)
+
+test('the page names each removing step that goes on while the store is not ours', () => {
+  const [, section = ''] = page.split('## When nothing is removed')
+  const named = (section.split('## Audit')[0] ?? '').match(/(?<=`)\w+(?=`)/g) ?? []
+  const steps = Object.keys({ ...databaseSteps.frequent, ...databaseSteps.hourly })
+  expect(named.sort()).toEqual(steps.filter((step) => step !== 'createTracePartitions').sort())
+})

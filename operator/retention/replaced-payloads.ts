@@ -1,0 +1,34 @@
+import { whileUnheld } from '../../db/store/held-keys.ts'
+import {
+  forgetReplaced,
+  isPayloadUsed,
+  listReplaced,
+  putOffReplaced,
+  type ReplacedPayload,
+} from '../../db/retention/traces.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import type { Pool } from '../../db/pool.ts'
+
+interface Deps {
+  tracing: Pool
+  artifacts: ArtifactStore
+}
+
+/**
+ * Removes objects that newer payloads have replaced for so long, or whose calls were removed. Answers how many objects it
+ * looked at. An object that is used again stays, and so does one that a request is writing at the moment.
+ */
+export async function expireReplacedPayloads(deps: Deps, which: { seconds: number; limit: number }): Promise<number> {
+  const replaced = await listReplaced(deps.tracing, which)
+  for (const payload of replaced) await expireOne(deps, payload)
+  return replaced.length
+}
+
+async function expireOne({ tracing, artifacts }: Deps, payload: ReplacedPayload): Promise<void> {
+  const isDone = await whileUnheld({ pool: tracing, schema: 'tracing' }, payload.key, async (connection) => {
+    if (!(await isPayloadUsed(connection, payload))) await artifacts.remove(payload.key)
+    await forgetReplaced(connection, payload)
+    return true
+  })
+  if (!isDone) await putOffReplaced(tracing, payload)
+}

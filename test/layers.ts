@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+
+const root = path.dirname(import.meta.dirname)
+const importPattern = /(?:\bfrom|\bimport\(?|new URL\()\s*['"](\.{1,2}\/[^'"]+)['"]/g
+
+/**
+ * The layers of each folder, from top to bottom. A unit is a file or folder in it. Files import, types included, from their
+ * own unit and from units of lower layers, never from the same layer or from a higher one.
+ */
+const layers: Record<string, readonly (readonly string[])[]> = {
+  '.': [['test'], ['local'], ['apiserver', 'operator'], ['artifacts'], ['crds', 'db'], ['lib', 'artifacts/layout.ts']],
+  artifacts: [['inputs'], ['store'], ['layout.ts']],
+  operator: [
+    ['main.ts'],
+    ['leader-tasks.ts'],
+    ['maintenance.ts', 'resync.ts'],
+    ['controllers.ts', 'missing-resources.ts'],
+    ['config.ts', 'health.ts', 'watches.ts'],
+    ['erasure', 'model', 'retention', 'status-server', 'training-job', 'webhooks'],
+    ['base-model', 'deletion', 'gc'],
+    ['component-pods.ts', 'conditions.ts'],
+  ],
+  apiserver: [
+    ['main.ts'],
+    ['app.ts', 'server.ts'],
+    ['deps.ts'],
+    ['health', 'openapi', 'tracing', 'training'],
+    ['inference'],
+    ['kube.ts'],
+    ['config.ts'],
+    ['accounts'],
+    ['http'],
+    ['middleware'],
+    ['validation'],
+    ['refusal.ts'],
+  ],
+}
+
+/** Known imports of higher layers, as `FOLDER: UNIT -> UNIT`. Remove a line when its last import is gone. */
+const exceptions: readonly string[] = [
+  'apiserver: accounts -> deps.ts',
+  'apiserver: health -> deps.ts',
+  'apiserver: http -> deps.ts',
+  'apiserver: inference -> deps.ts',
+  'apiserver: middleware -> accounts',
+  'apiserver: middleware -> deps.ts',
+  'apiserver: tracing -> deps.ts',
+  'apiserver: training -> deps.ts',
+  'apiserver: training -> tracing',
+]
+
+interface Import {
+  from: string
+  to: string
+}
+
+/** The relative imports of the production code. Tests import what they test. */
+function listImports(): Import[] {
+  const { stdout } = spawnSync('git', ['ls-files', '*.ts', '*.mjs'], { cwd: root, encoding: 'utf8' })
+  const files = stdout.trim().split('\n')
+  return files
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((from) =>
+      [...readFileSync(path.join(root, from), 'utf8').matchAll(importPattern)].map(([, target]) => ({
+        from,
+        to: path.posix.join(path.posix.dirname(from), target!),
+      })),
+    )
+}
+
+/** What is wrong with an import, by the layers of one folder: `UNIT -> UNIT`, or a unit that has no layer. */
+function judgeImport(folder: string, { from, to }: Import): string | undefined {
+  const [unit, target] = [from, to].map((file) => findUnit(folder, file))
+  if (unit === undefined || target === undefined || unit === target) return undefined
+  const [layer, targetLayer] = [unit, target].map((name) => layers[folder]!.findIndex((units) => units.includes(name)))
+  if (layer === -1 || targetLayer === -1) return `${layer === -1 ? unit : target} has no layer in test/layers.ts`
+  return layer! < targetLayer! ? undefined : `${unit} -> ${target}`
+}
+
+/** The unit of a file below a folder: the longest that is declared. Files at the root of the repository have none. */
+function findUnit(folder: string, file: string): string | undefined {
+  const relative = path.posix.relative(folder, file)
+  const [first, ...rest] = relative.split('/')
+  if (first === '..' || (folder === '.' && rest.length === 0)) return undefined
+  const declared = layers[folder]!.flat().filter((unit) => relative === unit || relative.startsWith(`${unit}/`))
+  return declared.toSorted((a, b) => b.length - a.length)[0] ?? first
+}
+
+const used = new Set<string>()
+const faults = listImports().flatMap((each) =>
+  Object.keys(layers).flatMap((folder) => {
+    const fault = judgeImport(folder, each)
+    if (fault === undefined) return []
+    const exception = `${folder}: ${fault}`
+    if (!exceptions.includes(exception)) return [`${each.from} imports ${each.to}: ${exception} (test/layers.ts)`]
+    used.add(exception)
+    return []
+  }),
+)
+const unused = exceptions.filter((exception) => !used.has(exception))
+for (const fault of faults) console.log(fault)
+for (const exception of unused) console.log(`test/layers.ts: no import needs the exception "${exception}"; remove it`)
+process.exitCode = faults.length + unused.length > 0 ? 1 : 0
