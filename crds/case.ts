@@ -12,8 +12,3 @@ export function snakeCase(name: string): string {
 export function pascalCase(name: string): string {
   return camelCase(`_${name}`)
 }
-
-/** Renames the keys of a flat object; values stay as they are. */
-export function mapKeys(object: Record<string, unknown>, rename: (key: string) => string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [rename(key), value]))
-}

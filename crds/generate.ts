@@ -2,9 +2,11 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 import { parse } from 'yaml'
+import { generateSettings } from './training-settings/generate.ts'
 
 /**
- * Makes what derives from the CRD YAML: the TypeScript types (generated.ts) and the chart's copies.
+ * Makes what derives from training-settings/settings.yaml (see there) and from the CRD YAML: the TypeScript types
+ * (generated.ts) and the chart's copies.
  * `--check` writes nothing and exits 1 when one of them is stale.
  */
 const folder = import.meta.dirname
@@ -31,11 +33,12 @@ interface CustomResourceDefinition {
 }
 
 async function generateFiles(): Promise<Map<string, string>> {
-  const files = new Map<string, string>()
+  const files = await generateSettings()
   let types = banner + '\n' + metadata
   const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).toSorted()
   for (const name of names) {
-    const yaml = await readFile(path.join(folder, name), 'utf8')
+    const file = path.join(folder, name)
+    const yaml = files.get(file) ?? (await readFile(file, 'utf8'))
     files.set(path.join(chartFolder, name), yaml)
     types += '\n' + (await generateType(parse(yaml) as CustomResourceDefinition))
   }

@@ -324,62 +324,77 @@ export interface TrainingJob {
      * Settings of the method; an absent one has its default.
      */
     config?: {
+      /**
+       * RL: Above 0 it weakens negative advantages, below 0 positive ones. Default: 0.
+       */
+      advantageBalance?: number
+      /**
+       * RL: How far below 1 the importance ratio is clipped. Default: 1 (0.2 with `ppo`).
+       */
+      epsilon?: number
+      /**
+       * RL: How far above 1 the importance ratio is clipped. Default: 4 (that of `epsilon` with `ppo`).
+       */
+      epsilonHigh?: number
+      /**
+       * RL: Whose importance ratio a token has: its own, its sequence's (the exponential of the mean difference of log-probabilities), the average of both, or their geometric average. Default: token.
+       */
+      importanceSamplingLevel?: 'token' | 'sequence' | 'average' | 'geometric_average'
+      /**
+       * RL: This times the difference between a token's new and old log-probability is subtracted from its advantage; nothing when absent.
+       */
+      kimiK2Tau?: number
+      /**
+       * The learning rate of AdamW. Default: 5e-6 (RL), 5e-5 (SFT).
+       */
       learningRate?: number
       /**
-       * SFT, instead of learningRate; one for each batch, what is left over is ignored.
+       * SFT, instead of `learningRate`: A list has a rate for each batch; rates beyond the last batch are ignored.
        *
        * @minItems 1
        * @maxItems 20000
        */
       learningRates?: number[]
       /**
-       * SFT: rows of a batch.
-       */
-      batchSize?: number
-      /**
-       * Above 0 it weakens negative advantages, below 0 positive ones.
-       */
-      advantageBalance?: number
-      /**
-       * How far below 1 the importance ratio is clipped.
-       */
-      epsilon?: number
-      /**
-       * How far above 1 the importance ratio is clipped.
-       */
-      epsilonHigh?: number
-      importanceSamplingLevel?: 'token' | 'sequence' | 'average' | 'geometric_average'
-      kimiK2Tau?: number
-      /**
-       * Leave out tokens whose ratio would be clipped.
+       * RL: Leave out tokens whose ratio would be clipped. Default: false.
        */
       maskProbRatio?: boolean
+      /**
+       * RL: The highest importance ratio of a token, whatever the sign of its advantage; unbounded when absent.
+       */
       maxNegativeAdvantageImportanceSamplingWeight?: number
       /**
-       * The clipped PPO loss instead of CISPO.
+       * RL: The clipped PPO loss instead of CISPO. Default: false.
        */
       ppo?: boolean
+      /**
+       * RL: Compute the old log-probabilities with the trainer before the first step, instead of using the sampled ones. Default: false.
+       */
       precalculateLogprobs?: boolean
       /**
-       * Divide advantages by the standard deviation of their group.
+       * RL: Divide advantages by the standard deviation of their group. Default: true.
        */
       scaleRewards?: boolean
       /**
-       * How strongly the model is held near the reference; not at all when absent.
+       * RL: Train answers that came without log-probabilities too, as if the model itself had just sampled them. Otherwise they are left out. Default: false.
+       */
+      allowTrainingWithoutLogprobs?: boolean
+      /**
+       * RL: How strongly the model is held near the reference. A token loses this much advantage for each nat by which the model has made it likelier than the reference does, relative to the mean of its step. The metric is `kl_policy_ref`. Default: 0.
        */
       klPenaltyCoef?: number
       /**
-       * The model's step that is the reference; the base model when absent or 0.
+       * RL: The model's step that is the reference; the base model when absent or 0.
        */
       klPenaltyReferenceStep?: number
       /**
-       * The highest weight of a token for the difference between who sampled it and who trains it.
+       * RL: Weigh each token by the ratio of its probabilities in the trainer and in the sampler, at most by this; no weights when absent.
        */
       truncatedImportanceSampling?: number
       /**
-       * Train answers that came without log-probabilities too, as if the model itself had just sampled them.
+       * SFT: How many rows a batch has. Default: 2.
        */
-      allowTrainingWithoutLogprobs?: boolean
+      batchSize?: number
     }
     /**
      * What happens after failures that are not the user's.

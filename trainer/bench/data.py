@@ -10,7 +10,7 @@ from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step as build_rl_step
 from trainyard_trainer.sft.batches import SftSteps
-from trainyard_trainer.sft.config import SftConfig
+from trainyard_trainer.sft.settings import SftConfig
 
 VOCABULARY = 1024
 LEARNING_RATE = 1e-3

@@ -11,14 +11,15 @@ import torch
 from art.loss import loss_fn
 
 from trainyard_trainer.rl.advantages import Sample
-from trainyard_trainer.rl.config import LEVELS, RlConfig, parse_config
+from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.loss import compute_losses
 from trainyard_trainer.rl.objective import build_batch, build_step
+from trainyard_trainer.rl.settings import IMPORTANCE_SAMPLING_LEVELS, RlConfig
 
 SPREADS = {"epsilon": [0.1, 0.3, 0.9], "epsilon_high": [0.2, 0.5, 3.0]}
 CHOICES = {
     "ppo": [True, False],
-    "importance_sampling_level": list(LEVELS),
+    "importance_sampling_level": list(IMPORTANCE_SAMPLING_LEVELS),
     "mask_prob_ratio": [True, False],
     "max_negative_advantage_importance_sampling_weight": [0.8, 1.5],
     "kimi_k2_tau": [0.05, 1.0],
@@ -30,7 +31,7 @@ EACH = [
     {"ppo": True},
     *({name: value} for name, values in (SPREADS | CHOICES).items() for value in values),
     *({name: value, "ppo": True} for name, values in SPREADS.items() for value in values),
-    *({"importance_sampling_level": level, "ppo": True} for level in LEVELS),
+    *({"importance_sampling_level": level, "ppo": True} for level in IMPORTANCE_SAMPLING_LEVELS),
 ]
 
 

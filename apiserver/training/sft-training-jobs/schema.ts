@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
+<<<<<<< HEAD
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 const rate = Type.Number({ minimum: 0, maximum: 1 })
@@ -25,6 +26,10 @@ const sftConfigSchema = Type.Object(
 
 /** Their wire names. */
 export const sftSettings: readonly string[] = Object.keys(sftConfigSchema.properties)
+=======
+import { nullable } from '../../validation/nullable.ts'
+import { sftConfigSchema } from '../settings/generated.ts'
+>>>>>>> settings14
 
 /** POST /v1/preview/sft-training-jobs. */
 export const sftJobCreateSchema = Type.Object({
@@ -36,9 +41,3 @@ export const sftJobCreateSchema = Type.Object({
 })
 
 export type SftJobCreate = Static<typeof sftJobCreateSchema>
-export type SftConfig = Static<typeof sftConfigSchema>
-
-/** The settings that were really given: an explicit null counts as absent, because defaults must apply to it. */
-export function pickGivenSftConfig(config: SftConfig | null | undefined): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(config ?? {}).filter(([, value]) => value !== null && value !== undefined))
-}

@@ -5,10 +5,12 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { unprocessable } from '../../../lib/http/http-error.ts'
 import { getModel } from '../models/service.ts'
+import { sftSettings } from '../settings/generated.ts'
+import { pickGiven } from '../settings/given.ts'
 import { admitJob } from '../training-jobs/admit.ts'
 import { requireRightPlace } from '../training-jobs/right-place.ts'
 import { warnOfIgnoredSettings } from './ignored-settings.ts'
-import { pickGivenSftConfig, sftSettings, type SftJobCreate } from './schema.ts'
+import type { SftJobCreate } from './schema.ts'
 
 /**
  * Takes an SFT job in. An uploaded data set is pinned to its file at once; what lies elsewhere is only checked here, and
@@ -31,7 +33,7 @@ export async function createSftJob(
     caller,
     model,
     method: 'SFT' as const,
-    config: pickGivenSftConfig(body.config),
+    config: pickGiven(body.config),
     trainingDataUrl: body.training_data_url,
     experimentalConfig: experimentalConfig ?? null,
     inputBytes: null,

@@ -8,7 +8,8 @@ import { admitJob } from './admit.ts'
 import { requireReferenceStep } from './reference-step.ts'
 import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
 import { requireRightPlace } from './right-place.ts'
-import { pickGivenConfig, requirePossibleConfig, rlSettings, type RlConfig } from './rl-config.ts'
+import { rlSettings } from '../settings/generated.ts'
+import { pickGivenConfig, requirePossibleConfig, type RlConfig } from './rl-config.ts'
 
 /** What a checked body of an RL job says beside its trajectories. */
 interface RlJobMembers {

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 import { Type, type Static } from 'typebox'
 import { unprocessable } from '../../../lib/http/http-error.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
@@ -35,23 +36,32 @@ export const rlConfigSchema = Type.Object(
 
 /** Their wire names. */
 export const rlSettings: readonly string[] = Object.keys(rlConfigSchema.properties)
+=======
+import type { Static } from 'typebox'
+import { unprocessable } from '../../refusal.ts'
+import { rlAliases, type rlConfigSchema } from '../settings/generated.ts'
+import { pickGiven } from '../settings/given.ts'
+>>>>>>> settings14
 
 export type RlConfig = Static<typeof rlConfigSchema>
 
-/**
- * The settings that were really given, under their wire names: an explicit null counts as absent, because defaults
- * must apply to it.
- */
+/** The settings that were really given, under their wire names. */
 export function pickGivenConfig(config: RlConfig | null | undefined): Record<string, unknown> {
-  const { modelfamily_k2_tau: tau, ...rest } = config ?? {}
-  const named = { ...rest, kimi_k2_tau: rest.kimi_k2_tau ?? tau }
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null && value !== undefined))
+  const given = pickGiven(config)
+  for (const [alias, name] of Object.entries(rlAliases)) {
+    const { [alias]: value } = given
+    delete given[alias]
+    if (value !== undefined) given[name] ??= value
+  }
+  return given
 }
 
 /** @throws {HttpError} 422 for settings that contradict each other: all that the shape does not tell */
 export function requirePossibleConfig(config: RlConfig | null | undefined): void {
-  const { kimi_k2_tau: tau, modelfamily_k2_tau: sameTau } = config ?? {}
-  if (tau == null || sameTau == null || tau === sameTau) return
-  const msg = 'Value error, another name of kimi_k2_tau, which is given with another value'
-  throw unprocessable({ loc: ['body', 'experimental_config', 'modelfamily_k2_tau'], msg, type: 'value_error' })
+  const given = pickGiven(config)
+  for (const [alias, name] of Object.entries(rlAliases)) {
+    if (given[alias] === undefined || given[name] === undefined || given[alias] === given[name]) continue
+    const msg = `Value error, another name of ${name}, which is given with another value`
+    throw unprocessable({ loc: ['body', 'experimental_config', alias], msg, type: 'value_error' })
+  }
 }

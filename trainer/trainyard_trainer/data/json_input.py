@@ -42,10 +42,6 @@ def is_number(value: object) -> TypeGuard[int | float]:
         return False
 
 
-def is_learning_rate(value: object) -> bool:
-    return is_number(value) and 0 <= value <= 1
-
-
 def require_object(value: object, where: str) -> dict:
     if not isinstance(value, dict):
         raise InvalidInput(f"{where} must be an object.")

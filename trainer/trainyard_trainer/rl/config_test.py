@@ -1,7 +1,8 @@
 import pytest
 
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.rl.config import RlConfig, parse_config
+from trainyard_trainer.rl.config import parse_config
+from trainyard_trainer.rl.settings import RlConfig
 
 
 def test_nulls_and_unknown_names_leave_the_defaults():

@@ -7,12 +7,13 @@ from trainyard_trainer.compute.rows.step import Numbers
 from trainyard_trainer.data.payload import Group, parse_payload
 from trainyard_trainer.job import Job
 from trainyard_trainer.rl.advantages import Sample, normalize_samples
-from trainyard_trainer.rl.config import RlConfig, parse_config
+from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.job_warnings import Outcome, find_warnings
 from trainyard_trainer.rl.objective import build_step
 from trainyard_trainer.rl.packing import pack_sequences
 from trainyard_trainer.rl.samples import build_samples, separate_long
 from trainyard_trainer.rl.scoring import score_samples
+from trainyard_trainer.rl.settings import RlConfig
 from trainyard_trainer.rl.statistics import record_dropped, record_step
 from trainyard_trainer.session import open_session
 

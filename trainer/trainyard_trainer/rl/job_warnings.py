@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from trainyard_trainer.data.json_input import is_choice
 from trainyard_trainer.data.payload import Group, Trajectory
 from trainyard_trainer.reports.job_warnings import JobWarning, describe_share, head_warnings
-from trainyard_trainer.rl.config import RlConfig
+from trainyard_trainer.rl.settings import RlConfig
 from trainyard_trainer.tokens.history import is_answer
 from trainyard_trainer.tokens.sampled import has_logprobs
 

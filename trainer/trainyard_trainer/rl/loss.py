@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from trainyard_trainer.rl.advantages import TINY
-from trainyard_trainer.rl.config import RlConfig
+from trainyard_trainer.rl.settings import RlConfig
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ import math
 import pytest
 import torch
 
-from trainyard_trainer.rl.config import LEVELS, RlConfig, parse_config
+from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.loss import TokenBatch, compute_losses, count_divisor
+from trainyard_trainer.rl.settings import IMPORTANCE_SAMPLING_LEVELS, RlConfig
 
 # Two samples, of three and of two trained tokens.
 NEW = [[-0.5, -1.0, -2.0], [-0.1, -3.0]]
@@ -72,7 +73,7 @@ def reckon_ratio(config: RlConfig, token: float, sequence: float) -> float:
     return ratio if inside or not config.mask_prob_ratio else 0.0
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", IMPORTANCE_SAMPLING_LEVELS)
 @pytest.mark.parametrize("ppo", [False, True])
 def test_every_setting_against_plain_arithmetic(level, ppo):
     for masked, largest, tau, epsilon in itertools.product(
@@ -101,7 +102,7 @@ def test_the_default_by_hand():
 @pytest.mark.parametrize("ppo", [False, True])
 @pytest.mark.parametrize("precalculated", [False, True])
 def test_the_extras_against_plain_arithmetic(ppo, precalculated):
-    for coefficient, bound, level in itertools.product([0.0, 0.3], [None, 0.8], LEVELS):
+    for coefficient, bound, level in itertools.product([0.0, 0.3], [None, 0.8], IMPORTANCE_SAMPLING_LEVELS):
         config = parse_config(
             {
                 "ppo": ppo,

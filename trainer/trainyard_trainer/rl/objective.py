@@ -9,8 +9,8 @@ from torch import Tensor
 
 from trainyard_trainer.compute.rows.step import Measured, Numbers, Step
 from trainyard_trainer.rl.advantages import Sample
-from trainyard_trainer.rl.config import RlConfig
 from trainyard_trainer.rl.loss import TokenBatch, TokenLosses, compute_losses, count_divisor
+from trainyard_trainer.rl.settings import RlConfig
 from trainyard_trainer.statistics.tokens import CLIPPED_HIGH, CLIPPED_LOW, MASKED
 
 # Bounds of a difference of log-probabilities, in nats, in the estimate of the divergence: no sum of it overflows.

@@ -7,7 +7,7 @@ from trainyard_trainer.compute.rows.example import make_example
 from trainyard_trainer.data.payload import Group, Trajectory
 from trainyard_trainer.job import Job
 from trainyard_trainer.rl.advantages import Sample, compute_advantages, weigh_trajectory
-from trainyard_trainer.rl.config import RlConfig
+from trainyard_trainer.rl.settings import RlConfig
 from trainyard_trainer.tokens.history import TokenizedHistory, tokenize_history
 
 

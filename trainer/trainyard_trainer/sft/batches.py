@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from trainyard_trainer.compute.rows.example import Example
 from trainyard_trainer.compute.rows.step import Step
-from trainyard_trainer.sft.config import SftConfig
+from trainyard_trainer.sft.config import list_rates
 from trainyard_trainer.sft.objective import SftObjective
+from trainyard_trainer.sft.settings import SftConfig
 from trainyard_trainer.sft.spooled_rows import SpooledRows
 
 
@@ -19,7 +20,7 @@ class SftSteps:
     def __init__(self, rows: Sequence[Example] | SpooledRows, config: SftConfig, max_length: int) -> None:
         self.rows = rows
         self.batch_size = config.batch_size
-        self.rates = config.list_rates(-(-len(rows) // config.batch_size))
+        self.rates = list_rates(config, -(-len(rows) // config.batch_size))
         self.max_length = max_length
         self.latest: tuple[int, Step] | None = None
 

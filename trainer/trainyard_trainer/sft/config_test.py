@@ -1,7 +1,8 @@
 import pytest
 
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.sft.config import SftConfig, parse_sft_config
+from trainyard_trainer.sft.config import list_rates, parse_sft_config
+from trainyard_trainer.sft.settings import SftConfig
 
 
 @pytest.mark.parametrize(
@@ -18,10 +19,10 @@ def test_settings_and_their_defaults(given, config):
 
 
 def test_the_rates_of_batches():
-    assert SftConfig(2, 1e-4).list_rates(3) == [1e-4] * 3
-    assert SftConfig(2, [0.3, 0.2, 0.1]).list_rates(2) == [0.3, 0.2]
+    assert list_rates(SftConfig(2, 1e-4), 3) == [1e-4] * 3
+    assert list_rates(SftConfig(2, [0.3, 0.2, 0.1]), 2) == [0.3, 0.2]
     with pytest.raises(InvalidInput, match="has 2 rates, but the training data makes 3 batches") as caught:
-        SftConfig(2, [0.3, 0.2]).list_rates(3)
+        list_rates(SftConfig(2, [0.3, 0.2]), 3)
     assert caught.value.reason == "TooFewLearningRates"
 
 

@@ -1,0 +1,158 @@
+// Generated from crds/training-settings/settings.yaml by "npm run gen": do not edit.
+import { Type } from 'typebox'
+import { nullable } from '../../validation/nullable.ts'
+
+/** Settings of RL. Unknown keys may only be null. */
+export const rlConfigSchema = Type.Object(
+  {
+    advantage_balance: Type.Optional(
+      nullable(
+        Type.Number({
+          description: 'Above 0 it weakens negative advantages, below 0 positive ones. Default: 0.',
+          minimum: -1,
+          maximum: 1,
+        }),
+      ),
+    ),
+    epsilon: Type.Optional(
+      nullable(
+        Type.Number({
+          description: 'How far below 1 the importance ratio is clipped. Default: 1 (0.2 with `ppo`).',
+          minimum: 0,
+          maximum: 1000000,
+        }),
+      ),
+    ),
+    epsilon_high: Type.Optional(
+      nullable(
+        Type.Number({
+          description: 'How far above 1 the importance ratio is clipped. Default: 4 (that of `epsilon` with `ppo`).',
+          minimum: 0,
+          maximum: 1000000,
+        }),
+      ),
+    ),
+    importance_sampling_level: Type.Optional(
+      nullable(
+        Type.Enum(['token', 'sequence', 'average', 'geometric_average'], {
+          description:
+            "Whose importance ratio a token has: its own, its sequence's (the exponential of the mean difference of log-probabilities), the average of both, or their geometric average. Default: token.",
+        }),
+      ),
+    ),
+    kimi_k2_tau: Type.Optional(
+      nullable(
+        Type.Number({
+          description:
+            "This times the difference between a token's new and old log-probability is subtracted from its advantage; nothing when absent.",
+          minimum: 0,
+          maximum: 1000000,
+        }),
+      ),
+    ),
+    modelfamily_k2_tau: Type.Optional(
+      nullable(Type.Number({ description: 'Another name of `kimi_k2_tau`.', minimum: 0, maximum: 1000000 })),
+    ),
+    learning_rate: Type.Optional(
+      nullable(Type.Number({ description: 'The learning rate of AdamW. Default: 5e-6.', minimum: 0, maximum: 1 })),
+    ),
+    mask_prob_ratio: Type.Optional(
+      nullable(Type.Boolean({ description: 'Leave out tokens whose ratio would be clipped. Default: false.' })),
+    ),
+    max_negative_advantage_importance_sampling_weight: Type.Optional(
+      nullable(
+        Type.Number({
+          description:
+            'The highest importance ratio of a token, whatever the sign of its advantage; unbounded when absent.',
+          minimum: 0,
+          maximum: 1000000,
+        }),
+      ),
+    ),
+    ppo: Type.Optional(
+      nullable(Type.Boolean({ description: 'The clipped PPO loss instead of CISPO. Default: false.' })),
+    ),
+    precalculate_logprobs: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description:
+            'Compute the old log-probabilities with the trainer before the first step, instead of using the sampled ones. Default: false.',
+        }),
+      ),
+    ),
+    scale_rewards: Type.Optional(
+      nullable(
+        Type.Boolean({ description: 'Divide advantages by the standard deviation of their group. Default: true.' }),
+      ),
+    ),
+    allow_training_without_logprobs: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description:
+            'Train answers that came without log-probabilities too, as if the model itself had just sampled them. Otherwise they are left out. Default: false.',
+        }),
+      ),
+    ),
+    kl_penalty_coef: Type.Optional(
+      nullable(
+        Type.Number({
+          description:
+            'How strongly the model is held near the reference. A token loses this much advantage for each nat by which the model has made it likelier than the reference does, relative to the mean of its step. The metric is `kl_policy_ref`. Default: 0.',
+          minimum: 0,
+          maximum: 1000000,
+        }),
+      ),
+    ),
+    kl_penalty_reference_step: Type.Optional(
+      nullable(
+        Type.Integer({
+          description: "The model's step that is the reference; the base model when absent or 0.",
+          minimum: 0,
+          maximum: 2147483647,
+        }),
+      ),
+    ),
+    truncated_importance_sampling: Type.Optional(
+      nullable(
+        Type.Number({
+          description:
+            'Weigh each token by the ratio of its probabilities in the trainer and in the sampler, at most by this; no weights when absent.',
+          exclusiveMinimum: 0,
+          maximum: 1000000,
+        }),
+      ),
+    ),
+  },
+  { additionalProperties: Type.Null() },
+)
+
+/** Settings of SFT. Unknown keys may only be null. */
+export const sftConfigSchema = Type.Object(
+  {
+    batch_size: Type.Optional(
+      nullable(Type.Integer({ description: 'How many rows a batch has. Default: 2.', minimum: 1, maximum: 100000 })),
+    ),
+    learning_rate: Type.Optional(
+      nullable(
+        Type.Unsafe<number | number[]>({
+          description:
+            'The learning rate of AdamW. A list has a rate for each batch; rates beyond the last batch are ignored. Default: 5e-5.',
+          type: ['number', 'array'],
+          minimum: 0,
+          maximum: 1,
+          minItems: 1,
+          maxItems: 20000,
+          items: { type: 'number', minimum: 0, maximum: 1 },
+        }),
+      ),
+    ),
+  },
+  { additionalProperties: Type.Null() },
+)
+
+/** The wire names of the settings. */
+export const rlSettings: readonly string[] = Object.keys(rlConfigSchema.properties)
+export const sftSettings: readonly string[] = Object.keys(sftConfigSchema.properties)
+
+/** Settings of RL by their other names. */
+export const rlAliases = { modelfamily_k2_tau: 'kimi_k2_tau' } as const

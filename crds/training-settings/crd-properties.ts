@@ -1,0 +1,90 @@
+import { camelCase } from '../case.ts'
+import { nameListProperty } from '../job-config.ts'
+import { findList, formatDefault, methods, type Declaration, type Method, type Setting } from './declaration.ts'
+
+type Property = Record<string, unknown>
+
+/** A setting of one method; two methods may have settings of one name. */
+interface MethodSetting {
+  method: Method
+  setting: Setting
+}
+
+const maxInt32 = 2 ** 31 - 1
+
+/**
+ * The properties that `spec.config` of a TrainingJob has. A number and the list that may take its place are two: the schema
+ * of a resource cannot say that one property is either.
+ *
+ * @throws {Error} for a setting that RL and SFT declare differently
+ */
+export function describeProperties(declaration: Declaration): Record<string, Property> {
+  const names = new Set(methods.flatMap((method) => Object.keys(declaration[method])))
+  const properties = [...names].flatMap((name): [string, Property][] => {
+    const found = findSettings(declaration, name)
+    requireSameValues(name, found)
+    return [[camelCase(name), describeSetting(found)], ...describeLists(name, found)]
+  })
+  return Object.fromEntries(properties.map(([name, property]) => [name, writeInCamelCase(property, names)]))
+}
+
+function findSettings(declaration: Declaration, name: string): MethodSetting[] {
+  return methods.flatMap((method) => {
+    const setting = declaration[method][name]
+    return setting ? [{ method, setting }] : []
+  })
+}
+
+function requireSameValues(name: string, found: MethodSetting[]): void {
+  const declared = found.map(({ setting }) => JSON.stringify([setting.description, describeValue(setting)]))
+  if (new Set(declared).size === 1) return
+  throw new Error(`settings.yaml: ${name} of RL and of SFT must have the same description, type and bounds`)
+}
+
+function describeSetting(found: MethodSetting[]): Property {
+  const { method, setting } = found[0]!
+  const prefix = found.length === methods.length ? '' : `${method}: `
+  return { description: `${prefix}${setting.description}${describeDefaults(found)}`, ...describeValue(setting) }
+}
+
+function describeDefaults(found: MethodSetting[]): string {
+  const defaults = found.flatMap(({ method, setting }) => {
+    const text = formatDefault(setting)
+    return text === undefined ? [] : [found.length > 1 ? `${text} (${method})` : text]
+  })
+  return defaults.length === 0 ? '' : ` Default: ${defaults.join(', ')}.`
+}
+
+function describeLists(name: string, found: MethodSetting[]): [string, Property][] {
+  return found.flatMap(({ method, setting }): [string, Property][] => {
+    const list = findList(setting)
+    if (!list) return []
+    const { description, ...bounds } = list
+    const items = describeValue(setting)
+    return [
+      [
+        nameListProperty(name),
+        { description: `${method}, instead of \`${name}\`: ${description}`, type: 'array', ...bounds, items },
+      ],
+    ]
+  })
+}
+
+function describeValue(setting: Setting): Property {
+  if ('enum' in setting) return { type: 'string', enum: setting.enum }
+  if (setting.type === 'boolean') return { type: 'boolean' }
+  const { type, minimum, exclusiveMinimum, maximum } = setting
+  return {
+    type,
+    ...(type === 'integer' && { format: maximum > maxInt32 ? 'int64' : 'int32' }),
+    minimum,
+    ...(exclusiveMinimum && { exclusiveMinimum }),
+    maximum,
+  }
+}
+
+/** Descriptions name settings as REST does. */
+function writeInCamelCase({ description, ...property }: Property, names: Set<string>): Property {
+  const write = (quoted: string, name: string) => (names.has(name) ? `\`${camelCase(name)}\`` : quoted)
+  return { description: String(description).replace(/`(\w+)`/g, write), ...property }
+}

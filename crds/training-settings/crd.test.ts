@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { describeProperties } from './crd-properties.ts'
+import { describeListRules, describeMethodRules } from './crd-rules.ts'
+import { parseDeclaration } from './declaration.ts'
+
+const rate = 'type: number, minimum: 0, maximum: 1'
+const declaration = parseDeclaration(`
+RL:
+  learning_rate: { description: A rate., ${rate}, default: 5.0e-6 }
+  clip_high: { description: Above \`learning_rate\`., ${rate}, exclusiveMinimum: true, default: null }
+  level: { description: A level., enum: [token, sequence], default: token, otherDefault: sequence with \`clip_high\` }
+SFT:
+  learning_rate:
+    { description: A rate., ${rate}, default: 5.0e-5, list: { description: One for each batch., minItems: 1, maxItems: 9 } }
+  batch_size: { description: Rows., type: integer, minimum: 1, maximum: 100, default: 2 }
+`)
+const bounds = { type: 'number', minimum: 0, maximum: 1 }
+
+test('properties have the names, types and bounds of the settings', () => {
+  expect(describeProperties(declaration)).toEqual({
+    learningRate: { description: 'A rate. Default: 5e-6 (RL), 5e-5 (SFT).', ...bounds },
+    learningRates: {
+      description: 'SFT, instead of `learningRate`: One for each batch.',
+      type: 'array',
+      minItems: 1,
+      maxItems: 9,
+      items: bounds,
+    },
+    clipHigh: { description: 'RL: Above `learningRate`.', ...bounds, exclusiveMinimum: true },
+    level: {
+      description: 'RL: A level. Default: token (sequence with `clipHigh`).',
+      type: 'string',
+      enum: ['token', 'sequence'],
+    },
+    batchSize: {
+      description: 'SFT: Rows. Default: 2.',
+      type: 'integer',
+      format: 'int32',
+      minimum: 1,
+      maximum: 100,
+    },
+  })
+})
+
+test('rules keep settings of one method out of the other, and a list from beside its number', () => {
+  expect([...describeMethodRules(declaration), ...describeListRules(declaration)]).toEqual([
+    {
+      rule: "self.method == 'SFT' || !has(self.config) || !(has(self.config.learningRates) || has(self.config.batchSize))",
+      message: 'learningRates and batchSize are settings of SFT',
+    },
+    {
+      rule: "self.method == 'RL' || !has(self.config) || !(has(self.config.clipHigh) || has(self.config.level))",
+      message: 'config has settings of RL',
+    },
+    {
+      rule: '!(has(self.learningRate) && has(self.learningRates))',
+      message: 'learningRate and learningRates exclude each other',
+    },
+  ])
+})
+
+test('RL and SFT cannot mean different things by one name', () => {
+  const { RL, SFT } = declaration
+  const contrary = { RL, SFT: { ...SFT, level: { ...RL['level']!, description: 'Another.' } } }
+  expect(() => describeProperties(contrary)).toThrow('level of RL and of SFT must have the same description')
+})

@@ -1,0 +1,69 @@
+import { Type, type Static } from 'typebox'
+import { Value } from 'typebox/value'
+import { parse } from 'yaml'
+
+const shared = {
+  description: Type.String({ minLength: 1 }),
+  otherDefault: Type.Optional(Type.String()),
+  alias: Type.Optional(Type.String()),
+  extension: Type.Optional(Type.Literal(true)),
+}
+const closed = { additionalProperties: false }
+const list = Type.Object(
+  { description: Type.String({ minLength: 1 }), minItems: Type.Integer(), maxItems: Type.Integer() },
+  closed,
+)
+const numeric = Type.Object(
+  {
+    ...shared,
+    type: Type.Enum(['number', 'integer']),
+    minimum: Type.Number(),
+    exclusiveMinimum: Type.Optional(Type.Literal(true)),
+    maximum: Type.Number(),
+    default: Type.Union([Type.Number(), Type.Null()]),
+    list: Type.Optional(list),
+  },
+  closed,
+)
+const flag = Type.Object({ ...shared, type: Type.Literal('boolean'), default: Type.Boolean() }, closed)
+const choice = Type.Object({ ...shared, enum: Type.Array(Type.String()), default: Type.String() }, closed)
+
+const declaration = Type.Object(
+  {
+    RL: Type.Record(Type.String(), Type.Union([numeric, flag, choice])),
+    SFT: Type.Record(Type.String(), Type.Union([numeric, flag, choice])),
+  },
+  closed,
+)
+
+export type NumericSetting = Static<typeof numeric>
+export type Setting = NumericSetting | Static<typeof flag> | Static<typeof choice>
+export type Declaration = Static<typeof declaration>
+
+export const methods = ['RL', 'SFT'] as const
+export type Method = (typeof methods)[number]
+
+/** @throws {Error} for a file that declares a setting in another way than its head says */
+export function parseDeclaration(yaml: string): Declaration {
+  const declared: unknown = parse(yaml)
+  if (Value.Check(declaration, declared)) return declared
+  const places = Value.Errors(declaration, declared).map(({ instancePath, message }) => `${instancePath} ${message}`)
+  throw new Error(`settings.yaml: ${places.join('; ')}`)
+}
+
+/** The bounds of a list that may take the setting's place. */
+export function findList(setting: Setting): NumericSetting['list'] {
+  return 'list' in setting ? setting.list : undefined
+}
+
+/** What is used when a setting is absent, for people; undefined: nothing. */
+export function formatDefault(setting: Setting): string | undefined {
+  if (setting.default === null) return undefined
+  const text = typeof setting.default === 'number' ? formatNumber(setting.default) : String(setting.default)
+  return setting.otherDefault === undefined ? text : `${text} (${setting.otherDefault})`
+}
+
+/** 0.00005 is 5e-5. */
+function formatNumber(value: number): string {
+  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential() : String(value)
+}

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { format } from 'oxfmt'
+import { stringify } from 'yaml'
+import { describeProperties } from './crd-properties.ts'
+import { describeListRules, describeMethodRules } from './crd-rules.ts'
+import { parseDeclaration } from './declaration.ts'
+import { writeDocsTable } from './docs-table.ts'
+import { replaceMarked } from './marked-parts.ts'
+import { writePythonModule } from './python-module.ts'
+import { writeRestSchemas } from './rest-schema.ts'
+
+const declarationFile = path.join(import.meta.dirname, 'settings.yaml')
+const root = path.join(import.meta.dirname, '..', '..')
+// That of .oxfmtrc.json; where they differ, the check of formats says so.
+const style = { semi: false, singleQuote: true, printWidth: 120, trailingComma: 'all' } as const
+
+/** What is written of the settings of training jobs: texts by file. */
+export async function generateSettings(): Promise<Map<string, string>> {
+  const declaration = parseDeclaration(await readFile(declarationFile, 'utf8'))
+  const rest = path.join(root, 'apiserver', 'training', 'settings', 'generated.ts')
+  const trainer = path.join(root, 'trainer', 'trainyard_trainer')
+  const jobs = path.join(root, 'docs', 'jobs.md')
+  const crd = path.join(root, 'crds', 'trainingjobs.yaml')
+  return new Map([
+    [rest, (await format(rest, writeRestSchemas(declaration), style)).code],
+    [path.join(trainer, 'rl', 'settings.py'), writePythonModule(declaration, 'RL')],
+    [path.join(trainer, 'sft', 'settings.py'), writePythonModule(declaration, 'SFT')],
+    [
+      jobs,
+      await fillIn(jobs, {
+        'settings of RL': writeDocsTable(declaration, 'RL'),
+        'settings of SFT': writeDocsTable(declaration, 'SFT'),
+      }),
+    ],
+    [
+      crd,
+      await fillIn(crd, {
+        'rules of methods': writeYaml(describeMethodRules(declaration)),
+        'rules of lists': writeYaml(describeListRules(declaration)),
+        'properties of config': writeYaml(describeProperties(declaration)),
+      }),
+    ],
+  ])
+}
+
+async function fillIn(file: string, parts: Record<string, string>): Promise<string> {
+  const text = await readFile(file, 'utf8')
+  return Object.entries(parts).reduce((filled, [name, part]) => replaceMarked(filled, name, part), text)
+}
+
+function writeYaml(value: unknown): string {
+  return stringify(value, { lineWidth: 110, singleQuote: true })
+}

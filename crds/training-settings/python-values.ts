@@ -1,0 +1,38 @@
+import { findList, type Setting } from './declaration.ts'
+
+export function writeType(setting: Setting): string {
+  const type = 'enum' in setting ? 'str' : { number: 'float', integer: 'int', boolean: 'bool' }[setting.type]
+  return `${type}${findList(setting) ? ` | list[${type}]` : ''}${setting.default === null ? ' | None' : ''}`
+}
+
+export function writeDefault(setting: Setting): string {
+  if (setting.default === null) return 'None'
+  if (typeof setting.default === 'boolean') return setting.default ? 'True' : 'False'
+  if (typeof setting.default === 'string') return JSON.stringify(setting.default)
+  return 'type' in setting && setting.type === 'number' ? writeFloat(setting.default) : String(setting.default)
+}
+
+/** A call of what trainyard_trainer/data/setting_checks.py has. */
+export function writeCheck(name: string, setting: Setting): string {
+  if ('enum' in setting) return `check_choice(${nameChoices(name)})`
+  if (setting.type === 'boolean') return 'check_flag()'
+  const bounds = `${writeInt(setting.minimum)}, ${writeInt(setting.maximum)}`
+  const list = findList(setting)
+  if (list) return `check_number_or_list(${bounds}, ${writeInt(list.minItems)}, ${writeInt(list.maxItems)})`
+  if (setting.type === 'integer') return `check_integer(${bounds})`
+  return setting.exclusiveMinimum ? `check_number_above(${bounds})` : `check_number(${bounds})`
+}
+
+/** The constant that holds the values of a choice. */
+export function nameChoices(name: string): string {
+  return `${name.toUpperCase()}S`
+}
+
+function writeFloat(value: number): string {
+  if (Number.isInteger(value)) return `${value}.0`
+  return Math.abs(value) < 1e-3 ? value.toExponential() : String(value)
+}
+
+function writeInt(value: number): string {
+  return new Intl.NumberFormat('en', { useGrouping: 'min2' }).format(value).replaceAll(',', '_')
+}

@@ -1,0 +1,64 @@
+import { findList, formatDefault, type Setting } from './declaration.ts'
+
+type Settings = Record<string, Setting>
+
+/** TypeScript of the schemas that REST checks settings by, one for each method. */
+export function writeRestSchemas({ RL: rl, SFT: sft }: { RL: Settings; SFT: Settings }): string {
+  return [
+    '// Generated from crds/training-settings/settings.yaml by "npm run gen": do not edit.',
+    "import { Type } from 'typebox'",
+    "import { nullable } from '../../validation/nullable.ts'",
+    '',
+    '/** Settings of RL. Unknown keys may only be null. */',
+    `export const rlConfigSchema = ${writeObject(rl)}`,
+    '',
+    '/** Settings of SFT. Unknown keys may only be null. */',
+    `export const sftConfigSchema = ${writeObject(sft)}`,
+    '',
+    '/** The wire names of the settings. */',
+    'export const rlSettings: readonly string[] = Object.keys(rlConfigSchema.properties)',
+    'export const sftSettings: readonly string[] = Object.keys(sftConfigSchema.properties)',
+    '',
+    '/** Settings of RL by their other names. */',
+    `export const rlAliases = ${JSON.stringify(listAliases(rl))} as const`,
+    '',
+  ].join('\n')
+}
+
+function writeObject(settings: Settings): string {
+  const members = Object.entries(settings).flatMap(([name, setting]) => {
+    const alias =
+      setting.alias === undefined ? [] : [writeMember(setting.alias, setting, `Another name of \`${name}\`.`)]
+    return [writeMember(name, setting, describe(setting)), ...alias]
+  })
+  return `Type.Object({ ${members.join(', ')} }, { additionalProperties: Type.Null() })`
+}
+
+function writeMember(name: string, setting: Setting, description: string): string {
+  return `${name}: Type.Optional(nullable(${writeType(setting, description)}))`
+}
+
+function writeType(setting: Setting, description: string): string {
+  if ('enum' in setting) return `Type.Enum(${JSON.stringify(setting.enum)}, ${JSON.stringify({ description })})`
+  if (setting.type === 'boolean') return `Type.Boolean(${JSON.stringify({ description })})`
+  const { type, minimum, exclusiveMinimum, maximum } = setting
+  const bounds = { ...(exclusiveMinimum ? { exclusiveMinimum: minimum } : { minimum }), maximum }
+  const list = findList(setting)
+  if (!list) return `Type.${type === 'integer' ? 'Integer' : 'Number'}(${JSON.stringify({ description, ...bounds })})`
+  // As one schema, so that a wrong value is one fault: a rule applies to values of its type only.
+  const { minItems, maxItems } = list
+  const either = { description, type: [type, 'array'], ...bounds, minItems, maxItems, items: { type, ...bounds } }
+  return `Type.Unsafe<number | number[]>(${JSON.stringify(either)})`
+}
+
+function describe(setting: Setting): string {
+  const value = formatDefault(setting)
+  const list = findList(setting)
+  const sentences = [setting.description, list?.description, value === undefined ? undefined : `Default: ${value}.`]
+  return sentences.filter((sentence) => sentence !== undefined).join(' ')
+}
+
+function listAliases(settings: Settings): Record<string, string> {
+  const aliases = Object.entries(settings).flatMap(([name, { alias }]) => (alias === undefined ? [] : [[alias, name]]))
+  return Object.fromEntries(aliases) as Record<string, string>
+}
