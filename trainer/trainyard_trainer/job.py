@@ -15,6 +15,7 @@ from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import InvalidInput, ShuttingDown
 from trainyard_trainer.reports.claims import Claim, Lease
+from trainyard_trainer.retries import RetryPolicy, call_with_retries
 from trainyard_trainer.statistics.recorder import TokenRecorder
 from trainyard_trainer.statistics.upload import Uploads
 
@@ -86,15 +87,16 @@ class Job:
         self.uploads.start(recorder, self.store, self.lease.client, self.claim)
 
     def with_retries(self, use_store: Callable[[], Result]) -> Result:
-        """What `use_store` gives, which is tried again where the artifact store does not answer."""
-        for pause in PAUSES:
-            try:
-                return use_store()
-            except StoreUnavailable as cause:
-                log.warn("waiting for the artifact store", job=self.claim.id, error=str(cause))
+        """Returns what `use_store` returns; repeats the call while the artifact store does not answer."""
+
+        def report(cause: Exception) -> None:
+            log.warn("waiting for the artifact store", job=self.claim.id, error=str(cause))
+
+        def wait(pause: float) -> None:
             self.shutdown.requested.wait(pause)
             self.check_step()
-        return use_store()
+
+        return call_with_retries(use_store, RetryPolicy(StoreUnavailable, PAUSES, report, wait))
 
     def read_input(self) -> bytes:
         return self.find_input(self.store.read)

@@ -20,11 +20,12 @@ from trainyard_trainer.reports.claims import Claim, Lease, parse_claim
 from trainyard_trainer.reports.job_log import JobLog
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
 from trainyard_trainer.reports.text import make_sendable
+from trainyard_trainer.retries import RetryPolicy, back_off, call_with_retries
 from trainyard_trainer.rl.job import run_rl_job
 from trainyard_trainer.sft.job import run_sft_job
 from trainyard_trainer.statistics.upload import Uploads
 
-MAX_PAUSE_SECONDS = 5.0
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 5.0
 # What the status server keeps of it. Some libraries quote whole files.
 MAX_MESSAGE_LENGTH = 2_000
 METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
@@ -54,18 +55,16 @@ class Worker:
             self.changed.wait_for(lambda: len(self.running) < self.settings.max_jobs)
 
     def wait_for_claim(self) -> Claim:
-        pause = 0.5
+        while True:
+            # Trainers that lost the same server come back one by one.
+            pauses = (pause * random.uniform(0.5, 1) for pause in back_off(FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS))
+            if body := call_with_retries(self.ask_for_claim, RetryPolicy(StatusUnavailable, pauses, warn_of_no_claim)):
+                return parse_claim(body)
+
+    def ask_for_claim(self) -> dict | None:
         base = self.scheduler.executor.base
         gpus = count_gpus(base.device, self.settings)
-        while True:
-            try:
-                if body := self.client.claim(base.name, self.process_id, gpus, list(self.running)):
-                    return parse_claim(body)
-                pause = 0.5
-            except StatusUnavailable as cause:
-                log.warn("cannot claim a job, trying again", error=str(cause))
-                time.sleep(pause * random.uniform(0.5, 1))
-                pause = min(pause * 2, MAX_PAUSE_SECONDS)
+        return self.client.claim(base.name, self.process_id, gpus, list(self.running))
 
     def start(self, claim: Claim) -> None:
         thread = threading.Thread(target=self.run, args=(claim,), name=f"job {claim.id}", daemon=True)
@@ -108,6 +107,10 @@ class Worker:
         if not done:
             log.warn("the trainer ends before its jobs could be saved", jobs=len(self.running))
         self.uploads.join(max(0.0, deadline - time.monotonic()))
+
+
+def warn_of_no_claim(cause: Exception) -> None:
+    log.warn("cannot claim a job, trying again", error=str(cause))
 
 
 def count_gpus(device: torch.device, settings: Settings) -> int:

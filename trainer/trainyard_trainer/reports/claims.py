@@ -10,11 +10,12 @@ from trainyard_trainer import log
 from trainyard_trainer.failures import Fenced
 from trainyard_trainer.reports.job_warnings import JobWarning, present_warnings
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.retries import RetryPolicy, back_off, call_with_retries
 
 # Often, because it is a heartbeat's answer that tells of a cancelled job.
 HEARTBEAT_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 0.2
-LAST_RETRY_SECONDS = 2.0
+MAX_RETRY_SECONDS = 2.0
 
 
 # Which trajectories' tokens are recorded: the values of `Claim.token_statistics`.
@@ -130,16 +131,17 @@ class Lease:
         self.post("failure", report)
 
     def post(self, name: str, body: dict) -> None:
-        """Repeats until the server took it. A repeated report is harmless: the server knows it by its numbers."""
-        pause = FIRST_RETRY_SECONDS
-        while True:
+        """Repeats until the server accepts it. A repeated report is harmless: the server knows it by its numbers."""
+
+        def try_once() -> None:
             self.check()
-            try:
-                return self.post_once(name, body)
-            except StatusUnavailable as cause:
-                log.warn("report failed, trying again", job=self.path, report=name, error=str(cause))
-            time.sleep(pause)
-            pause = min(pause * 2, LAST_RETRY_SECONDS)
+            self.post_once(name, body)
+
+        def report(cause: Exception) -> None:
+            log.warn("report failed, trying again", job=self.path, report=name, error=str(cause))
+
+        pauses = back_off(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
+        call_with_retries(try_once, RetryPolicy(StatusUnavailable, pauses, report))
 
     def post_once(self, name: str, body: dict) -> None:
         started = time.monotonic()  # the server counts the lease from a moment after this one

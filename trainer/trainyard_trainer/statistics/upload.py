@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from itertools import repeat, takewhile
 from typing import BinaryIO
 
 from trainyard_artifacts.addresses import SCHEME, StoreUnavailable
@@ -13,6 +14,7 @@ from trainyard_trainer import log
 from trainyard_trainer.failures import Fenced
 from trainyard_trainer.reports.claims import Claim
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.retries import RetryPolicy, call_with_retries
 from trainyard_trainer.statistics.recorder import TokenRecorder
 
 # The pushes of a hundred thousand trajectories take the database some seconds.
@@ -64,10 +66,10 @@ def report(recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, 
     body = about | {"pushes": recorder.pushes()}
     address = f"/v1/jobs/{claim.id}/attempts/{claim.attempt}/token-statistics"
     try:
-        repeat(lambda: client.post(address, body, timeout=TIMEOUT_SECONDS))
+        call_until_available(lambda: client.post(address, body, timeout=TIMEOUT_SECONDS))
     except Fenced:
         if uri := about["uri"]:
-            repeat(lambda: store.remove(uri))
+            call_until_available(lambda: store.remove(uri))
         raise
     log.info("token statistics reported", job=claim.id, bytes=body["bytes"], trajectories=len(body["pushes"]))
 
@@ -77,17 +79,12 @@ def store_file(store: ArtifactStore, claim: Claim, file: BinaryIO | None) -> dic
         return {"uri": None, "digest": None, "bytes": None}
     uri = f"{SCHEME}token-statistics/{claim.checkpoint_id}.parquet"
     about = {"uri": uri, "digest": digest_stream(file), "bytes": file.seek(0, os.SEEK_END)}
-    repeat(lambda: store.write_file(uri, file))
+    call_until_available(lambda: store.write_file(uri, file))
     return about
 
 
-def repeat(send: Callable[[], None]) -> None:
-    """Until the status server or the store took it; raises that it is unavailable when that takes too long."""
+def call_until_available(send: Callable[[], None]) -> None:
+    """Until the status server or the store accepts it. Raises StatusUnavailable or StoreUnavailable after too long."""
     deadline = time.monotonic() + GIVE_UP_SECONDS
-    while True:
-        try:
-            return send()
-        except (StatusUnavailable, StoreUnavailable):
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(PAUSE_SECONDS)
+    pauses = takewhile(lambda _: time.monotonic() <= deadline, repeat(PAUSE_SECONDS))
+    call_with_retries(send, RetryPolicy((StatusUnavailable, StoreUnavailable), pauses))
