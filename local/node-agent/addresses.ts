@@ -14,20 +14,20 @@ const lastNumber = 65_534
 
 /** The loopback addresses of this node's pods, one per pod uid; they survive restarts of the agent. */
 export class Addresses {
-  private readonly file: string
-  private readonly network: string
-  private book: AddressBook = { next: firstNumber, byPod: {} }
-  private writing: Promise<void> = Promise.resolve()
+  readonly #file: string
+  readonly #network: string
+  #book: AddressBook = { next: firstNumber, byPod: {} }
+  #writing: Promise<void> = Promise.resolve()
 
   /** @param network the first two numbers, e.g. `127.130` */
   constructor(stateDir: string, network: string) {
-    this.file = path.join(stateDir, 'addresses.json')
-    this.network = network
+    this.#file = path.join(stateDir, 'addresses.json')
+    this.#network = network
   }
 
   async load(): Promise<void> {
     try {
-      this.book = JSON.parse(await readFile(this.file, 'utf8')) as AddressBook
+      this.#book = JSON.parse(await readFile(this.#file, 'utf8')) as AddressBook
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw new Error('reading pod addresses', { cause: error })
     }
@@ -35,32 +35,32 @@ export class Addresses {
 
   /** The pod's address; a new one is on disk before it is handed out. */
   async take(uid: string): Promise<string> {
-    if (this.book.byPod[uid] === undefined) {
-      const number = findFree(this.book)
-      this.book = {
+    if (this.#book.byPod[uid] === undefined) {
+      const number = findFree(this.#book)
+      this.#book = {
         next: number === lastNumber ? firstNumber : number + 1,
-        byPod: { ...this.book.byPod, [uid]: number },
+        byPod: { ...this.#book.byPod, [uid]: number },
       }
     }
-    await this.save()
-    return this.format(this.book.byPod[uid] ?? 0)
+    await this.#save()
+    return this.#format(this.#book.byPod[uid] ?? 0)
   }
 
   async release(uid: string): Promise<void> {
-    const { [uid]: released, ...byPod } = this.book.byPod
+    const { [uid]: released, ...byPod } = this.#book.byPod
     if (released === undefined) return
-    this.book = { ...this.book, byPod }
-    await this.save()
+    this.#book = { ...this.#book, byPod }
+    await this.#save()
   }
 
-  private format(number: number): string {
-    return `${this.network}.${number >> 8}.${number & 255}`
+  #format(number: number): string {
+    return `${this.#network}.${number >> 8}.${number & 255}`
   }
 
-  private save(): Promise<void> {
-    const write = () => writeAtomically(this.file, JSON.stringify(this.book))
-    this.writing = this.writing.then(write, write)
-    return this.writing
+  #save(): Promise<void> {
+    const write = () => writeAtomically(this.#file, JSON.stringify(this.#book))
+    this.#writing = this.#writing.then(write, write)
+    return this.#writing
   }
 }
 

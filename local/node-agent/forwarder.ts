@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** Where a connection can go. */
 export interface Backend {
@@ -13,64 +13,64 @@ const lookEveryMs = 100
 
 /** Takes TCP connections at one address and passes each to one of the backends that are ready then, in turn. */
 export class Forwarder {
-  private readonly server: Server
-  private readonly sockets = new Set<Socket>()
-  private readonly listBackends: () => Backend[]
-  private turn = 0
-  private isClosed = false
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  readonly #listBackends: () => Backend[]
+  #turn = 0
+  #isClosed = false
 
   constructor(listBackends: () => Backend[]) {
-    this.listBackends = listBackends
-    this.server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => void this.accept(client))
+    this.#listBackends = listBackends
+    this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => void this.#accept(client))
   }
 
   /** Starts to listen; rejects when the address cannot be had. */
   async listen(host: string, port: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.server.once('error', reject)
-    this.server.listen({ host, port }, resolve)
+    this.#server.once('error', reject)
+    this.#server.listen({ host, port }, resolve)
     await promise
   }
 
   /** Takes no more connections; those that are open go on. */
   close(): void {
-    this.isClosed = true
-    this.server.close()
+    this.#isClosed = true
+    this.#server.close()
   }
 
   /** Also ends what is open. */
   destroy(): void {
     this.close()
-    for (const socket of this.sockets) socket.destroy()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
-  private async accept(client: Socket): Promise<void> {
-    this.track(client)
-    const server = await this.open(client)
+  async #accept(client: Socket): Promise<void> {
+    this.#track(client)
+    const server = await this.#open(client)
     if (!server) {
       client.destroy()
       return
     }
-    this.track(server)
+    this.#track(server)
     join(client, server)
   }
 
-  private async open(client: Socket): Promise<Socket | undefined> {
+  async #open(client: Socket): Promise<Socket | undefined> {
     const deadline = Date.now() + holdMs
-    while (Date.now() < deadline && !client.destroyed && !this.isClosed) {
-      const backends = this.listBackends()
-      this.turn += 1
-      const backend = backends[this.turn % backends.length]
+    while (Date.now() < deadline && !client.destroyed && !this.#isClosed) {
+      const backends = this.#listBackends()
+      this.#turn += 1
+      const backend = backends[this.#turn % backends.length]
       const socket = backend && (await dial(backend).catch(() => undefined))
       if (socket) return socket
-      await sleep(lookEveryMs)
+      await delay(lookEveryMs)
     }
     return undefined
   }
 
-  private track(socket: Socket): void {
-    this.sockets.add(socket)
-    socket.once('close', () => this.sockets.delete(socket))
+  #track(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
     // A reset is the peer's business; `close` follows.
     socket.on('error', () => undefined)
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { readRun, type Run } from './run.ts'
 
 /** What a container's process is started with. */
@@ -89,7 +89,7 @@ async function waitForMain(run: Run): Promise<Run> {
   while (Date.now() < deadline) {
     const now = await readStarted(run)
     if (now) return now
-    await sleep(5)
+    await delay(5)
   }
   throw new LaunchError('starting the container took too long')
 }

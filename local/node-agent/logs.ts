@@ -1,6 +1,6 @@
 import { copyFile, open, stat, truncate } from 'node:fs/promises'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 // Half of what a kubelet keeps by default: one older file beside the current one.
 const rotateAtBytes = 10 * 1024 * 1024
@@ -69,7 +69,7 @@ async function* followFile(file: string, from: number, isRunning: () => boolean)
     yield* readRange(file, offset, size)
     offset = size
     if (!goesOn) return
-    await sleep(followEveryMs)
+    await delay(followEveryMs)
   }
 }
 

@@ -6,22 +6,22 @@ export type Data = Record<string, Buffer>
 
 /** The config maps and secrets of one namespace; undefined stands for one that does not exist. */
 export class PodData {
-  private readonly client: KubeClient
-  private readonly base: string
+  readonly #client: KubeClient
+  readonly #base: string
 
   constructor(client: KubeClient, namespace: string) {
-    this.client = client
-    this.base = `/api/v1/namespaces/${namespace}`
+    this.#client = client
+    this.#base = `/api/v1/namespaces/${namespace}`
   }
 
   async readConfigMap(name: string): Promise<Data | undefined> {
-    const found = await readObject<ConfigMap>(this.client, `${this.base}/configmaps/${name}`)
+    const found = await readObject<ConfigMap>(this.#client, `${this.#base}/configmaps/${name}`)
     if (!found) return undefined
     return { ...mapValues(found.data ?? {}, 'utf8'), ...mapValues(found.binaryData ?? {}, 'base64') }
   }
 
   async readSecret(name: string): Promise<Data | undefined> {
-    const found = await readObject<Secret>(this.client, `${this.base}/secrets/${name}`)
+    const found = await readObject<Secret>(this.#client, `${this.#base}/secrets/${name}`)
     return found && mapValues(found.data ?? {}, 'base64')
   }
 }

@@ -11,17 +11,17 @@ import { listRuns, type Run } from './run.ts'
 
 /** All pods of this node: one worker for each that is in the cluster or still has something on the machine. */
 export class Pods {
-  private readonly node: NodeContext
-  private readonly addresses: Addresses
-  private readonly watched: Reflector<Pod>
-  private readonly workers = new Map<string, PodWorker>()
-  private readonly running = new Set<Promise<void>>()
-  private stopBy: number | undefined
+  readonly #node: NodeContext
+  readonly #addresses: Addresses
+  readonly #watched: Reflector<Pod>
+  readonly #workers = new Map<string, PodWorker>()
+  readonly #running = new Set<Promise<void>>()
+  #stopBy: number | undefined
 
   constructor(node: NodeContext, addresses: Addresses) {
-    this.node = node
-    this.addresses = addresses
-    this.watched = new Reflector<Pod>({
+    this.#node = node
+    this.#addresses = addresses
+    this.#watched = new Reflector<Pod>({
       client: node.client,
       log: node.log,
       path: '/api/v1/pods',
@@ -29,30 +29,30 @@ export class Pods {
       apiVersion: 'v1',
       selector: { fieldSelector: `spec.nodeName=${node.config.nodeName}` },
       keyOf: uidOf,
-      onChange: (pod) => this.wake(pod),
+      onChange: (pod) => this.#wake(pod),
       backoff: retryBackoff,
     })
   }
 
   /** Takes over what runs, starts what should, and ends what should not. */
   async start(): Promise<void> {
-    await mkdir(podsFolder(this.node.config.stateDir), { recursive: true, mode: 0o700 })
-    const leftOver = await listPodFolders(this.node.config.stateDir)
-    this.watched.start()
-    await this.watched.synced
-    for (const identity of leftOver) this.work(identity)
+    await mkdir(podsFolder(this.#node.config.stateDir), { recursive: true, mode: 0o700 })
+    const leftOver = await listPodFolders(this.#node.config.stateDir)
+    this.#watched.start()
+    await this.#watched.synced
+    for (const identity of leftOver) this.#work(identity)
   }
 
   /** Stops all pods, each within its grace period and all by the deadline; their objects stay. */
   async stop(deadline: number): Promise<void> {
-    this.stopBy = deadline
-    for (const worker of this.workers.values()) worker.suspend(deadline)
-    await Promise.all(this.running)
-    await this.watched.stop()
+    this.#stopBy = deadline
+    for (const worker of this.#workers.values()) worker.suspend(deadline)
+    await Promise.all(this.#running)
+    await this.#watched.stop()
   }
 
   list(): Pod[] {
-    return this.watched.list()
+    return this.#watched.list()
   }
 
   find(namespace: string, name: string): Pod | undefined {
@@ -62,27 +62,27 @@ export class Pods {
 
   /** The runs of a pod's container, newest first. */
   async listRuns(pod: Pod, container: string): Promise<Run[]> {
-    const folder = new PodFolder(this.node.config.stateDir, uidOf(pod))
+    const folder = new PodFolder(this.#node.config.stateDir, uidOf(pod))
     return listRuns(folder.container(container))
   }
 
-  private wake(pod: Pod): void {
+  #wake(pod: Pod): void {
     const { uid = '', namespace = '', name = '' } = pod.metadata
-    const worker = this.workers.get(uid)
+    const worker = this.#workers.get(uid)
     if (worker) worker.wake()
-    else if (this.watched.get(uid)) this.work({ uid, namespace, name })
+    else if (this.#watched.get(uid)) this.#work({ uid, namespace, name })
   }
 
-  private work(identity: PodIdentity): void {
+  #work(identity: PodIdentity): void {
     const { uid } = identity
-    if (this.workers.has(uid) || this.stopBy !== undefined) return
-    const readPod = () => this.watched.get(uid)
-    const worker = new PodWorker({ node: this.node, addresses: this.addresses, identity, readPod })
-    this.workers.set(uid, worker)
+    if (this.#workers.has(uid) || this.#stopBy !== undefined) return
+    const readPod = () => this.#watched.get(uid)
+    const worker = new PodWorker({ node: this.#node, addresses: this.#addresses, identity, readPod })
+    this.#workers.set(uid, worker)
     const end = worker.run().finally(() => {
-      this.workers.delete(uid)
-      this.running.delete(end)
+      this.#workers.delete(uid)
+      this.#running.delete(end)
     })
-    this.running.add(end)
+    this.#running.add(end)
   }
 }

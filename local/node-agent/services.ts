@@ -28,84 +28,84 @@ const retryMs = 10_000
 
 /** The needed bit of kube-proxy: cluster addresses and node ports that lead to ready pods. */
 export class Services {
-  private readonly options: ServicesOptions
-  private readonly watched: Reflector<Service>
-  private readonly forwarders = new Map<string, Forwarder>()
-  private syncing: Promise<void> = Promise.resolve()
-  private isStopped = false
-  private timer: NodeJS.Timeout | undefined
+  readonly #options: ServicesOptions
+  readonly #watched: Reflector<Service>
+  readonly #forwarders = new Map<string, Forwarder>()
+  #syncing: Promise<void> = Promise.resolve()
+  #isStopped = false
+  #timer: NodeJS.Timeout | undefined
 
   constructor(options: ServicesOptions) {
-    this.options = options
+    this.#options = options
     const { client, log } = options
-    this.watched = new Reflector<Service>({
+    this.#watched = new Reflector<Service>({
       client,
       log,
       path: '/api/v1/services',
       kind: 'Service',
       apiVersion: 'v1',
       keyOf: uidOf,
-      onChange: () => this.wake(),
+      onChange: () => this.#wake(),
       backoff: retryBackoff,
     })
   }
 
   async start(): Promise<void> {
-    this.watched.start()
-    await this.watched.synced
+    this.#watched.start()
+    await this.#watched.synced
     // Addresses that could not be had are tried again.
-    this.timer = setInterval(() => this.wake(), retryMs).unref()
+    this.#timer = setInterval(() => this.#wake(), retryMs).unref()
   }
 
   async stop(): Promise<void> {
-    this.isStopped = true
-    clearInterval(this.timer)
-    for (const forwarder of this.forwarders.values()) forwarder.destroy()
-    await this.watched.stop()
+    this.#isStopped = true
+    clearInterval(this.#timer)
+    for (const forwarder of this.#forwarders.values()) forwarder.destroy()
+    await this.#watched.stop()
   }
 
   list(): Service[] {
-    return this.watched.list()
+    return this.#watched.list()
   }
 
-  private wake(): void {
-    this.syncing = this.syncing.then(() => this.sync())
+  #wake(): void {
+    this.#syncing = this.#syncing.then(() => this.#sync())
   }
 
-  private async sync(): Promise<void> {
-    if (this.isStopped) return
+  async #sync(): Promise<void> {
+    if (this.#isStopped) return
     const wanted = new Map(
       this.list()
         .flatMap(listListeners)
         .map((listener) => [describe(listener), listener]),
     )
-    for (const [key, forwarder] of this.forwarders) {
+    for (const [key, forwarder] of this.#forwarders) {
       if (wanted.has(key)) continue
       forwarder.close()
-      this.forwarders.delete(key)
+      this.#forwarders.delete(key)
     }
-    for (const [key, listener] of wanted) if (!this.forwarders.has(key)) await this.open(key, listener)
+    for (const [key, listener] of wanted) if (!this.#forwarders.has(key)) await this.#open(key, listener)
   }
 
-  private async open(key: string, listener: Listener): Promise<void> {
-    const forwarder = new Forwarder(() => this.listBackends(listener))
+  async #open(key: string, listener: Listener): Promise<void> {
+    const forwarder = new Forwarder(() => this.#listBackends(listener))
     try {
       await forwarder.listen(listener.host, listener.port)
-      this.forwarders.set(key, forwarder)
+      this.#forwarders.set(key, forwarder)
     } catch (error) {
       const { namespace = '', name = '', uid = '' } = listener.service.metadata ?? {}
       const reason = (error as NodeJS.ErrnoException).code ?? String(error)
       const message = `cannot listen on ${listener.host}:${listener.port}: ${reason}`
-      this.options.events.warn({ kind: 'Service', namespace, name, uid }, 'ListenFailed', message)
-      this.options.log.warn({ namespace, name, error }, 'service not served')
+      this.#options.events.warn({ kind: 'Service', namespace, name, uid }, 'ListenFailed', message)
+      this.#options.log.warn({ namespace, name, error }, 'service not served')
     }
   }
 
   /** The ready pods as they are now; the service's selector may have changed since it was first seen. */
-  private listBackends({ service, servicePort }: Listener): Backend[] {
-    const now = this.watched.get(uidOf(service)) ?? service
+  #listBackends({ service, servicePort }: Listener): Backend[] {
+    const now = this.#watched.get(uidOf(service)) ?? service
     const port = now.spec?.ports?.find((candidate) => candidate.port === servicePort.port) ?? servicePort
-    return findBackends(now, port, this.options.listPods())
+    return findBackends(now, port, this.#options.listPods())
   }
 }
 

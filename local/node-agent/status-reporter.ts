@@ -7,17 +7,17 @@ import type { Pod, PodStatus } from './objects.ts'
 
 /** Writes a pod's status, only when it changes something. */
 export class StatusReporter {
-  private readonly client: KubeClient
+  readonly #client: KubeClient
   /** The pod as the last write left it: newer than the watch for a moment. */
-  private written: Pod | undefined
+  #written: Pod | undefined
 
   constructor(client: KubeClient) {
-    this.client = client
+    this.#client = client
   }
 
   /** The newer one of the watched pod and the pod that was last written. */
   newest(pod: Pod): Pod {
-    return this.written && version(this.written) > version(pod) ? this.written : pod
+    return this.#written && version(this.#written) > version(pod) ? this.#written : pod
   }
 
   async report(pod: Pod, status: PodStatus): Promise<void> {
@@ -29,8 +29,8 @@ export class StatusReporter {
       status: { ...status, reason: status.reason ?? null, message: status.message ?? null },
     }
     const path = `${podPath(namespace, name)}/status`
-    const written = await mergePatch<Pod>(this.client, path, patch).catch(ignoreErrors(isGone, isConflict))
-    this.written = written ?? this.written
+    const written = await mergePatch<Pod>(this.#client, path, patch).catch(ignoreErrors(isGone, isConflict))
+    this.#written = written ?? this.#written
   }
 }
 

@@ -27,35 +27,35 @@ const defaultTokenSeconds = 3600
 
 /** The volumes of one pod as folders, made and refreshed from what the pod and the cluster say. */
 export class PodVolumes {
-  private readonly options: VolumesOptions
+  readonly #options: VolumesOptions
 
   constructor(options: VolumesOptions) {
-    this.options = options
+    this.#options = options
   }
 
   /** Brings every volume up to date. Also renews tokens that are due. */
   async write(pod: Pod): Promise<void> {
-    for (const volume of pod.spec?.volumes ?? []) await this.writeVolume(pod, volume)
+    for (const volume of pod.spec?.volumes ?? []) await this.#writeVolume(pod, volume)
   }
 
   /** Where a volume's files really are. */
   locate(pod: Pod, name: string): string {
     const volume = pod.spec?.volumes?.find((candidate) => candidate.name === name)
-    return volume?.hostPath?.path ?? this.options.folder.volume(name)
+    return volume?.hostPath?.path ?? this.#options.folder.volume(name)
   }
 
-  private async writeVolume(pod: Pod, volume: Volume): Promise<void> {
+  async #writeVolume(pod: Pod, volume: Volume): Promise<void> {
     if (volume.hostPath) return prepareHostPath(volume.hostPath.path, volume.hostPath.type ?? '')
-    const folder = this.options.folder.volume(volume.name)
+    const folder = this.#options.folder.volume(volume.name)
     if (volume.emptyDir) return makeEmptyDir(folder)
     const mode = volume.projected?.defaultMode ?? findDefaultMode(volume) ?? 0o644
     const sources = volume.projected?.sources ?? [asProjection(volume)]
-    const files = await Promise.all(sources.map((source) => this.readSource(pod, source, folder)))
+    const files = await Promise.all(sources.map((source) => this.#readSource(pod, source, folder)))
     await writeVolumeFiles(folder, files.flat(), mode)
   }
 
-  private async readSource(pod: Pod, source: VolumeProjection, folder: string): Promise<VolumeFile[]> {
-    const data = new PodData(this.options.client, pod.metadata?.namespace ?? '')
+  async #readSource(pod: Pod, source: VolumeProjection, folder: string): Promise<VolumeFile[]> {
+    const data = new PodData(this.#options.client, pod.metadata?.namespace ?? '')
     if (source.configMap) {
       const { name = '' } = source.configMap
       return selectItems(`configmap "${name}"`, await data.readConfigMap(name), source.configMap)
@@ -64,22 +64,22 @@ export class PodVolumes {
       const { name = '' } = source.secret
       return selectItems(`secret "${name}"`, await data.readSecret(name), source.secret)
     }
-    if (source.downwardAPI) return this.readFields(pod, source.downwardAPI.items ?? [])
-    return [await this.readToken(pod, source, folder)]
+    if (source.downwardAPI) return this.#readFields(pod, source.downwardAPI.items ?? [])
+    return [await this.#readToken(pod, source, folder)]
   }
 
-  private readFields(pod: Pod, items: FieldItem[]): VolumeFile[] {
+  #readFields(pod: Pod, items: FieldItem[]): VolumeFile[] {
     return items.map(({ path: file, fieldRef, mode }) => ({
       path: file,
-      content: Buffer.from(readPodField(pod, this.options.podIP, fieldRef?.fieldPath ?? '')),
+      content: Buffer.from(readPodField(pod, this.#options.podIP, fieldRef?.fieldPath ?? '')),
       ...(mode !== undefined && { mode }),
     }))
   }
 
-  private async readToken(pod: Pod, { serviceAccountToken }: VolumeProjection, folder: string): Promise<VolumeFile> {
+  async #readToken(pod: Pod, { serviceAccountToken }: VolumeProjection, folder: string): Promise<VolumeFile> {
     const file = serviceAccountToken?.path ?? ''
     if ((await readRenewalTime(path.join(folder, file))) > Date.now()) return { path: file, content: 'unchanged' }
-    const token = await requestToken(this.options.client, pod, {
+    const token = await requestToken(this.#options.client, pod, {
       audience: serviceAccountToken?.audience,
       expirationSeconds: serviceAccountToken?.expirationSeconds ?? defaultTokenSeconds,
     })
