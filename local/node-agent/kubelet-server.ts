@@ -8,9 +8,9 @@ import type { TLSSocket } from 'node:tls'
 import type { Logger } from '../../lib/log.ts'
 import type { AgentConfig } from './config.ts'
 import type { Pod } from './objects.ts'
-import { readLog, type LogOptions } from './logs.ts'
-import type { Pods } from './pods.ts'
-import { readRun, type Run } from './run.ts'
+import { readLog, type LogOptions } from './container/logs.ts'
+import type { Pods } from './pod/pods.ts'
+import { readRun, type Run } from './container/run.ts'
 
 /** An answer that is no success. */
 class Refusal extends Error {

@@ -10,7 +10,7 @@ import { repeat } from '../../lib/repeat.ts'
 import type { AgentConfig } from './config.ts'
 import type { Node } from './objects.ts'
 import { readBootId } from '../process-stat.ts'
-import { toSeconds } from './status.ts'
+import { toSeconds } from './pod/status.ts'
 
 // The rhythm of a kubelet; the cluster calls a node lost after 50 s without one.
 const leaseEveryMs = 10_000
