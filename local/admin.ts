@@ -4,7 +4,7 @@ import { runCommand } from './command.ts'
 import { readLocalConfig } from './config.ts'
 import { Problem } from './problem.ts'
 import { withDatabase } from './stack/api-key.ts'
-import { databaseUrl } from './stack/postgres.ts'
+import { databaseUrl } from './stack/programs/postgres.ts'
 import { requireRunning } from './stack/require-running.ts'
 
 /** Runs one of the administrator's commands, with the arguments of this process, on the database of the local stack. */

@@ -23,6 +23,9 @@ const commands = {
   bench: 'test/bench/run.ts',
   gen: 'crds/generate.ts',
 }
+const startsAStack = new Set(['demo', 'up', 'test', 'test:hostile', 'test:mutations', 'test:gpu', 'bench'])
+/** Tests take free ports. */
+const hasPublicPort = new Set(['demo', 'up'])
 
 function runCommand(file, args) {
   const bin = path.join(repository, 'node_modules', '.bin')
@@ -42,9 +45,10 @@ function fail(sentence) {
 }
 
 /** Loaded here, because an older Node cannot even load it. */
-async function prepare(command) {
+async function prepare(command, args) {
   const { runPreflight } = await import('./preflight/preflight.mjs')
-  const faults = await runPreflight(repository, command, process.env)
+  const needs = { startsAStack: startsAStack.has(command), hasPublicPort: hasPublicPort.has(command) }
+  const faults = await runPreflight(repository, { ...needs, args, env: process.env })
   if (faults.length > 0) return fail(faults.join('\n'))
   const { installPackages } = await import('./entry/packages.mjs')
   await installPackages(repository)
@@ -58,7 +62,7 @@ async function main([command, ...args]) {
     return fail(`Trainyard needs Node ${minNodeMajor} or newer; this is ${process.version}. Install a newer one.`)
   }
   try {
-    await prepare([command, ...args])
+    await prepare(command, args)
   } catch (error) {
     return fail(error.message)
   }

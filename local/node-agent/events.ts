@@ -23,56 +23,56 @@ const maxMessageLength = 1000
 
 /** Writes Kubernetes events; the same words about the same object again only raise a count. Never throws. */
 export class Events {
-  private readonly client: KubeClient
-  private readonly nodeName: string
-  private readonly log: Logger
-  private readonly sent = new Map<string, SentEvent>()
-  private queued = 0
-  private tail: Promise<void> = Promise.resolve()
+  readonly #client: KubeClient
+  readonly #nodeName: string
+  readonly #log: Logger
+  readonly #sent = new Map<string, SentEvent>()
+  #queued = 0
+  #tail: Promise<void> = Promise.resolve()
 
   constructor(client: KubeClient, nodeName: string, log: Logger) {
-    this.client = client
-    this.nodeName = nodeName
-    this.log = log
+    this.#client = client
+    this.#nodeName = nodeName
+    this.#log = log
   }
 
   normal(subject: EventSubject, reason: string, message: string): void {
-    this.enqueue('Normal', subject, reason, message)
+    this.#enqueue('Normal', subject, reason, message)
   }
 
   warn(subject: EventSubject, reason: string, message: string): void {
-    this.enqueue('Warning', subject, reason, message)
+    this.#enqueue('Warning', subject, reason, message)
   }
 
-  private enqueue(type: string, subject: EventSubject, reason: string, message: string): void {
-    if (this.queued >= queuedEvents) return
-    this.queued += 1
-    this.tail = this.tail
-      .then(() => this.write(type, subject, reason, message.slice(0, maxMessageLength)))
-      .catch((error: unknown) => this.log.debug({ error, reason }, 'event not written'))
-      .finally(() => (this.queued -= 1))
+  #enqueue(type: string, subject: EventSubject, reason: string, message: string): void {
+    if (this.#queued >= queuedEvents) return
+    this.#queued += 1
+    this.#tail = this.#tail
+      .then(() => this.#write(type, subject, reason, message.slice(0, maxMessageLength)))
+      .catch((error: unknown) => this.#log.debug({ error, reason }, 'event not written'))
+      .finally(() => (this.#queued -= 1))
   }
 
-  private async write(type: string, subject: EventSubject, reason: string, message: string): Promise<void> {
+  async #write(type: string, subject: EventSubject, reason: string, message: string): Promise<void> {
     const key = JSON.stringify([type, subject.uid, reason, message])
     const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
-    const known = this.sent.get(key)
-    this.sent.delete(key)
+    const known = this.#sent.get(key)
+    this.#sent.delete(key)
     if (known) {
       const again = { path: known.path, count: known.count + 1 }
-      await mergePatch(this.client, known.path, { count: again.count, lastTimestamp: now })
-      this.remember(key, again)
+      await mergePatch(this.#client, known.path, { count: again.count, lastTimestamp: now })
+      this.#remember(key, again)
       return
     }
     const base = eventPath(subject.namespace)
     const name = `${subject.name}.${Date.now().toString(16)}${Math.random().toString(16).slice(2, 8)}`
-    const words = this.build(type, subject, { name, reason, message })
+    const words = this.#build(type, subject, { name, reason, message })
     const event = { ...words, firstTimestamp: now, lastTimestamp: now }
-    await createObject(this.client, base, event)
-    this.remember(key, { path: `${base}/${name}`, count: 1 })
+    await createObject(this.#client, base, event)
+    this.#remember(key, { path: `${base}/${name}`, count: 1 })
   }
 
-  private build(type: string, subject: EventSubject, words: { name: string; reason: string; message: string }) {
+  #build(type: string, subject: EventSubject, words: { name: string; reason: string; message: string }) {
     return {
       apiVersion: 'v1',
       kind: 'Event',
@@ -82,15 +82,15 @@ export class Events {
       reason: words.reason,
       message: words.message,
       count: 1,
-      source: { component: 'kubelet', host: this.nodeName },
+      source: { component: 'kubelet', host: this.#nodeName },
       reportingComponent: 'kubelet',
-      reportingInstance: this.nodeName,
+      reportingInstance: this.#nodeName,
     }
   }
 
-  private remember(key: string, event: SentEvent): void {
-    this.sent.set(key, event)
-    const oldest = this.sent.keys().next().value
-    if (this.sent.size > rememberedEvents && oldest !== undefined) this.sent.delete(oldest)
+  #remember(key: string, event: SentEvent): void {
+    this.#sent.set(key, event)
+    const oldest = this.#sent.keys().next().value
+    if (this.#sent.size > rememberedEvents && oldest !== undefined) this.#sent.delete(oldest)
   }
 }

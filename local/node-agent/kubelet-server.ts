@@ -8,9 +8,9 @@ import type { TLSSocket } from 'node:tls'
 import type { Logger } from '../../lib/log.ts'
 import type { AgentConfig } from './config.ts'
 import type { Pod } from './objects.ts'
-import { readLog, type LogOptions } from './logs.ts'
-import type { Pods } from './pods.ts'
-import { readRun, type Run } from './run.ts'
+import { readLog, type LogOptions } from './container/logs.ts'
+import type { Pods } from './pod/pods.ts'
+import { readRun, type Run } from './container/run.ts'
 
 /** An answer that is no success. */
 class Refusal extends Error {
@@ -31,15 +31,15 @@ const watchRunMs = 500
  * cannot read logs.
  */
 export class KubeletServer {
-  private readonly server: Server
-  private readonly port: number
-  private readonly pods: Pods
-  private readonly log: Logger
+  readonly #server: Server
+  readonly #port: number
+  readonly #pods: Pods
+  readonly #log: Logger
 
   constructor(config: AgentConfig, pods: Pods, log: Logger) {
-    this.pods = pods
-    this.log = log
-    this.port = config.kubeletPort
+    this.#pods = pods
+    this.#log = log
+    this.#port = config.kubeletPort
     const tls = {
       cert: readFileSync(config.kubeletCert),
       key: readFileSync(config.kubeletKey),
@@ -48,36 +48,36 @@ export class KubeletServer {
       // An empty list of authorities would mean the well-known ones of the web.
       ca: config.kubeletClientCA ? readFileSync(config.kubeletClientCA) : readFileSync(config.kubeletCert),
     }
-    this.server = createServer(tls, (request, response) => void this.answer(request, response))
+    this.#server = createServer(tls, (request, response) => void this.#answer(request, response))
   }
 
   async listen(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.server.once('error', reject)
-    this.server.listen({ host: '127.0.0.1', port: this.port }, resolve)
+    this.#server.once('error', reject)
+    this.#server.listen({ host: '127.0.0.1', port: this.#port }, resolve)
     await promise
   }
 
   close(): void {
-    this.server.close()
-    this.server.closeAllConnections()
+    this.#server.close()
+    this.#server.closeAllConnections()
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      await this.route(request, response)
+      await this.#route(request, response)
     } catch (error) {
       if (error instanceof Refusal)
         response.writeHead(error.status, { 'content-type': 'text/plain' }).end(error.message)
       else if (response.headersSent) response.destroy()
       else {
-        this.log.error({ error, url: request.url }, 'kubelet request failed')
+        this.#log.error({ error, url: request.url }, 'kubelet request failed')
         response.writeHead(500).end('internal error')
       }
     }
   }
 
-  private async route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'https://localhost')
     const [, noun, namespace, name, container] = url.pathname.split('/').map(decodeURIComponent)
     if (url.pathname === '/healthz') {
@@ -87,18 +87,18 @@ export class KubeletServer {
     if (!(request.socket as TLSSocket).authorized) throw new Refusal(401, 'a client certificate is needed')
     if (noun !== 'containerLogs') throw new Refusal(501, `the local node does not serve ${noun}`)
     if (!namespace || !name || !container) throw new Refusal(404, 'no such path')
-    await this.sendLog({ namespace, name, container }, url.searchParams, response)
+    await this.#sendLog({ namespace, name, container }, url.searchParams, response)
   }
 
-  private async sendLog(
+  async #sendLog(
     { namespace, name, container }: { namespace: string; name: string; container: string },
     query: URLSearchParams,
     response: ServerResponse,
   ): Promise<void> {
     const options = readLogOptions(query)
-    const pod = this.pods.find(namespace, name)
+    const pod = this.#pods.find(namespace, name)
     if (!pod) throw new Refusal(404, `pod "${name}" not found on the local node`)
-    const runs = await this.pods.listRuns(pod, container)
+    const runs = await this.#pods.listRuns(pod, container)
     const run = runs[query.get('previous') === 'true' ? 1 : 0]
     if (!run) throw new Refusal(400, `container "${container}" in pod "${name}" ${explainNoRun(pod, container)}`)
     const watch = options.follow ? watchRun(run) : undefined

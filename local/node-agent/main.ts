@@ -3,15 +3,15 @@ import { KubeClient } from '../../lib/kube/client.ts'
 import { readKubeconfig } from '../../lib/kube/kubeconfig.ts'
 import { createLogger } from '../../lib/log.ts'
 import { onShutdown } from '../../lib/shutdown.ts'
-import { Addresses } from './addresses.ts'
+import { Addresses } from './network/addresses.ts'
 import { readAgentConfig } from './config.ts'
 import { Events } from './events.ts'
 import { KubeletServer } from './kubelet-server.ts'
 import { NodeKeeper } from './node.ts'
-import { Pods } from './pods.ts'
-import { Services } from './services.ts'
+import { Pods } from './pod/pods.ts'
+import { Services } from './network/services.ts'
 
-// Within the time that the supervisor gives the agent to end (local/stack/programs.ts).
+// Within the time that the supervisor gives the agent to end (local/stack/programs/programs.ts).
 const stopPodsMs = 12_000
 // A request that takes longer than this is lost: better to come back than to hang a pod's worker.
 const requestTimeoutMs = 15_000

@@ -10,7 +10,7 @@ import { repeat } from '../../lib/repeat.ts'
 import type { AgentConfig } from './config.ts'
 import type { Node } from './objects.ts'
 import { readBootId } from '../process-stat.ts'
-import { toSeconds } from './status.ts'
+import { toSeconds } from './pod/status.ts'
 
 // The rhythm of a kubelet; the cluster calls a node lost after 50 s without one.
 const leaseEveryMs = 10_000
@@ -24,19 +24,19 @@ const architectures: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd6
 
 /** This machine's Node object, and the heartbeat that keeps it Ready. */
 export class NodeKeeper {
-  private readonly client: KubeClient
-  private readonly config: AgentConfig
-  private readonly log: Logger
-  private readonly stopping = new AbortController()
-  private readonly path: string
-  private uid = ''
-  private statusAt = 0
+  readonly #client: KubeClient
+  readonly #config: AgentConfig
+  readonly #log: Logger
+  readonly #stopping = new AbortController()
+  readonly #path: string
+  #uid = ''
+  #statusAt = 0
 
   constructor(client: KubeClient, config: AgentConfig, log: Logger) {
-    this.client = client
-    this.config = config
-    this.log = log
-    this.path = `/api/v1/nodes/${config.nodeName}`
+    this.#client = client
+    this.#config = config
+    this.#log = log
+    this.#path = `/api/v1/nodes/${config.nodeName}`
   }
 
   /** Keeps the node registered and alive until `stop`; trouble is logged and tried again. */
@@ -44,60 +44,60 @@ export class NodeKeeper {
     let waitMs = leaseEveryMs
     const work = async () => {
       waitMs = leaseEveryMs
-      await this.beat()
+      await this.#beat()
     }
     const onError = (error: unknown) => {
-      this.log.warn({ error }, 'node heartbeat failed')
+      this.#log.warn({ error }, 'node heartbeat failed')
       waitMs = retryMs
     }
-    await repeat(work, { pauseMs: () => waitMs, signal: this.stopping.signal, onError })
+    await repeat(work, { pauseMs: () => waitMs, signal: this.#stopping.signal, onError })
   }
 
   stop(): void {
-    this.stopping.abort()
+    this.#stopping.abort()
   }
 
-  private async beat(): Promise<void> {
-    if (Date.now() - this.statusAt >= statusEveryMs) {
-      const node = await this.register()
-      this.uid = node.metadata?.uid ?? ''
-      await mergePatch(this.client, `${this.path}/status`, { status: this.buildStatus(node) })
-      this.statusAt = Date.now()
+  async #beat(): Promise<void> {
+    if (Date.now() - this.#statusAt >= statusEveryMs) {
+      const node = await this.#register()
+      this.#uid = node.metadata?.uid ?? ''
+      await mergePatch(this.#client, `${this.#path}/status`, { status: this.#buildStatus(node) })
+      this.#statusAt = Date.now()
     }
-    await this.renewLease()
+    await this.#renewLease()
   }
 
-  private async register(): Promise<Node> {
-    const name = this.config.nodeName
+  async #register(): Promise<Node> {
+    const name = this.#config.nodeName
     const arch = architectures[process.arch] ?? process.arch
     const labels = {
       'kubernetes.io/hostname': name,
       'kubernetes.io/os': process.platform,
       'kubernetes.io/arch': arch,
     }
-    const known = await mergePatch<Node>(this.client, this.path, { metadata: { labels } }).catch(ignoreErrors(isGone))
+    const known = await mergePatch<Node>(this.#client, this.#path, { metadata: { labels } }).catch(ignoreErrors(isGone))
     if (known) return known
     const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } }
-    return this.client.request<Node>({ method: 'POST', path: '/api/v1/nodes', body })
+    return this.#client.request<Node>({ method: 'POST', path: '/api/v1/nodes', body })
   }
 
-  private async renewLease(): Promise<void> {
-    const { nodeName: name } = this.config
+  async #renewLease(): Promise<void> {
+    const { nodeName: name } = this.#config
     const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: formatMicroTime(new Date()) }
-    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.uid }
+    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.#uid }
     const metadata = { name, ownerReferences: [owner] }
     const path = leasePath(leaseNamespace, name)
-    const renewed = await mergePatch(this.client, path, { metadata, spec }).catch(ignoreErrors(isGone))
+    const renewed = await mergePatch(this.#client, path, { metadata, spec }).catch(ignoreErrors(isGone))
     if (renewed) return
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
-    await createObject(this.client, leasePath(leaseNamespace), lease)
+    await createObject(this.#client, leasePath(leaseNamespace), lease)
   }
 
-  private buildStatus(node: Node): object {
+  #buildStatus(node: Node): object {
     const capacity = readCapacity()
     return {
       addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
-      daemonEndpoints: { kubeletEndpoint: { Port: this.config.kubeletPort } },
+      daemonEndpoints: { kubeletEndpoint: { Port: this.#config.kubeletPort } },
       capacity,
       allocatable: capacity,
       conditions: buildConditions(node, toSeconds(new Date())),

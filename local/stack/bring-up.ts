@@ -1,15 +1,15 @@
 import type { Board } from '../terminal/board.ts'
 import { createApiKey, defaultEntity, isKnownKey, withDatabase } from './api-key.ts'
-import { applyChart, applyDefinitions } from './chart.ts'
+import { applyChart, applyDefinitions } from './cluster/chart.ts'
 import { readStackEnv, writeStackEnv, type StackEnv } from './env-file.ts'
 import { layoutOf } from './layout.ts'
-import { databaseUrl } from './postgres.ts'
+import { databaseUrl } from './programs/postgres.ts'
 import type { StackSettings } from './settings.ts'
 import type { StartRequest } from './prepare.ts'
 import { joinMachinery, startMachinery } from './start.ts'
 import { stopMachinery } from './stop.ts'
-import { findRunningSupervisor, type SupervisorRecord } from './supervisor-record.ts'
-import { isServing, waitUntilServing } from './system-check.ts'
+import { findRunningSupervisor, type SupervisorRecord } from './processes/supervisor-record.ts'
+import { isServing, waitUntilServing } from './cluster/system-check.ts'
 
 export type BringUpRequest = Omit<StartRequest, 'phase'> & { board: Board }
 

@@ -6,9 +6,9 @@ import type { Board } from '../terminal/board.ts'
 import { bringUp, findRunningStack } from './bring-up.ts'
 import type { StackEnv } from './env-file.ts'
 import { layoutOf } from './layout.ts'
-import { endLeftovers } from './leftovers.ts'
+import { endLeftovers } from './processes/leftovers.ts'
 import { readSettings, requireFreePort } from './settings.ts'
-import { findRunningSupervisor } from './supervisor-record.ts'
+import { findRunningSupervisor } from './processes/supervisor-record.ts'
 
 /** A stack that is up, and the programs that it runs with. */
 export interface RunningStack {

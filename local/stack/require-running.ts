@@ -1,7 +1,7 @@
 import { Problem } from '../problem.ts'
 import { layoutOf } from './layout.ts'
 import { readSettings, type StackSettings } from './settings.ts'
-import { findRunningSupervisor } from './supervisor-record.ts'
+import { findRunningSupervisor } from './processes/supervisor-record.ts'
 
 /** @throws {Problem} when the stack of this state folder is not up */
 export function requireRunning(stateFolder: string): StackSettings {

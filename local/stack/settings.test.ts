@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { settleSettings } from './settings.ts'
-import { claimSlot } from './slots.ts'
+import { claimSlot } from './network/slots.ts'
 
 let folder: string
 beforeEach(async () => {

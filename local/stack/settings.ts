@@ -12,8 +12,8 @@ import {
 import { Problem } from '../problem.ts'
 import { readJson, replaceJson } from './json-file.ts'
 import { layoutOf } from './layout.ts'
-import { hasListenerIn, isPortFree, pickPort } from './ports.ts'
-import { claimSlot, describeSlot, type Slot } from './slots.ts'
+import { hasListenerIn, isPortFree, pickPort } from './network/ports.ts'
+import { claimSlot, describeSlot, type Slot } from './network/slots.ts'
 
 /** What one stack keeps from start to start: its addresses and its secrets. */
 export interface StackSettings {

@@ -7,11 +7,11 @@ import { stackMark } from '../preflight/marked-processes.mjs'
 import { Interrupted, Problem } from '../problem.ts'
 import { openLog } from '../supervisor/log-file.ts'
 import { layoutOf, type Layout } from './layout.ts'
-import { endLeftovers } from './leftovers.ts'
+import { endLeftovers } from './processes/leftovers.ts'
 import { prepareStack, type StartRequest } from './prepare.ts'
-import { identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts'
+import { identifyProcess, isRunning, type ProcessIdentity } from './processes/process-identity.ts'
 import { readSettings, type StackSettings } from './settings.ts'
-import { areAllReady, readSupervisorRecord, type SupervisorRecord } from './supervisor-record.ts'
+import { areAllReady, readSupervisorRecord, type SupervisorRecord } from './processes/supervisor-record.ts'
 
 const readyTimeoutMs = 120_000
 const pollMs = 100

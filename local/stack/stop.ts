@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { layoutOf } from './layout.ts'
-import { endLeftovers } from './leftovers.ts'
-import { isRunning, signalProcess } from './process-identity.ts'
-import { findRunningSupervisor } from './supervisor-record.ts'
+import { endLeftovers } from './processes/leftovers.ts'
+import { isRunning, signalProcess } from './processes/process-identity.ts'
+import { findRunningSupervisor } from './processes/supervisor-record.ts'
 
 /** What a stop found: the supervised programs it ended, and processes that nobody watched any more. */
 export interface StopReport {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import https from 'node:https'
 import net from 'node:net'
-import type { Readiness } from '../stack/program-spec.ts'
+import type { Readiness } from '../stack/programs/program-spec.ts'
 
 const timeoutMs = 2_000
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findUnsupported } from '../../local/node-agent/honoured.ts'
+import { findUnsupported } from '../../local/node-agent/pod/supported-fields.ts'
 import type { Pod } from '../../local/node-agent/objects.ts'
 import { eventually } from '../support/eventually.ts'
 import { createHelm, parseManifests } from '../support/helm.ts'

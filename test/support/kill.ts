@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'vitest'
 import { layoutOf } from '../../local/stack/layout.ts'
-import { readSupervisorRecord } from '../../local/stack/supervisor-record.ts'
+import { readSupervisorRecord } from '../../local/stack/processes/supervisor-record.ts'
 import { eventually } from './eventually.ts'
 import type { Stack } from './stack.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
-import { certificatesOf } from '../../local/stack/certificates.ts'
+import { certificatesOf } from '../../local/stack/programs/certificates.ts'
 import { layoutOf } from '../../local/stack/layout.ts'
 import type { Stack } from './stack.ts'
 

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { access, constants, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { readRun, type Run } from './run.ts'
+
+/** What a container's process is started with. */
+export interface Command {
+  argv: string[]
+  cwd: string
+  env: Record<string, string>
+}
+
+/** The command cannot be started at all; the message is for people. */
+export class LaunchError extends Error {
+  override name = 'LaunchError'
+}
+
+const shim = path.join(import.meta.dirname, 'shim.sh')
+const shimStartMs = 5000
+
+/**
+ * Starts a run's process under a shim, detached from the agent, and returns when its process id is on disk.
+ *
+ * @param onExit called when the shim ends, so that nobody has to poll for it
+ * @throws {LaunchError} when the command or the working folder does not exist
+ */
+export async function launch(run: Run, command: Command, onExit: () => void): Promise<Run> {
+  const program = await findProgram(command)
+  const setsid = await findOnPath('setsid', process.env['PATH'] ?? '', '/')
+  if (!program || !setsid) throw new LaunchError(`exec: "${command.argv[0]}": executable file not found in $PATH`)
+  await requireFolder(command.cwd)
+  const { env, oddNames } = splitEnv(command.env)
+  const argv = oddNames.length > 0 ? ['/usr/bin/env', ...oddNames, ...command.argv] : command.argv
+  const child = spawn('/bin/sh', [shim, run.folder, setsid, ...argv], {
+    cwd: command.cwd,
+    env,
+    detached: true,
+    stdio: 'ignore',
+  })
+  const failed = Promise.withResolvers<never>()
+  child.once('error', (error) => failed.reject(new LaunchError(`starting the container: ${error.message}`)))
+  child.once('exit', onExit)
+  child.unref()
+  return Promise.race([failed.promise, waitForMain(run)])
+}
+
+/** The file that a command's first word names: as a path from the working folder, or on its PATH. */
+export async function findProgram({ argv, cwd, env }: Command): Promise<string | undefined> {
+  const name = argv[0] ?? ''
+  if (name.includes('/')) return (await isExecutable(path.resolve(cwd, name))) ? path.resolve(cwd, name) : undefined
+  return name === '' ? undefined : findOnPath(name, env['PATH'] ?? '', cwd)
+}
+
+async function findOnPath(name: string, searchPath: string, cwd: string): Promise<string | undefined> {
+  for (const folder of searchPath.split(':')) {
+    const file = path.resolve(cwd, folder, name)
+    if (await isExecutable(file)) return file
+  }
+  return undefined
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK)
+    return (await stat(file)).isFile()
+  } catch {
+    return false
+  }
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined)
+  if (!found?.isDirectory()) throw new LaunchError(`working directory ${folder} does not exist`)
+}
+
+/** A shell passes on variables with shell names only; others (dots, dashes) go through env(1). */
+function splitEnv(all: Record<string, string>): { env: Record<string, string>; oddNames: string[] } {
+  const entries = Object.entries(all)
+  const isOdd = (name: string) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+  return {
+    env: Object.fromEntries(entries.filter(([name]) => !isOdd(name))),
+    oddNames: entries.filter(([name]) => isOdd(name)).map(([name, value]) => `${name}=${value}`),
+  }
+}
+
+async function waitForMain(run: Run): Promise<Run> {
+  const deadline = Date.now() + shimStartMs
+  while (Date.now() < deadline) {
+    const now = await readStarted(run)
+    if (now) return now
+    await delay(5)
+  }
+  throw new LaunchError('starting the container took too long')
+}
+
+async function readStarted(run: Run): Promise<Run | undefined> {
+  const started = await stat(path.join(run.folder, 'main')).catch(() => undefined)
+  if (!started?.size) return undefined
+  return readRun(path.dirname(run.folder), run.number)
+}

@@ -1,0 +1,26 @@
+import type { KubeClient } from '../../../lib/kube/client.ts'
+import type { Logger } from '../../../lib/log.ts'
+import type { AgentConfig } from '../config.ts'
+import type { Events, EventSubject } from '../events.ts'
+import type { Service } from '../objects.ts'
+import type { PodFolder } from './pod-folder.ts'
+import type { PodVolumes } from '../volumes/volumes.ts'
+
+/** What the whole node shares. */
+export interface NodeContext {
+  config: AgentConfig
+  client: KubeClient
+  events: Events
+  log: Logger
+  listServices: () => Service[]
+}
+
+/** What the containers of one pod share. */
+export interface PodContext extends NodeContext {
+  subject: EventSubject
+  folder: PodFolder
+  podIP: string
+  volumes: PodVolumes
+  /** Asks the pod's worker to look again. */
+  wake: () => void
+}

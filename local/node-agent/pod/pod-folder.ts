@@ -1,0 +1,64 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { writeAtomically } from '../durable-file.ts'
+
+/** Who a pod is: enough to end it and to read its logs when its object is gone. */
+export interface PodIdentity {
+  uid: string
+  namespace: string
+  name: string
+}
+
+/** The folder of all pods: STATE/pods/UID. */
+export function podsFolder(stateDir: string): string {
+  return path.join(stateDir, 'pods')
+}
+
+/**
+ * A pod's folder: `identity.json`, `volumes/NAME/`, and `containers/NAME/N/` for each run N of a container.
+ * What is in it is all that the agent knows of a pod besides its object, so that a new agent can go on.
+ */
+export class PodFolder {
+  readonly root: string
+
+  constructor(stateDir: string, uid: string) {
+    this.root = path.join(podsFolder(stateDir), uid)
+  }
+
+  async create(identity: PodIdentity): Promise<void> {
+    await mkdir(this.root, { recursive: true, mode: 0o700 })
+    await writeAtomically(path.join(this.root, 'identity.json'), JSON.stringify(identity))
+  }
+
+  volume(name: string): string {
+    return path.join(this.root, 'volumes', name)
+  }
+
+  container(name: string): string {
+    return path.join(this.root, 'containers', name)
+  }
+
+  /** The names of the containers that ever ran. */
+  async listContainers(): Promise<string[]> {
+    return readdir(path.join(this.root, 'containers')).catch(() => [])
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.root, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** The pods that have a folder. One whose identity is unreadable never started anything; its uid is the folder's name. */
+export async function listPodFolders(stateDir: string): Promise<PodIdentity[]> {
+  const uids = await readdir(podsFolder(stateDir)).catch(() => [])
+  return Promise.all(uids.map((uid) => readIdentity(stateDir, uid)))
+}
+
+async function readIdentity(stateDir: string, uid: string): Promise<PodIdentity> {
+  try {
+    const text = await readFile(path.join(podsFolder(stateDir), uid, 'identity.json'), 'utf8')
+    return JSON.parse(text) as PodIdentity
+  } catch {
+    return { uid, namespace: '', name: '' }
+  }
+}

@@ -1,0 +1,76 @@
+import { readFile, readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { childEnvironment, type LocalConfig } from '../../config.ts'
+import type { ControlPlane } from '../../install/control-plane.ts'
+import { runChild } from '../../install/run-child.ts'
+import { Problem } from '../../problem.ts'
+import { replaceFile } from '../json-file.ts'
+import { applyManifests, runKubectl, type Kubectl } from './kubectl.ts'
+import { layoutOf, type Layout } from '../layout.ts'
+import { databaseUrl } from '../programs/postgres.ts'
+import type { StackSettings } from '../settings.ts'
+
+export const namespace = 'trainyard'
+
+export interface ChartRequest {
+  repository: string
+  stateFolder: string
+  controlPlane: ControlPlane
+  settings: StackSettings
+  withPods: boolean
+  outbound: LocalConfig['outbound']
+  accelerator: LocalConfig['accelerator']
+  signal: AbortSignal
+}
+
+/** Installs the custom resource definitions and waits until the API server serves them. */
+export async function applyDefinitions({ repository, ...request }: ChartRequest): Promise<void> {
+  const kubectl: Kubectl = { kubectl: request.controlPlane.kubectl, ...request }
+  const folder = path.join(repository, 'crds')
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).toSorted()
+  const documents = await Promise.all(files.map((name) => readFile(path.join(folder, name), 'utf8')))
+  const manifests = documents.join('\n---\n')
+  await applyManifests(kubectl, manifests)
+  await runKubectl(kubectl, ['wait', '--for=condition=Established', '--timeout=30s', '-f', '-'], manifests)
+}
+
+/** Renders the chart with this stack's values and applies it, as `helm install` would. */
+export async function applyChart(request: ChartRequest): Promise<void> {
+  const layout = layoutOf(request.stateFolder)
+  // JSON is YAML.
+  replaceFile(layout.values, `${JSON.stringify(chartValues(layout, request), null, 2)}\n`)
+  const kubectl: Kubectl = { kubectl: request.controlPlane.kubectl, ...request }
+  await applyManifests(kubectl, JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
+  await applyManifests(kubectl, await renderChart(request, layout))
+}
+
+async function renderChart({ repository, controlPlane, signal }: ChartRequest, layout: Layout): Promise<string> {
+  const chart = path.join(repository, 'helm', 'trainyard')
+  const args = ['template', 'trainyard', chart, '--namespace', namespace, '--values', layout.values]
+  // Settings of another cluster's Helm have no say here.
+  const env = childEnvironment({ KUBECONFIG: layout.kubeconfig, HELM_NAMESPACE: namespace })
+  const result = await runChild(controlPlane.helm, args, { signal, env })
+  if (result.code === 0) return result.stdout
+  throw new Problem(`${result.tail}\nThe chart could not be rendered; what Helm says stands above.`)
+}
+
+/** What the chart must know of one machine: a folder for artifacts, loopback addresses, one port to the outside. */
+export function chartValues(
+  layout: Layout,
+  { settings, ...asked }: Pick<ChartRequest, 'settings' | 'withPods' | 'outbound' | 'accelerator'>,
+): object {
+  return {
+    artifacts: { hostPath: { path: layout.artifacts } },
+    listenOnPodIP: true,
+    outbound: asked.outbound,
+    secrets: { databaseUrl: databaseUrl(settings), engineKey: settings.secrets.engineKey },
+    apiserver: { service: { type: 'NodePort', nodePort: settings.ports.public } },
+    baseModels: { 'tiny-chat': tinyChat(asked) },
+  }
+}
+
+/** On a GPU the trainer computes in bfloat16, so that the engine does too, and leaves it most of the memory. */
+function tinyChat({ withPods, accelerator }: Pick<ChartRequest, 'withPods' | 'accelerator'>): object {
+  if (!withPods) return { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } }
+  return accelerator === 'cuda' ? { engine: { args: ['--dtype', 'bfloat16', '--gpu-memory-utilization', '0.3'] } } : {}
+}

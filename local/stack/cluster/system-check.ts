@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Interrupted, Problem } from '../../problem.ts'
+import type { Phase } from '../../terminal/board.ts'
+import { CrashWatch } from './crashing-pods.ts'
+import type { StackEnv } from '../env-file.ts'
+import type { Kubectl } from './kubectl.ts'
+
+/** The service's own account of its parts. */
+interface SystemReport {
+  ok: boolean
+  parts: Record<string, { ok: boolean; detail: string; cause?: string }>
+}
+
+// The first engine start on a machine imports for half a minute and compiles for another; on a slow disk, twice that.
+const timeoutMs = 300_000
+const pollMs = 500
+
+/** Whether the service answers and says that all its parts work. */
+export async function isServing(env: StackEnv): Promise<boolean> {
+  return (await readReport(env))?.ok === true
+}
+
+/** What the wait shows its progress with, and looks into the pods with. */
+export interface Waiting {
+  kubectl: Kubectl
+  phase: Phase
+  /** Whether engines and trainers are waited for. */
+  withPods: boolean
+}
+
+/**
+ * Waits until every part of the service works, and shows which it waits for.
+ *
+ * @throws {Problem} with the last words of a pod that only crashes, or when it takes too long
+ */
+export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods }: Waiting): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  const crashes = new CrashWatch(kubectl)
+  for (;;) {
+    if (kubectl.signal.aborted) throw new Interrupted()
+    const report = await readReport(env)
+    if (report && (report.ok || (!withPods && worksWithoutPods(report)))) return
+    const waitingFor = describeMissing(report)
+    phase.update(`waiting for ${waitingFor}`)
+    if (Date.now() > deadline) throw new Problem(describeTimeout(waitingFor, env))
+    await crashes.check()
+    await delay(pollMs)
+  }
+}
+
+function worksWithoutPods({ parts }: SystemReport): boolean {
+  return Object.entries(parts).every(([name, { ok }]) => ok || name === 'engines' || name === 'trainers')
+}
+
+export function describeMissing(report: SystemReport | undefined): string {
+  if (!report) return 'the apiserver'
+  const missing = Object.entries(report.parts).filter(([, part]) => !part.ok)
+  return missing.map(([name, { detail, cause }]) => `${name.replaceAll('_', ' ')} (${cause ?? detail})`).join(', ')
+}
+
+async function readReport({ TRAINYARD_URL: url, TRAINYARD_API_KEY: key }: StackEnv): Promise<SystemReport | undefined> {
+  const headers = { authorization: `Bearer ${key}` }
+  try {
+    const response = await fetch(`${url}/v1/system-check`, { headers, signal: AbortSignal.timeout(10_000) })
+    const report = (await response.json()) as SystemReport
+    return typeof report.parts === 'object' ? report : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function describeTimeout(waitingFor: string, { KUBECONFIG }: StackEnv): string {
+  return (
+    `After ${timeoutMs / 60_000} minutes the stack still waits for ${waitingFor}. ` +
+    `See \`KUBECONFIG=${KUBECONFIG} kubectl describe pods\` and \`kubectl logs\` of that pod.`
+  )
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { withLock } from '../../entry/lock.mjs'
+import { hasListenerIn, isPortFree } from './ports.ts'
+
+/**
+ * A slot keeps the stacks of one machine apart: each has two loopback networks (for Services and for pods) and a few
+ * ports of its own. Slots are noted in the cache folder; a note whose state folder is gone counts no more.
+ * A folder counts before its settings are written: on a busy machine that takes a while, and another stack starts meanwhile.
+ */
+export interface Slot {
+  /** First two octets of the Services' addresses: `127.4`. */
+  serviceNetwork: string
+  /** First two octets of the pods' addresses: `127.5`. */
+  podNetwork: string
+  ports: { kubernetes: number; kubelet: number; postgres: number; public: number }
+}
+
+/** 127.0 and 127.1 belong to everybody; the last two networks stay free. */
+const slotCount = 126
+// Below the range that Linux gives to outgoing connections (32768 and up), which would take them now and then.
+const firstPort = 20_000
+const portsPerSlot = 8
+
+/** What a slot's number stands for. */
+export function describeSlot(slot: number): Slot {
+  const port = firstPort + slot * portsPerSlot
+  return {
+    serviceNetwork: `127.${slot * 2}`,
+    podNetwork: `127.${slot * 2 + 1}`,
+    ports: { kubernetes: port, kubelet: port + 1, postgres: port + 2, public: port + 3 },
+  }
+}
+
+/** What decides whether a slot is free: its noted state folder, and what goes on in its networks. */
+export interface SlotJudge {
+  isInUse: (stateFolder: string) => boolean
+  isQuiet?: (slot: number) => boolean | Promise<boolean>
+}
+
+/** Takes a free slot for a state folder, or the one that it has already. */
+export async function claimSlot(cacheFolder: string, stateFolder: string, judge: SlotJudge): Promise<number> {
+  const { isInUse, isQuiet = isSlotQuiet } = judge
+  const notes = path.join(cacheFolder, 'slots')
+  await mkdir(notes, { recursive: true })
+  return withLock(notes, async () => {
+    for (const slot of slotsInOrder(stateFolder)) {
+      const note = path.join(notes, String(slot))
+      const holder = await readFile(note, 'utf8').catch(() => '')
+      if (holder && holder !== stateFolder && isInUse(holder)) continue
+      if (holder !== stateFolder && !(await isQuiet(slot))) continue
+      await writeFile(note, stateFolder)
+      return slot
+    }
+    throw new Error(`all ${slotCount} slots for local stacks are in use; remove old state folders`)
+  })
+}
+
+/**
+ * Each state folder begins elsewhere in the row: stacks with another cache folder (of another user) have their notes
+ * elsewhere, and would otherwise take the same slot while this one is down.
+ */
+function slotsInOrder(stateFolder: string): number[] {
+  const first = createHash('sha256').update(stateFolder).digest().readUInt32BE() % slotCount
+  return Array.from({ length: slotCount }, (_, index) => ((first + index) % slotCount) + 1)
+}
+
+/** Whether nobody listens in a slot's networks or on its ports. */
+async function isSlotQuiet(slot: number): Promise<boolean> {
+  const { serviceNetwork, podNetwork, ports } = describeSlot(slot)
+  if (hasListenerIn(serviceNetwork) || hasListenerIn(podNetwork)) return false
+  const free = await Promise.all(Object.values(ports).map((port) => isPortFree(port)))
+  return free.every(Boolean)
+}

@@ -1,0 +1,36 @@
+import { readJson, replaceJson } from '../json-file.ts'
+import type { Layout } from '../layout.ts'
+import { isRunning, type ProcessIdentity } from './process-identity.ts'
+
+/** What the supervisor tells about one program. */
+export interface ProgramRecord {
+  process?: ProcessIdentity
+  ready: boolean
+  /** How often it was started. */
+  starts: number
+}
+
+/** The supervisor's own account of itself, kept in the state folder for everybody else. */
+export interface SupervisorRecord {
+  supervisor: ProcessIdentity
+  programs: Record<string, ProgramRecord>
+}
+
+export function readSupervisorRecord(layout: Layout): SupervisorRecord | undefined {
+  return readJson<SupervisorRecord>(layout.supervisor)
+}
+
+export function writeSupervisorRecord(layout: Layout, record: SupervisorRecord): void {
+  replaceJson(layout.supervisor, record)
+}
+
+/** The record of a supervisor that runs now. */
+export function findRunningSupervisor(layout: Layout): SupervisorRecord | undefined {
+  const record = readSupervisorRecord(layout)
+  return record && isRunning(record.supervisor) ? record : undefined
+}
+
+/** Whether every program of the stack runs and is ready. */
+export function areAllReady({ programs }: SupervisorRecord): boolean {
+  return Object.values(programs).every((program) => program.ready)
+}

@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { runChild } from '../../install/run-child.ts'
+import { Problem } from '../../problem.ts'
+import type { Layout } from '../layout.ts'
+
+/** The stack's own authority and what it signed. */
+export interface Certificates {
+  authority: string
+  apiserver: string
+  apiserverKey: string
+  kubelet: string
+  kubeletKey: string
+  /** With this kube-apiserver proves itself to the node agent, to read logs. */
+  kubeletClient: string
+  kubeletClientKey: string
+}
+
+export function certificatesOf({ certificates }: Layout): Certificates {
+  const at = (name: string) => path.join(certificates, name)
+  return {
+    authority: at('ca.crt'),
+    apiserver: at('kube-apiserver.crt'),
+    apiserverKey: at('kube-apiserver.key'),
+    kubelet: at('kubelet.crt'),
+    kubeletKey: at('kubelet.key'),
+    kubeletClient: at('kubelet-client.crt'),
+    kubeletClientKey: at('kubelet-client.key'),
+  }
+}
+
+export interface CertificatesRequest {
+  layout: Layout
+  helm: string
+  /** The chart in `local/certificates`. */
+  chart: string
+  /** Addresses at which kube-apiserver is called. */
+  addresses: string[]
+  signal: AbortSignal
+}
+
+/** Makes the certificates on first use: all of them or none. */
+export async function prepareCertificates(request: CertificatesRequest): Promise<void> {
+  const { certificates } = request.layout
+  if (existsSync(certificates)) return
+  const fresh = `${certificates}.tmp`
+  rmSync(fresh, { recursive: true, force: true })
+  mkdirSync(fresh, { recursive: true, mode: 0o700 })
+  for (const [name, content] of Object.entries(await renderCertificates(request))) {
+    writeFileSync(path.join(fresh, name), content, { mode: 0o600 })
+  }
+  renameSync(fresh, certificates)
+}
+
+async function renderCertificates({ helm, chart, addresses, signal }: CertificatesRequest) {
+  const set = ['--set-json', `addresses=${JSON.stringify(addresses)}`]
+  const { code, stdout, tail } = await runChild(helm, ['template', 'certificates', chart, ...set], { signal })
+  if (code !== 0) throw new Problem(`${tail}\nThe certificates could not be made; what Helm says stands above.`)
+  const secret = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { stringData: Record<string, string> }
+  return secret.stringData
+}

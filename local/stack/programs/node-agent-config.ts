@@ -1,0 +1,70 @@
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import type { LocalConfig } from '../../config.ts'
+import type { Installation } from '../../install/install.ts'
+import { stackMark } from '../../preflight/marked-processes.mjs'
+import { certificatesOf } from './certificates.ts'
+import { userKubeconfig } from './credentials.ts'
+import { replaceJson } from '../json-file.ts'
+import type { Layout } from '../layout.ts'
+import type { StackSettings } from '../settings.ts'
+import { describeSlot } from '../network/slots.ts'
+
+/** How the node agent runs an image: as a local program in this folder. */
+export interface LocalImage {
+  cwd: string
+  /** Folders put first in PATH. */
+  path: string[]
+  env: Record<string, string>
+}
+
+/** Writes the file that the node agent is started with. */
+export function writeNodeAgentConfig(
+  layout: Layout,
+  settings: StackSettings,
+  { config, installation }: { config: LocalConfig; installation: Installation },
+): void {
+  const certificates = certificatesOf(layout)
+  mkdirSync(layout.node, { recursive: true })
+  replaceJson(layout.nodeAgent, {
+    kubeconfig: userKubeconfig(layout, 'node'),
+    stateDir: layout.node,
+    nodeName: 'local',
+    podNetwork: describeSlot(settings.slot).podNetwork,
+    kubeletPort: settings.ports.kubelet,
+    kubeletCert: certificates.kubelet,
+    kubeletKey: certificates.kubeletKey,
+    kubeletClientCA: certificates.authority,
+    kubernetesHost: '127.0.0.1',
+    kubernetesPort: settings.ports.kubernetes,
+    images: localImages(layout, config, installation),
+  })
+}
+
+/** What the chart's images are on one machine. The shell is for tests. */
+export function localImages(
+  layout: Layout,
+  { repository, cacheFolder }: LocalConfig,
+  { python }: Installation,
+): Record<string, LocalImage> {
+  // By this a crashed stack's processes are found.
+  const mark = { [stackMark]: layout.root }
+  const node = path.join(repository, 'node_modules', '.bin')
+  const compiled = path.join(cacheFolder, 'compiled')
+  return {
+    'ghcr.io/trainyard/trainyard:0.1.0': { cwd: repository, path: [node], env: mark },
+    'ghcr.io/trainyard/trainyard-runtime:0.1.0': {
+      cwd: path.join(repository, 'trainer'),
+      path: [python.binFolder],
+      // What vLLM and torch compile at the first adapter request is kept for the next start.
+      env: {
+        ...mark,
+        PYTHONUNBUFFERED: '1',
+        VLLM_CACHE_ROOT: path.join(compiled, 'vllm'),
+        TORCHINDUCTOR_CACHE_DIR: path.join(compiled, 'torchinductor'),
+        TRITON_CACHE_DIR: path.join(compiled, 'triton'),
+      },
+    },
+    'trainyard.dev/local-shell:1': { cwd: layout.root, path: [node], env: mark },
+  }
+}

@@ -1,0 +1,21 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { dataFolder, preparePostgres } from './postgres.ts'
+import type { StackSettings } from '../settings.ts'
+
+test.skipIf(process.getuid?.() !== 0)(
+  'root makes a database in a folder that nobody else may enter',
+  async () => {
+    const closed = mkdtempSync(path.join(tmpdir(), 'closed-'))
+    try {
+      const settings = { secrets: { postgres: 'own' } } as StackSettings
+      await preparePostgres(path.join(closed, 'postgres'), settings, new AbortController().signal)
+      expect(existsSync(path.join(dataFolder(path.join(closed, 'postgres')), 'PG_VERSION'))).toBe(true)
+    } finally {
+      rmSync(closed, { recursive: true })
+    }
+  },
+  60_000,
+)
