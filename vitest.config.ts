@@ -15,7 +15,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{lib,crds,db,artifacts,apiserver,operator,local,test/support}/**/*.test.ts'],
-          testTimeout: 10_000 * deepTimes,
+          testTimeout: 60_000 * deepTimes,
         },
       },
       {
