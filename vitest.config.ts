@@ -1,16 +1,21 @@
 import { defineConfig } from 'vitest/config'
+import { ensureSeed, isDeep } from './test/support/random-cases.ts'
 
 // Control tests share a running stack that has no engine and no trainer. They use only what they make there, so that two
 // files run at a time. Tests of faults have such a stack too; they end parts of it, or change what holds for all, so their
 // files run one at a time. So do integration and client tests, whose stack has engine and trainer (test/support/global-setup.ts).
+// The processes of the tests inherit it.
+ensureSeed()
+const deepTimes = isDeep() ? 10 : 1
+
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           name: 'unit',
-          include: ['{lib,crds,db,artifacts,apiserver,operator,local}/**/*.test.ts'],
-          testTimeout: 10_000,
+          include: ['{lib,crds,db,artifacts,apiserver,operator,local,test/support}/**/*.test.ts'],
+          testTimeout: 60_000 * deepTimes,
         },
       },
       {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { chooseCases } from '../test/support/random-cases.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 test('a line is as a list from which values are taken out', () => {
@@ -14,5 +15,6 @@ test('a line is as a list from which values are taken out', () => {
         expect(line.first).toBe(list[0]?.value)
       }
     }),
+    chooseCases(100),
   )
 })

@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, type ExecFileOptions } from 'node:child_process'
 import path from 'node:path'
 
+type Command = readonly [string, ...string[]]
+
 /** What `npm run check` holds the tree to, each by the tool that knows it. */
-const checks: readonly { name: string; command: readonly [string, ...string[]] }[] = [
+const checks: readonly { name: string; command: Command }[] = [
   { name: 'types', command: ['tsc', '-p', '.'] },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   { name: 'format', command: ['oxfmt', '--check', '.'] },
@@ -14,25 +16,32 @@ const checks: readonly { name: string; command: readonly [string, ...string[]] }
 ]
 
 /** Runs all checks, prints a line for each and the output of those that fail. */
-export function runChecks(root: string): { passed: number; failed: number } {
+export async function runChecks(root: string): Promise<{ passed: number; failed: number }> {
   const bin = path.join(root, 'node_modules', '.bin')
   const env = { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH}` }
   let failed = 0
   for (const { name, command } of checks) {
-    const [program, ...args] = command
     const started = performance.now()
-    const result = spawnSync(program, args, { cwd: root, env, encoding: 'utf8' })
+    const fault = await findFault(command, { cwd: root, env })
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
-    const passed = result.status === 0
-    console.log(`${passed ? '✓' : '✗'} ${name.padEnd(22)} ${seconds} s`)
-    if (passed) continue
+    console.log(`${fault === undefined ? '✓' : '✗'} ${name.padEnd(22)} ${seconds} s`)
+    if (fault === undefined) continue
     failed++
-    console.log(result.error?.message ?? `${result.stdout}${result.stderr}`)
+    console.log(fault)
   }
   return { passed: checks.length - failed, failed }
 }
 
+/** What a command prints that fails; undefined where it succeeds. */
+function findFault([program, ...args]: Command, options: ExecFileOptions): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(program, args, { ...options, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
+      resolve(error ? `${stdout}${stderr}` || error.message : undefined),
+    )
+  })
+}
+
 if (import.meta.main) {
-  const { failed } = runChecks(path.dirname(import.meta.dirname))
+  const { failed } = await runChecks(path.dirname(import.meta.dirname))
   process.exitCode = failed > 0 ? 1 : 0
 }

@@ -1,31 +1,33 @@
-import path from 'node:path'
 import { readLocalConfig } from '../local/config.ts'
 import { installTrainerEnvironment } from '../local/install/python-environment.ts'
 import { Board } from '../local/terminal/board.ts'
 import { listGpus } from './support/gpu.ts'
-import { runPytest, runSuites, runVitest, type Outcome } from './support/suites.ts'
+import type { Outcome } from './support/reports.ts'
+import { runPytest, runSuites, runVitest, type SuiteContext } from './support/suites.ts'
 
 const env = { TRAINYARD_ACCELERATOR: 'cuda' }
 
 /** What only a GPU can show of the trainer: its kernels, its memory, and whole jobs in bfloat16. */
-async function runTrainer(reports: string): Promise<Outcome> {
+async function runTrainer(suite: SuiteContext): Promise<Outcome> {
   const config = { ...readLocalConfig(), accelerator: 'cuda' as const }
   const { signal } = new AbortController()
   const { python } = await installTrainerEnvironment({ config, board: new Board(), signal })
-  return runPytest(python, { report: path.join(reports, 'gpu.xml'), env, folders: ['gpu'] })
+  return runPytest(suite, { python, env, folders: ['gpu'] })
 }
 
 /** Chats with vLLM and trains by its answers, on a stack of its own whose engine and trainer share the GPU. */
-function runMainJob(reports: string): Promise<Outcome> {
-  return runVitest({ project: 'integration', reports, files: ['test/integration/main-job.test.ts'], env })
+function runMainJob(suite: SuiteContext): Promise<Outcome> {
+  return runVitest(suite, { project: 'integration', files: ['test/integration/main-job.test.ts'], env })
 }
 
 const gpus = listGpus()
 if (gpus.length > 0) {
   console.log(gpus.join('\n'))
   await runSuites([
-    ['trainer on a GPU', runTrainer],
-    ['engine, trainer and the main job on a GPU', runMainJob],
+    [
+      { name: 'trainer', run: runTrainer },
+      { name: 'main-job', run: runMainJob },
+    ],
   ])
 } else {
   console.error('npm run test:gpu needs an NVIDIA GPU with its driver, and nvidia-smi finds none on this machine.')

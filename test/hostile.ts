@@ -1,3 +1,3 @@
 import { runSuites, runVitest } from './support/suites.ts'
 
-await runSuites([['hostile requests, all of them', (reports) => runVitest({ project: 'hostile', reports })]])
+await runSuites([[{ name: 'hostile', run: (suite) => runVitest(suite, { project: 'hostile' }) }]])

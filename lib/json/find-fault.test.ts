@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { chooseCases } from '../../test/support/random-cases.ts'
 import { describeJsonFault, findJsonFault } from './find-fault.ts'
 
 test.each([
@@ -42,7 +43,7 @@ test('every text that JSON.parse refuses has a fault, and no other', () => {
       }
       expect(findJsonFault(written) === undefined).toBe(isJson)
     }),
-    { numRuns: 2_000 },
+    chooseCases(400),
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { chooseCases } from '../../test/support/random-cases.ts'
 import { findMark, findTextEnd, scanValue, startScan } from './scan.ts'
 
 const raw = String.raw
@@ -37,7 +38,7 @@ test('a scan counts, and finds the end of a value that something follows', () =>
       const { deepest, containers, commas } = scan
       expect({ deepest, containers, commas }).toEqual(countValues([value]))
     }),
-    { numRuns: 500, seed: 3 },
+    chooseCases(100),
   )
 })
 
@@ -59,7 +60,7 @@ test('a value that comes in parts ends where it ends as a whole', () => {
       for (; end < 0; there += step) end = scanValue(scan, bytes.subarray(0, there))
       expect({ end, scan }).toEqual({ end: length, scan: whole })
     }),
-    { numRuns: 500, seed: 4 },
+    chooseCases(100),
   )
 })
 

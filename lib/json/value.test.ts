@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { chooseCases } from '../../test/support/random-cases.ts'
 import { JsonError } from './parse.ts'
 import { JsonNumber, parseValue, TooManyValues, ValueBudget, writeValue } from './value.ts'
 
@@ -31,7 +32,7 @@ describe('a value loses nothing', () => {
           attempt(() => JSON.parse(source) as unknown),
         )
       }),
-      { numRuns: 3_000, seed: 6 },
+      chooseCases(600),
     )
   })
 

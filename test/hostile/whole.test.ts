@@ -4,6 +4,7 @@ import { besiegeEngine } from './engine-siege.ts'
 import { makeGrammars } from './grammars.ts'
 import { checkSiege, printSiege } from './outcome.ts'
 import { besiege } from './siege.ts'
+import { ensureSeed } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -12,7 +13,7 @@ const all = { made: 300, eightfold: 100, mixed: 50, calmMs: 60_000 }
 const grammarMs = 10_000
 
 test('whatever one key sends, the service goes on for others', { timeout: 5_400_000 }, async () => {
-  const seed = Number(process.env['TRAINYARD_TEST_SEED'] ?? Date.now() % 1_000_000)
+  const seed = ensureSeed()
   const report = await withBesiegedServer(stack, (place) => besiege(place, { ...all, seed }))
   printSiege(seed, report)
   expect(report.requests).toBeGreaterThan(300)

@@ -14,7 +14,7 @@ import schemathesis
 THINGS = json.loads(os.environ["THINGS"])
 UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 NAME = re.compile(".{1,128}", re.DOTALL)
-random = random.Random(1)
+random = random.Random(int(os.environ["TRAINYARD_TEST_SEED"]))
 
 
 def put_things(values: dict | None) -> dict | None:

@@ -57,7 +57,7 @@ async function readCalls(project: string, more: object = {}): Promise<Call[]> {
   return lines.map((line) => JSON.parse(line) as Call)
 }
 
-test.each(sdks.flatMap(([sdk, run]) => ways.map(([way, envOf]) => [sdk, way, run, envOf] as const)))(
+test.concurrent.each(sdks.flatMap(([sdk, run]) => ways.map(([way, envOf]) => [sdk, way, run, envOf] as const)))(
   'spans of %s arrive as calls, %s',
   async (_sdk, _way, run, envOf) => {
     const project = projectId(newProject())

@@ -54,7 +54,7 @@ const ops = {
   complaints: [],
 }
 
-test.each([
+test.concurrent.each([
   ['as it comes, with a bare name of the project', {}, []],
   ['with starts and ends on their own', { WEAVE_USE_CALLS_COMPLETE: 'false' }, []],
   // Digests of what holds refs are over other texts here: the SDK is told, and takes the server's from then on.
@@ -67,12 +67,12 @@ test.each([
   expect(await runPython(stack, 'ops', { packages: 'weave-python', env })).toEqual({ ...ops, complaints })
 })
 
-test('weave for Python takes a project with its entity', async () => {
+test.concurrent('weave for Python takes a project with its entity', async () => {
   const project = projectId(newProject())
   expect(await runPython(stack, 'ops', { packages: 'weave-python', project })).toEqual(ops)
 })
 
-test('weave for Python queries 1,205 calls by filter, expression, order, page and column', async () => {
+test.concurrent('weave for Python queries 1,205 calls by filter, expression, order, page and column', async () => {
   expect(await runPython(stack, 'calls', { packages: 'weave-python' })).toEqual({
     all: 1205,
     distinct: 1205,

@@ -5,7 +5,7 @@ import { useStack } from '../../support/stack.ts'
 vi.setConfig({ testTimeout: clientTimeoutMs })
 const stack = useStack()
 
-test('weave for Python gives feedback, scores calls, and finds calls by both', async () => {
+test.concurrent('weave for Python gives feedback, scores calls, and finds calls by both', async () => {
   expect(await runPython(stack, 'feedback', { packages: 'weave-python' })).toEqual({
     ids_kept: true,
     listed: [
@@ -40,7 +40,7 @@ test('weave for Python gives feedback, scores calls, and finds calls by both', a
   })
 })
 
-test('weave for Python prices models, and its calls cost what was the price when they began', async () => {
+test.concurrent('weave for Python prices models, and its calls cost what was the price when they began', async () => {
   const priced = (prompt: number, completion: number) => ({
     'tide-1': {
       prompt_tokens: 8,
@@ -70,7 +70,7 @@ test('weave for Python prices models, and its calls cost what was the price when
   })
 })
 
-test('weave for Python talks in threads, which the server counts', async () => {
+test.concurrent('weave for Python talks in threads, which the server counts', async () => {
   expect(await runPython(stack, 'threads', { packages: 'weave-python' })).toEqual({
     counted: [
       ['first', 2],
@@ -92,7 +92,7 @@ test('weave for Python talks in threads, which the server counts', async () => {
   })
 })
 
-test("the spans of an agent's conversation are taken", async () => {
+test.concurrent("the spans of an agent's conversation are taken", async () => {
   expect(await runPython(stack, 'talk', { packages: 'weave-python' })).toEqual({
     flushed: true,
     calls: ['chat tide-1', 'execute_tool look', 'invoke_agent guide'],
@@ -106,7 +106,7 @@ const summaryOf = (mean: number, exact: number, near: number) => ({
   near: { near: { true_count: near, true_fraction: near / 5 } },
 })
 
-test.each([
+test.concurrent.each([
   ['as it comes', {}],
   ['with starts and ends on their own', { WEAVE_USE_CALLS_COMPLETE: 'false' }],
 ])('weave for Python evaluates models, and logs evaluations by hand, %s', async (_, env) => {

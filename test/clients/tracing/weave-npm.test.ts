@@ -40,19 +40,19 @@ const ops = {
   renamed: 'renamed',
 }
 
-test('weave for Node traces ops of every kind and reads its calls', async () => {
+test.concurrent('weave for Node traces ops of every kind and reads its calls', async () => {
   expect(await runNode(stack, 'weave-npm/ops.ts', where())).toEqual(ops)
 })
 
 // It speaks TLS only where nothing says where traces go.
-test('weave for Node finds its way by the address and the key alone, with a bare name of the project', async () => {
+test.concurrent('weave for Node finds its way by the address and the key alone, with a bare name of the project', async () => {
   const front = await openTlsFront(stack)
   onTestFinished(front.close)
   const env = { WANDB_BASE_URL: front.url, NODE_EXTRA_CA_CERTS: front.authority, WEAVE_PROJECT: newProject() }
   expect(await runNode(stack, 'weave-npm/ops.ts', env)).toEqual(ops)
 })
 
-test('weave for Node publishes objects, a dataset of 5,000 rows and an image, and evaluates', async () => {
+test.concurrent('weave for Node publishes objects, a dataset of 5,000 rows and an image, and evaluates', async () => {
   expect(await runNode(stack, 'weave-npm/objects.ts', where())).toEqual({
     rows: { count: 5000, sum: 12_497_500, length: 5000 },
     same_digest: true,

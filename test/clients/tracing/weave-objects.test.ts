@@ -57,7 +57,7 @@ const sentAgain = {
   latest_after_delete: { temperature: 0.5, stop: ['a', 'b'], ünï: 2 ** 60 },
 }
 
-test.each([
+test.concurrent.each([
   ['as it comes', {}, sentOnce],
   ['without its cache', { WEAVE_USE_SERVER_CACHE: 'false' }, sentAgain],
   ['with digests that it computes', { WEAVE_ENABLE_CLIENT_SIDE_DIGESTS: 'true' }, { ...sentOnce, ...disagrees }],
@@ -65,7 +65,7 @@ test.each([
   expect(await runPython(stack, 'objects', { packages: 'weave-python', env })).toEqual({ ...objects, ...more })
 })
 
-test('weave for Python tags versions of objects and gives them aliases', async () => {
+test.concurrent('weave for Python tags versions of objects and gives them aliases', async () => {
   expect(await runPython(stack, 'labels', { packages: 'weave-python' })).toEqual({
     tags: ['blue', 'good'],
     aliases: [['production'], ['best', 'latest', 'staging']],
@@ -83,7 +83,7 @@ test('weave for Python tags versions of objects and gives them aliases', async (
   })
 })
 
-test.each([
+test.concurrent.each([
   ['as it comes', {}, {}],
   ['with digests that it computes', { WEAVE_ENABLE_CLIENT_SIDE_DIGESTS: 'true' }, disagrees],
   ['in one piece', { WEAVE_USE_PARALLEL_TABLE_UPLOAD: 'false' }, {}],
@@ -116,7 +116,7 @@ test.each([
   })
 })
 
-test('weave for Python stores images, texts and bytes of calls and objects, and reads them back', async () => {
+test.concurrent('weave for Python stores images, texts and bytes of calls and objects, and reads them back', async () => {
   expect(await runPython(stack, 'files', { packages: 'weave-python' })).toEqual({
     image: [[300, 100], 'RGB', true],
     content: ['application/octet-stream', true],

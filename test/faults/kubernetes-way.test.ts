@@ -120,8 +120,8 @@ test('a changed argument or variable of an engine changes its process', async ()
 })
 
 test('kubectl describes what is going on', async () => {
-  const engine = await stack.kubectl('describe', 'pod', '-l', podSelectors.engine)
-  expect(engine).toMatch(/Started/)
+  const operator = await stack.kubectl('describe', 'pod', '-l', podSelectors.operator)
+  expect(operator).toMatch(/Started/)
   const columns = await stack.kubectl('get', 'basemodels,models.trainyard.dev,trainingjobs')
   expect(columns).toMatch(/tiny-chat/)
 })

@@ -1,0 +1,29 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { chooseCases, ensureSeed } from './random-cases.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+test('a seed that is set is kept, and every test has it', () => {
+  vi.stubEnv('TRAINYARD_TEST_SEED', '7')
+  vi.stubEnv('TRAINYARD_TEST_DEEP', undefined)
+  expect([ensureSeed(), chooseCases(30)]).toEqual([7, { seed: 7, numRuns: 30 }])
+})
+
+test('without one each run has its own, which processes that it starts inherit', () => {
+  vi.stubEnv('TRAINYARD_TEST_SEED', undefined)
+  const first = ensureSeed()
+  expect([ensureSeed(), process.env['TRAINYARD_TEST_SEED']]).toEqual([first, String(first)])
+  vi.stubEnv('TRAINYARD_TEST_SEED', undefined)
+  expect(ensureSeed()).not.toBe(first)
+})
+
+test('a deep run makes ten times the cases', () => {
+  vi.stubEnv('TRAINYARD_TEST_SEED', '7')
+  vi.stubEnv('TRAINYARD_TEST_DEEP', '1')
+  expect(chooseCases(30)).toEqual({ seed: 7, numRuns: 300 })
+})
+
+test.each(['', 'abc', '-1', '1.5', '2147483648'])('"%s" is no seed', (text) => {
+  vi.stubEnv('TRAINYARD_TEST_SEED', text)
+  expect(ensureSeed).toThrow(`TRAINYARD_TEST_SEED is "${text}"; it must be a whole number from 0 to 2147483647`)
+})

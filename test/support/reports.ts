@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+
+/** How tests went, by their own reports. */
+export interface Outcome {
+  passed: number
+  failed: number
+  skipped: string[]
+  /** Seconds by file. */
+  files: Map<string, number>
+}
+
+export const noTests = (): Outcome => ({ passed: 0, failed: 0, skipped: [], files: new Map() })
+
+interface VitestReport {
+  numPassedTests: number
+  numFailedTests: number
+  testResults: VitestFile[]
+}
+
+interface VitestFile {
+  name: string
+  startTime: number
+  endTime: number
+  status: string
+  assertionResults: { status: string; fullName: string }[]
+}
+
+export async function readVitestReport(file: string, root: string): Promise<Outcome> {
+  const report = JSON.parse(await readFile(file, 'utf8')) as VitestReport
+  const brokenFiles = report.testResults.filter(
+    (result) => result.status === 'failed' && result.assertionResults.every((test) => test.status !== 'failed'),
+  )
+  const skipped = report.testResults.flatMap((result) =>
+    result.assertionResults.filter((test) => test.status === 'skipped'),
+  )
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + brokenFiles.length,
+    skipped: skipped.map((test) => test.fullName),
+    files: new Map(
+      report.testResults.map(({ name, startTime, endTime }) => [
+        path.relative(root, name),
+        (endTime - startTime) / 1000,
+      ]),
+    ),
+  }
+}
+
+export async function readJunit(file: string, folder: string): Promise<Outcome> {
+  const xml = await readFile(file, 'utf8')
+  const count = (name: string) => Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(xml)?.[1])
+  const failed = count('failures') + count('errors')
+  const skipped = [...xml.matchAll(/<testcase [^>]*name="([^"]*)"[^>]*><skipped [^>]*message="([^"]*)"/g)]
+  return {
+    passed: count('tests') - failed - count('skipped'),
+    failed,
+    skipped: skipped.map(([, name, reason]) => `${name}: ${reason}`),
+    files: sumByFile(xml, folder),
+  }
+}
+
+/** pytest names a case's module, and how long it took with what was made for it. */
+function sumByFile(xml: string, folder: string): Map<string, number> {
+  const files = new Map<string, number>()
+  for (const [, module, seconds] of xml.matchAll(/<testcase classname="([^"]*)" [^>]*?\btime="([\d.]+)"/g)) {
+    const file = `${path.join(folder, ...module!.split('.'))}.py`
+    files.set(file, (files.get(file) ?? 0) + Number(seconds))
+  }
+  return files
+}

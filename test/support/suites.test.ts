@@ -1,0 +1,116 @@
+import { writeFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { noTests, readJunit, readVitestReport } from './reports.ts'
+import { runCommand } from './run-command.ts'
+import { runSuites, type Suite } from './suites.ts'
+
+let lines: string[]
+beforeEach(() => {
+  lines = []
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(...line.split('\n')))
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  process.exitCode = undefined
+})
+
+const suite = (name: string, run: () => Promise<object>): Suite => ({
+  name,
+  run: async () => ({ ...noTests(), ...(await run()) }),
+})
+
+test('the last line is the sum of all lanes, after the times of suites and the slowest files', async () => {
+  const files = new Map([
+    ['quick.test.ts', 1],
+    ['slow.test.ts', 90],
+  ])
+  await runSuites([
+    [suite('one', async () => ({ passed: 2, files })), suite('two', async () => ({ passed: 1, skipped: ['a'] }))],
+    [suite('three', async () => ({ passed: 4 }))],
+  ])
+  expect(lines.at(-1)).toBe('7 passed, 0 failed')
+  expect(lines).toContain('skipped: a')
+  expect(lines.filter((line) => line.startsWith('| '))).toEqual([
+    '| suite | time |',
+    '| one | 0 s |',
+    '| three | 0 s |',
+    '| two | 0 s |',
+    '| file | time |',
+    '| slow.test.ts | 90 s |',
+    '| quick.test.ts | 1 s |',
+  ])
+  expect(process.exitCode).toBe(0)
+})
+
+test('a suite that throws is a failure, and those after it run', async () => {
+  const broken = suite('broken', () => Promise.reject(new Error('no disk')))
+  await runSuites([[broken, suite('next', async () => ({ passed: 1 }))]])
+  expect([lines.at(-1), process.exitCode]).toEqual(['1 passed, 1 failed', 1])
+})
+
+test("lanes run side by side, a lane's suites one after the other", async () => {
+  const order: string[] = []
+  let releaseOther = () => {}
+  const other = new Promise<void>((resolve) => (releaseOther = resolve))
+  const note = (name: string, wait?: Promise<void>) =>
+    suite(name, async () => {
+      await wait
+      order.push(name)
+      if (name === 'b') releaseOther()
+      return {}
+    })
+  await runSuites([[note('a', other), note('c')], [note('b')]])
+  expect(order).toEqual(['b', 'a', 'c'])
+})
+
+test("a command's lines come with its prefix, and its exit code is answered", async () => {
+  const command = { program: 'sh', args: ['-c', 'echo out; echo err >&2; exit 3'], cwd: '/', prefix: 'one' }
+  expect(await runCommand(command)).toBe(3)
+  expect(lines.toSorted()).toEqual(['one | err', 'one | out'])
+})
+
+test('reports give counts, what was skipped and seconds by file', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-reports-'))
+  try {
+    const [json, xml] = [path.join(folder, 'a.json'), path.join(folder, 'a.xml')]
+    const assertionResults = [
+      { status: 'passed', fullName: 'a' },
+      { status: 'skipped', fullName: 'b' },
+    ]
+    const whole = { name: '/root/test/a.test.ts', startTime: 1_000, endTime: 3_500, status: 'passed', assertionResults }
+    const broken = { ...whole, name: '/root/test/b.test.ts', status: 'failed', assertionResults: [] }
+    const report = { numPassedTests: 1, numFailedTests: 0, testResults: [whole, broken] }
+    await writeFile(json, JSON.stringify(report))
+    await writeFile(
+      xml,
+      '<testsuites><testsuite name="pytest" errors="0" failures="1" skipped="1" tests="3" time="9.1">' +
+        '<testcase classname="trainyard_trainer.rl.loss_test" name="test_a" time="1.250" />' +
+        '<testcase classname="trainyard_trainer.rl.loss_test" name="test_b[x]" time="0.500"><failure message="no">' +
+        '</failure></testcase><testcase classname="gpu.all_test" name="test_c" time="0.000">' +
+        '<skipped type="pytest.skip" message="no GPU"></skipped></testcase></testsuite></testsuites>',
+    )
+    expect(await readVitestReport(json, '/root')).toEqual({
+      passed: 1,
+      failed: 1,
+      skipped: ['b'],
+      files: new Map([
+        ['test/a.test.ts', 2.5],
+        ['test/b.test.ts', 2.5],
+      ]),
+    })
+    expect(await readJunit(xml, 'trainer')).toEqual({
+      passed: 1,
+      failed: 1,
+      skipped: ['test_c: no GPU'],
+      files: new Map([
+        ['trainer/trainyard_trainer/rl/loss_test.py', 1.75],
+        ['trainer/gpu/all_test.py', 0],
+      ]),
+    })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

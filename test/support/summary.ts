@@ -1,0 +1,21 @@
+import { isDeep } from './random-cases.ts'
+import type { FinishedSuite } from './suites.ts'
+
+const maxFiles = 20
+
+/** Prints times, the slowest files, the seed, what was skipped and, as the last line, the sum. */
+export function printSummary(suites: readonly FinishedSuite[]): void {
+  const times = suites.map(({ name, seconds }): [string, number] => [name, seconds])
+  const files = suites.flatMap(({ outcome }) => [...outcome.files]).toSorted(([, a], [, b]) => b - a)
+  console.log(`\n${formatTable('suite', times)}\n\n${formatTable('file', files.slice(0, maxFiles))}\n`)
+  const deep = isDeep() ? 'TRAINYARD_TEST_DEEP=1 ' : ''
+  console.log(`${deep}TRAINYARD_TEST_SEED=${process.env.TRAINYARD_TEST_SEED} makes the same random cases again.`)
+  for (const { outcome } of suites) for (const skip of outcome.skipped) console.log(`skipped: ${skip}`)
+  const sum = (field: 'passed' | 'failed') => suites.reduce((total, { outcome }) => total + outcome[field], 0)
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)
+}
+
+function formatTable(what: string, rows: [string, number][]): string {
+  const lines = rows.map(([name, seconds]) => `| ${name} | ${seconds.toFixed(0)} s |`)
+  return [`| ${what} | time |`, '|---|---|', ...lines].join('\n')
+}
