@@ -14,7 +14,7 @@ interface ObjectMeta {
 }
 
 /**
- * One base model that is served by vLLM engines and trained by warm trainer pods.
+ * A base model that vLLM engines serve and that warm trainer pods train adapters for.
  */
 export interface BaseModel {
   apiVersion?: string
@@ -22,14 +22,14 @@ export interface BaseModel {
   metadata: ObjectMeta
   spec: {
     /**
-     * What clients send as model or base_model. The first is canonical, the others are aliases.
+     * The names that clients send as model or base_model. The first is canonical, the others are aliases.
      *
      * @minItems 1
      * @maxItems 16
      */
     names: string[]
     /**
-     * Where the weights are. Exactly one of path and hub.
+     * The source of the weights. Set exactly one of path and hub.
      */
     source: {
       /**
@@ -47,7 +47,7 @@ export interface BaseModel {
         revision: string
       }
       /**
-       * Run Python code that lies beside the weights, in engines and trainers. Needed by a few architectures; whoever can change the repository then runs code in your pods.
+       * Run the Python code that is stored beside the weights, in engines and trainers. A few architectures need it. Anyone who can change the repository then runs code in your pods.
        */
       trustRemoteCode?: boolean
     }
@@ -56,18 +56,18 @@ export interface BaseModel {
      */
     engine?: {
       /**
-       * Instead of the operator's runtime image.
+       * An image to use instead of the operator's runtime image.
        */
       image?: string
       replicas?: number
       /**
-       * More arguments of the engine, as vLLM's API server takes them.
+       * Additional arguments of vLLM's API server.
        *
        * @maxItems 64
        */
       args?: string[]
       /**
-       * More environment variables of the engine.
+       * Additional environment variables of the engine.
        *
        * @maxItems 64
        */
@@ -76,7 +76,7 @@ export interface BaseModel {
         value: string
       }[]
       /**
-       * Requests and limits of the container.
+       * Resource requests and limits of the container.
        */
       resources?: {
         requests?: {
@@ -87,19 +87,19 @@ export interface BaseModel {
         }
       }
       /**
-       * Adapters that one batch may use.
+       * Maximum number of adapters in one batch.
        */
       maxLoras?: number
       /**
-       * Adapters that an engine keeps in memory.
+       * Maximum number of adapters that an engine keeps in memory.
        */
       maxCpuLoras?: number
       /**
-       * The highest adapter rank, one of those that vLLM takes.
+       * The maximum rank of an adapter. vLLM supports these values only.
        */
       maxLoraRank?: 1 | 8 | 16 | 32 | 64 | 128 | 256 | 320 | 512
       /**
-       * Context length in tokens; the model's own when absent.
+       * Context length in tokens. The default is that of the model.
        */
       maxModelLen?: number
     }
@@ -108,11 +108,11 @@ export interface BaseModel {
      */
     trainer?: {
       /**
-       * Instead of the operator's runtime image.
+       * An image to use instead of the operator's runtime image.
        */
       image?: string
       /**
-       * More environment variables of the trainer.
+       * Additional environment variables of the trainer.
        *
        * @maxItems 64
        */
@@ -121,7 +121,7 @@ export interface BaseModel {
         value: string
       }[]
       /**
-       * Requests and limits of the container.
+       * Resource requests and limits of the container.
        */
       resources?: {
         requests?: {
@@ -132,44 +132,44 @@ export interface BaseModel {
         }
       }
       /**
-       * GPUs of each trainer. Asks for so many nvidia.com/gpu unless resources name GPUs of some kind; above 1 the trainer runs as one process per GPU, by torchrun. When absent, the resources alone tell.
+       * GPUs of each trainer. Requests this number of nvidia.com/gpu, unless resources name GPUs of any kind. Above 1, torchrun starts one process per GPU. When absent, resources alone decide.
        */
       gpus?: number
       /**
-       * How many trainers stand ready.
+       * The number of trainers that run with the base model loaded.
        */
       warm?: {
         min?: number
       }
       /**
-       * Longer trajectories are left out of training, in tokens.
+       * The maximum length of a trajectory in tokens. Longer ones are left out of training.
        */
       maxSequenceLength?: number
       /**
-       * Tokens that go through the model at once; more need more memory. The trainer's own choice when absent.
+       * Tokens that go through the model at once. A higher value needs more memory. By default the trainer chooses it.
        */
       maxBatchTokens?: number
       /**
-       * Jobs of different models that one trainer works on in turns.
+       * Jobs of different models that one trainer runs concurrently.
        */
       maxJobs?: number
       /**
-       * Whose jobs may also train in one batch, each with its own adapter: nobody's, those of one entity, or anybody's.
+       * Which jobs may share a batch, each with its own adapter: none (Off), jobs of one entity, or any jobs.
        */
       coBatch?: 'Off' | 'SameEntity' | 'Any'
       /**
-       * How often a running job's progress is saved; 0 saves it after every gradient step.
+       * Seconds between two saves of a running job's progress. 0 saves it after every gradient step.
        */
       saveSeconds?: number
     }
     /**
-     * The adapter that training makes.
+     * The adapter that training creates.
      */
     lora?: {
       rank?: number
       alpha?: number
       /**
-       * Names of the layers that get an adapter; the trainer's default ones when absent.
+       * Names of the layers that get an adapter. The default is the trainer's list.
        *
        * @minItems 1
        * @maxItems 64
@@ -178,7 +178,7 @@ export interface BaseModel {
     }
   }
   /**
-   * How it stands, measured from the pods; written by the operator.
+   * The observed state, measured from the pods. The operator writes it.
    */
   status?: {
     observedGeneration?: number
@@ -187,7 +187,7 @@ export interface BaseModel {
       replicas?: number
       ready?: number
       /**
-       * Ready of wanted.
+       * Ready pods, and wanted pods.
        */
       summary?: string
     }
@@ -195,7 +195,7 @@ export interface BaseModel {
       wanted?: number
       ready?: number
       /**
-       * Ready of wanted.
+       * Ready pods, and wanted pods.
        */
       summary?: string
     }
@@ -214,7 +214,7 @@ export interface BaseModel {
 }
 
 /**
- * A tenant's model, trained step by step from a base model; each step is a checkpoint (a LoRA adapter).
+ * A tenant's model, trained step by step from a base model. Each step is a checkpoint (a LoRA adapter).
  */
 export interface Model {
   apiVersion?: string
@@ -222,36 +222,36 @@ export interface Model {
   metadata: ObjectMeta
   spec: {
     /**
-     * Part of the model's name, which is entity/project/name and unique.
+     * Part of the model's name entity/project/name, which is unique.
      */
     entity: string
     /**
-     * Part of the model's name, which is entity/project/name and unique.
+     * Part of the model's name entity/project/name, which is unique.
      */
     project: string
     /**
-     * Part of the model's name, which is entity/project/name and unique.
+     * Part of the model's name entity/project/name, which is unique.
      */
     name: string
     /**
-     * The BaseModel that it is trained from, in the same namespace.
+     * The BaseModel that the model is trained from, in the same namespace.
      */
     baseModelRef: {
       name: string
     }
     /**
-     * What deleting this resource means. Retain hides the model: applied again, it is found with all that it has. Delete removes its checkpoints too, for ever.
+     * What happens when this resource is deleted. Retain hides the model: applying the resource again restores it with all its checkpoints. Delete also removes the checkpoints, permanently.
      */
     deletionPolicy?: 'Retain' | 'Delete'
     /**
-     * Names of steps, e.g. prod with 12, served as entity/project/name:prod and never moved by training.
+     * Names of steps, for example prod for 12, served as entity/project/name:prod. Training never changes them.
      */
     aliases?: {
       [k: string]: number
     }
   }
   /**
-   * How it stands; written by the operator.
+   * The observed state. The operator writes it.
    */
   status?: {
     observedGeneration?: number
@@ -260,16 +260,16 @@ export interface Model {
      */
     id?: string
     /**
-     * What clients name it: entity/project/name.
+     * The name that clients use: entity/project/name.
      */
     servedName?: string
     /**
-     * 0 is the base model itself.
+     * The newest step. 0 is the base model itself.
      */
     latestStep?: number
     checkpoints?: number
     /**
-     * All aliases of the model, those that were set over REST too.
+     * All aliases of the model, including those that were set over REST.
      */
     aliases?: {
       [k: string]: number
