@@ -95,8 +95,8 @@ test.each(quotes)('nothing of a schema runs as code: %j', async (text) => {
 })
 
 test('schemas run without the environment of the process', async () => {
-  const code = 'export default { run: () => Object.keys(process.env) }'
-  const module = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+  const source = 'export default { run: () => Object.keys(process.env) }'
+  const module = new URL(`data:text/javascript,${encodeURIComponent(source)}`)
   const threads = new WorkerPool({ threads: 1, threadsPerKey: 1, resourceLimits: {} })
   expect(await threads.run({ module, task: 0, timeoutMs: 30_000 }, { key: 'team' })).toEqual([])
 })
