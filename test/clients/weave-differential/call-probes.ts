@@ -35,7 +35,7 @@ export const callProbes = (place: Place): Probe[] => [
     reference: 400,
   },
   {
-    shows: 'deleting what is below each other',
+    shows: 'deleting a call and its descendant',
     before: [start(place, 5), start(place, 6, { parent_id: place.id(5) })],
     request: post('/calls/delete', { project_id: place.project, call_ids: [place.id(5), place.id(6)] }),
     see: see.member('num_deleted'),
@@ -51,7 +51,7 @@ export const callProbes = (place: Place): Probe[] => [
     reference: 1772438410000000,
   },
   {
-    shows: 'new names of other projects',
+    shows: 'display names of other projects',
     before: [
       start(place, 8),
       post('/call/update', { project_id: `${place.project}-other`, call_id: place.id(8), display_name: 'x' }),
@@ -62,7 +62,7 @@ export const callProbes = (place: Place): Probe[] => [
     reference: 'x',
   },
   {
-    shows: 'counts of other statuses',
+    shows: 'unknown statuses',
     before: [start(place, 10)],
     request: end(place, 10, { summary: { status_counts: { skipped: 1 } } }),
     see: see.status,
@@ -70,7 +70,7 @@ export const callProbes = (place: Place): Probe[] => [
     reference: 422,
   },
   {
-    shows: 'members that nobody knows',
+    shows: 'unknown members',
     request: list(place, { latest_only: true, filter: { call_ids: [place.id(0)] } }),
     see: see.status,
     ours: 200,
@@ -106,7 +106,7 @@ const writeProbes = (place: Place): Probe[] => [
     reference: 'success',
   },
   {
-    shows: 'ops that are named as objects',
+    shows: 'object references as op names',
     before: [start(place, 14, { op_name: `weave:///${place.project}/object/NAME:d` })],
     request: read(place, 14),
     see: see.member('call', 'summary', 'weave', 'trace_name'),
@@ -114,7 +114,7 @@ const writeProbes = (place: Place): Probe[] => [
     reference: 'NAME',
   },
   {
-    shows: 'spans that nobody asked for',
+    shows: 'unrequested spans',
     before: [start(place, 15, { otel_dump: { name: 'span' } })],
     request: list(place, { filter: { call_ids: [place.id(15)] }, columns: ['op_name'] }),
     see: see.member('0', 'attributes'),
@@ -123,7 +123,7 @@ const writeProbes = (place: Place): Probe[] => [
   },
   ...refusals(place),
   {
-    shows: 'deleting what is not there',
+    shows: 'deleting missing calls',
     request: post('/calls/delete', { project_id: place.project, call_ids: [place.id(999)] }),
     see: see.member('num_deleted'),
     ours: 0,
@@ -140,8 +140,8 @@ function refusals(place: Place): Probe[] {
     ['times as seconds', start(place, 16, { started_at: 1772438400 }), 422, 200],
     ['internal references', start(place, 18, { inputs: { ref: 'weave-trace-internal:///x/object/o:d' } }), 200, 400],
     ['text that begins like a reference', start(place, 19, { inputs: { ref: 'weave:///nobody' } }), 200, 400],
-    ['items of another mode', post('/call/upsert_batch', { batch: [wrongMode] }), 422, 200],
-    ['projects of others', readIn(other), 403, 200],
+    ['items of the wrong mode', post('/call/upsert_batch', { batch: [wrongMode] }), 422, 200],
+    ['projects of other entities', readIn(other), 403, 200],
     ['projects without an entity', readIn('nobody'), 400, 200],
   ]
   return refused.map(([shows, request, ours, reference]) => ({ shows, request, see: see.status, ours, reference }))

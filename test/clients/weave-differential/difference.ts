@@ -1,7 +1,9 @@
-/** Where the reference does not do what is documented or what production does, and ours does. */
+/** Where the reference does not do what is documented or what production does, and Trainyard does. */
 export interface Difference {
-  /** Both in the tests, which show it, and on the page. */
+  /** The tests and the page use the same name. */
   name: string
-  /** What each does, and where needed why ours is right. */
-  reason: string
+  /** What the reference server does. */
+  reference: string
+  /** What Trainyard does, and why where that is not plain. */
+  trainyard: string
 }

@@ -37,7 +37,7 @@ export const objectProbes = (place: Place): Probe[] => {
       reference: 2,
     },
     {
-      shows: 'ops and objects of one name',
+      shows: 'ops and objects with the same name',
       before: [version('both', 1), create(place, 'both', { _type: 'Op', n: 2 })],
       request: readObject(place, 'both', digestOf('{"_type": "Op", "n": 2}')),
       see: see.member('obj', 'version_index'),
@@ -45,7 +45,7 @@ export const objectProbes = (place: Place): Probe[] => {
       reference: 1,
     },
     {
-      shows: 'steps that lead nowhere',
+      shows: 'paths to missing members',
       before: [version('steps', 1)],
       request: refs(ref('steps', one, '/attr/none')),
       see: see.body,
@@ -53,7 +53,7 @@ export const objectProbes = (place: Place): Probe[] => {
       reference: ['reason'],
     },
     {
-      shows: 'references within references',
+      shows: 'nested references',
       before: [version('inner', 1), create(place, 'outer', { inner: ref('inner', one) })],
       request: refs(ref('outer', digestOf(`{"inner": "${ref('inner', one)}"}`), '/attr/inner/attr/n')),
       see: see.body,
@@ -69,7 +69,7 @@ export const objectProbes = (place: Place): Probe[] => {
       reference: 404,
     },
     {
-      shows: 'text that is no reference',
+      shows: 'invalid references',
       request: refs('no reference'),
       see: see.status,
       ours: 400,
@@ -83,7 +83,7 @@ export const objectProbes = (place: Place): Probe[] => {
       reference: 500,
     },
     {
-      shows: 'classes whose values are wrong',
+      shows: 'invalid values of a class',
       request: create(place, 'spec', { field_schema: { type: 7 } }, { builtin_object_class: 'AnnotationSpec' }),
       see: see.status,
       ours: 400,
@@ -113,7 +113,7 @@ export const expansionProbes = (place: Place): Probe[] => {
   const record = ref('record', one)
   return [
     {
-      shows: 'references to values that are no objects',
+      shows: 'references to values other than objects',
       before: [create(place, 'text', 'plain'), start(place, 801, { inputs: { model: text } })],
       request: expand(801),
       see: see.member('0', 'inputs', 'model'),
@@ -121,7 +121,7 @@ export const expansionProbes = (place: Place): Probe[] => {
       reference: { _ref: text },
     },
     {
-      shows: 'references to nothing in lists of calls',
+      shows: 'references to missing objects in lists of calls',
       before: [start(place, 802, { inputs: { model: ref('nothing', one) } })],
       request: expand(802),
       see: see.status,
@@ -141,7 +141,7 @@ export const expansionProbes = (place: Place): Probe[] => {
       reference: { _ref: ref('gone', one) },
     },
     {
-      shows: 'expanding for conditions only',
+      shows: 'expansion for conditions only',
       before: [create(place, 'record', { n: 1 }), start(place, 803, { inputs: { model: record } })],
       request: expand(803, { return_expanded_column_values: false }),
       see: see.member('0', 'inputs', 'model'),

@@ -11,7 +11,7 @@ export const tableProbes = (place: Place): Probe[] => {
   const nothing = '0'.repeat(64)
   return [
     {
-      shows: 'tables that two projects have',
+      shows: 'equal tables in two projects',
       before: [table(other, shared), table(place.project, shared)],
       request: post('/table/query', { project_id: place.project, digest: hash('sha256', row) }),
       see: ({ body }) => (body as { rows: unknown[] }).rows.length,
@@ -19,14 +19,14 @@ export const tableProbes = (place: Place): Probe[] => {
       reference: 0,
     },
     {
-      shows: 'the size of a table that is not there',
+      shows: 'the size of a missing table',
       request: post('/table/query_stats', { project_id: place.project, digest: nothing }),
       see: see.status,
       ours: 200,
       reference: 500,
     },
     {
-      shows: 'changes to a table that is not there',
+      shows: 'changes to a missing table',
       request: post('/table/update', { project_id: place.project, base_digest: nothing, updates: [] }),
       see: see.status,
       ours: 404,
@@ -58,7 +58,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
       reference: 0,
     },
     {
-      shows: 'feedback of the same id',
+      shows: 'feedback with the same id',
       before: [give(902, {}), give(902, {})],
       request: find({ query: { $expr: equal(field('id'), place.id(902)) } }),
       see: found,
@@ -66,7 +66,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
       reference: 2,
     },
     {
-      shows: 'batches with one that is wrong',
+      shows: 'batches with an invalid item',
       request: post('/feedback/batch/create', {
         batch: [{ project_id: place.project, weave_ref: target, feedback_type: 'wandb.note.1', payload: {} }],
       }),
@@ -75,7 +75,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
       reference: 400,
     },
     {
-      shows: 'an offset of feedback alone',
+      shows: 'a feedback offset without a limit',
       request: find({ offset: 1 }),
       see: see.status,
       ours: 200,
@@ -103,7 +103,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
       reference: 500,
     },
     {
-      shows: 'fields of feedback that are not there',
+      shows: 'unknown fields of feedback',
       request: find({ fields: ['colour'] }),
       see: see.status,
       ours: 403,
@@ -127,7 +127,7 @@ export const otherProbes = (place: Place): Probe[] => {
       reference: -1,
     },
     {
-      shows: 'turns at other times',
+      shows: 'turns outside of the requested times',
       before: [turn(953, 'c'), turn(954, 'c', '2026-03-02T09:00:00Z'), end(place, 954)],
       request: threads({ filter: { thread_ids: ['c'], after_datetime: '2026-03-02T08:30:00Z' } }),
       see: see.member('0', 'first_turn_id'),
@@ -135,7 +135,7 @@ export const otherProbes = (place: Place): Probe[] => {
       reference: place.id(953),
     },
     {
-      shows: 'turns that were deleted',
+      shows: 'deleted turns',
       before: [
         turn(952, 'b'),
         end(place, 952),
@@ -159,7 +159,7 @@ export const otherProbes = (place: Place): Probe[] => {
       reference: undefined,
     },
     {
-      shows: 'an offset of threads alone',
+      shows: 'a thread offset without a limit',
       request: threads({ offset: 1 }),
       see: see.status,
       ours: 200,

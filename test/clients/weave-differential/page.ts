@@ -1,22 +1,25 @@
 import { differences } from './differences.ts'
 
-const head = `# Tracing: where we differ from the reference server
+const head = `# Tracing: differences from the reference server
 
-The Python package weave holds a reference server, on SQLite. Thousands of generated requests go to it (release 0.52.20) and
-to Trainyard, and every answer is compared: \`vitest run --project control test/clients/tracing/weave-differential.test.ts\`.
-Where the two differ, Trainyard does what the documents of the interface say, or what the hosted service does, which is
-called production here. This is the whole list; a difference that is not in it, or no longer there, fails the test.
+This page lists all cases in which Trainyard's tracing answers differently from weave's reference server.
 
-Not counted as differences: ids and times that a server makes, members that are null or absent, the words of errors, the
-order of lists that have none. The reference takes digests over keys in the order in which they came, and over references
-in a form of its own; the tests make it take them as newer releases do.
+The Python package weave contains a reference server, on SQLite. A test sends random requests to it (release 0.52.20) and to
+Trainyard, and compares every answer:
+\`vitest run --project control test/clients/tracing/weave-differential.test.ts\`. Where the two differ, Trainyard does what the
+interface's documentation says, or what the hosted service does. This page calls the hosted service "production". The test
+fails on a difference that is not in this list, and on a listed difference that no longer exists.
+
+These are not differences: ids and times that a server creates, members that are null or absent, the wording of errors, and
+the order of lists without a sort order. The reference computes digests over keys in the order in which they arrived, and over
+references in its own form. The tests make it compute them as newer releases do.
 `
 
-/** docs/tracing-differences.md. */
+/** The text of docs/tracing-differences.md. */
 export function writePage(): string {
   const sections = Object.entries(differences).map(([title, list]) => {
-    const items = list.map(({ name, reason }) => `- **${name}**: ${reason}`)
-    return `\n## ${title}\n\nWhat the reference does, and what we do where that does not follow:\n\n${items.join('\n')}\n`
+    const rows = list.map(({ name, reference, trainyard }) => `| ${name} | ${reference} | ${trainyard} |`)
+    return `\n## ${title}\n\n| case | the reference server | Trainyard |\n|---|---|---|\n${rows.join('\n')}\n`
   })
   return head + sections.join('')
 }

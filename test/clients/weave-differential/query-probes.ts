@@ -23,21 +23,21 @@ export const queryProbes = (place: Place): Probe[] => {
     probed('names that are numbers', { 0: 'zero' }, equal(field('inputs.0'), 'zero'), [1, 0]),
     probed('the project in conditions', {}, equal(field('project_id'), place.project), [1, 0]),
     {
-      shows: 'conditions that are only a value',
+      shows: 'constant conditions',
       request: count(place, literal(true)),
       see: see.status,
       ours: 200,
       reference: 422,
     },
     {
-      shows: 'counting up to nothing',
+      shows: 'counts with a limit of 0',
       request: post('/calls/query_stats', { project_id: place.project, limit: 0 }),
       see: see.status,
       ours: 200,
       reference: 400,
     },
     {
-      shows: 'limits below zero',
+      shows: 'negative limits',
       request: list(place, { filter: { call_ids: ['x'] }, limit: -1 }),
       see: see.status,
       ours: 422,
@@ -65,14 +65,14 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: 400,
     },
     {
-      shows: 'columns that are not there',
+      shows: 'unknown columns',
       request: count(place, equal(field('colour'), 'red')),
       see: see.status,
       ours: 403,
       reference: 500,
     },
     {
-      shows: 'sorting by columns that are not there',
+      shows: 'sorting by unknown columns',
       request: list(place, { sort_by: [{ field: 'colour', direction: 'asc' }] }),
       see: see.status,
       ours: 403,
@@ -94,7 +94,7 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [place.id(701)],
     },
     {
-      shows: 'references that begin another',
+      shows: 'prefixes of references',
       before: [start(place, 702, { inputs: { ref: `weave:///${place.project}/object/o:digest` } })],
       request: list(place, { filter: { input_refs: [`weave:///${place.project}/object/o:dig`] } }),
       see: see.ids,
@@ -102,7 +102,7 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [place.id(702)],
     },
     {
-      shows: 'references beyond ASCII',
+      shows: 'non-ASCII references',
       before: [start(place, 712, { inputs: { ref: `weave:///${place.project}/object/ü:digest` } })],
       request: list(place, { filter: { input_refs: [`weave:///${place.project}/object/ü:digest`] } }),
       see: see.ids,
@@ -110,7 +110,7 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [],
     },
     {
-      shows: 'no threads at all',
+      shows: 'an empty list of threads',
       before: [start(place, 703, { thread_id: 't' })],
       request: list(place, { filter: { call_ids: [place.id(703)], thread_ids: [] } }),
       see: see.ids,
@@ -129,7 +129,7 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [place.id(704), place.id(705)],
     },
     {
-      shows: 'calls of the same time',
+      shows: 'calls with the same time',
       before: [start(place, 707, { trace_id: 'ts', ...sevens }), start(place, 706, { trace_id: 'ts', ...sevens })],
       request: list(place, { filter: { trace_ids: ['ts'] } }),
       see: see.ids,
@@ -137,7 +137,7 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [place.id(707), place.id(706)],
     },
     {
-      shows: 'times of other zones',
+      shows: 'time zones',
       before: [
         start(place, 708, { trace_id: 'tz', started_at: '2026-03-02T10:00:00+02:00' }),
         start(place, 709, { trace_id: 'tz', started_at: '2026-03-02T09:00:00Z' }),
@@ -148,7 +148,7 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [place.id(709), place.id(708)],
     },
     {
-      shows: 'a limit of nothing',
+      shows: 'a limit of 0',
       before: [start(place, 710)],
       request: list(place, { filter: { call_ids: [place.id(710)] }, limit: 0 }),
       see: see.ids,
@@ -156,7 +156,7 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [place.id(710)],
     },
     {
-      shows: 'numbers as texts in members',
+      shows: 'numbers as strings',
       request: list(place, { filter: { call_ids: ['x'] }, limit: '5' }),
       see: see.status,
       ours: 422,
