@@ -68,7 +68,9 @@ test('a key that fails is repeated with growing delays and holds up no other', a
   keys.add('good')
   await eventually(() => expect(done).toEqual(['good', 'bad']))
   const waits = failedAt.slice(1).map((at, index) => at - failedAt[index]!)
-  expect(waits[2]! / waits[0]!).toBeGreaterThan(1.5)
+  // A loaded machine makes waits longer. Chance makes them shorter, by a half at most.
+  const shortest = [10, 20, 40]
+  expect(waits.map((wait, index) => wait > shortest[index]! - 2)).toEqual([true, true, true])
 })
 
 test('a routine look leaves a failing key to its backoff', async () => {
