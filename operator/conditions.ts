@@ -2,31 +2,39 @@ import type { Model } from '../crds/generated.ts'
 
 export type Condition = NonNullable<NonNullable<Model['status']>['conditions']>[number]
 
-/** A condition as it stands now; when it last changed is added by `mergeConditions`. */
-export type Fact = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+/** Why a condition holds or does not: a PascalCase word and a sentence. */
+export interface StatusReason {
+  reason: string
+  message: string
+}
+
+/** A condition as it is now, without its times, which `mergeConditions` adds. */
+export type ConditionInput = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+
+interface ConditionedResource {
+  metadata: { generation?: number }
+  status?: { conditions?: Condition[] }
+}
 
 // What the schema allows.
 const maxMessage = 4000
 
-/** The conditions for a status: a time of change stays as long as its condition's status does. */
-export function mergeConditions(
-  before: Condition[] | undefined,
-  facts: Fact[],
-  observedGeneration: number,
-  now: Date,
-): Condition[] {
-  return facts.map((stated) => {
-    const earlier = before?.find((condition) => condition.type === stated.type)
+/** The conditions of a status and their generation. A transition time stays while its condition's status does. */
+export function mergeConditions(resource: ConditionedResource, inputs: ConditionInput[], now: Date) {
+  const observedGeneration = resource.metadata.generation ?? 0
+  const conditions = inputs.map((input) => {
+    const earlier = resource.status?.conditions?.find((condition) => condition.type === input.type)
     const lastTransitionTime =
-      earlier?.status === stated.status ? earlier.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z')
-    return { ...stated, message: boundMessage(stated.message), lastTransitionTime, observedGeneration }
+      earlier?.status === input.status ? earlier.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z')
+    return { ...input, message: boundMessage(input.message), lastTransitionTime, observedGeneration }
   })
+  return { observedGeneration, conditions }
 }
 
 export function boundMessage(message: string): string {
   return message.length <= maxMessage ? message : `${message.slice(0, maxMessage - 1)}…`
 }
 
-export function fact(type: string, holds: boolean, reason: string, message: string): Fact {
+export function buildCondition(type: string, holds: boolean, { reason, message }: StatusReason): ConditionInput {
   return { type, status: holds ? 'True' : 'False', reason, message }
 }

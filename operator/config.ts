@@ -12,24 +12,24 @@ const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8081 }),
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
-  // Where traces lie, if not in the same database.
+  // The database of traces, if it is another one.
   TRACING_DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
-  // How long calls are kept where nothing was set for their project; unset: for good.
+  // How long calls are kept where their project says nothing; unset: for ever.
   TRAINYARD_TRACE_RETENTION_DAYS: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
-  // Who holds the Lease.
+  // The identity of the Lease's holder.
   TRAINYARD_POD_NAME: Type.String({ minLength: 1 }),
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
-  // Of engine and trainer pods whose BaseModel names no other one.
+  // The image of engine and trainer pods whose BaseModel names none.
   TRAINYARD_RUNTIME_IMAGE: Type.String({ minLength: 1 }),
   ...artifactSettings,
   ...outboundSettings,
-  // What is fetched for an entity counts as stored by it.
+  // Fetched inputs count as stored by their entity.
   ...storedBytesSetting,
   // For engines and trainers where the store is a folder: the source of a pod volume as JSON, e.g.
   // {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
   TRAINYARD_ARTIFACTS_VOLUME: Type.String({ default: '' }),
-  // For them where it is on S3: the Secret with access-key-id and secret-access-key. Empty: they need none.
+  // For engines and trainers where the store is on S3: the Secret with access-key-id and secret-access-key. Empty: none.
   TRAINYARD_S3_SECRET: Type.String({ default: '' }),
   TRAINYARD_LISTEN_ON_POD_IP: Type.Boolean({ default: false }),
   ...kubeSettings,
@@ -43,7 +43,7 @@ export function loadConfig(): Config {
   return readConfig(schema, process.env)
 }
 
-/** The part of it that pods are made from. @throws {ConfigError} */
+/** The settings of pods. @throws {ConfigError} */
 export function readPodSettings(config: Config): PodSettings {
   return {
     runtimeImage: config.TRAINYARD_RUNTIME_IMAGE,
@@ -64,7 +64,7 @@ function parseVolume(text: string): Record<string, unknown> {
     const volume: unknown = JSON.parse(text)
     if (isObject(volume)) return { ...volume }
   } catch {
-    // said below, without the value
+    // The error below does not contain the value.
   }
   throw new ConfigError('bad configuration: TRAINYARD_ARTIFACTS_VOLUME must be a JSON object, a pod volume source')
 }

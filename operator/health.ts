@@ -1,17 +1,17 @@
 import { createServer, type Server } from 'node:http'
 
-// A watch says something (a bookmark at least) every minute or so.
+// A watch gets an event (at least a bookmark) about every minute.
 const staleMs = 180_000
 
-/** What the operator says of itself. A standby has no watches: `watchAgeMs` is undefined. */
+/** The operator's health. A standby has no watches: `watchAgeMs` is undefined. */
 export interface Health {
   leading: boolean
   watchAgeMs: number | undefined
-  /** why nothing, or no garbage, is removed from the artifact store */
+  /** why nothing, or not all garbage, is removed from the artifact store */
   storeTrouble: string | undefined
 }
 
-/** Answers GET /health: 503 when the watches have not heard from the API server for long, so that a probe restarts us. */
+/** Answers GET /health: 503 when the watches have got no event for three minutes, so that the liveness probe restarts us. */
 export function createHealthServer(read: () => Health): Server {
   return createServer((request, response) => {
     const isHealth = request.method === 'GET' && request.url?.split('?')[0] === '/health'

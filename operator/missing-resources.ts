@@ -25,39 +25,39 @@ interface Deps {
 }
 
 /**
- * Makes the resources of rows that came over REST while kube-apiserver did not answer. One that is there already was
- * made by the apiserver, or by us before a crash. A row that cannot be made never stops the others.
+ * Creates the resources of rows that came over REST while kube-apiserver did not answer. A resource that exists already was
+ * created by the apiserver, or by an operator before a crash. A row that fails does not stop the others.
  */
-export async function makeMissingResources(deps: Deps): Promise<void> {
+export async function createMissingResources(deps: Deps): Promise<void> {
   for (const model of await listModelsWithoutResource(deps.pool, deps.namespace)) {
-    await tryToMake(deps, { model: model.id }, () => makeModel(deps, model))
+    await tryToCreate(deps, { model: model.id }, () => createModel(deps, model))
   }
   for (const job of await listJobsWithoutResource(deps.pool, deps.namespace)) {
-    await tryToMake(deps, { job: job.id }, () => makeJob(deps, job))
+    await tryToCreate(deps, { job: job.id }, () => createJob(deps, job))
   }
 }
 
-async function tryToMake({ log }: Deps, fields: object, make: () => Promise<void>): Promise<void> {
+async function tryToCreate({ log }: Deps, fields: object, create: () => Promise<void>): Promise<void> {
   try {
-    await make()
-    log.info(fields, 'resource made for a row')
+    await create()
+    log.info(fields, 'resource created for a row')
   } catch (error) {
-    log.warn({ ...fields, error }, 'making a resource failed')
+    log.warn({ ...fields, error }, 'creating a resource failed')
   }
 }
 
-async function makeModel({ client, pool, namespace }: Deps, model: ModelWithoutResource): Promise<void> {
+async function createModel({ client, pool, namespace }: Deps, model: ModelWithoutResource): Promise<void> {
   await createObject(client, customPath('Model', namespace), buildModel(model))
   await markModelResourceCreated(pool, model.id)
 }
 
-async function makeJob({ client, pool, namespace }: Deps, job: JobWithoutResource): Promise<void> {
+async function createJob({ client, pool, namespace }: Deps, job: JobWithoutResource): Promise<void> {
   try {
     await createObject(client, customPath('TrainingJob', namespace), buildTrainingJob(job))
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
-    // It will be refused for ever, and somebody waits for the job's end.
+    // It will always be refused, and a client waits for the job's end.
     const failure = { category: 'User', reason: 'InvalidSpec', message: error.message, retryable: false } as const
     await failJob(pool, job.id, failure)
   }

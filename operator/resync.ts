@@ -10,7 +10,7 @@ import type { KubeClient } from '../lib/kube/client.ts'
 import type { ObjectCache } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
 import { sortByAge, type Controllers } from './controllers.ts'
-import { makeMissingResources } from './missing-resources.ts'
+import { createMissingResources } from './missing-resources.ts'
 
 /** What the resync needs. */
 export interface ResyncDeps {
@@ -42,7 +42,7 @@ async function resync(deps: ResyncDeps, controllers: Controllers): Promise<void>
   const { pool, log } = deps
   const steps: Record<string, () => Promise<unknown>> = {
     releaseExpiredLeases: () => releaseExpiredLeases(pool),
-    makeMissingResources: () => makeMissingResources(deps),
+    createMissingResources: () => createMissingResources(deps),
     addPublishing: () => addPublishing(deps, controllers),
     addJobs: () => addJobs(deps, controllers),
     addModels: () => addModels(deps, controllers),

@@ -28,7 +28,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['config.ts', 'health.ts', 'watches.ts'],
     ['erasure', 'model', 'retention', 'status-server', 'training-job', 'webhooks'],
     ['base-model', 'deletion', 'gc'],
-    ['component-pods.ts', 'conditions.ts'],
+    ['component-pods.ts', 'conditions.ts', 'engine-client.ts'],
   ],
   apiserver: [
     ['main.ts'],

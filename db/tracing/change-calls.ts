@@ -50,12 +50,12 @@ export async function deleteCalls(
   { weeks, project, ids }: { weeks: number[]; project: number; ids: string[] },
 ): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
-    `WITH doomed AS (
+    `WITH matching AS (
        SELECT week, id FROM tracing.calls
        WHERE week = ANY ($1) AND project = $2 AND id = ANY ($3) AND started_at IS NOT NULL AND deleted_at IS NULL
        ORDER BY id FOR UPDATE
      ), deleted AS (
-       UPDATE tracing.calls c SET deleted_at = now() FROM doomed d
+       UPDATE tracing.calls c SET deleted_at = now() FROM matching d
        WHERE c.week = d.week AND c.project = $2 AND c.id = d.id
        RETURNING 1
      )

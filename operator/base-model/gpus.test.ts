@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { askForGpus } from './gpus.ts'
+import { requestGpus } from './gpus.ts'
 
-test.each<[string, Parameters<typeof askForGpus>[0], ReturnType<typeof askForGpus>]>([
+test.each<[string, Parameters<typeof requestGpus>[0], ReturnType<typeof requestGpus>]>([
   ['no word of GPUs: nothing is asked for', { resources: { limits: { memory: '8Gi' } } }, {}],
   ['gpus alone: so many of the usual kind', { gpus: 2 }, { resources: { limits: { 'nvidia.com/gpu': 2 } } }],
   [
@@ -15,5 +15,5 @@ test.each<[string, Parameters<typeof askForGpus>[0], ReturnType<typeof askForGpu
   ['parts of GPUs are named: those', { gpus: 2, resources: { limits: { 'nvidia.com/mig-1g.5gb': 2 } } }, {}],
   ['none is named, on purpose: processes on CPUs', { gpus: 2, resources: { requests: { 'nvidia.com/gpu': 0 } } }, {}],
 ])('%s', (_, trainer, expected) => {
-  expect(askForGpus(trainer)).toEqual(expected)
+  expect(requestGpus(trainer)).toEqual(expected)
 })

@@ -6,10 +6,10 @@ type Trainer = NonNullable<BaseModel['spec']['trainer']>
 const gpuResource = /gpu|^nvidia\.com\//i
 
 /**
- * The resources of a trainer. So many GPUs as `gpus` says are asked for, unless the resources name GPUs of any kind
- * themselves; a 0 there lets several processes train on CPUs.
+ * The resources of a trainer. They request `gpus` GPUs, unless they name GPUs of any kind themselves; a 0 there lets several
+ * processes train on CPUs.
  */
-export function askForGpus({ gpus, resources = {} }: Trainer): Pick<Trainer, 'resources'> {
+export function requestGpus({ gpus, resources = {} }: Trainer): Pick<Trainer, 'resources'> {
   const named = Object.keys({ ...resources.requests, ...resources.limits })
   if (gpus === undefined || named.some((name) => gpuResource.test(name))) return {}
   return { resources: { ...resources, limits: { ...resources.limits, 'nvidia.com/gpu': gpus } } }

@@ -1,4 +1,4 @@
-/** How pods reach the artifact store: by a volume that all share, or in a bucket. */
+/** How pods reach the artifact store: as a shared volume, or as a bucket. */
 export type PodArtifacts = { volume: Record<string, unknown> } | { s3: S3Artifacts }
 
 export interface S3Artifacts {
@@ -6,7 +6,7 @@ export interface S3Artifacts {
   address: string
   endpoint?: string | undefined
   region?: string | undefined
-  /** the Secret with an access key; without it AWS's own ways to credentials are left */
+  /** the Secret with an access key; without it AWS's own ways to find credentials are used */
   secretName?: string | undefined
 }
 
@@ -15,7 +15,7 @@ export type EnvVar = { name: string; value?: string; valueFrom?: unknown }
 const sharedPath = '/artifacts'
 const cachePath = '/artifact-cache'
 
-/** The volume of a pod: the store itself, or room for what is fetched from it. */
+/** The volume of a pod: the store itself, or a cache of fetched files. */
 export function artifactsVolume(artifacts: PodArtifacts): { name: string } {
   return { name: 'artifacts', ...('s3' in artifacts ? { emptyDir: {} } : artifacts.volume) }
 }
@@ -26,13 +26,13 @@ interface Mount {
   readOnly?: true
 }
 
-/** Where a container has that volume; the store itself may be there to read only. */
+/** Where a container mounts that volume; the store itself may be read-only. */
 export function artifactsMount(artifacts: PodArtifacts, { readOnly = false } = {}): Mount {
   if ('s3' in artifacts) return { name: 'artifacts', mountPath: cachePath }
   return { name: 'artifacts', mountPath: sharedPath, ...(readOnly && { readOnly }) }
 }
 
-/** The variables by which trainers and engines find the store. */
+/** The environment variables that tell trainers and engines where the store is. */
 export function artifactsEnv(artifacts: PodArtifacts): EnvVar[] {
   if (!('s3' in artifacts)) return [{ name: 'TRAINYARD_ARTIFACTS', value: sharedPath }]
   const { address, endpoint, region, secretName } = artifacts.s3

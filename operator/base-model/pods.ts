@@ -5,7 +5,7 @@ import { apiVersion, labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
 import type { Component } from '../component-pods.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
-import { askForGpus } from './gpus.ts'
+import { requestGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
 import { limitsEnv, trainerCommand, trainerGraceSeconds } from './trainer-process.ts'
 
@@ -23,7 +23,7 @@ const statusServerPort = 8082
 const tokenAudience = 'trainyard-status'
 const tokenSeconds = 3600
 
-// What Prometheus reads has no key, and so a port of its own.
+// Prometheus has no key, so the metrics have a port of their own.
 const engineMetricsPort = 8001
 
 /** The Deployment of a base model's vLLM engines; its pod template carries its hash as a label. */
@@ -53,7 +53,7 @@ export function buildEngineDeployment(baseModel: BaseModel, settings: PodSetting
   } as KubeObject
 }
 
-/** The hash that current engine pods carry. */
+/** The hash in the labels of current engine pods. */
 export function engineHash(baseModel: BaseModel, settings: PodSettings): string {
   return hashOf(buildEnginePodSpec(baseModel, settings))
 }
@@ -67,7 +67,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
   const args = [...(source.trustRemoteCode ? ['--trust-remote-code'] : []), ...(engine.args ?? [])]
   return {
     ...commonPodSpec('engine', settings),
-    // Answers under way are finished first.
+    // Responses under way are finished first.
     terminationGracePeriodSeconds: 30,
     containers: [
       {
@@ -114,7 +114,7 @@ const engineProbes = {
   livenessProbe: { httpGet: health, periodSeconds: 10, timeoutSeconds: 10, failureThreshold: 6 },
 }
 
-/** One of a base model's warm trainers; its name tells the specification it was made from. */
+/** One of a base model's warm trainers; its name contains the hash of its specification. */
 export function buildTrainerPod(baseModel: BaseModel, settings: PodSettings, name: string): KubeObject {
   return {
     apiVersion: 'v1',
@@ -129,7 +129,7 @@ export function buildTrainerPod(baseModel: BaseModel, settings: PodSettings, nam
   } as KubeObject
 }
 
-/** The hash that current trainer pods carry. */
+/** The hash in the labels of current trainer pods. */
 export function trainerHash(baseModel: BaseModel, settings: PodSettings): string {
   return hashOf(buildTrainerPodSpec(baseModel, settings))
 }
@@ -137,7 +137,7 @@ export function trainerHash(baseModel: BaseModel, settings: PodSettings): string
 function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
   const trainer = baseModel.spec.trainer ?? {}
   const common = commonPodSpec('trainer', settings)
-  const container = commonContainer('trainer', settings, { ...trainer, ...askForGpus(trainer) })
+  const container = commonContainer('trainer', settings, { ...trainer, ...requestGpus(trainer) })
   return {
     ...common,
     restartPolicy: 'Always',
@@ -202,7 +202,7 @@ function commonContainer(
     imagePullPolicy: 'IfNotPresent',
     ...(resources && { resources }),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-    // A crash is told by the last lines of its log where the program left no message.
+    // After a crash without a message of the program, the last lines of its log are the message.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [artifactsMount(artifacts)],
   }

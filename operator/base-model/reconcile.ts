@@ -36,47 +36,47 @@ export interface BaseModelDeps {
 }
 
 /**
- * Brings one BaseModel to what its specification says: known to the apiserver, its engines deployed, its trainers
- * running. When the resource is gone, Kubernetes deletes its pods, which it owns.
+ * Brings one BaseModel to its specification: it is registered for the apiserver, its engines are deployed, its trainers run.
+ * When the resource is gone, Kubernetes deletes the pods that it owns.
  */
 export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Promise<void> {
   const baseModel = deps.baseModels.get(name)
-  if (!baseModel) return forgetBaseModel(deps, name)
+  if (!baseModel) return unregister(deps, name)
   if (baseModel.metadata.deletionTimestamp !== undefined) return
-  const taken = await registerBaseModel(deps.pool, {
+  const conflict = await registerBaseModel(deps.pool, {
     namespace: deps.namespace,
     crName: name,
     names: baseModel.spec.names,
   })
-  if (taken !== undefined) return refuseBaseModel(deps, baseModel, taken)
-  const failure = await makeChildren(deps, baseModel)
+  if (conflict !== undefined) return refuseBaseModel(deps, baseModel, conflict)
+  const failure = await reconcileChildren(deps, baseModel)
   await writeStatus(deps, baseModel, measureBaseModel(deps, baseModel, failure))
   if (failure) throw failure
 }
 
-/** Gives what went wrong, so that the status tells it before the work is repeated. */
-async function makeChildren(deps: BaseModelDeps, baseModel: BaseModel): Promise<Error | undefined> {
+/** Returns what failed, so that the status says it before the work is repeated. */
+async function reconcileChildren(deps: BaseModelDeps, baseModel: BaseModel): Promise<Error | undefined> {
   try {
     await deployEngines(deps, baseModel)
-    await keepTrainers(deps, baseModel)
+    await reconcileTrainers(deps, baseModel)
     return undefined
   } catch (cause) {
     return new Error('making the pods of a base model', { cause })
   }
 }
 
-async function forgetBaseModel({ client, pool, namespace, log }: BaseModelDeps, name: string): Promise<void> {
+async function unregister({ client, pool, namespace, log }: BaseModelDeps, name: string): Promise<void> {
   if (await readObject(client, customPath('BaseModel', namespace, name))) return
   await markDraining(pool, { namespace, name }, [])
-  if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model forgotten')
+  if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model unregistered')
 }
 
-async function refuseBaseModel(deps: BaseModelDeps, baseModel: BaseModel, taken: string): Promise<void> {
-  const message = `Another BaseModel has the name ${taken} already.`
-  await writeStatus(deps, baseModel, describeRefused(baseModel, reasons.nameConflict, message, new Date()))
+async function refuseBaseModel(deps: BaseModelDeps, baseModel: BaseModel, name: string): Promise<void> {
+  const message = `Another BaseModel has the name ${name} already.`
+  await writeStatus(deps, baseModel, describeRefused(baseModel, { reason: reasons.nameConflict, message }, new Date()))
 }
 
-/** Applied when what we want has changed, so that an admin's own experiments with the Deployment are left alone. */
+/** Applies the Deployment only when its specification has changed, so that an admin's own changes to it stay. */
 async function deployEngines(deps: BaseModelDeps, baseModel: BaseModel): Promise<void> {
   const { client, namespace, podSettings, log } = deps
   const wanted = buildEngineDeployment(baseModel, podSettings) as Deployment
@@ -87,7 +87,7 @@ async function deployEngines(deps: BaseModelDeps, baseModel: BaseModel): Promise
   log.info({ baseModel: baseModel.metadata.name, deployment: name }, 'engines deployed')
 }
 
-async function keepTrainers(deps: BaseModelDeps, baseModel: BaseModel): Promise<void> {
+async function reconcileTrainers(deps: BaseModelDeps, baseModel: BaseModel): Promise<void> {
   const name = baseModel.metadata.name ?? ''
   const { actions, draining } = planTrainers({
     baseModelName: name,

@@ -79,7 +79,7 @@ const cases: [string, Partial<WorkloadFacts>, { reason: string; ready: string; m
   ],
   [
     'pods that the API server refuses',
-    { trainerPods: [], refusal: { reason: 'Forbidden', message: 'exceeded quota' } },
+    { trainerPods: [], refusal: Object.assign(new Error('exceeded quota'), { reason: 'Forbidden' }) },
     { reason: 'Forbidden', ready: 'False', message: 'exceeded quota' },
   ],
 ]

@@ -2,10 +2,10 @@ import type { BaseModel } from '../../crds/generated.ts'
 import { optionalEnv } from './env-vars.ts'
 import type { EnvVar } from './pod-artifacts.ts'
 
-/** Enough to finish a short job, or to save a long one, which the next trainer then goes on with. */
+/** Enough to finish a short job, or to save a long one for the next trainer. */
 export const trainerGraceSeconds = 60
-// What a trainer is told stays below, so that it leaves by itself; torchrun kills its processes between the two.
-const graceToldSeconds = trainerGraceSeconds - 5
+// The trainer gets a shorter time and ends by itself; torchrun kills its processes between the two.
+const trainerExitSeconds = trainerGraceSeconds - 5
 const torchrunGraceSeconds = trainerGraceSeconds - 2
 
 /** One process per GPU where there are several; they find each other within the pod. */
@@ -15,7 +15,7 @@ export function trainerCommand(gpus: number): string[] {
   return ['torchrun', '--standalone', ...options, '-m', 'trainyard_trainer']
 }
 
-/** What a trainer may take on at once, and how long it may go without saving or leaving. */
+/** How many jobs and tokens a trainer may handle at once, how often it saves, and how fast it must end. */
 export function limitsEnv(trainer: NonNullable<BaseModel['spec']['trainer']>): EnvVar[] {
   return [
     ...optionalEnv('TRAINYARD_MAX_SEQUENCE_LENGTH', trainer.maxSequenceLength),
@@ -23,6 +23,6 @@ export function limitsEnv(trainer: NonNullable<BaseModel['spec']['trainer']>): E
     ...optionalEnv('TRAINYARD_MAX_JOBS', trainer.maxJobs),
     ...optionalEnv('TRAINYARD_CO_BATCH', trainer.coBatch),
     ...optionalEnv('TRAINYARD_SAVE_SECONDS', trainer.saveSeconds),
-    { name: 'TRAINYARD_GRACE_SECONDS', value: String(graceToldSeconds) },
+    { name: 'TRAINYARD_GRACE_SECONDS', value: String(trainerExitSeconds) },
   ]
 }

@@ -1,8 +1,8 @@
-import { engineOrigin } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import { listBaseModelsNamed, listEngines } from '../component-pods.ts'
+import { readEngineError, requestEngine, type Engine } from '../engine-client.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 
 const requestMs = 5_000
@@ -39,7 +39,7 @@ export async function unloadAdapters(deps: EngineDeps, deleted: DeletedAdapters)
   const resources = listBaseModelsNamed(deps.baseModels, baseModel)
   for (const pod of resources.flatMap(({ metadata }) => listEngines(deps.pods, metadata.name ?? ''))) {
     try {
-      await unloadFrom(pod, wanted, deps.engineKey)
+      await unloadFrom({ pod, key: deps.engineKey }, wanted)
     } catch (error) {
       if (ageSeconds < maxUnansweredSeconds) throw error
       deps.log.warn({ pod: pod.metadata.name, error }, 'an engine did not unload deleted adapters')
@@ -47,30 +47,20 @@ export async function unloadAdapters(deps: EngineDeps, deleted: DeletedAdapters)
   }
 }
 
-async function unloadFrom(pod: Pod, wanted: Set<string>, key: string): Promise<void> {
-  for (const id of await listAdapters(pod, key)) {
+async function unloadFrom(engine: Engine, wanted: ReadonlySet<string>): Promise<void> {
+  for (const id of await listAdapters(engine)) {
     if (!wanted.has(id)) continue
-    const response = await ask(pod, key, '/v1/unload_lora_adapter', { lora_name: id })
-    const body = await response.text()
-    // Somebody else was faster.
-    if (!response.ok && response.status !== 404) {
-      throw new Error(`the engine answered ${response.status}: ${body.slice(0, 300)}`)
-    }
+    const request = { body: { lora_name: id }, signal: AbortSignal.timeout(requestMs) }
+    const response = await requestEngine(engine, '/v1/unload_lora_adapter', request)
+    // Another operator may have unloaded it first.
+    if (!response.ok && response.status !== 404) throw await readEngineError(response)
+    await response.text()
   }
 }
 
-async function listAdapters(pod: Pod, key: string): Promise<string[]> {
-  const response = await ask(pod, key, '/v1/models')
-  if (!response.ok) throw new Error(`the engine answered ${response.status}`)
+async function listAdapters(engine: Engine): Promise<string[]> {
+  const response = await requestEngine(engine, '/v1/models', { signal: AbortSignal.timeout(requestMs) })
+  if (!response.ok) throw await readEngineError(response)
   const { data } = (await response.json()) as { data: { id: string }[] }
   return data.map(({ id }) => id)
-}
-
-function ask({ status }: Pod, key: string, path: string, body?: object): Promise<Response> {
-  return fetch(engineOrigin(status?.podIP ?? '') + path, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(requestMs),
-  })
 }

@@ -1,29 +1,29 @@
 import type { Readable } from 'node:stream'
 import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from '../../artifacts/store/store.ts'
 
-/** Nothing is removed: the store is not ours, or not any more. */
+/** An object was not removed: the store is not ours, or not any more. */
 export class StoreNotOurs extends Error {
   override readonly name = 'StoreNotOurs'
 }
 
-/** An artifact store from which something is removed only after somebody has agreed. */
+/** An artifact store that checks before each removal whether it is allowed. */
 export class GuardedStore implements ArtifactStore {
   readonly #store: ArtifactStore
-  readonly #agree: () => Promise<void>
+  readonly #check: () => Promise<void>
 
-  /** @param agree throws where nothing may be removed */
-  constructor(store: ArtifactStore, agree: () => Promise<void>) {
+  /** @param check throws when nothing may be removed */
+  constructor(store: ArtifactStore, check: () => Promise<void>) {
     this.#store = store
-    this.#agree = agree
+    this.#check = check
   }
 
   async remove(key: string): Promise<void> {
-    await this.#agree()
+    await this.#check()
     await this.#store.remove(key)
   }
 
   async removeAll(prefix: string): Promise<{ objects: number; bytes: number }> {
-    await this.#agree()
+    await this.#check()
     return this.#store.removeAll(prefix)
   }
 

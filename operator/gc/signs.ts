@@ -2,14 +2,14 @@ import { buffer } from 'node:stream/consumers'
 import { ArtifactMissing } from '../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 
-/** What an installation says in a store that it uses. */
+/** The sign of an installation in a store that it uses. */
 export interface StoreSign {
-  /** What the owner wrote last: a copy of its database does not know it. Null: whoever wrote this is not the owner. */
+  /** The owner's newest mark: a copy of its database does not know it. Null: the writer is not the owner. */
   mark: string | null
 }
 
 const folder = 'installations'
-// Of what else may stand there one day; ours is much shorter.
+// Our signs are much shorter. Later versions may write longer ones.
 const maxBytes = 65_536
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -26,7 +26,7 @@ export class StoreSigns {
     this.#copy = `${folder}/${installation}.copy.json`
   }
 
-  /** The names of those who use the store beside us. */
+  /** The names of the other installations that use the store. */
   async listOthers(): Promise<string[]> {
     const others: string[] = []
     for await (const { key } of this.#artifacts.list(folder)) {
@@ -35,7 +35,7 @@ export class StoreSigns {
     return others.sort()
   }
 
-  /** Our own; undefined where there is none. One that nobody can read is nobody's. */
+  /** Our sign; undefined where there is none. A sign that cannot be parsed has no mark. */
   async read(): Promise<StoreSign | undefined> {
     try {
       return parseSign((await buffer(await this.#artifacts.open(this.#own, { start: 0, end: maxBytes }))).toString())
@@ -49,12 +49,12 @@ export class StoreSigns {
     await this.#put(this.#own, sign)
   }
 
-  /** Says that two databases claim to be the same installation: we cannot know which of them is the copy. */
+  /** Records that two databases claim to be the same installation: we cannot know which of them is the copy. */
   async writeCopy(): Promise<void> {
     await this.#put(this.#copy, { mark: null })
   }
 
-  /** Whoever is still there writes his anew. */
+  /** Removes the signs of other installations. One that still runs writes its sign again. */
   async removeOthers(): Promise<void> {
     for (const name of await this.listOthers()) await this.#artifacts.remove(`${folder}/${name}.json`)
   }

@@ -2,8 +2,8 @@ import { locate, type Kind } from '../../artifacts/layout.ts'
 import type { ListedArtifact } from '../../artifacts/store/store.ts'
 
 /**
- * What goes together: a checkpoint's folder, its statistics, a job's save, a payload, a file of a data set, the parts of an
- * upload, a payload of a call, and a file of traces.
+ * Objects that are kept or removed together: the folder of a checkpoint, its statistics, a save of a job, a payload, a file of
+ * a data set, the parts of an upload, a payload of a call, or a file of traces.
  */
 export interface Unit {
   kind: Kind
@@ -14,10 +14,10 @@ export interface Unit {
 }
 
 /**
- * The units of a listing, in portions of `atOnce`. Stores list what lies together one after the other; a unit whose
- * objects are torn apart comes twice, each time with its age. What lies at other places is not ours to judge.
+ * Groups a listing into units, in portions of `portionSize`. Stores list the objects of a folder one after the other; a unit
+ * whose objects are listed apart comes twice, each time with its age. Keys of no kind are left out: they are not ours.
  */
-export async function* gatherUnits(listed: AsyncIterable<ListedArtifact>, atOnce: number): AsyncIterable<Unit[]> {
+export async function* gatherUnits(listed: AsyncIterable<ListedArtifact>, portionSize: number): AsyncIterable<Unit[]> {
   let portion: Unit[] = []
   for await (const { key, size, modifiedAt } of listed) {
     const found = locate(key)
@@ -28,7 +28,7 @@ export async function* gatherUnits(listed: AsyncIterable<ListedArtifact>, atOnce
       if (modifiedAt > last.modifiedAt) last.modifiedAt = modifiedAt
       continue
     }
-    if (portion.length >= atOnce) {
+    if (portion.length >= portionSize) {
       yield portion
       portion = []
     }

@@ -40,7 +40,7 @@ const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
   [
     'its deletion is to mean something else',
     { resource: { ...resource, spec: { ...resource.spec, deletionPolicy: 'Delete' } } },
-    { do: 'note', id: 'm1', deletionPolicy: 'Delete' },
+    { do: 'update', id: 'm1', deletionPolicy: 'Delete' },
   ],
   ['its model was deleted over REST', { isDeleted: true, row: undefined }, { do: 'delete' }],
   ['its model was deleted, and made anew under the name', { isDeleted: true }, { do: 'delete' }],

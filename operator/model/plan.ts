@@ -8,10 +8,10 @@ export interface ModelFacts {
   resource: Model
   namespace: string
   baseModelExists: boolean
-  /** the canonical name of its base model, when that is taken in */
+  /** the canonical name of its base model, when that is accepted */
   baseModel: string | undefined
   row: OperatorModel | undefined
-  /** the model that it was made for, or given, was deleted */
+  /** its model was deleted */
   isDeleted: boolean
 }
 
@@ -19,14 +19,14 @@ export type ModelPlan =
   | { do: 'refuse'; reason: string; message: string }
   | { do: 'insert'; baseModel: string; reason: string }
   | { do: 'tie'; id: string; reason: string }
-  | { do: 'note'; id: string; deletionPolicy: DeletionPolicy; reason: string }
+  | { do: 'update'; id: string; deletionPolicy: DeletionPolicy; reason: string }
   | { do: 'delete' }
   | { do: 'accept'; row: OperatorModel }
 
-/** The next step of a Model: take its name in Postgres, find its row again, or say why it cannot be taken in. */
+/** The next step of a Model: insert its row, tie it to its row again, accept it, or refuse it with a reason. */
 export function planModel(facts: ModelFacts): ModelPlan {
   const { resource, namespace, baseModelExists, baseModel, row } = facts
-  // Deleted stays deleted, whatever other model has the name by now.
+  // A deleted model stays deleted, even if another model has its name now.
   if (facts.isDeleted) return { do: 'delete' }
   const name = servedName(resource.spec)
   const refuse = (reason: string, message: string): ModelPlan => ({ do: 'refuse', reason, message })
@@ -46,5 +46,5 @@ export function planModel(facts: ModelFacts): ModelPlan {
   }
   const { deletionPolicy = 'Retain' } = resource.spec
   if (row.deletionPolicy === deletionPolicy) return { do: 'accept', row }
-  return { do: 'note', id: row.id, deletionPolicy, reason: 'another deletion policy' }
+  return { do: 'update', id: row.id, deletionPolicy, reason: 'another deletion policy' }
 }

@@ -39,24 +39,24 @@ export interface ModelDeps {
   pods: ObjectCache<Pod>
 }
 
-type Settled = Extract<ModelPlan, { do: 'accept' | 'refuse' | 'delete' }>
+type Outcome = Extract<ModelPlan, { do: 'accept' | 'refuse' | 'delete' }>
 
 /**
- * Gives one Model its row in Postgres (its id, its name) and writes how it stands. A Model whose resource was deleted
- * is hidden: its weights stay, and the same resource applied again finds them; or it is deleted, if the resource said so.
+ * Gives one Model its row in Postgres (its id, its name) and writes its status. A Model whose resource was deleted is hidden:
+ * its weights stay, and the same resource applied again finds them. With deletionPolicy Delete it is deleted.
  */
 export async function reconcileModel(deps: ModelDeps, name: string): Promise<void> {
   const resource = deps.models.get(name)
   if (!resource) return hideDeleted(deps, name)
   if (resource.metadata.deletionTimestamp !== undefined) return
-  const plan = await settleModel(deps, resource)
+  const plan = await converge(deps, resource)
   if (plan.do === 'delete') return deleteResource(deps, resource)
   const status = await describe(deps, resource, plan)
   await emitEvents(deps, resource, status)
   await patchStatus(deps.client, customPath('Model', deps.namespace, name), resource, status)
 }
 
-/** Asks the server itself first: our copy may be older than the row. */
+/** Asks kube-apiserver first: our copy may be older than the row. */
 async function hideDeleted({ client, pool, namespace, log }: ModelDeps, name: string): Promise<void> {
   const rows = await listModelsOfResource(pool, namespace, name)
   if (rows.length === 0 || (await readObject(client, customPath('Model', namespace, name)))) return
@@ -72,12 +72,12 @@ async function deleteResource({ client, namespace, log }: ModelDeps, { metadata 
   log.info({ model: metadata.name }, 'resource of a deleted model deleted')
 }
 
-/** Takes the steps of the plan until there is nothing left to do. */
-async function settleModel(deps: ModelDeps, resource: Model): Promise<Settled> {
+/** Plans and executes until there is nothing left to do. */
+async function converge(deps: ModelDeps, resource: Model): Promise<Outcome> {
   for (;;) {
     const plan = planModel(await observe(deps, resource))
     if (plan.do === 'accept' || plan.do === 'refuse' || plan.do === 'delete') return plan
-    deps.log.info({ model: resource.metadata.name, do: plan.do, reason: plan.reason }, 'model taken in')
+    deps.log.info({ model: resource.metadata.name, do: plan.do, reason: plan.reason }, 'model reconciled')
     await execute(deps, resource, plan)
   }
 }
@@ -90,23 +90,23 @@ async function observe({ pool, namespace, baseModels }: ModelDeps, resource: Mod
     baseModelExists: baseModels.get(base) !== undefined,
     baseModel: await findRegisteredName(pool, namespace, base),
     row: await findNamedModel(pool, resource.spec),
-    isDeleted: (await findDeletedModel(pool, namesOf(resource))) !== undefined,
+    isDeleted: (await findDeletedModel(pool, idsOf(resource))) !== undefined,
   }
 }
 
-/** The ids that it was made for, and was given. */
-function namesOf({ metadata, status }: Model): string[] {
+/** The id in its label, which the apiserver sets, and the one in its status. */
+function idsOf({ metadata, status }: Model): string[] {
   return [metadata.labels?.[labels.id], status?.id].filter((id) => id !== undefined)
 }
 
 async function execute(
   { pool, namespace }: ModelDeps,
   { metadata, spec }: Model,
-  plan: Exclude<ModelPlan, Settled>,
+  plan: Exclude<ModelPlan, Outcome>,
 ): Promise<void> {
   const crName = metadata.name ?? ''
   if (plan.do === 'tie') return tieModel(pool, plan.id, namespace, crName)
-  if (plan.do === 'note') return recordDeletionPolicy(pool, plan.id, plan.deletionPolicy)
+  if (plan.do === 'update') return recordDeletionPolicy(pool, plan.id, plan.deletionPolicy)
   const { entity, project, name } = spec
   await insertModel(pool, {
     ...notForked,
@@ -126,16 +126,16 @@ async function execute(
 async function describe(
   deps: ModelDeps,
   resource: Model,
-  plan: Exclude<Settled, { do: 'delete' }>,
+  plan: Exclude<Outcome, { do: 'delete' }>,
 ): Promise<ModelStatus> {
   const now = new Date()
-  if (plan.do === 'refuse') return describeRefusedModel(resource, plan.reason, plan.message, now)
+  if (plan.do === 'refuse') return describeRefusedModel(resource, plan, now)
   const { row, unapplied } = await applyAliases(deps, resource, plan.row)
   const engines = listReadyEngines(deps.pods, resource.spec.baseModelRef.name)
   return describeModel(resource, row, { readyEngines: engines.length, unapplied, now })
 }
 
-/** Takes over the resource's aliases where they have changed; gives the row as it is then. */
+/** Sets the resource's aliases where they have changed. Returns the row with them. */
 async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorModel) {
   const { aliases = {} } = spec
   if (isDeepStrictEqual(aliases, row.resourceAliases)) return { row, unapplied: [] }
@@ -146,13 +146,14 @@ async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorM
   return { row: applied, unapplied }
 }
 
-/** An order of arrival that settles by itself is no story. */
-const untold: ReadonlySet<string> = new Set([reasons.baseModelNotAccepted])
+// A Model may be created before its BaseModel: this passes by itself and is worth no event.
+const unreported: ReadonlySet<string> = new Set([reasons.baseModelNotAccepted])
 
 async function emitEvents({ client }: ModelDeps, resource: Model, status: ModelStatus): Promise<void> {
   const find = (of: ModelStatus | undefined) => of?.conditions?.find(({ type }) => type === conditions.accepted)
   const [before, after] = [find(resource.status), find(status)]
-  if (!after || untold.has(after.reason) || (before?.status === after.status && before.reason === after.reason)) return
+  if (!after || unreported.has(after.reason) || (before?.status === after.status && before.reason === after.reason))
+    return
   const { reason, message } = after
   await recordEvent(client, resource, { type: after.status === 'True' ? 'Normal' : 'Warning', reason, message })
 }

@@ -1,58 +1,53 @@
 import type { Model } from '../../crds/generated.ts'
 import { conditions, reasons, servedName } from '../../crds/names.ts'
 import type { OperatorModel } from '../../db/models/resources.ts'
-import { fact, mergeConditions, type Fact } from '../conditions.ts'
+import { buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
 
 export type ModelStatus = NonNullable<Model['status']>
 
-/** What is known of a model beside its row. */
-export interface ModelSurroundings {
+/** What a model's status is computed from, beside its row. */
+export interface ModelContext {
   readyEngines: number
-  /** aliases of the resource that could not be taken over */
+  /** aliases of the resource that could not be set */
   unapplied: string[]
   now: Date
 }
 
-/** The status of a model that is taken in: Ready when an engine of its base model answers. */
-export function describeModel(resource: Model, row: OperatorModel, around: ModelSurroundings): ModelStatus {
-  const ready = describeReady(row, around.readyEngines)
-  const accepted = fact(conditions.accepted, true, reasons.accepted, `Served as ${servedName(row)}.`)
-  const facts = [accepted, ready, ...describeAliases(resource, around.unapplied)]
-  const generation = resource.metadata.generation ?? 0
+/** The status of an accepted model. It is Ready when an engine of its base model answers. */
+export function describeModel(resource: Model, row: OperatorModel, context: ModelContext): ModelStatus {
+  const ready = describeReady(row, context.readyEngines)
+  const message = `Served as ${servedName(row)}.`
+  const accepted = buildCondition(conditions.accepted, true, { reason: reasons.accepted, message })
+  const inputs = [accepted, ready, ...describeAliases(resource, context.unapplied)]
   return {
-    observedGeneration: generation,
     id: row.id,
     servedName: servedName(row),
     latestStep: row.latestStep,
     checkpoints: row.checkpoints,
     ...(Object.keys(row.aliases).length > 0 && { aliases: row.aliases }),
     reason: ready.reason,
-    conditions: mergeConditions(resource.status?.conditions, facts, generation, around.now),
+    ...mergeConditions(resource, inputs, context.now),
   }
 }
 
-function describeReady(row: OperatorModel, engines: number): Fact {
-  if (engines > 0) return fact(conditions.ready, true, reasons.ready, `${engines} engines answer for it.`)
-  return fact(conditions.ready, false, reasons.engineNotReady, `No engine of ${row.baseModel} answers.`)
+function describeReady(row: OperatorModel, engines: number): ConditionInput {
+  const answers = { reason: reasons.ready, message: `${engines} engines answer for it.` }
+  const silent = { reason: reasons.engineNotReady, message: `No engine of ${row.baseModel} answers.` }
+  return buildCondition(conditions.ready, engines > 0, engines > 0 ? answers : silent)
 }
 
-/** Nothing for a resource that names no step. */
-function describeAliases({ spec }: Model, unapplied: string[]): Fact[] {
+/** No condition for a resource without aliases. */
+function describeAliases({ spec }: Model, unapplied: string[]): ConditionInput[] {
   const type = conditions.aliasesApplied
   if (Object.keys(spec.aliases ?? {}).length === 0) return []
-  if (unapplied.length === 0) return [fact(type, true, reasons.aliasesApplied, 'The steps go by their aliases.')]
+  const applied = { reason: reasons.aliasesApplied, message: 'The steps go by their aliases.' }
+  if (unapplied.length === 0) return [buildCondition(type, true, applied)]
   const message = `No step of the model can go by: ${unapplied.join(', ')}. The step must be there, and the name allowed.`
-  return [fact(type, false, reasons.stepNotFound, message)]
+  return [buildCondition(type, false, { reason: reasons.stepNotFound, message })]
 }
 
-/** The status of a model that is not taken in, and why. */
-export function describeRefusedModel(resource: Model, reason: string, message: string, now: Date): ModelStatus {
-  const facts = [fact(conditions.accepted, false, reason, message), fact(conditions.ready, false, reason, message)]
-  const generation = resource.metadata.generation ?? 0
-  return {
-    observedGeneration: generation,
-    servedName: servedName(resource.spec),
-    reason,
-    conditions: mergeConditions(resource.status?.conditions, facts, generation, now),
-  }
+/** The status of a model that is not accepted. */
+export function describeRefusedModel(resource: Model, why: StatusReason, now: Date): ModelStatus {
+  const inputs = [conditions.accepted, conditions.ready].map((type) => buildCondition(type, false, why))
+  return { servedName: servedName(resource.spec), reason: why.reason, ...mergeConditions(resource, inputs, now) }
 }

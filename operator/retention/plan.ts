@@ -2,8 +2,8 @@ import type { Retention } from '../../db/retention/checkpoints.ts'
 import type { RetainedCheckpoint } from '../../db/retention/checkpoints.ts'
 
 /**
- * The steps that no rule keeps: not among the last, not among the best, not young enough. The newest is always kept.
- * A checkpoint without the metric is not among the best; of equal ones the newer is better.
+ * The steps that no rule keeps: not among the newest, not among the best, not young enough. The newest is always kept. A
+ * checkpoint without the metric is never among the best; of equal ones the newer is better.
  */
 export function planRetention(retention: Retention, checkpoints: RetainedCheckpoint[]): number[] {
   const newestFirst = checkpoints.toSorted((a, b) => b.step - a.step)

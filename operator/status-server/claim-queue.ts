@@ -5,39 +5,39 @@ type Ask = (claimant: Claimant) => Promise<Claim | undefined>
 interface Waiter extends PromiseWithResolvers<Claim | undefined> {
   claimant: Claimant
   left: AbortSignal
-  /** Was asked for once: a newcomer may get a job that is meant for it alone (one whose answer it lost). */
+  /** The database was asked for it once: a new waiter may get a job that only it can get (one whose answer it lost). */
   tried: boolean
   asking: boolean
-  /** Its time is up: it leaves with the answer that is under way, if any. */
+  /** Its time is over: it ends with the answer that is under way, if any. */
   due: boolean
 }
 
-interface Line {
+interface Topic {
   waiters: Set<Waiter>
   woken: boolean
   serving: boolean
 }
 
 /**
- * Trainers that wait for a job, in one line per base model: those that work on the fewest jobs first, and among them who
- * waits longest.
+ * Trainers that wait for a job, in one topic for each base model. Those with the fewest jobs are first, and among these the
+ * one that waits longest.
  *
- * A wake-up asks for one waiter after the other until one gets nothing: however many wait, a change costs one question
- * to the database per base model, and one more per job given out.
+ * A wake-up queries for one waiter after the other until one gets nothing: however many wait, a change costs one query per
+ * base model, and one more per claimed job.
  */
 export class ClaimQueue {
   readonly #ask: Ask
-  readonly #lines = new Map<string, Line>()
+  readonly #topics = new Map<string, Topic>()
   #closed = false
 
   constructor(ask: Ask) {
     this.#ask = ask
   }
 
-  /** A job as soon as there is one for this trainer; undefined after `waitMs`, and when `left` says that it is gone. */
+  /** Resolves with a job as soon as there is one for this trainer, with undefined after `waitMs` or when `left` aborts. */
   async wait(claimant: Claimant, waitMs: number, left: AbortSignal): Promise<Claim | undefined> {
     if (this.#closed || left.aborted) return undefined
-    const line = this.#lineOf(claimant.baseModel)
+    const topic = this.#topicOf(claimant.baseModel)
     const waiter = {
       ...Promise.withResolvers<Claim | undefined>(),
       claimant,
@@ -47,70 +47,70 @@ export class ClaimQueue {
       due: false,
     }
     const leave = () => waiter.resolve(undefined)
-    // A process that asks anew has given its earlier wait up, and may hold more by now than that one says.
-    for (const other of line.waiters) if (isSameProcess(other.claimant, claimant)) endWait(line, other)
-    const timer = setTimeout(() => endWait(line, waiter), waitMs)
+    // A process that asks again has given up its earlier wait, whose list of held jobs may be old.
+    for (const other of topic.waiters) if (isSameProcess(other.claimant, claimant)) endWait(topic, other)
+    const timer = setTimeout(() => endWait(topic, waiter), waitMs)
     left.addEventListener('abort', leave)
-    line.waiters.add(waiter)
-    void this.#serve(claimant.baseModel, line)
+    topic.waiters.add(waiter)
+    void this.#serve(claimant.baseModel, topic)
     try {
       return await waiter.promise
     } finally {
       clearTimeout(timer)
       left.removeEventListener('abort', leave)
-      line.waiters.delete(waiter)
+      topic.waiters.delete(waiter)
     }
   }
 
-  /** Something changed: there may be jobs. */
+  /** Call it after a change: there may be jobs. */
   wake(): void {
-    for (const [baseModel, line] of this.#lines) {
-      line.woken = true
-      void this.#serve(baseModel, line)
+    for (const [baseModel, topic] of this.#topics) {
+      topic.woken = true
+      void this.#serve(baseModel, topic)
     }
   }
 
   /** Ends all waits, and every later one at once. */
   close(): void {
     this.#closed = true
-    for (const line of this.#lines.values()) line.waiters.forEach((waiter) => endWait(line, waiter))
+    for (const topic of this.#topics.values()) topic.waiters.forEach((waiter) => endWait(topic, waiter))
   }
 
-  #lineOf(baseModel: string): Line {
-    const line = this.#lines.get(baseModel) ?? { waiters: new Set(), woken: false, serving: false }
-    this.#lines.set(baseModel, line)
-    return line
+  #topicOf(baseModel: string): Topic {
+    const topic = this.#topics.get(baseModel) ?? { waiters: new Set(), woken: false, serving: false }
+    this.#topics.set(baseModel, topic)
+    return topic
   }
 
-  async #serve(baseModel: string, line: Line): Promise<void> {
-    if (line.serving) return
-    line.serving = true
-    while (line.woken || [...line.waiters].some(isNew)) {
-      const dry = !line.woken
-      line.woken = false
-      await this.#offer(line, dry)
+  async #serve(baseModel: string, topic: Topic): Promise<void> {
+    if (topic.serving) return
+    topic.serving = true
+    while (topic.woken || [...topic.waiters].some(isNew)) {
+      const isExhausted = !topic.woken
+      topic.woken = false
+      await this.#offer(topic, isExhausted)
     }
-    line.serving = false
-    if (line.waiters.size === 0) this.#lines.delete(baseModel)
+    topic.serving = false
+    if (topic.waiters.size === 0) this.#topics.delete(baseModel)
   }
 
-  /** Asks for each waiter until there is nothing more, and for the new ones in any case. */
-  async #offer(line: Line, dry: boolean): Promise<void> {
-    for (const waiter of [...line.waiters].toSorted(compareLoad)) {
-      const isGone = waiter.left.aborted || !line.waiters.has(waiter)
-      if (isGone || (dry && waiter.tried)) continue
-      if (!(await this.#askFor(waiter, line))) dry = true
+  /** Queries for each waiter until there are no more jobs, and for the new waiters in any case. */
+  async #offer(topic: Topic, isExhausted: boolean): Promise<void> {
+    for (const waiter of [...topic.waiters].toSorted(compareLoad)) {
+      const isGone = waiter.left.aborted || !topic.waiters.has(waiter)
+      if (isGone || (isExhausted && waiter.tried)) continue
+      if (!(await this.#askFor(waiter, topic))) isExhausted = true
     }
   }
 
-  async #askFor(waiter: Waiter, line: Line): Promise<boolean> {
+  async #askFor(waiter: Waiter, topic: Topic): Promise<boolean> {
     waiter.asking = true
     try {
       const claim = await this.#ask(waiter.claimant)
-      if (claim || waiter.due) settle(line, waiter, () => waiter.resolve(claim))
+      if (claim || waiter.due) settle(topic, waiter, () => waiter.resolve(claim))
       return claim !== undefined
     } catch (error) {
-      settle(line, waiter, () => waiter.reject(error))
+      settle(topic, waiter, () => waiter.reject(error))
       return false
     } finally {
       waiter.asking = false
@@ -119,22 +119,22 @@ export class ClaimQueue {
   }
 }
 
-/** Leaves the line at once, so that no second question is asked for this waiter before its own code runs on. */
-function settle(line: Line, waiter: Waiter, answer: () => void): void {
-  line.waiters.delete(waiter)
+/** Removes the waiter at once, so that no second query runs for it before its own code continues. */
+function settle(topic: Topic, waiter: Waiter, answer: () => void): void {
+  topic.waiters.delete(waiter)
   answer()
 }
 
-function endWait(line: Line, waiter: Waiter): void {
+function endWait(topic: Topic, waiter: Waiter): void {
   waiter.due = true
-  if (waiter.tried && !waiter.asking) settle(line, waiter, () => waiter.resolve(undefined))
+  if (waiter.tried && !waiter.asking) settle(topic, waiter, () => waiter.resolve(undefined))
 }
 
 function isSameProcess(a: Claimant, b: Claimant): boolean {
   return a.podUid === b.podUid && a.processId === b.processId
 }
 
-/** Sorting is stable: among equals the line's order stays. */
+/** Sorting is stable: among equals the order of waiting stays. */
 function compareLoad(a: Waiter, b: Waiter): number {
   return (a.claimant.holding?.length ?? 0) - (b.claimant.holding?.length ?? 0)
 }

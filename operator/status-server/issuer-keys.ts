@@ -1,16 +1,16 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import type { KubeClient } from '../../lib/kube/client.ts'
 
-/** Whose tokens are believed: the issuer's name and its public keys. */
+/** The issuer whose tokens are trusted: its name and its public keys. */
 export interface Issuer {
   name: string
   getKey: JWTVerifyGetKey
 }
 
-/** The cluster's issuer, as its API server tells it. */
+/** Reads the cluster's issuer from its API server. */
 export type ReadIssuer = () => Promise<Issuer>
 
-/** The issuer cannot be asked now, and nothing of it is known. */
+/** The issuer cannot be read now, and no earlier answer is known. */
 export class IssuerUnavailable extends Error {
   override name = 'IssuerUnavailable'
 }
@@ -36,11 +36,10 @@ function toIssuer(discovery: unknown, keys: unknown): Issuer {
 }
 
 const staleAfterMs = 10 * 60_000
-const refreshAtMostEveryMs = 2_000
+const minRefreshIntervalMs = 2_000
 
 /**
- * Keeps what was read of the issuer, so that tokens are still checked while kube-apiserver is away. Old knowledge is
- * renewed in the background.
+ * Caches the issuer, so that tokens are checked while kube-apiserver is away. An old entry is refreshed in the background.
  */
 export class IssuerKeys {
   readonly #read: ReadIssuer
@@ -54,7 +53,7 @@ export class IssuerKeys {
     this.#now = now
   }
 
-  /** What is known; read now if nothing is. @throws {IssuerUnavailable} */
+  /** The cached issuer; it is read where there is none. @throws {IssuerUnavailable} */
   async get(): Promise<Issuer> {
     if (!this.#known) return this.#refresh()
     if (this.#now() - this.#triedAt > staleAfterMs) this.#refresh().catch(() => {})
@@ -62,11 +61,11 @@ export class IssuerKeys {
   }
 
   /**
-   * Reads anew, for a token by a key that is not known: undefined when that was done a moment ago, so that bad tokens
+   * Reads the issuer again, for a token with an unknown key. Undefined when that was done two seconds ago, so that bad tokens
    * do not become requests to kube-apiserver. @throws {IssuerUnavailable}
    */
   async renew(): Promise<Issuer | undefined> {
-    if (!this.#reading && this.#now() - this.#triedAt < refreshAtMostEveryMs) return undefined
+    if (!this.#reading && this.#now() - this.#triedAt < minRefreshIntervalMs) return undefined
     return this.#refresh()
   }
 

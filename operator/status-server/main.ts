@@ -12,7 +12,7 @@ import { authenticate } from './auth.ts'
 import { ClaimQueue } from './claim-queue.ts'
 import { loadConfig } from './config.ts'
 import { createIssuerReader, IssuerKeys } from './issuer-keys.ts'
-import { startLeaseSweeper } from './lease-sweeper.ts'
+import { startReleasingLeases } from './expired-leases.ts'
 
 const config = loadConfig()
 const log = createLogger('status-server', config.LOG_LEVEL)
@@ -26,7 +26,7 @@ const queue = new ClaimQueue((claimant) => claimJob(pool, claimant))
 const wake = () => queue.wake()
 const listener = listen(config.DATABASE_URL, ['training_jobs'], { onNotify: wake, onConnect: wake }, log)
 // The wake-up after each sweep makes good for notifications that were lost while the connection was away.
-const stopSweeper = startLeaseSweeper(pool, log, wake)
+const stopSweeper = startReleasingLeases(pool, log, wake)
 const kube = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-status-server' })
 const keys = new IssuerKeys(createIssuerReader(kube))
 // Known before the first trainer comes, so that kube-apiserver may be away by then.

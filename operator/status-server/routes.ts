@@ -31,7 +31,7 @@ import {
   parseProgress,
   parseStatistics,
 } from './schema.ts'
-import { cutText } from './scrub.ts'
+import { truncateScrubbed } from './scrub.ts'
 import { readStatistics } from './token-statistics.ts'
 
 /** What the trainer routes work with; `authenticate` throws a Problem for every caller but a trainer pod. */
@@ -107,7 +107,7 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   router.post(`${attemptPath}/failure`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
     const { category, reason, message, retryable } = parseFailure(await readJson(context.req))
-    const failure = { category, reason, message: cutText(message, maxMessageLength), retryable }
+    const failure = { category, reason, message: truncateScrubbed(message, maxMessageLength), retryable }
     answer(context, await recordFailure(pool, attempt, failure))
     log.warn({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name, failure }, 'attempt failed')
   })
@@ -148,7 +148,7 @@ function prepareEvent(event: ReturnType<typeof parseEvents>['events'][number]): 
 }
 
 function prepareLine({ seq, time, level, text }: ReportedLine): ReportedLine {
-  return { seq, time: new Date(time).toISOString(), level, text: cutText(text, maxLineLength) }
+  return { seq, time: new Date(time).toISOString(), level, text: truncateScrubbed(text, maxLineLength) }
 }
 
 function readAttempt(params: unknown, pod: TrainerPod): Attempt {

@@ -3,13 +3,12 @@ import { scrubAddresses } from './scrub-addresses.ts'
 const gone = '***'
 
 /**
- * What a secret looks like in a line of a log, and what is left of it. The order matters: whole tokens go before the
- * names that stand in front of them. Whoever trains chooses the text: no pattern may look at a character more than a few
- * times, from however many places it starts.
+ * Patterns of secrets in a log line, and their replacements. The order matters: whole tokens are replaced before the names in
+ * front of them. Users choose the text, so every pattern reads a character only a few times, wherever it starts.
  */
 const secrets: [RegExp, string | ((match: string, ...groups: (string | undefined)[]) => string)][] = [
   [/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${gone}`],
-  // JSON web tokens. What only begins like one is matched too, so that nothing within it is looked at again.
+  // JSON web tokens. A text that only begins like one is matched too, so that it is not read again.
   [/\beyJ[A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*)?/g, (match, rest) => (isToken(match, rest) ? gone : match)],
   // Our keys, those of AWS, GitHub, Hugging Face and OpenAI.
   [/(?<![A-Za-z0-9])(ty_|hf_|sk-|gh[opsu]_|github_pat_)[A-Za-z0-9_-]{8,}/g, `$1${gone}`],
@@ -20,14 +19,14 @@ const secrets: [RegExp, string | ((match: string, ...groups: (string | undefined
   ],
 ]
 
-// Of the part in front of the first dot: `eyJ` and five more.
+// The part before the first dot: `eyJ` and five more.
 const minHeaderLength = 8
 
 function isToken(match: string, rest: string | undefined): boolean {
   return rest !== undefined && match.length - rest.length >= minHeaderLength
 }
 
-/** A line of a log without passwords, keys, tokens and signatures; it takes time in proportion to its length. */
+/** A log line without passwords, keys, tokens and signatures. It takes time in proportion to the line's length. */
 export function scrub(text: string): string {
   // Their types are two overloads of one function.
   return secrets.reduce(
@@ -37,9 +36,9 @@ export function scrub(text: string): string {
   )
 }
 
-/** At most so many characters of a text, scrubbed. Secrets go before it is cut, or half of one could stay. */
-export function cutText(text: string, longest: number): string {
-  return scrub(text.slice(0, 2 * longest))
-    .slice(0, longest)
+/** At most `maxLength` characters of a text, scrubbed before it is truncated: else half of a secret could stay. */
+export function truncateScrubbed(text: string, maxLength: number): string {
+  return scrub(text.slice(0, 2 * maxLength))
+    .slice(0, maxLength)
     .toWellFormed()
 }

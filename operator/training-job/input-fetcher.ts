@@ -17,8 +17,8 @@ interface Deps extends FetchDeps {
 }
 
 /**
- * Brings the inputs of jobs into the store, beside the reconciles, which never wait for a server of somebody else's. A
- * job is queued only when its row names a file of the store; to be killed between any two steps only repeats them.
+ * Fetches the inputs of jobs into the store, beside the reconciliations, which never wait for a foreign server. A job is
+ * queued only when its row names a file of the store; a process that is killed between two steps repeats them.
  */
 export class InputFetcher {
   readonly #deps: Deps
@@ -28,7 +28,7 @@ export class InputFetcher {
     this.#deps = deps
   }
 
-  /** Breaks off what is under way; the next operator does it again. */
+  /** Aborts what is under way. The next operator repeats it. */
   stop(): void {
     this.#stopping.abort()
   }
@@ -44,26 +44,26 @@ export class InputFetcher {
       await whileHoldingInput(this.#deps, input.uri, () => settleInput(pool, jobId, input))
       log.info({ job: jobId, tries, ...input }, 'input of a job is in the store')
     } catch (error) {
-      await this.#takeFault(jobId, tries, error)
+      await this.#handleError(jobId, tries, error)
     }
   }
 
-  async #takeFault(jobId: string, tries: number, error: unknown): Promise<void> {
+  async #handleError(jobId: string, tries: number, error: unknown): Promise<void> {
     const { pool, log } = this.#deps
     if (this.#stopping.signal.aborted || isDatabaseUnavailable(error)) throw error
-    const failure = describeFault(error)
+    const failure = describeFailure(error)
     if (failure.retryable && tries < maxTries) {
       await recordInputFault(pool, jobId, failure.message)
       throw error
     }
     log.info({ job: jobId, tries, error }, 'a job has no input')
-    const said = failure.retryable ? ` (tried ${tries} times)` : ''
-    await failJob(pool, jobId, { ...failure, message: `The training data cannot be used: ${failure.message}${said}` })
+    const tried = failure.retryable ? ` (tried ${tries} times)` : ''
+    await failJob(pool, jobId, { ...failure, message: `The training data cannot be used: ${failure.message}${tried}` })
   }
 }
 
-/** Messages of these two are made for users: without queries, user names and what else an address may hide. */
-function describeFault(error: unknown): JobFailure {
+/** The messages of these two errors are for users: they contain no queries, user names or other secrets of an address. */
+function describeFailure(error: unknown): JobFailure {
   if (error instanceof InputRefused) {
     return { category: 'User', reason: error.reason, message: error.message, retryable: false }
   }

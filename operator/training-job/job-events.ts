@@ -3,10 +3,10 @@ import { conditions, reasons } from '../../crds/names.ts'
 import type { EventSpec } from '../../lib/kube/events.ts'
 import { explainAttemptEnd, type JobStatus } from './status.ts'
 
-/** What happened to a job between two of its statuses, in order; also what passed too fast to be a status of its own. */
+/** The events between two statuses of a job, in order; also of states that passed too fast to be seen. */
 export function diffJobEvents(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   if (after.reason === reasons.alreadyRan) {
-    return before?.reason === after.reason ? [] : [say(reasons.alreadyRan, after.message)]
+    return before?.reason === after.reason ? [] : [buildEvent(reasons.alreadyRan, after.message)]
   }
   return [
     ...diffAccepted(before, after),
@@ -20,18 +20,19 @@ export function diffJobEvents(before: JobStatus | undefined, after: JobStatus): 
 function diffAccepted(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   const [earlier, now] = [before, after].map((status) => find(status, conditions.accepted))
   if (!now || (earlier?.status === now.status && earlier.reason === now.reason)) return []
-  if (now.status === 'True') return [say(reasons.accepted, `${now.message} Its id is ${after.id}.`)]
-  return after.phase === 'Pending' && now.reason === reasons.modelNotFound ? [say(now.reason, now.message)] : []
+  if (now.status === 'True') return [buildEvent(reasons.accepted, `${now.message} Its id is ${after.id}.`)]
+  return after.phase === 'Pending' && now.reason === reasons.modelNotFound ? [buildEvent(now.reason, now.message)] : []
 }
 
 function diffAttempts(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   const events: EventSpec[] = []
   const attempt = after.attempt ?? 0
-  if (attempt > (before?.attempt ?? 0)) events.push(say('Started', `A trainer has claimed it, attempt ${attempt}.`))
+  if (attempt > (before?.attempt ?? 0))
+    events.push(buildEvent('Started', `A trainer has claimed it, attempt ${attempt}.`))
   if (after.phase === 'Queued' && attempt > 0 && after.failure && before?.phase !== 'Queued') {
     const ended = explainAttemptEnd(attempt, after.failure)
     const isStopped = after.failure.reason === reasons.trainerStopped
-    events.push(isStopped ? say('GivenBack', ended) : say('Retrying', ended, 'Warning'))
+    events.push(isStopped ? buildEvent('GivenBack', ended) : buildEvent('Retrying', ended, 'Warning'))
   }
   return events
 }
@@ -41,26 +42,26 @@ function diffWarnings(before: JobStatus | undefined, { warnings = [] }: JobStatu
   const known = new Set(before?.warnings?.map(({ code }) => code))
   return [...Map.groupBy(warnings, ({ code }) => code)]
     .filter(([code]) => !known.has(code))
-    .map(([code, found]) => say(pascalCase(code), found.map(({ message }) => message).join(' '), 'Warning'))
+    .map(([code, found]) => buildEvent(pascalCase(code), found.map(({ message }) => message).join(' '), 'Warning'))
 }
 
 function diffPublished(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   const now = find(after, conditions.published)
   if (now?.status !== 'True' || find(before, conditions.published)?.status === 'True') return []
-  return [say(now.reason, now.message)]
+  return [buildEvent(now.reason, now.message)]
 }
 
 function diffEnd(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   if (before?.phase === after.phase) return []
-  if (after.phase === 'Succeeded') return [say('Succeeded', after.message)]
-  if (after.phase === 'Cancelled') return [say('Cancelled', after.message)]
-  return after.phase === 'Failed' ? [say('Failed', `${after.reason}: ${after.message}`, 'Warning')] : []
+  if (after.phase === 'Succeeded') return [buildEvent('Succeeded', after.message)]
+  if (after.phase === 'Cancelled') return [buildEvent('Cancelled', after.message)]
+  return after.phase === 'Failed' ? [buildEvent('Failed', `${after.reason}: ${after.message}`, 'Warning')] : []
 }
 
 function find(status: JobStatus | undefined, type: string) {
   return status?.conditions?.find((condition) => condition.type === type)
 }
 
-function say(reason: string, message = '', type: EventSpec['type'] = 'Normal'): EventSpec {
+function buildEvent(reason: string, message = '', type: EventSpec['type'] = 'Normal'): EventSpec {
   return { type, reason, message }
 }

@@ -79,7 +79,7 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
   [
     'finished, its time is not over',
     { ...withSpec({ ttlSecondsAfterFinished: 100 }), job: makeJob({ state: 'Succeeded', finishedAt }) },
-    { do: 'none', lookAgainMs: 40_000 },
+    { do: 'none', requeueAfterMs: 40_000 },
   ],
   [
     'finished, its time is over',

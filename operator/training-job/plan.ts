@@ -7,20 +7,16 @@ import type { OperatorJob } from '../../db/jobs/resources.ts'
 import type { JobModel } from '../../db/models/resources.ts'
 import { artifactKey } from '../../artifacts/store/keys.ts'
 
+import type { StatusReason } from '../conditions.ts'
+
 /** What a TrainingJob resource refers to, and its row. */
 export interface JobFacts {
   resource: TrainingJob
   modelExists: boolean
-  /** the row of its model, when that is taken in */
+  /** the row of its model, when that is accepted */
   model: JobModel | undefined
   job: OperatorJob | undefined
   now: Date
-}
-
-/** Why a job is still Pending. */
-export interface Wait {
-  reason: string
-  message: string
 }
 
 export type JobPlan =
@@ -29,14 +25,14 @@ export type JobPlan =
   | { do: 'fail'; id: string; failure: JobFailure }
   | { do: 'limit'; id: string; maxAttempts: number }
   | { do: 'delete' }
-  | { do: 'none'; wait?: Wait; lookAgainMs?: number; fetchInputOf?: string }
+  | { do: 'none'; wait?: StatusReason; requeueAfterMs?: number; fetchInputOf?: string }
 
-/** True for a state that never changes again. */
+/** Whether a job's state is terminal. */
 export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
   return isTerminal(job.state)
 }
 
-/** The next step of a job. Nothing is ever started for a finished one. */
+/** The next step of a job. A finished job never starts again. */
 export function planJob(facts: JobFacts): JobPlan {
   const { resource, job } = facts
   if (job && isFinished(job)) return planFinished(resource, job, facts.now)
@@ -51,11 +47,11 @@ export function planJob(facts: JobFacts): JobPlan {
 function planFinished({ spec }: TrainingJob, job: OperatorJob, now: Date): JobPlan {
   const seconds = spec.ttlSecondsAfterFinished
   if (seconds === undefined || job.finishedAt === null) return { do: 'none' }
-  const lookAgainMs = job.finishedAt.getTime() + seconds * 1000 - now.getTime()
-  return lookAgainMs <= 0 ? { do: 'delete' } : { do: 'none', lookAgainMs }
+  const requeueAfterMs = job.finishedAt.getTime() + seconds * 1000 - now.getTime()
+  return requeueAfterMs <= 0 ? { do: 'delete' } : { do: 'none', requeueAfterMs }
 }
 
-/** A resource made with kubectl gets its row, and its place, as soon as its model has one. */
+/** A resource created with kubectl gets its row, and with it a place in the queue, as soon as its model has a row. */
 function planArrival(facts: JobFacts): JobPlan {
   const wait = findObstacle(facts)
   if (wait || !facts.model) return { do: 'none', wait: wait ?? modelNotAccepted(facts.resource) }
@@ -70,7 +66,7 @@ function planQueueing(facts: JobFacts, job: OperatorJob): JobPlan {
   return { do: 'queue', id: job.id }
 }
 
-function findObstacle({ resource, modelExists, model }: JobFacts): Wait | undefined {
+function findObstacle({ resource, modelExists, model }: JobFacts): StatusReason | undefined {
   const { name } = resource.spec.modelRef
   if (!modelExists) return { reason: reasons.modelNotFound, message: `There is no Model ${name} yet.` }
   if (!model) return modelNotAccepted(resource)
@@ -80,16 +76,16 @@ function findObstacle({ resource, modelExists, model }: JobFacts): Wait | undefi
   return undefined
 }
 
-function modelNotAccepted({ spec }: TrainingJob): Wait {
+function modelNotAccepted({ spec }: TrainingJob): StatusReason {
   return { reason: reasons.modelNotAccepted, message: `Model ${spec.modelRef.name} is not accepted (yet).` }
 }
 
-/** What SFT trains on may be an address that is resolved, and perhaps fetched into the store, before the job is queued. */
+/** Whether the input of an SFT job is still to be resolved, and perhaps fetched into the store, before the job is queued. */
 export function isInputOpen({ method, inputUri, inputDigest }: OperatorJob): boolean {
   return method === 'SFT' && (inputDigest === null || artifactKey(inputUri) === undefined)
 }
 
-function fetchingInput({ inputFault }: OperatorJob): Wait {
+function fetchingInput({ inputFault }: OperatorJob): StatusReason {
   const fault = inputFault === null ? '' : ` The last try was in vain: ${inputFault}.`
   return { reason: reasons.fetchingInput, message: `Its training data are being fetched.${fault}` }
 }

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { engineOrigin } from '../../crds/engine-address.ts'
 import { isCheckpointThere } from '../../db/deletion/checkpoints.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { findPublishingJob } from '../../db/jobs/resources.ts'
@@ -9,14 +8,15 @@ import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import { listBaseModelsNamed, listReadyEngines } from '../component-pods.ts'
+import { readEngineError, requestEngine, type Engine } from '../engine-client.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { measureCheckpoint } from './measure.ts'
 import type { Publication } from './status.ts'
 
-// An engine's fault never fails a trained job, nor holds its end for longer.
+// An engine's failure never fails a trained job. It delays the job's end by at most this time.
 const publishMs = 30_000
 const retryMs = 500
-const rememberedPublications = 1000
+const maxPublications = 1000
 
 interface Deps {
   pool: Pool
@@ -26,6 +26,12 @@ interface Deps {
   engineKey: string
   baseModels: ObjectCache<BaseModel>
   pods: ObjectCache<Pod>
+}
+
+interface Load {
+  baseModel: string
+  checkpointId: string
+  deadline: AbortSignal
 }
 
 /**
@@ -41,12 +47,12 @@ export class Publisher {
     this.#deps = deps
   }
 
-  /** How the checkpoint of a job came to the engines, if this process published it. */
+  /** How many engines loaded the checkpoint of a job, if this process published it. */
   findPublication(jobId: string): Publication | undefined {
     return this.#publications.get(jobId)
   }
 
-  /** Publishes the checkpoint of one job and ends the job; nothing when it is not to be published (any more). */
+  /** Publishes the checkpoint of one job and ends the job. Does nothing for a job that is not Publishing. */
   async publish(jobId: string): Promise<void> {
     const { pool, log } = this.#deps
     const job = await findPublishingJob(pool, jobId)
@@ -56,7 +62,7 @@ export class Publisher {
       this.#load(job.baseModel, job.checkpoint.id),
       measureCheckpoint(this.#deps, job.checkpoint.id),
     ])
-    this.#remember(jobId, publication)
+    this.#record(jobId, publication)
     await finishJob(pool, jobId)
     const tookMs = Math.round(performance.now() - startedAt)
     log.info({ job: jobId, checkpoint: job.checkpoint.id, ...publication, tookMs }, 'checkpoint published')
@@ -65,16 +71,16 @@ export class Publisher {
   async #load(baseModel: string, checkpointId: string): Promise<Publication> {
     const pods = this.#listEngines(baseModel)
     const deadline = AbortSignal.timeout(publishMs)
-    const results = await Promise.all(pods.map((pod) => this.#loadOn(pod, baseModel, checkpointId, deadline)))
+    const results = await Promise.all(pods.map((pod) => this.#loadOn(pod, { baseModel, checkpointId, deadline })))
     return { asked: pods.length, loaded: results.filter(Boolean).length }
   }
 
-  /** Tries until the pod has the checkpoint, is no longer Ready, time is over, or somebody has deleted the checkpoint. */
-  async #loadOn(pod: Pod, baseModel: string, checkpointId: string, deadline: AbortSignal): Promise<boolean> {
+  /** Tries until the pod has the checkpoint, is no longer Ready, the time is over, or the checkpoint was deleted. */
+  async #loadOn(pod: Pod, { baseModel, checkpointId, deadline }: Load): Promise<boolean> {
     const isStillReady = () => this.#listEngines(baseModel).some(({ metadata }) => metadata.uid === pod.metadata.uid)
     while (!deadline.aborted && isStillReady() && (await isCheckpointThere(this.#deps.pool, checkpointId))) {
       try {
-        await askOneToken(pod.status?.podIP ?? '', checkpointId, this.#deps.engineKey, deadline)
+        await loadAdapter({ pod, key: this.#deps.engineKey }, checkpointId, deadline)
         return true
       } catch (error) {
         const fields = { pod: pod.metadata.name, checkpoint: checkpointId, error }
@@ -92,21 +98,17 @@ export class Publisher {
     )
   }
 
-  #remember(jobId: string, publication: Publication): void {
+  #record(jobId: string, publication: Publication): void {
     this.#publications.set(jobId, publication)
     const [oldest] = this.#publications.keys()
-    if (this.#publications.size > rememberedPublications && oldest) this.#publications.delete(oldest)
+    if (this.#publications.size > maxPublications && oldest) this.#publications.delete(oldest)
   }
 }
 
-/** A completion of one token makes the engine load the adapter. */
-async function askOneToken(podIp: string, checkpointId: string, key: string, signal: AbortSignal): Promise<void> {
-  const response = await fetch(`${engineOrigin(podIp)}/v1/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: checkpointId, prompt: 'a', max_tokens: 1 }),
-    signal,
-  })
-  const body = await response.text()
-  if (!response.ok) throw new Error(`the engine answered ${response.status}: ${body.slice(0, 300)}`)
+/** Makes the engine load the adapter, by a completion of one token. */
+async function loadAdapter(engine: Engine, checkpointId: string, signal: AbortSignal): Promise<void> {
+  const body = { model: checkpointId, prompt: 'a', max_tokens: 1 }
+  const response = await requestEngine(engine, '/v1/completions', { body, signal })
+  if (!response.ok) throw await readEngineError(response)
+  await response.text()
 }

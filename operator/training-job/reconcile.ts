@@ -53,8 +53,8 @@ export interface JobWorkers {
 type NoAction = Extract<JobPlan, { do: 'none' }>
 
 /**
- * Brings one TrainingJob to its row in Postgres and writes how it stands. Trainers work from the row; what this adds is
- * that a job is known, allowed, and queued, ends when its resource goes, and never trains a second time.
+ * Brings one TrainingJob to its row in Postgres and writes its status. Trainers work from the row. The operator inserts it,
+ * checks and queues the job, cancels the job when its resource is deleted, and never lets it train a second time.
  */
 export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, name: string): Promise<Requeue | void> {
   const resource = deps.trainingJobs.get(name)
@@ -68,13 +68,13 @@ export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, n
   const status = describe(deps, { ...facts, wait: plan.wait, alreadyRan })
   for (const event of diffJobEvents(resource.status, status)) await recordEvent(deps.client, resource, event)
   await patchStatus(deps.client, customPath('TrainingJob', deps.namespace, name), resource, status)
-  if (plan.lookAgainMs !== undefined) return { afterMs: Math.min(plan.lookAgainMs, maxWaitMs) }
+  if (plan.requeueAfterMs !== undefined) return { afterMs: Math.min(plan.requeueAfterMs, maxWaitMs) }
 }
 
 // Node's timers take no more than 2^31 ms.
 const maxWaitMs = 24 * 3600_000
 
-/** Asks the server itself first: our copy may be older than the row. */
+/** Asks kube-apiserver first: our copy may be older than the row. */
 async function cancelDeleted({ client, pool, namespace, log }: TrainingJobDeps, name: string): Promise<void> {
   const ids = await listJobsOfResource(pool, namespace, name)
   if (ids.length === 0 || (await readObject(client, customPath('TrainingJob', namespace, name)))) return
@@ -83,7 +83,7 @@ async function cancelDeleted({ client, pool, namespace, log }: TrainingJobDeps, 
   }
 }
 
-/** Takes the steps of the plan until there is nothing left to do. */
+/** Plans and executes until there is nothing left to do. */
 async function converge(
   deps: TrainingJobDeps,
   resource: TrainingJob,
@@ -161,14 +161,14 @@ async function deleteResource({ client, namespace, log }: TrainingJobDeps, { met
   log.info({ trainingJob: metadata.name }, 'finished resource deleted after its ttl')
 }
 
-/** True for a resource that was made for a job that was over already. */
+/** Whether the resource was created for a job that was finished already. */
 async function isReapplied(
   deps: TrainingJobDeps,
   resource: TrainingJob,
   job: OperatorJob | undefined,
 ): Promise<boolean> {
   if (!job || !isFinished(job)) return false
-  const { metadata, status } = resource.status?.id === undefined ? await readAgain(deps, resource) : resource
+  const { metadata, status } = resource.status?.id === undefined ? await readFresh(deps, resource) : resource
   const isNew = status?.id === undefined
   return (
     isNew ||
@@ -177,8 +177,8 @@ async function isReapplied(
   )
 }
 
-/** A job that failed at once may be over before our copy of its resource has the status that we wrote. */
-async function readAgain({ client, namespace }: TrainingJobDeps, resource: TrainingJob): Promise<TrainingJob> {
+/** A job that failed at once may be finished before our copy of its resource has the status that we wrote. */
+async function readFresh({ client, namespace }: TrainingJobDeps, resource: TrainingJob): Promise<TrainingJob> {
   const path = customPath('TrainingJob', namespace, resource.metadata.name)
   return (await readObject<TrainingJob>(client, path)) ?? resource
 }

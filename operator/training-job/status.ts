@@ -2,16 +2,16 @@ import type { TrainingJob } from '../../crds/generated.ts'
 import { conditions, reasons } from '../../crds/names.ts'
 import type { JobState } from '../../crds/job-states.ts'
 import type { OperatorJob } from '../../db/jobs/resources.ts'
-import { boundMessage, fact, mergeConditions, type Fact } from '../conditions.ts'
-import { isFinished, type Wait } from './plan.ts'
+import { boundMessage, buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
+import { isFinished } from './plan.ts'
 
 export type JobStatus = NonNullable<TrainingJob['status']>
 
-/** What is known of a job beside its row. */
+/** What a job's status is computed from, beside its row. */
 export interface JobContext {
   /** why it is Pending */
-  wait: Wait | undefined
-  /** the job was over before this resource was made */
+  wait: StatusReason | undefined
+  /** the job was finished before this resource was created */
   alreadyRan: boolean
   /** the trainers of its base model, and what is wrong with the first that is not Ready */
   trainers: { wanted: number; ready: number; fault: string | undefined }
@@ -28,34 +28,25 @@ export interface Publication {
   loaded: number
 }
 
-interface StatusReason {
-  reason: string
-  message: string
-}
-
 /** The status of a resource without a row: its references are not resolved yet. */
-export function describeWaiting(resource: TrainingJob, wait: Wait, now: Date): JobStatus {
-  const generation = resource.metadata.generation ?? 0
-  const facts = [fact(conditions.accepted, false, wait.reason, wait.message)]
-  return {
-    observedGeneration: generation,
-    phase: 'Pending',
-    ...wait,
-    conditions: mergeConditions(resource.status?.conditions, facts, generation, now),
-  }
+export function describeWaiting(resource: TrainingJob, wait: StatusReason, now: Date): JobStatus {
+  const inputs = [buildCondition(conditions.accepted, false, wait)]
+  return { phase: 'Pending', ...wait, ...mergeConditions(resource, inputs, now) }
 }
 
 /** The status of a job, from its row. */
-export function describeJob(resource: TrainingJob, job: OperatorJob, around: JobContext): JobStatus {
-  const told = tell(job, around)
-  const generation = resource.metadata.generation ?? 0
-  const facts = describeConditions(resource, job, told, around)
+export function describeJob(resource: TrainingJob, job: OperatorJob, context: JobContext): JobStatus {
+  const why = context.alreadyRan ? explainAlreadyRan(job, context) : explain(job, context)
+  const inputs = [
+    ...describeProgressing(job, why),
+    describePublished(resource, job, context.publication),
+    ...describeEnd(job, why),
+  ]
   return {
-    observedGeneration: generation,
     id: job.id,
     phase: job.state,
-    reason: told.reason,
-    message: boundMessage(told.message),
+    reason: why.reason,
+    message: boundMessage(why.message),
     attempt: job.attempt,
     ...(job.progressTotal !== null && { progress: describeProgress(job.progressStep, job.progressTotal) }),
     ...(job.checkpoint && { checkpoint: pick(job.checkpoint) }),
@@ -63,20 +54,19 @@ export function describeJob(resource: TrainingJob, job: OperatorJob, around: Job
     ...(job.warnings.length > 0 && { warnings: job.warnings }),
     ...(job.startedAt && { startTime: seconds(job.startedAt) }),
     ...(job.finishedAt && { completionTime: seconds(job.finishedAt) }),
-    conditions: mergeConditions(resource.status?.conditions, facts, generation, around.now),
+    ...mergeConditions(resource, inputs, context.now),
   }
 }
 
-function tell(job: OperatorJob, around: JobContext): StatusReason {
-  const told = explain(job, around)
-  return around.alreadyRan ? { reason: reasons.alreadyRan, message: `This job ran before: ${told.message}` } : told
+function explainAlreadyRan(job: OperatorJob, context: JobContext): StatusReason {
+  return { reason: reasons.alreadyRan, message: `This job ran before: ${explain(job, context).message}` }
 }
 
-function explain(job: OperatorJob, around: JobContext): StatusReason {
-  const trainer = around.holderName ?? 'a trainer'
-  const tellings: Record<JobState, () => StatusReason> = {
-    Pending: () => around.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is taking it in.' },
-    Queued: () => explainQueued(job, around),
+function explain(job: OperatorJob, context: JobContext): StatusReason {
+  const trainer = context.holderName ?? 'a trainer'
+  const explanations: Record<JobState, () => StatusReason> = {
+    Pending: () => context.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is taking it in.' },
+    Queued: () => explainQueued(job, context),
     Starting: () => ({ reason: reasons.claimed, message: `Claimed by ${trainer}, nothing reported yet.` }),
     Running: () => ({ reason: reasons.stepReported, message: `Trains in ${trainer}.` }),
     Publishing: () => ({ reason: reasons.loadingCheckpoint, message: 'Trained; the engines load its checkpoint.' }),
@@ -87,18 +77,20 @@ function explain(job: OperatorJob, around: JobContext): StatusReason {
       message: 'Cancelled over the API, by spec.cancel, or by deleting its resource.',
     }),
   }
-  const { reason, message } = tellings[job.state]()
+  const { reason, message } = explanations[job.state]()
   return { reason, message }
 }
 
-/** What one warning says in the words of another is not said again. */
+/** A warning that another one contains is left out. */
 function explainSuccess({ checkpoint, warnings }: OperatorJob): string {
   const messages = warnings.map(({ message }) => message)
-  const telling = messages.filter((message, place) => !messages.slice(0, place).some((said) => said.includes(message)))
-  return [`Made step ${checkpoint?.step} of its model.`, ...telling].join(' ')
+  const distinct = messages.filter(
+    (message, index) => !messages.slice(0, index).some((other) => other.includes(message)),
+  )
+  return [`Made step ${checkpoint?.step} of its model.`, ...distinct].join(' ')
 }
 
-/** How the last attempt of a job that waits again ended. A stopped trainer is no failure. */
+/** How the last attempt of a job that waits again ended. The end of a stopped trainer is not a failure. */
 export function explainAttemptEnd(attempt: number, { reason = '', message = '' }: Partial<StatusReason>): string {
   const ended = reason === reasons.trainerStopped ? 'was given back' : 'failed'
   return `Attempt ${attempt} ${ended}: ${reason}: ${message}`
@@ -117,44 +109,48 @@ function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason
   return { reason: reasons.waitingForTrainer, message }
 }
 
-function describeConditions(resource: TrainingJob, job: OperatorJob, told: StatusReason, around: JobContext): Fact[] {
+/** The conditions Accepted and Progressing. */
+function describeProgressing(job: OperatorJob, why: StatusReason): ConditionInput[] {
   const isActive = ['Starting', 'Running', 'Publishing'].includes(job.state)
-  const hasFailed = job.state === 'Failed' || job.state === 'Cancelled'
-  const unfinished: StatusReason = { reason: reasons.notFinished, message: 'The job is not over.' }
-  const over = (holds: boolean): StatusReason => (holds || isFinished(job) ? told : unfinished)
+  const isRefused = job.failure?.reason === reasons.inputNotAllowed
+  const known = { reason: reasons.accepted, message: 'Its model and its input are known.' }
+  const isAccepted = job.state !== 'Pending' && !isRefused
   return [
-    describeAccepted(job, told),
-    fact(conditions.progressing, isActive, told.reason, told.message),
-    describePublished(resource, job, around.publication),
-    outcome(conditions.complete, job.state === 'Succeeded', over(job.state === 'Succeeded')),
-    outcome(conditions.failed, hasFailed, over(hasFailed)),
+    buildCondition(conditions.accepted, isAccepted, isAccepted ? known : why),
+    buildCondition(conditions.progressing, isActive, why),
   ]
 }
 
-function describeAccepted(job: OperatorJob, told: StatusReason): Fact {
-  const isRefused = job.failure?.reason === reasons.inputNotAllowed
-  if (job.state === 'Pending' || isRefused) return outcome(conditions.accepted, false, told)
-  return fact(conditions.accepted, true, reasons.accepted, 'Its model and its input are known.')
+/** The conditions Complete and Failed. */
+function describeEnd(job: OperatorJob, why: StatusReason): ConditionInput[] {
+  const unfinished = { reason: reasons.notFinished, message: 'The job is not over.' }
+  const reason = isFinished(job) ? why : unfinished
+  return [
+    buildCondition(conditions.complete, job.state === 'Succeeded', reason),
+    buildCondition(conditions.failed, job.state === 'Failed' || job.state === 'Cancelled', reason),
+  ]
 }
 
-function describePublished(resource: TrainingJob, job: OperatorJob, publication: Publication | undefined): Fact {
+function describePublished(
+  resource: TrainingJob,
+  job: OperatorJob,
+  publication: Publication | undefined,
+): ConditionInput {
   const type = conditions.published
-  if (!job.checkpoint) return fact(type, false, reasons.notFinished, 'There is no checkpoint yet.')
+  const published = (reason: string, message: string) => buildCondition(type, true, { reason, message })
+  const unpublished = (reason: string, message: string) => buildCondition(type, false, { reason, message })
+  if (!job.checkpoint) return unpublished(reasons.notFinished, 'There is no checkpoint yet.')
   const { step } = job.checkpoint
   if (job.state !== 'Succeeded') {
-    return fact(type, false, reasons.loadingCheckpoint, `Step ${step} is listed; the engines load it now.`)
+    return unpublished(reasons.loadingCheckpoint, `Step ${step} is listed; the engines load it now.`)
   }
   const earlier = resource.status?.conditions?.find((each) => each.type === type && each.status === 'True')
-  if (!publication) return earlier ?? fact(type, true, reasons.published, `Step ${step} is listed and can be served.`)
+  if (!publication) return earlier ?? published(reasons.published, `Step ${step} is listed and can be served.`)
   if (publication.asked === 0) {
-    return fact(type, true, reasons.engineAtZero, `No engine was ready; step ${step} is loaded when it is asked for.`)
+    return published(reasons.engineAtZero, `No engine was ready; step ${step} is loaded when it is asked for.`)
   }
   const { loaded, asked } = publication
-  return fact(type, true, reasons.published, `Step ${step} is loaded on ${loaded} of ${asked} ready engines.`)
-}
-
-function outcome(type: string, holds: boolean, { reason, message }: StatusReason): Fact {
-  return fact(type, holds, reason, message)
+  return published(reasons.published, `Step ${step} is loaded on ${loaded} of ${asked} ready engines.`)
 }
 
 function describeProgress(step: number, totalSteps: number) {

@@ -6,10 +6,10 @@ import type { Logger } from '../../lib/log.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'
 import { sendDelivery } from './send.ts'
 
-// An endpoint that does not answer takes up to four of them for ten seconds; from then on one, and rarely.
-const atOnce = 512
-// When what is to be tried again comes due, or a notification was lost.
-const lookEveryMs = 1_000
+// An endpoint that does not answer occupies up to four deliveries for ten seconds, and from then on one, now and then.
+const maxConcurrent = 512
+// For deliveries whose next attempt is due, and after a lost notification.
+const pollMs = 1_000
 
 interface Deps {
   pool: Pool
@@ -18,8 +18,8 @@ interface Deps {
 }
 
 /**
- * Numbers the outbox and delivers to webhooks, in the operator's leader. It may be killed at any point: a delivery
- * that was sent and not noted is sent again.
+ * Numbers the outbox and delivers to webhooks, in the operator's leader. It may be killed at any point: a delivery that was
+ * sent and not recorded is sent again.
  */
 export class WebhookDeliverer {
   readonly #deps: Deps
@@ -37,13 +37,13 @@ export class WebhookDeliverer {
     this.#running = this.#run()
   }
 
-  /** There is something new, or room. */
+  /** Call it when there is something new, or when a delivery has ended. */
   wake(): void {
     this.#woken = true
     this.#wake()
   }
 
-  /** Breaks off what is under way: it is sent again by the next leader. */
+  /** Aborts what is under way: the next leader sends it again. */
   async close(): Promise<void> {
     this.#stop.abort()
     this.wake()
@@ -55,26 +55,26 @@ export class WebhookDeliverer {
     while (!this.#stop.signal.aborted) {
       this.#woken = false
       try {
-        await this.#lookOnce()
+        await this.#deliverDue()
       } catch (error) {
-        this.#deps.log.warn({ error }, 'webhooks not looked at')
-        await delay(lookEveryMs, undefined, { signal: this.#stop.signal }).catch(() => {})
+        this.#deps.log.warn({ error }, 'delivering to webhooks failed')
+        await delay(pollMs, undefined, { signal: this.#stop.signal }).catch(() => {})
       }
-      await this.#rest()
+      await this.#pause()
     }
   }
 
-  async #lookOnce(): Promise<void> {
+  async #deliverDue(): Promise<void> {
     const { pool } = this.#deps
     while ((await numberOutbox(pool)) > 0) if (this.#stop.signal.aborted) return
-    const room = atOnce - this.#underWay.size
+    const room = maxConcurrent - this.#underWay.size
     const claimed = room > 0 ? await claimDeliveries(pool, room) : []
     for (const delivery of claimed) this.#begin(delivery)
   }
 
   #begin(delivery: ClaimedDelivery): void {
     const attempt = this.#attempt(delivery)
-      .catch((error: unknown) => this.#deps.log.warn({ error, deliveryId: delivery.id }, 'delivery not noted'))
+      .catch((error: unknown) => this.#deps.log.warn({ error, deliveryId: delivery.id }, 'a delivery was not recorded'))
       .finally(() => {
         this.#underWay.delete(attempt)
         this.wake()
@@ -93,11 +93,11 @@ export class WebhookDeliverer {
     }
   }
 
-  /** Until there is something new, and a second at most. */
-  async #rest(): Promise<void> {
+  /** Waits until there is something new, a second at most. */
+  async #pause(): Promise<void> {
     if (this.#woken) return
-    const rest = new AbortController()
-    this.#wake = () => rest.abort()
-    await delay(lookEveryMs, undefined, { signal: rest.signal }).catch(() => {})
+    const pause = new AbortController()
+    this.#wake = () => pause.abort()
+    await delay(pollMs, undefined, { signal: pause.signal }).catch(() => {})
   }
 }

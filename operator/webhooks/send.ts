@@ -5,10 +5,10 @@ import type { Outbound } from '../../lib/outbound/outbound.ts'
 import { signBody, writeBody } from './message.ts'
 
 const timeoutMs = 10_000
-// An endpoint that is back waits five minutes at most for what it has missed.
+// After an endpoint is back, it waits five minutes at most for the deliveries that it has missed.
 const backoff: Backoff = { baseMs: 1_000, maxMs: 300_000 }
 
-/** One attempt. Only an answer of 2xx counts; its body is not read. @throws when `signal` breaks it off */
+/** Makes one attempt. Only an answer of 2xx counts; its body is not read. @throws when `signal` aborts it */
 export async function sendDelivery(
   outbound: Outbound,
   delivery: ClaimedDelivery,
@@ -27,7 +27,7 @@ export async function sendDelivery(
     return toOutcome(delivery, answer.status)
   } catch (error) {
     signal.throwIfAborted()
-    return { ...toOutcome(delivery, null), error: describeFault(error) }
+    return { ...toOutcome(delivery, null), error: describeError(error) }
   }
 }
 
@@ -43,8 +43,8 @@ function toOutcome({ attempts, failures }: ClaimedDelivery, status: number | nul
   }
 }
 
-/** @throws what is a fault of ours */
-function describeFault(error: unknown): string {
+/** @throws errors that are not the endpoint's */
+function describeError(error: unknown): string {
   if (error instanceof AddressRefused || error instanceof AnswerFault) return error.message
   throw error
 }

@@ -6,23 +6,23 @@ import { repeat } from '../../lib/repeat.ts'
 const intervalMs = 1_000
 
 /**
- * Each second: releases the jobs of trainers that fell silent, then calls `afterSweep`. Several servers may do so at
- * once. Returns what stops it, once the sweep under way has ended.
+ * Releases the jobs of trainers that sent no heartbeat, once a second, then calls `afterRelease`. Several servers may do so at
+ * once. Returns a function that ends it and resolves when nothing is under way.
  */
-export function startLeaseSweeper(pool: Pool, log: Logger, afterSweep: () => void): () => Promise<void> {
+export function startReleasingLeases(pool: Pool, log: Logger, afterRelease: () => void): () => Promise<void> {
   const stop = new AbortController()
   let failing = false
-  const sweep = async () => {
+  const release = async () => {
     for (const job of await releaseExpiredLeases(pool)) log.warn({ job }, 'lease ran out')
     failing = false
-    afterSweep()
+    afterRelease()
   }
   const onError = (error: unknown) => {
     // One line per outage, not one per second.
-    if (!failing) log.warn({ error }, 'sweeping leases failed')
+    if (!failing) log.warn({ error }, 'releasing expired leases failed')
     failing = true
   }
-  const running = repeat(sweep, { pauseMs: intervalMs, pauseFirst: true, signal: stop.signal, onError })
+  const running = repeat(release, { pauseMs: intervalMs, pauseFirst: true, signal: stop.signal, onError })
   return async () => {
     stop.abort()
     await running

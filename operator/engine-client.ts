@@ -1,0 +1,28 @@
+import { engineOrigin } from '../crds/engine-address.ts'
+import type { Pod } from '../lib/kube/objects.ts'
+
+/** The engine in a pod, and the key that it asks for. */
+export interface Engine {
+  pod: Pod
+  key: string
+}
+
+/** Sends a request to an engine: a POST where there is a body, else a GET. */
+export function requestEngine(
+  { pod, key }: Engine,
+  path: string,
+  { body, signal }: { body?: object; signal: AbortSignal },
+): Promise<Response> {
+  return fetch(engineOrigin(pod.status?.podIP ?? '') + path, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+    signal,
+  })
+}
+
+/** What an engine's refusal says, shortened for a log line. */
+export async function readEngineError(response: Response): Promise<Error> {
+  const body = await response.text()
+  return new Error(`the engine answered ${response.status}: ${body.slice(0, 300)}`)
+}
