@@ -10,9 +10,6 @@ import {
   markModelResourceCreated,
   type ModelWithoutResource,
 } from '../db/models/missing-resources.ts'
-import type { Context } from './context.ts'
-import { listJobsWithoutResource, markJobResource, type JobWithoutResource } from '../db/jobs/resources.ts'
-import { listUnmadeModels, markModelResource, type UnmadeModel } from '../db/models/resources.ts'
 import type { Pool } from '../db/pool.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
 import type { Logger } from '../lib/log.ts'

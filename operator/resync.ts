@@ -1,7 +1,5 @@
 import { conditions } from '../crds/names.ts'
-import { sweepKeyedRequests } from '../db/idempotent-requests.ts'
 import { releaseExpiredLeases } from '../db/jobs/requeue.ts'
-import { sweepExpiredLeases } from '../db/jobs/endings.ts'
 import { listRegisteredBaseModels } from '../db/base-models/resources.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/jobs/resources.ts'
 import { listModelResources } from '../db/models/resources.ts'
@@ -43,23 +41,12 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
 async function resync(deps: ResyncDeps, controllers: Controllers): Promise<void> {
   const { pool, log } = deps
   const steps: Record<string, () => Promise<unknown>> = {
-<<<<<<< HEAD
-    sweepExpiredLeases: () => releaseExpiredLeases(pool),
-    sweepKeyedRequests: () => sweepKeyedRequests(pool),
-    sweepOutbox: () => sweepOutbox(pool),
-    makeMissingResources: () => makeMissingResources(context),
-    addPublishing: () => addPublishing(context, controllers),
-    addJobs: () => addJobs(context, controllers),
-    addModels: () => addModels(context, controllers),
-    addBaseModels: () => addBaseModels(context, controllers),
-=======
-    sweepExpiredLeases: () => sweepExpiredLeases(pool),
+    releaseExpiredLeases: () => releaseExpiredLeases(pool),
     makeMissingResources: () => makeMissingResources(deps),
     addPublishing: () => addPublishing(deps, controllers),
     addJobs: () => addJobs(deps, controllers),
     addModels: () => addModels(deps, controllers),
     addBaseModels: () => addBaseModels(deps, controllers),
->>>>>>> operator14
   }
   for (const [step, run] of Object.entries(steps)) {
     await run().catch((error: unknown) => log.warn({ step, error }, 'resync failed'))

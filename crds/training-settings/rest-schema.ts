@@ -7,7 +7,7 @@ export function writeRestSchemas({ RL: rl, SFT: sft }: { RL: Settings; SFT: Sett
   return [
     '// Generated from crds/training-settings/settings.yaml by "npm run gen": do not edit.',
     "import { Type } from 'typebox'",
-    "import { nullable } from '../../validation/nullable.ts'",
+    "import { nullable } from '../../../lib/http/validation/nullable.ts'",
     '',
     '/** Settings of RL. Unknown keys may only be null. */',
     `export const rlConfigSchema = ${writeObject(rl)}`,

@@ -63,4 +63,3 @@ export const jobColumns = {
 }
 
 export type NewJob = RowOf<typeof newJobColumns>
-export type JobRow = RowOf<typeof jobColumns>

@@ -28,17 +28,10 @@ export async function removeDeletedModels(deps: DeletionDeps): Promise<void> {
   }
 }
 
-<<<<<<< HEAD
-async function purgeModel(context: Context, model: DeletedModelRow): Promise<void> {
-  const isFirst = model.filesRemovedAt === null
-  const { payloadsLeft } = await clearModel(context, model)
-  if (isFirst) context.log.info({ model: model.id }, 'resources, adapters and files of a deleted model are gone')
-=======
 async function removeDeletedModel(deps: DeletionDeps, model: DeletedModelRow): Promise<void> {
-  const isFirst = model.clearedAt === null
+  const isFirst = model.filesRemovedAt === null
   const { payloadsLeft } = await removeModelData(deps, model)
   if (isFirst) deps.log.info({ model: model.id }, 'resources, adapters and files of a deleted model are gone')
->>>>>>> operator14
   if (isFirst || payloadsLeft > 0) return
   await deleteModelRows(deps.pool, model.id)
   await markPurged(deps.pool, model.id)

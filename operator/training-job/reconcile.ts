@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { TrainingJob } from '../../crds/generated.ts'
 import { extractJobFacts } from '../../crds/manifests.ts'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { labels, reasons } from '../../crds/names.ts'
@@ -16,8 +15,6 @@ import {
 } from '../../db/jobs/resources.ts'
 import type { NewJob } from '../../db/jobs/table.ts'
 import { findJobModel } from '../../db/models/resources.ts'
-import type { Context } from '../context.ts'
-import { configFromSpec } from '../../crds/job-config.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
@@ -137,7 +134,6 @@ async function execute(
   }
 }
 
-<<<<<<< HEAD
 /** A job that was made with kubectl, so that its resource is there. */
 function describeNewJob(
   resource: TrainingJob,
@@ -160,10 +156,7 @@ function describeNewJob(
   }
 }
 
-async function deleteResource({ client, namespace, log }: Context, { metadata }: TrainingJob): Promise<void> {
-=======
 async function deleteResource({ client, namespace, log }: TrainingJobDeps, { metadata }: TrainingJob): Promise<void> {
->>>>>>> operator14
   await deleteObject(client, customPath('TrainingJob', namespace, metadata.name), metadata.uid ?? '')
   log.info({ trainingJob: metadata.name }, 'finished resource deleted after its ttl')
 }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { ensureSeed } from './random-cases.ts'
 import { noTests, readJunit, readVitestReport, type Outcome } from './reports.ts'
 import { runCommand } from './run-command.ts'
-import { printSummary } from './summary.ts'
+import { printSummary, type FinishedSuite } from './summary.ts'
 
 const root = path.join(import.meta.dirname, '..', '..')
 export const trainer = path.join(root, 'trainer')
@@ -58,13 +58,6 @@ export async function runPytest(suite: SuiteContext, { python, env, folders = []
   const code = await runCommand({ program: python, args, cwd: trainer, env, prefix: suite.name })
   const outcome = await readJunit(report, 'trainer').catch(() => crashed('pytest made no report'))
   return code !== 0 && outcome.failed === 0 ? { ...outcome, failed: 1 } : outcome
-}
-
-/** What a suite has done, and how long it took. */
-export interface FinishedSuite {
-  name: string
-  seconds: number
-  outcome: Outcome
 }
 
 /**

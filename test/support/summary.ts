@@ -1,7 +1,14 @@
 import { isDeep } from './random-cases.ts'
-import type { FinishedSuite } from './suites.ts'
+import type { Outcome } from './reports.ts'
 
 const maxFiles = 20
+
+/** What a suite has done, and how long it took. */
+export interface FinishedSuite {
+  name: string
+  seconds: number
+  outcome: Outcome
+}
 
 /** Prints times, the slowest files, the seed, what was skipped and, as the last line, the sum. */
 export function printSummary(suites: readonly FinishedSuite[]): void {

@@ -3,8 +3,6 @@ import { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { memoryPlan, toResourceLimits } from '../../accounts/limits/memory-plan.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
-import { ThreadPool } from '../../threads/thread-pool.ts'
-import { Refusal } from '../../refusal.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
 
 // Schemas are people's own: patterns that never end, references in circles. A thread of its own can be ended.

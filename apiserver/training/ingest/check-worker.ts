@@ -1,7 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import type { ThreadFunction } from '../../../lib/worker-threads/program.ts'
-import { Refusal } from '../../refusal.ts'
 import { checkBody, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 import type { BodyKind } from './shapes.ts'
@@ -9,13 +8,8 @@ import type { BodyKind } from './shapes.ts'
 /** What a thread checks: the body in a file, or the data of SFT, whose file has a name for people. */
 export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
 
-<<<<<<< HEAD:apiserver/training/ingest/check-file.ts
-/** What it answers: what the body says (nothing of data of SFT), or why it is refused. */
-export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<HttpError, 'status' | 'detail'> }
-=======
 /** The members of the body (nothing for data of SFT), or why it is refused. */
-export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<Refusal, 'status' | 'detail'> }
->>>>>>> operator14:apiserver/training/ingest/check-worker.ts
+export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<HttpError, 'status' | 'detail'> }
 
 /** It reads synchronously: nothing else waits in its thread. */
 function checkFile(task: CheckTask): CheckOutcome {

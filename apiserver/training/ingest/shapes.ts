@@ -2,7 +2,7 @@ import { Type, type TSchema } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
 import { compileFaults } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
-import { rlConfigSchema, rlSettings } from '../training-jobs/rl-config.ts'
+import { rlConfigSchema, rlSettings } from '../settings/generated.ts'
 import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
 
 // What users call their splits: train, val, test/hard, eval-2026.

@@ -1,6 +1,6 @@
 // Generated from crds/training-settings/settings.yaml by "npm run gen": do not edit.
 import { Type } from 'typebox'
-import { nullable } from '../../validation/nullable.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 /** Settings of RL. Unknown keys may only be null. */
 export const rlConfigSchema = Type.Object(
