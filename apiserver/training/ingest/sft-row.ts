@@ -1,8 +1,9 @@
 import { isObject } from '../../../lib/json/is-object.ts'
 
 /**
- * What is wrong with a line of SFT data; undefined when a trainer takes it. The rules are the trainer's
- * (trainer/trainyard_trainer/data/json_input.py), which looks again: data come from elsewhere, too.
+ * What is wrong with a line of SFT data; undefined for a line that a trainer accepts. The rules are those of the trainer
+ * (trainer/trainyard_trainer/data/json_input.py), which validates again, because data also come from elsewhere. The tests of
+ * both go through test/cases/sft-rows.json.
  */
 export function findRowFault(row: unknown): string | undefined {
   if (!isObject(row)) return 'must be an object: {"messages": [...]}'
@@ -31,11 +32,18 @@ function findMessageFault(item: unknown): string | undefined {
   const { role, content = null, tool_calls: calls } = message
   if (typeof role !== 'string' && !(isChoice(item) && (role ?? null) === null)) return 'whose role is no text'
   if (!isContent(content)) return 'whose content is not text, a list of parts of text, or null'
-  const isCalled = (call: unknown) => isObject(call) && isObject(call['function'])
-  const isAbsent = calls === undefined || calls === null
-  return isAbsent || (Array.isArray(calls) && calls.every(isCalled))
+  return isEmpty(calls) || (Array.isArray(calls) && calls.every(isCall))
     ? undefined
     : 'whose tool_calls are no list of calls'
+}
+
+/** Whether a value is one that Python takes for false: clients write it for no calls. */
+function isEmpty(value: unknown): boolean {
+  return !value || (isObject(value) && Object.keys(value).length === 0)
+}
+
+function isCall(call: unknown): boolean {
+  return isObject(call) && isObject(call['function'])
 }
 
 function isContent(content: unknown): boolean {

@@ -1,13 +1,18 @@
 import json
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.sft.dataset import read_rows
+from trainyard_trainer.sft.dataset import read_row, read_rows
 
 ASK, RED = {"role": "user", "content": "A colour?"}, {"role": "assistant", "content": "Red."}
 GOOD = json.dumps({"messages": [ASK, RED]}).encode()
+
+
+# The apiserver's tests go through the same cases: apiserver/training/ingest/sft-row.test.ts.
+CASES = json.loads((Path(__file__).parents[3] / "test" / "cases" / "sft-rows.json").read_text())
 
 
 def read(tokenizer, *lines):
@@ -95,3 +100,15 @@ def test_a_job_that_was_taken_away_stops_within_a_long_line(tokenizer):
 
     with pytest.raises(InterruptedError):
         list(read_rows(BytesIO(json.dumps({"messages": [ASK, RED] * 10}).encode()), tokenizer, check))
+
+
+@pytest.mark.parametrize("case", CASES["accepted"], ids=lambda case: case["name"])
+def test_rows_that_the_apiserver_accepts_too(tokenizer, case):
+    found = read_row(json.dumps(case["row"]).encode(), "Line 1", tokenizer, lambda: None)
+    assert (found.num_trained > 0) == case["answered"]
+
+
+@pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: case["name"])
+def test_rows_that_the_apiserver_refuses_too(tokenizer, case):
+    with pytest.raises(InvalidInput, match=r"^Line 1"):
+        read_row(json.dumps(case["row"]).encode(), "Line 1", tokenizer, lambda: None)

@@ -73,7 +73,9 @@ def choose_mark(items: list[dict]) -> str:
 
 def present_message(item: dict) -> dict:
     """A message as the engine hands it to the template: parts joined, null as empty, arguments as objects."""
-    message = {"role": "assistant"} | item["message"] if is_choice(item) else dict(item)
+    message = dict(item["message"]) if is_choice(item) else dict(item)
+    if message.get("role") is None:  # only a Choice may leave it out: `check_item`
+        message["role"] = "assistant"
     message["content"] = join_parts(message.get("content"))
     calls = message.pop("tool_calls", None)
     if calls:
