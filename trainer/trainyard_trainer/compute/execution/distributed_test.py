@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.distributed_jobs import do_jobs
 from testing.fake_status_server import write_rows
 from trainyard_trainer.config import ANY, OFF
@@ -85,7 +86,7 @@ def torchrun(trainer_env, tmp_path):
         yield process
         if process.poll() is None:
             process.terminate()
-        process.wait(60)
+        process.wait(MAX_WAIT_SECONDS)
 
 
 def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, torchrun, start_trainer, load_model):
@@ -97,7 +98,7 @@ def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, t
     long = status_server.add("SFT", LONG, {"batch_size": 4})
     status_server.wait_for(lambda: len(long.events) > 3)
     torchrun.send_signal(signal.SIGTERM)
-    torchrun.wait(30)
+    torchrun.wait(MAX_WAIT_SECONDS)
     assert (long.releases, long.failures) == (1, [])
     assert long.resume["step"] == len(long.events) - 1
 
@@ -128,7 +129,7 @@ def test_a_job_is_tried_again_when_a_process_dies(status_server, start_pair):
     died = time.monotonic()
     follower.kill()
     assert coordinator.wait() == 1
-    assert time.monotonic() - died < 5
+    assert time.monotonic() - died < 60  # and not as long as a collective waits
     if job.failures:  # or the death came between two turns, and the job was given back
         (failure,) = job.failures
         assert (failure["category"], failure["reason"]) == ("Internal", "TrainerProcessLost")
@@ -142,6 +143,6 @@ def test_no_process_stays_when_another_dies(status_server, start_pair, victim):
     idle = threading.Event()
     status_server.trap = lambda name, *_: name == "claims" and idle.set()
     pair = start_pair()
-    assert idle.wait(30)
+    assert idle.wait(MAX_WAIT_SECONDS)
     pair[victim].kill()
-    assert pair[1 - victim].wait(10) == 1
+    assert pair[1 - victim].wait() == 1
