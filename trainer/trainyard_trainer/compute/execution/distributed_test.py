@@ -3,7 +3,6 @@
 import os
 import pickle
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -15,30 +14,36 @@ import pytest
 from testing.deadlines import MAX_WAIT_SECONDS
 from testing.distributed_jobs import do_jobs
 from testing.fake_status_server import write_rows
+from testing.stores import find_free_port
 from trainyard_trainer.config import ANY, OFF
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
 TRAINER = Path(__file__).parents[3]
 JOBS = ["RL", "RL with a reference", "SFT"]
 WORKS = [f"{name}, joined: {co_batch}" for co_batch in (OFF, ANY) for name in "ab"]
+DISTRIBUTED_JOBS = "testing.distributed_jobs:main"
 SHORT = write_rows([("Name a colour.", "Teal."), ("Name a bird, please.", "An owl."), ("And?", "No.")])
 LONG = write_rows([("Name a colour.", "Teal.")] * 600)
 SELDOM_SAVED = {"TRAINYARD_SAVE_SECONDS": "60"}
 
 
+def describe_rank(rank, port):
+    """As torchrun tells it to its processes."""
+    return {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": str(rank)}
+
+
 @pytest.fixture(scope="module")
-def together(tmp_path_factory):
-    """What two processes found; then what the processes are like, and how works end of which one fails."""
+def together(fork_server, tmp_path_factory):
+    """What two processes found; then what the processes are like, and how runs end of which one fails."""
     folder = tmp_path_factory.mktemp("together")
-    done = subprocess.run(
-        [*TORCHRUN, "testing.distributed_jobs", str(folder)],
-        cwd=TRAINER,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert (folder / "found.pickle").exists(), done.stderr
-    assert done.returncode != 0  # as its last work wants it
+    logs = [folder / f"{rank}.log" for rank in range(2)]
+    pair = [
+        fork_server.start(describe_rank(rank, port) | {"TRAINYARD_TEST_FOLDER": str(folder)}, log, DISTRIBUTED_JOBS)
+        for port in [find_free_port()]
+        for rank, log in enumerate(logs)
+    ]
+    assert pair[0].wait() == 1, logs[0].read_text()  # as its last run wants it
+    pair[1].wait()
     return pickle.loads((folder / "found.pickle").read_bytes())
 
 
@@ -113,11 +118,8 @@ def start_pair(start_trainer):
     """The processes of a trainer without torchrun: the leader and its follower."""
 
     def start():
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        return [start_trainer(RANK=str(rank), **shared, **SELDOM_SAVED) for rank in range(2)]
+        port = find_free_port()
+        return [start_trainer(**describe_rank(rank, port), **SELDOM_SAVED) for rank in range(2)]
 
     return start
 
