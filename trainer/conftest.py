@@ -17,6 +17,7 @@ pytest_plugins = [
     "testing.jobs",
     "testing.trainer_processes",
     "testing.scripted_server",
+    "testing.seeds",
     "testing.interruption",
     "testing.worker_jobs",
 ]

@@ -18,6 +18,7 @@ FIGURES = {"tokens_per_second", "peak_gib"}
 
 def test_all_cases_are_measured_by_the_code_that_a_gpu_runs(monkeypatch):
     monkeypatch.setattr(gpu, "TIMED_STEPS", 1)
+    monkeypatch.setattr(gpu, "SEQUENCES", 2)
     torch.set_num_threads(1)
     found = list(run({"4b": TINY}, (1024,), torch.device("cpu")))
     assert [case.name for case, _ in found] == [

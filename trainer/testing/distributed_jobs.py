@@ -1,10 +1,9 @@
-"""Jobs that one process and several do alike. `python -m` of it, by torchrun, writes what came of them to a folder."""
+"""Jobs that one process and several do alike. `main` runs in each process; the first writes what came of them."""
 
 import hashlib
 import json
+import os
 import pickle
-import signal
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -173,8 +172,8 @@ def catch(function):
         return type(cause).__name__
 
 
-def main(root: Path) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's, when a process has failed
+def main() -> None:
+    root = Path(os.environ["TRAINYARD_TEST_FOLDER"])
     torch.set_num_threads(1)
     CHUNK_VALUES["cpu"] = 1 << 14  # a dozen tokens
     group = TrainerProcessGroup()
@@ -188,7 +187,3 @@ def main(root: Path) -> None:
         processes = coordinator.run_everywhere(describe_process)
         ends = do_and_fail(coordinator)
         (root / "found.pickle").write_bytes(pickle.dumps((found, processes, ends)))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

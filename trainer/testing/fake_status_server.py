@@ -16,6 +16,8 @@ from uuid import uuid4
 
 import pytest
 
+from testing.deadlines import MAX_WAIT_SECONDS
+
 # Numbers of a step that tell of the machine rather than of the training.
 UNSTEADY = ("tokens_per_second", "memory_bytes")
 
@@ -159,7 +161,7 @@ class FakeStatusServer:
                 if job.state == "Active":
                     job.state, job.holder = "Queued", None
 
-    def wait_for(self, condition: Callable[[], object], seconds: float = 60) -> None:
+    def wait_for(self, condition: Callable[[], object], seconds: float = MAX_WAIT_SECONDS) -> None:
         with self.changed:
             assert self.changed.wait_for(condition, seconds), [vars(job) for job in self.jobs.values()]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.tiny_models import LLAMA_TARGETS, make_base, make_families, open_random
 from trainyard_trainer.compute.execution.executor import Check, Executor
 from trainyard_trainer.compute.model.optimizer import SFT, Recipe
@@ -137,7 +138,7 @@ def run_all(
         reader.start()
     with scheduler:
         for reader in readers:
-            reader.join(timeout=60)
+            reader.join(MAX_WAIT_SECONDS)
     return [found[run] for run in runs]
 
 

@@ -16,6 +16,8 @@ from typing import NoReturn
 
 import pytest
 
+from testing.deadlines import MAX_WAIT_SECONDS
+
 MODEL = Path(__file__).parents[1] / "models" / "tiny-chat"
 
 
@@ -38,7 +40,7 @@ class Trainer:
             self.exit_code = self.fork_server.ask({"reap": self.pid})
         return self.exit_code is not None
 
-    def wait(self, seconds: float = 60) -> int:
+    def wait(self, seconds: float = MAX_WAIT_SECONDS) -> int:
         """Its exit code, negative for a signal."""
         deadline = time.monotonic() + seconds
         while not self.is_over():
@@ -90,6 +92,7 @@ def trainer_env(status_server, tmp_path):
         "TRAINYARD_ARTIFACTS": str(status_server.root),
         "TRAINYARD_MAX_SEQUENCE_LENGTH": "128",
         "TRAINYARD_SAVE_SECONDS": "0",
+        "TRAINYARD_GRACE_SECONDS": str(MAX_WAIT_SECONDS),
     }
 
 

@@ -3,6 +3,7 @@
 import pytest
 from safetensors.torch import load_file
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.fake_status_server import write_rows
 from testing.jobs import LORA
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS
@@ -30,7 +31,7 @@ def run_jobs(status_server, client, tmp_path, scheduler):
                 worker.wait_for_room()
                 worker.start(worker.wait_for_claim())
             with worker.changed:
-                assert worker.changed.wait_for(lambda: not worker.running, timeout=60)
+                assert worker.changed.wait_for(lambda: not worker.running, timeout=MAX_WAIT_SECONDS)
         return [job.failures[0] if job.failures else None for job in queued]
 
     return run

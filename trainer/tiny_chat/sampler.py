@@ -20,7 +20,7 @@ class Sampler:
         self.tokenizer = AutoTokenizer.from_pretrained(model_path, padding_side="left")
 
     @contextmanager
-    def open_session(self, checkpoint: Path | None) -> Iterator[Any]:
+    def open_adapted(self, checkpoint: Path | None) -> Iterator[Any]:
         if checkpoint is None:
             yield self.model
             return
@@ -61,7 +61,7 @@ class Sampler:
             return_dict_in_generate=True,
             output_logits=True,
         )
-        with self.open_session(checkpoint) as model:
+        with self.open_adapted(checkpoint) as model:
             out = model.generate(**inputs, generation_config=settings)
         ids_B_T = out.sequences[:, inputs["input_ids"].shape[1] :]
         logprobs_B_T_V = torch.stack(out.logits, dim=1).log_softmax(-1)
@@ -83,7 +83,7 @@ class Sampler:
     def measure_loss(self, checkpoint: Path | None, dialogues: list[tuple[str, str]]) -> float:
         """Cross entropy in nats per token of the answers to the questions, end tokens included."""
         total, count = 0.0, 0
-        with self.open_session(checkpoint) as model:
+        with self.open_adapted(checkpoint) as model:
             for question, answer in dialogues:
                 chat = [{"role": "user", "content": question}]
                 prompt = self.tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=False)

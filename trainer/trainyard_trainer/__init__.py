@@ -1,1 +1,1 @@
-"""The warm trainer: claims a job, trains a LoRA adapter on it, reports, and takes the next."""
+"""The warm trainer: claims a job, trains a LoRA adapter, reports, and claims the next one. README.md has the path."""

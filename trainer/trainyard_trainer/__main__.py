@@ -1,4 +1,4 @@
-"""`python -m trainyard_trainer`: loads the base model, then works on jobs until SIGTERM."""
+"""`python -m trainyard_trainer`: loads the base model, then runs jobs until SIGTERM."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from trainyard_trainer.config import ConfigError, prepare_environment, read_sett
 
 
 def exit_on_signal(*_: object) -> None:
-    """The main thread leaves whatever it waits for; jobs have threads of their own."""
+    """Ends the main thread's wait; jobs have threads of their own."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
     sys.exit(0)
 
@@ -30,7 +30,7 @@ def main() -> NoReturn:
 
 
 def get_exit_code() -> int:
-    """The exit code, and on standard error what the interpreter writes there, when the work is over."""
+    """Runs the trainer and returns its exit code. Writes to standard error what the interpreter would write there."""
     try:
         run_trainer()
     except SystemExit as cause:

@@ -30,7 +30,7 @@ class DeviceLost(Exception):
 
 
 class ShuttingDown(Exception):
-    """The process is about to end; another trainer goes on with the job."""
+    """The process is about to end; another trainer continues the job."""
 
 
 class Fenced(Exception):
@@ -61,7 +61,7 @@ def explain_failure(cause: Exception) -> JobFailure:
 
 
 def explain_os_error(cause: OSError) -> JobFailure:
-    """A job works with no files but those of the artifact store, and what it fetched from there."""
+    """A job has no files but those of the artifact store and its cache."""
     if cause.errno in (errno.ENOSPC, errno.EDQUOT):
         message = "The artifact store is full: delete checkpoints that nobody needs, or ask the administrator for room."
         return JobFailure("Capacity", "StorageFull", message, retryable=True)

@@ -1,4 +1,4 @@
-"""One attempt at one job: what it works with, and what ends it before its time."""
+"""One attempt at one job: what it uses, and what ends it early."""
 
 import threading
 import time
@@ -22,13 +22,13 @@ from trainyard_trainer.statistics.upload import Uploads
 Result = TypeVar("Result")
 # How long a store that does not answer is waited for, in seconds between tries.
 PAUSES = (1.0, 2.0, 4.0, 8.0)
-# Of the time that a process has for leaving: for the steps under way. The rest is for saving what the jobs have got.
+# The share of the grace period for the current steps. The rest is for saving their progress.
 STEPS_SHARE = 0.75
 
 
 @dataclass
 class Shutdown:
-    """Told by whoever ends the process. Steps under way are finished, as long as the time that is left allows it."""
+    """The request to end the process. Current steps are finished as long as there is time."""
 
     requested: threading.Event = field(default_factory=threading.Event)
     deadline: float = float("inf")
@@ -48,7 +48,7 @@ class Shutdown:
 
 @dataclass(frozen=True)
 class Job:
-    """Whatever it does raises Fenced soon after the job was taken away."""
+    """Each of its methods raises Fenced soon after the job was fenced off from this process."""
 
     claim: Claim
     lease: Lease

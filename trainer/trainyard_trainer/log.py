@@ -16,7 +16,7 @@ LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def copied_to(listener: Listener) -> Iterator[None]:
-    """Whatever is logged within the block, and in copies of its context, is told to the listener too."""
+    """Whatever is logged within the block, and in copies of its context, goes to the listener too."""
     token = LISTENER.set(listener)
     try:
         yield

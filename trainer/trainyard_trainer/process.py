@@ -1,4 +1,4 @@
-"""What a process of the trainer does: it is the only one, or where torchrun started several, it leads or follows."""
+"""Runs one process of the trainer: the only one, rank 0, or another rank that torchrun started."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ from trainyard_trainer.worker import Worker
 
 
 def run(settings: Settings) -> None:
-    """Until SIGTERM, or until the leader ends."""
+    """Returns after SIGTERM, or after the coordinator has ended."""
     started = time.monotonic()
     group = TrainerProcessGroup() if settings.num_processes > 1 else None
     base = load(settings, group)
@@ -73,6 +73,6 @@ def serve(settings: Settings, executor: Executor) -> None:
 
 
 def abort(scheduler: Scheduler, failure: JobFailure) -> None:
-    """Jobs end at once; so does the process, which cannot work on any."""
+    """Ends the jobs and the process, which can compute no more."""
     scheduler.abort(failure)
     os.kill(os.getpid(), signal.SIGTERM)

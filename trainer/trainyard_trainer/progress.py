@@ -1,7 +1,7 @@
-"""What a job that is not finished has got so far, as a checkpoint with a note of how far it is.
+"""What a job that is not finished has got so far, as a checkpoint with the number of finished steps.
 
-Nothing in a job is random but the order of its samples, which is drawn from the job's id; so that the place and the
-seed are the whole of its random state, and a job that goes on from here gives the same weights. That is so as long as
+Nothing in a job is random but the order of its samples, which is drawn from the job's id; so that the step and the
+seed are all of its random state, and a job that continues from here gives the same weights. That is so as long as
 its steps are the same: they depend on settings of the trainer, as its longest sequence, and on its release.
 """
 

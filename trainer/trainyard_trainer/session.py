@@ -1,4 +1,4 @@
-"""A model on the device for the time of one job: it takes the job's steps, tells of them, and leaves a checkpoint."""
+"""The training session of one job: its adapter on the device, its steps and reports, its progress and checkpoint."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -89,7 +89,7 @@ class TrainingSession:
         log.info("job resumed", job=self.job.claim.id, steps_taken=self.progress.steps_taken)
 
     def train(self, steps: Steps, constant: Numbers, on_step: OnStep = lambda _: None) -> AdapterState:
-        """Takes the steps that are not taken yet, one gradient_step event for each, with the `constant` numbers."""
+        """Runs the remaining steps. Posts one gradient_step event for each, with the `constant` numbers."""
         job = self.job
         run = TrainingRun(
             self.slot,
@@ -131,7 +131,7 @@ class TrainingSession:
             raise ShuttingDown(f"the trainer ends after {saved.steps_taken} steps of the job")
 
     def save_progress(self, saved: StateReport) -> None:
-        """Where that fails the job goes on, and saves itself again later."""
+        """If it fails, the job continues and saves its progress later."""
         self.progress.extra_state = self.get_extra_state()
         uri = locate_progress(self.job.claim.id)
         try:
@@ -152,7 +152,7 @@ class TrainingSession:
         self.job.lease.post_checkpoint(uri, digest, metrics, self.find_warnings(state))
 
     def find_warnings(self, state: AdapterState) -> list[JobWarning]:
-        """Of what only shows at the end."""
+        """Warnings that are known only at the end."""
         if not self.progress.sums.get("num_trainable_tokens") or not is_same_adapter(state, self.origin):
             return []
         advice = "Is learning_rate too small, or 0?"
@@ -160,7 +160,7 @@ class TrainingSession:
         return [JobWarning("weights_unchanged", message)]
 
     def make_writer(self, state: AdapterState, add: WriteFiles = lambda _: None) -> WriteFiles:
-        """Of all files of a checkpoint; `add` writes those of more than that."""
+        """A function that writes the files of a checkpoint; `add` writes further ones."""
 
         def save(folder: Path) -> None:
             save_adapter(state, self.shape, self.job.base.name, folder)
@@ -192,7 +192,7 @@ def read_checkpoint(job: Job, origin: Artifact | None, method: str) -> tuple[Sha
 
 
 def choose_shape(job: Job) -> Shape:
-    """Of a new adapter, as the base model's settings want it."""
+    """The shape of a new adapter, from the base model's settings."""
     lora = job.settings.lora
     targets = job.scheduler.call(lambda: choose_targets(job.base.model, lora.target_modules))
     return Shape(lora.rank, lora.alpha, targets)
@@ -209,7 +209,7 @@ def open_slot(job: Job, shape: Shape, state: AdapterState | None) -> Iterator[st
 
 
 def score_under(job: Job, slot: str | None, examples: Sequence[Example]) -> list[np.ndarray]:
-    """A turn at a time, so that other jobs have theirs between; with smaller ones where the memory is too little."""
+    """One call of the device thread for each slice, so that other runs go between. Smaller passes if memory is out."""
     budget = job.scheduler.policy.max_batch_tokens
     try:
         return score_in_turns(job, slot, examples, budget)

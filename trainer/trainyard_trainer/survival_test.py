@@ -6,7 +6,9 @@ import time
 
 import pytest
 
-from testing.interruption import STEPS, check_same, check_store
+from testing.deadlines import MAX_WAIT_SECONDS
+from testing.interruption import STEPS, check_same, check_store, describe_outcome
+from testing.seeds import IS_DEEP, RUN_SEED
 
 
 class Killer:
@@ -32,7 +34,7 @@ class Killer:
 
         self.status_server.trap = trap
         trainer = self.start_trainer(**env)
-        assert shot.wait(60), (trainer.log.read_text(), vars(self.job))
+        assert shot.wait(MAX_WAIT_SECONDS), (trainer.log.read_text(), vars(self.job))
         self.bury(trainer, f"{moment} {name} {seq}")
 
     def while_writing(self, what, after=None):
@@ -49,7 +51,7 @@ class Killer:
 
         self.status_server.trap = trap
         trainer = self.start_trainer()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + MAX_WAIT_SECONDS
         while not self.is_writing(what, after) and not late.is_set():
             assert time.monotonic() < deadline, trainer.log.read_text()
             time.sleep(0.0002)
@@ -80,7 +82,7 @@ class Killer:
 
         self.status_server.trap = trap
         trainer = self.start_trainer(**env)
-        assert claimed.wait(60)
+        assert claimed.wait(MAX_WAIT_SECONDS)
         stepped.wait(seconds)
         trainer.kill()
         self.bury(trainer, f"after {seconds:.3f} s")
@@ -95,9 +97,9 @@ class Killer:
 
 
 def test_a_job_of_rl_is_killed_at_every_point_and_ends_as_if_it_had_not(
-    status_server, start_trainer, offer, undisturbed, finish
+    status_server, start_trainer, offer, expected_rl, finish
 ):
-    expected, moments = undisturbed("RL")
+    expected, moments = expected_rl
     job = offer("RL")
     killer = Killer(status_server, start_trainer, job)
     before_start = moments["training_started"] - moments["claims"]
@@ -128,7 +130,8 @@ def test_a_job_of_rl_is_killed_at_every_point_and_ends_as_if_it_had_not(
 def test_a_job_of_sft_is_killed_at_every_step_and_after_its_end(status_server, start_trainer, offer, undisturbed):
     before, _ = undisturbed("SFT")
     start = {name: before.checkpoints[0][name] for name in ("uri", "digest")}
-    expected, _ = undisturbed("SFT", from_checkpoint=start)
+    undisturbed_job, _ = undisturbed("SFT", from_checkpoint=start)
+    expected = describe_outcome(status_server, undisturbed_job)
     job = offer("SFT", from_checkpoint=start)
     killer = Killer(status_server, start_trainer, job)
     for step in range(1, STEPS + 1):
@@ -142,14 +145,14 @@ def test_a_job_of_sft_is_killed_at_every_step_and_after_its_end(status_server, s
     check_same(status_server, job, expected)
 
 
-def test_a_job_that_saved_nothing_yet_begins_anew(status_server, start_trainer, offer, undisturbed, finish):
-    expected, moments = undisturbed("RL")
+def test_a_job_that_saved_nothing_yet_begins_anew(status_server, start_trainer, offer, expected_rl, finish):
+    expected, moments = expected_rl
     before_start = moments["training_started"] - moments["claims"]
     job = offer("RL")
     killer = Killer(status_server, start_trainer, job)
     rarely = {"TRAINYARD_SAVE_SECONDS": "60"}
-    moment = random.Random(7)
-    for _ in range(3):
+    moment = random.Random(RUN_SEED)
+    for _ in range(10 if IS_DEEP else 3):
         killer.after(moment.uniform(0, 2 * before_start), **rarely)
     killer.at_report("gradient_step", "after", 3, **rarely)
     killer.at_report("checkpoint", "before", **rarely)

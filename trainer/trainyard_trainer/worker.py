@@ -45,7 +45,7 @@ class Worker:
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def serve(self) -> None:
-        """Works until the process is told to end, which raises here whatever it raises."""
+        """Runs jobs until a signal handler raises an exception."""
         while True:
             self.wait_for_room()
             self.start(self.wait_for_claim())

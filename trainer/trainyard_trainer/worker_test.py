@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.jobs import LORA
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_trainer import worker
@@ -85,7 +86,7 @@ def serve(client, scheduler, status_server):
         own = Worker(client, scheduler, settings, process_id="process")
         own.start(own.wait_for_claim())
         with own.changed:
-            assert own.changed.wait_for(lambda: not own.running, timeout=60)
+            assert own.changed.wait_for(lambda: not own.running, timeout=MAX_WAIT_SECONDS)
 
     return serve
 

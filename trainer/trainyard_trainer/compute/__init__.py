@@ -1,1 +1,1 @@
-"""The base model, the adapters on it, and the gradient steps that they take."""
+"""The base model, its adapters, and their gradient steps."""

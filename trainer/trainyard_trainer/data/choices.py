@@ -59,7 +59,7 @@ def read_choice(content: Raw, values: Values, where: str) -> dict:
 
 
 def read_logprobs(content: Raw, where: str) -> Logprobs:
-    """What is no object tells of none."""
+    """No log-probabilities where the value is no object."""
     is_object = bytes(memoryview(content)[:1]) == b"{"
     return read_parts(content, LOGPROBS, where) if is_object else Logprobs()
 

@@ -1,4 +1,4 @@
-"""JSON that a client sent, checked as it is read: each complaint names the place of what is wrong."""
+"""JSON that a client sent, checked as it is read: each error names the path of the wrong value."""
 
 import json
 import math
@@ -19,7 +19,7 @@ def parse_json(text: str, what: str) -> object:
 
 @contextmanager
 def as_invalid_input(what: str) -> Iterator[None]:
-    """What a parser raises, as a sentence."""
+    """Raises InvalidInput with a sentence instead of the parser's exception."""
     try:
         yield
     except RecursionError as cause:

@@ -55,7 +55,7 @@ def is_given(part: Raw) -> bool:
 
 
 class Values(Struct):
-    """Reads parts as values, as long as there are not too many: those of a few bytes take a hundred each."""
+    """Reads parts as values, as long as there are not too many: a value of a few bytes needs about a hundred."""
 
     where: str
     left: int = MAX_VALUES
@@ -81,7 +81,7 @@ class Values(Struct):
             raise InvalidInput(f"{self.where} has more than {MAX_SAMPLED} sampled tokens, which none may have.")
 
     def count(self, content: bytes) -> int:
-        """Objects, lists and commas. Those within texts count for nothing, but are told apart only where it matters."""
+        """Objects, lists and commas. Those within texts do not count; they are searched only when it matters."""
         found = count_signs(content)
         return found if found <= self.left else count_signs(TEXT.sub(b"", content))
 

@@ -12,7 +12,7 @@ from trainyard_trainer.reports.job_warnings import JobWarning, present_warnings
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
 from trainyard_trainer.retries import RetryPolicy, back_off, call_with_retries
 
-# Often, because it is a heartbeat's answer that tells of a cancelled job.
+# Often, because only a heartbeat's answer says that a job was cancelled.
 HEARTBEAT_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 0.2
 MAX_RETRY_SECONDS = 2.0
@@ -47,7 +47,7 @@ class Claim:
 
 
 def parse_claim(body: dict) -> Claim:
-    """What status servers of before do not tell has a default."""
+    """Members that older status servers do not send have defaults."""
     return Claim(
         id=body["id"],
         attempt=body["attempt"],
@@ -120,11 +120,11 @@ class Lease:
         self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics, **present_warnings(warnings)})
 
     def post_progress(self, saved: Artifact, step: int) -> None:
-        """From now on another attempt goes on from there."""
+        """From now on another attempt continues from this state."""
         self.post("progress", {"uri": saved.uri, "digest": saved.digest, "step": step})
 
     def post_release(self) -> None:
-        """Gives the job back, for whoever comes next."""
+        """Releases the job for another trainer."""
         self.post("release", {})
 
     def post_failure(self, report: dict) -> None:

@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 2.0
 # The server keeps half of this, and says so where it left lines out.
 MAX_LINES = 2_000
 MAX_TEXT_LENGTH = 8_000
-MAX_BATCH_CHARACTERS = 100_000  # characters: far below the largest body that the server takes
+MAX_BATCH_CHARACTERS = 100_000  # characters: far below the largest body that the server accepts
 
 
 class JobLog:

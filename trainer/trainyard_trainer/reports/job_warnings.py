@@ -1,4 +1,4 @@
-"""What a job tells beside its success: that it was trained on nothing, or on less than it was given."""
+"""Warnings of a job that succeeds: it was trained on nothing, or on less than it was given."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def head_warnings(warnings: Sequence[JobWarning], code: str) -> list[JobWarning]
 
 
 def present_warnings(warnings: Sequence[JobWarning]) -> dict[str, list[dict]]:
-    """The member of a report that tells them, and a line of the job's log for each; nothing where there are none."""
+    """The member of a report with the warnings, which are logged, too. Empty when there are none."""
     for warning in warnings:
         log.warn("job warning", code=warning.code, text=warning.message)
     found = [

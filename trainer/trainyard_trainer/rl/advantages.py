@@ -16,8 +16,8 @@ Logprobs = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Sample(Example):
-    """One history with what its n trained tokens are pushed by. `family` is its group's place in the payload,
-    `trajectory` its trajectory's place in the group, and `history` its own place in that.
+    """One history with what its n trained tokens are pushed by. `family` is its group's index in the payload,
+    `trajectory` its trajectory's index in the group, and `history` its own index in that.
 
     `old_logprobs` [n] are those that the tokens were sampled with, NaN where unknown; `original_logprobs` the same
     where the trainer's own took their place; `reference_logprobs` those of the policy that the penalty refers to.

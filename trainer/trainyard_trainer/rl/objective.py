@@ -19,7 +19,7 @@ MAX_RISE, MAX_FALL = 20.0, 10_000.0
 
 @dataclass(frozen=True)
 class RlObjective:
-    """`has_reference` tells that the samples have log-probabilities of a reference policy."""
+    """`has_reference` says that the samples have log-probabilities of a reference policy."""
 
     config: RlConfig
     has_reference: bool
@@ -83,7 +83,7 @@ def join(columns: Sequence[np.ndarray | None]) -> np.ndarray | None:
 
 def sum_up(found: TokenLosses, batch: TokenBatch, entropies_N: Tensor) -> dict[str, Tensor]:
     """kl_div is Schulman's estimate of KL(old, new) from samples of old: exp(d) - 1 - d, which is never negative."""
-    # Samplers tell -9999 of a token that they give no chance, for which the estimate would be infinite.
+    # Samplers report -9999 for a token without a chance; the estimate would be infinite.
     differences_N = found.differences_N.clamp(-MAX_FALL, MAX_RISE)
     clipped = found.clipped_low_N | found.clipped_high_N
     return {

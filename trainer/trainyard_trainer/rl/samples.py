@@ -26,7 +26,7 @@ def build_samples(groups: list[Group], config: RlConfig, job: Job) -> list[Sampl
 
 
 def tokenize_trajectory(trajectory: Trajectory, config: RlConfig, job: Job) -> dict[int, TokenizedHistory]:
-    """By the place of each history that has something to train on."""
+    """By the index of each history that has something to train on."""
     found = {
         index: tokenize_history(
             history, job.base.tokenizer, trajectory.where, without_logprobs=config.allow_training_without_logprobs

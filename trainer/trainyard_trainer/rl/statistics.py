@@ -1,4 +1,4 @@
-"""What a job tells of its tokens: from the columns of its steps to the recorder of its statistics."""
+"""From the columns of a job's steps to the recorder of its token statistics."""
 
 import numpy as np
 

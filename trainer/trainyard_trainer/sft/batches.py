@@ -11,8 +11,8 @@ from trainyard_trainer.sft.spooled_rows import SpooledRows
 
 
 class SftSteps:
-    """Batches of rows in order, the last one short. A step is made of its rows when it is asked for, and the one that
-    was asked for last is kept: it is asked for often while it is taken.
+    """Batches of rows in order, the last one short. A step is built from its rows when it is read. The step
+    that was read last is kept: it is read often while it is computed.
 
     Rows that are too long leave their batch, and move no other.
     """

@@ -40,7 +40,7 @@ LINE = Decoder(LineParts)
 
 def read_rows(file: BinaryIO, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> Iterator[Row]:
     """The rows in the order of their lines, one at a time, blank ones left out; InvalidInput names the line of what is
-    wrong, or tells at the end that there was nothing to train on."""
+    wrong, or says at the end that there was nothing to train on."""
     num_rows = num_trained = 0
     for number, line in enumerate(read_lines(file), start=1):
         check()
@@ -56,7 +56,7 @@ def read_rows(file: BinaryIO, tokenizer: PreTrainedTokenizerBase, check: Callabl
 
 
 def read_lines(file: BinaryIO) -> Iterator[bytes]:
-    """No more than one is in memory, and of one that is too long only as much as tells so."""
+    """Only one line is in memory; of a line that is too long, only as much as proves it."""
     max_bytes = MAX_LINE_BYTES + 8  # with a mark before it and an end behind it
     yield file.readline(max_bytes).removeprefix(BYTE_ORDER_MARK)
     while line := file.readline(max_bytes):

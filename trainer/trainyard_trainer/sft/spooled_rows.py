@@ -18,7 +18,7 @@ TOKEN = np.dtype([("id", np.int64), ("trained", np.bool_)])
 class SpooledRows:
     """Each is read when it is asked for. What is there of them in memory is where they end, in tokens.
 
-    Any thread may read: none of them moves the place of the file.
+    Any thread may read: none of them moves the file's offset.
     """
 
     def __init__(self, file: BinaryIO, ends: array) -> None:

@@ -57,11 +57,11 @@ class TokenRecorder:
         self.keep(Recorded(None, history, describe_dropped(positions, ids, old_logprobs)))
 
     def list_sums(self) -> dict[str, list[float]]:
-        """What `restore_sums` takes, as JSON."""
+        """The argument of `restore_sums`, as JSON."""
         return {f"{group}/{trajectory}": sums.tolist() for (group, trajectory), sums in self.sums.items()}
 
     def restore_sums(self, saved: dict[str, list[float]]) -> None:
-        """What an earlier attempt at the job had counted up to where this one goes on."""
+        """Adds what an earlier attempt at the job had counted up to the step where this one continues."""
         for history, sums in saved.items():
             group, trajectory = map(int, history.split("/"))
             self.sums[group, trajectory] += sums

@@ -40,7 +40,7 @@ class Uploads:
             thread.start()
 
     def join(self, seconds: float) -> None:
-        """Waits until all is reported, at most so long: call it when the process is told to end."""
+        """Waits until all is reported, at most so long: call it before the process ends."""
         deadline = time.monotonic() + seconds
         with self.lock:
             threads = list(self.threads)

@@ -1,9 +1,9 @@
-"""Where the assistant's turns lie in a rendered conversation, found by rendering it again in part and in altered form.
+"""The spans of the assistant's turns in a rendered conversation, found by rendering parts and altered forms of it.
 
 A turn begins behind what the template writes before an answer (`<|im_start|>assistant\\n`) and ends where the next
 message begins, so that its end token and what the template writes behind that belong to it. This asks nothing of a
-template but to be rendered; a rendering in which the turns cannot be told is an InvalidInput. Under the templates whose
-markers ART knows, turns go on as far as ART's do.
+template but to be rendered; a rendering in which the turns cannot be found raises InvalidInput. Under the templates
+whose markers ART knows, turns are as long as ART's.
 """
 
 from bisect import bisect_left
@@ -121,7 +121,7 @@ def find_group(conversation: Conversation, first: int, last: int) -> list[range]
 
 
 def group_messages(conversation: Conversation) -> list[tuple[int, int]]:
-    """The first and the last message of each assistant turn; tools' results may lie within one."""
+    """The first and the last message of each assistant turn; results of tools may be within one."""
     groups: list[tuple[int, int]] = []
     for index in range(len(conversation.messages)):
         if not conversation.is_assistant(index):

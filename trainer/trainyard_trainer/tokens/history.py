@@ -57,7 +57,7 @@ def tokenize_history(
 
 
 def read_turn(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn | None:
-    """A Choice as it was sampled; None where that is not told."""
+    """A Choice as it was sampled; None when it has no log-probabilities."""
     entries = read_logprobs(item, where) if is_choice(item) else []
     if not entries:
         return None

@@ -8,7 +8,7 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from trainyard_trainer.data.json_input import as_invalid_input, is_choice
 from trainyard_trainer.failures import InvalidInput
 
-# Characters of private use, which no template changes, mark places in a rendered text.
+# Characters of private use, which no template changes, mark positions in a rendered text.
 MARK_OPEN, MARK_CLOSE = "\ue000", "\ue001"
 # Of a conversation's text, in UTF-8: some 500,000 tokens of prose. A tokenizer takes some 200 bytes of memory for each
 # byte, and minutes for a few tens of megabytes.

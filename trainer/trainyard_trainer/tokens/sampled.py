@@ -72,8 +72,8 @@ def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None
 
 @lru_cache(maxsize=65536)
 def look_up(content: bytes, tokenizer: PreTrainedTokenizerBase) -> int | None:
-    """The id that these bytes certainly come from. Engines tell the part of a character that a token may be as U+FFFD,
-    and some the first word of a text without the space before it, so that several ids may be meant."""
+    """The id that these bytes certainly come from. An engine writes a token that is a part of a character as U+FFFD,
+    and some engines omit the space before the first word, so that several ids are possible."""
     number = map_bytes(tokenizer).get(content)
     if number is None or UNKNOWN_PART in content:
         return None

@@ -1,9 +1,9 @@
-"""A machine of several processes: each computes passes of its own through a base model whose weights they share.
+"""An executor of several processes: each computes passes of its own through a base model whose weights are sharded.
 
-The leader decides, as a machine by itself does, and orders every change of a slot, so that adapters and optimizers are
-the same everywhere. Passes are computed in rounds, one by each process; who has none computes a small one that counts
-nothing, because a layer is gathered from all. The gradients of a step are summed up over the processes before it is
-taken: the numbers are those of one process, up to the order of sums.
+Rank 0 coordinates. It broadcasts every change of a slot, so that adapters and optimizers are equal in all processes.
+Passes are computed in rounds of one for each process. A process without a pass computes a small one that adds nothing,
+because each layer is gathered from all processes. One all_reduce sums the gradients before the optimizer step: the
+numbers are those of one process, up to the order of the sums.
 """
 
 import os
@@ -48,7 +48,7 @@ class NoOpObjective:
 
 
 class DistributedExecutor(Executor):
-    """The machine of one process among several."""
+    """The executor of one process among several."""
 
     def __init__(self, base: Base, group: TrainerProcessGroup) -> None:
         super().__init__(base)
@@ -66,11 +66,11 @@ class DistributedExecutor(Executor):
         return self.group.gather(self.pass_forward(name, passes[self.group.rank], never_cancel))
 
     def run_commands(self) -> None:
-        """Does what the leader orders, until the last order. Raises DeviceLost when the processes cannot go on."""
+        """Executes the coordinator's commands until the last one. Raises DeviceLost when they cannot continue."""
         try:
             while (command := self.group.receive()) is not None:
                 method, arguments = command
-                with suppress(JobFailure):  # the leader meets it, too
+                with suppress(JobFailure):  # the coordinator raises it, too
                     method(self, *arguments)
         except Exception as cause:  # of this process alone, or because of another
             raise self.group.explain(cause) from cause
@@ -78,7 +78,7 @@ class DistributedExecutor(Executor):
 
 
 class Coordinator(DistributedExecutor):
-    """Used as a context, whose end is that of all processes."""
+    """Rank 0. It is used as a context; at its end all processes end."""
 
     def __enter__(self) -> "Coordinator":
         return self
@@ -90,7 +90,7 @@ class Coordinator(DistributedExecutor):
         self.group.destroy()
 
     def run_everywhere(self, method: Callable[..., Result], *arguments: object) -> Result:
-        """Done by all processes, this one too, whose result it gives."""
+        """All processes execute the method, this one too. Returns the result of this one."""
         try:
             self.group.broadcast((method, arguments))
             return method(self, *arguments)
@@ -136,7 +136,8 @@ class Coordinator(DistributedExecutor):
         ]
 
     def pad_rounds(self, passes: Sequence[P], idle: P, check: Check) -> Iterator[tuple[int, list[P]]]:
-        """Where each round starts, and a pass for each process. Checked only between: who left one would halt all."""
+        """The start of each round, and a pass for each process. Only between rounds may a job end: inside one, the
+        other processes would wait for ever."""
         for start in range(0, len(passes), self.world_size):
             check()
             some = list(passes[start : start + self.world_size])
@@ -144,12 +145,12 @@ class Coordinator(DistributedExecutor):
 
 
 def never_cancel() -> None:
-    """Within a round nobody leaves."""
+    """The check within a round, which ends no job."""
 
 
 @torch.no_grad()
 def all_reduce_gradients(parameters: Parameters) -> None:
-    """Over all processes, in one message; a process that had no pass of a slot adds nothing."""
+    """Sums the gradients of all processes in one message; a process that had no pass of the slot adds zeros."""
     sizes = [parameter.numel() for parameter in parameters.values()]
     gradients = [
         torch.zeros_like(parameter) if parameter.grad is None else parameter.grad for parameter in parameters.values()

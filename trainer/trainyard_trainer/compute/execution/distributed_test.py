@@ -3,7 +3,6 @@
 import os
 import pickle
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -12,32 +11,39 @@ from pathlib import Path
 
 import pytest
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.distributed_jobs import do_jobs
 from testing.fake_status_server import write_rows
+from testing.stores import find_free_port
 from trainyard_trainer.config import ANY, OFF
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
 TRAINER = Path(__file__).parents[3]
 JOBS = ["RL", "RL with a reference", "SFT"]
 WORKS = [f"{name}, joined: {co_batch}" for co_batch in (OFF, ANY) for name in "ab"]
+DISTRIBUTED_JOBS = "testing.distributed_jobs:main"
 SHORT = write_rows([("Name a colour.", "Teal."), ("Name a bird, please.", "An owl."), ("And?", "No.")])
 LONG = write_rows([("Name a colour.", "Teal.")] * 600)
 SELDOM_SAVED = {"TRAINYARD_SAVE_SECONDS": "60"}
 
 
+def describe_rank(rank, port):
+    """As torchrun tells it to its processes."""
+    return {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": str(rank)}
+
+
 @pytest.fixture(scope="module")
-def together(tmp_path_factory):
-    """What two processes found; then what the processes are like, and how works end of which one fails."""
+def together(fork_server, tmp_path_factory):
+    """What two processes found; then what the processes are like, and how runs end of which one fails."""
     folder = tmp_path_factory.mktemp("together")
-    done = subprocess.run(
-        [*TORCHRUN, "testing.distributed_jobs", str(folder)],
-        cwd=TRAINER,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert (folder / "found.pickle").exists(), done.stderr
-    assert done.returncode != 0  # as its last work wants it
+    logs = [folder / f"{rank}.log" for rank in range(2)]
+    pair = [
+        fork_server.start(describe_rank(rank, port) | {"TRAINYARD_TEST_FOLDER": str(folder)}, log, DISTRIBUTED_JOBS)
+        for port in [find_free_port()]
+        for rank, log in enumerate(logs)
+    ]
+    assert pair[0].wait() == 1, logs[0].read_text()  # as its last run wants it
+    pair[1].wait()
     return pickle.loads((folder / "found.pickle").read_bytes())
 
 
@@ -85,7 +91,7 @@ def torchrun(trainer_env, tmp_path):
         yield process
         if process.poll() is None:
             process.terminate()
-        process.wait(60)
+        process.wait(MAX_WAIT_SECONDS)
 
 
 def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, torchrun, start_trainer, load_model):
@@ -97,7 +103,7 @@ def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, t
     long = status_server.add("SFT", LONG, {"batch_size": 4})
     status_server.wait_for(lambda: len(long.events) > 3)
     torchrun.send_signal(signal.SIGTERM)
-    torchrun.wait(30)
+    torchrun.wait(MAX_WAIT_SECONDS)
     assert (long.releases, long.failures) == (1, [])
     assert long.resume["step"] == len(long.events) - 1
 
@@ -112,11 +118,8 @@ def start_pair(start_trainer):
     """The processes of a trainer without torchrun: the leader and its follower."""
 
     def start():
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        return [start_trainer(RANK=str(rank), **shared, **SELDOM_SAVED) for rank in range(2)]
+        port = find_free_port()
+        return [start_trainer(**describe_rank(rank, port), **SELDOM_SAVED) for rank in range(2)]
 
     return start
 
@@ -128,7 +131,7 @@ def test_a_job_is_tried_again_when_a_process_dies(status_server, start_pair):
     died = time.monotonic()
     follower.kill()
     assert coordinator.wait() == 1
-    assert time.monotonic() - died < 5
+    assert time.monotonic() - died < 60  # and not as long as a collective waits
     if job.failures:  # or the death came between two turns, and the job was given back
         (failure,) = job.failures
         assert (failure["category"], failure["reason"]) == ("Internal", "TrainerProcessLost")
@@ -142,6 +145,6 @@ def test_no_process_stays_when_another_dies(status_server, start_pair, victim):
     idle = threading.Event()
     status_server.trap = lambda name, *_: name == "claims" and idle.set()
     pair = start_pair()
-    assert idle.wait(30)
+    assert idle.wait(MAX_WAIT_SECONDS)
     pair[victim].kill()
-    assert pair[1 - victim].wait(10) == 1
+    assert pair[1 - victim].wait() == 1

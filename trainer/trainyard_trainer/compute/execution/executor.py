@@ -1,4 +1,4 @@
-"""What a process does on its device: slots, passes through the base, optimizer steps. One thread calls it."""
+"""Forward and backward passes, optimizer steps and slots on one device. Only one thread may call an executor."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +54,7 @@ class Executor:
         return self.find(name).read()
 
     def clear(self, name: str) -> None:
-        """Takes back what was added to the gradients since the last step."""
+        """Clears the gradients since the last step."""
         self.find(name).clear_gradients()
 
     def step_optimizer(self, name: str, recipe: Recipe, learning_rate: float) -> float:
@@ -62,7 +62,7 @@ class Executor:
         return step_optimizer(slot.optimizer, slot.parameters, recipe, learning_rate)
 
     def backward(self, passes: Sequence[Sequence[Microbatch]], check: Check) -> list[list[MicrobatchResult]]:
-        """A pass through the base for each list of parts; adds to the gradients of their slots."""
+        """One pass through the base model for each list of microbatches. Adds to the gradients of their slots."""
         results = [self.pass_backward(microbatches, check) for microbatches in passes]
         require_finite_losses(results)
         return results
@@ -113,7 +113,7 @@ class Executor:
 
 
 def separate_families(groups: list[Sequence[Example]]) -> list[list[Example]]:
-    """Families of different parts are different ones, whatever their numbers."""
+    """Gives families of different microbatches different numbers."""
     if len(groups) == 1:
         return [list(groups[0])]
     return [
@@ -132,7 +132,7 @@ def measure(microbatch: Microbatch, logprobs_N: Tensor, entropies_N: Tensor) -> 
 
 
 def require_finite_losses(results: list[list[MicrobatchResult]]) -> None:
-    """Of several parts the fault may be another's: gradients are taken back, and each job is tried alone then."""
+    """Several runs may have shared the pass: the scheduler clears the gradients, and repeats the step of each alone."""
     if not all(math.isfinite(result.loss) for microbatches in results for result in microbatches):
         raise diverge("loss")
 

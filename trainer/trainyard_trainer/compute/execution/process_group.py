@@ -1,6 +1,6 @@
-"""The processes of one trainer, one per GPU, as torchrun starts them. The first one leads, the others do as it orders.
+"""The processes of one trainer, one for each GPU, as torchrun starts them. Rank 0 broadcasts commands to the others.
 
-What they compute together needs all of them, so that none goes on when another has ended.
+Every collective needs all processes. When one of them has ended, all end.
 """
 
 import json
@@ -19,9 +19,9 @@ from trainyard_trainer import log
 from trainyard_trainer.compute.execution.executor import OnFailure
 from trainyard_trainer.failures import DeviceLost, JobFailure, explain_failure
 
-# Between orders nothing is sent: a trainer may be idle for long.
+# Between commands nothing is sent: a trainer may be idle for long.
 MAX_IDLE = timedelta(days=365)
-# Who fails because another process ended sees its connection break a moment before it sees the end itself.
+# A process sees the connection break a moment before it sees that the other process has ended.
 PEER_EXIT_SECONDS = 1.0
 FAILURE = "trainyard/failure"
 PROCESS_LOST = JobFailure(
@@ -30,7 +30,7 @@ PROCESS_LOST = JobFailure(
 
 
 class TrainerProcessGroup:
-    """This process among the others. `on_failure` is called once when they cannot go on, from any thread."""
+    """This process among the others. Calls `on_failure` once, from any thread, when they cannot continue."""
 
     def __init__(self) -> None:
         device_type = "cuda" if torch.cuda.is_available() else "cpu"
@@ -48,7 +48,7 @@ class TrainerProcessGroup:
         threading.Thread(target=self.watch, args=(self.poll_peers(),), name="peers", daemon=True).start()
 
     def poll_peers(self) -> select.poll:
-        """Becomes readable when one of the other processes ends, however it does."""
+        """A poll object that becomes readable when one of the other processes has ended."""
         pids: list[int] = [0] * self.world_size
         dist.all_gather_object(pids, os.getpid(), group=self.command_group)
         exits = select.poll()
@@ -64,7 +64,7 @@ class TrainerProcessGroup:
             self.fail(PROCESS_LOST)
 
     def broadcast(self, command: object) -> None:
-        """The leader's, to all others; whatever can be pickled."""
+        """Sends a command of rank 0 to all other processes; anything that can be pickled."""
         dist.broadcast_object_list([command], src=0, group=self.command_group)
 
     def receive(self) -> Any:
@@ -73,19 +73,19 @@ class TrainerProcessGroup:
         return box[0]
 
     def gather(self, found: object) -> list:
-        """What each process found, in their order; only the leader is told."""
+        """The results of all processes by rank, in rank 0; a list of None in the others."""
         every: list[Any] = [None] * self.world_size
         dist.gather_object(found, every if self.rank == 0 else None, dst=0, group=self.command_group)
         return every
 
     def explain(self, cause: Exception) -> DeviceLost:
-        """For an exception that this process met: what it or the end of another means for all."""
+        """Makes an exception of this process, or the end of another one, the failure of all."""
         log.error("a process of the trainer failed", cause, rank=self.rank)
         ended = self.peer_exited.wait(PEER_EXIT_SECONDS)
         return self.fail(PROCESS_LOST if ended else explain_failure(cause))
 
     def fail(self, failure: JobFailure) -> DeviceLost:
-        """The processes cannot go on. The first failure that one of them notes is the one that counts."""
+        """Ends the work of all processes. The failure that one of them recorded first is the reported one."""
         first = self.record_failure(failure)
         with self.lock:
             already, self.failed = self.failed, True
@@ -95,7 +95,7 @@ class TrainerProcessGroup:
         return DeviceLost(first.message)
 
     def record_failure(self, failure: JobFailure) -> JobFailure:
-        """What was noted first; the store is torchrun's, and may be gone with it."""
+        """Returns the failure that was recorded first. The store belongs to torchrun and may have ended with it."""
         mine = json.dumps([failure.category, failure.reason, failure.message, failure.retryable])
         try:
             *fields, retryable = json.loads(self.store.compare_set(FAILURE, "", mine))
@@ -104,7 +104,7 @@ class TrainerProcessGroup:
         return JobFailure(*fields, retryable=retryable)
 
     def destroy(self) -> None:
-        """All processes do it, when the leader's last order is done."""
+        """All processes call it after the last command."""
         self.is_ending = True
         dist.barrier(group=self.command_group)
         dist.destroy_process_group()

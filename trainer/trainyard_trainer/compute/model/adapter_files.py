@@ -41,7 +41,7 @@ def save_optimizer(state: AdapterState, method: str, folder: Path) -> None:
 
 
 def save_tensors(tensors: Tensors, path: Path, metadata: dict[str, str]) -> None:
-    """Raises OSError where there is no room: safetensors only tells the number of an error, in its message."""
+    """Raises OSError on a full disk: safetensors has the error number only in its message."""
     try:
         save_file(dict(tensors), path, metadata=metadata)
     except SafetensorError as cause:
@@ -51,8 +51,8 @@ def save_tensors(tensors: Tensors, path: Path, metadata: dict[str, str]) -> None
 
 
 def read_shape(folder: Path) -> Shape:
-    """Only its shape: what else a file may name, as a base model or code, is looked at by nobody. Raises JobFailure,
-    and ValueError, KeyError or TypeError for what is no adapter's configuration."""
+    """Reads only the shape: a file may name a base model or code, which is ignored. Raises JobFailure; and ValueError,
+    KeyError or TypeError for a file that is no adapter's configuration."""
     config = json.loads((folder / ADAPTER_CONFIG).read_bytes())
     rank, alpha, targets = config["r"], config["lora_alpha"], config["target_modules"]
     if not is_plain(config) or not is_number(alpha) or not is_list_of_names(targets):
@@ -92,6 +92,6 @@ def read_optimizer(path: Path) -> dict:
 
 
 def read_method(path: Path) -> str:
-    """The method whose steps made a state. Only RL was there before states told."""
+    """The method whose steps made the state. Files without one are older than SFT."""
     with safe_open(path, framework="pt") as file:
         return (file.metadata() or {}).get(METHOD, RL.method)

@@ -38,7 +38,7 @@ def apply_liger(model: PreTrainedModel) -> None:
 
 
 def fuse(base: Base, apply: Apply) -> bool:
-    """Takes everything back, with a line in the log, where the model fails with what `apply` did, or differs."""
+    """Restores the model, with a line in the log, when it fails or gives other numbers after `apply`."""
     if any(isinstance(module, FSDPModule) for module in base.model.modules()):
         return False  # shares of a model have hooks of their own on its layers
     plain, before = probe(base), Snapshot(base.model)
@@ -55,7 +55,7 @@ def fuse(base: Base, apply: Apply) -> bool:
 
 class Snapshot:
     """What a model's layers, their classes and the modules of transformers that define them hold. Kernels are put into
-    all of these; another model of the kind would have them, too, so that loading the model anew takes nothing back."""
+    all of these. A model that is loaded anew would have them, too."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self.layers = [(vars(layer), dict(vars(layer))) for layer in model.modules()]

@@ -1,4 +1,4 @@
-"""AdamW over an adapter's weights, and its state by name, so that the next job goes on where this one ended."""
+"""AdamW over an adapter's weights, and its state by name, so that the next job continues where this one ended."""
 
 import math
 from collections.abc import Mapping

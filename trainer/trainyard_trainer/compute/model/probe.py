@@ -19,7 +19,7 @@ from trainyard_trainer.compute.rows.example import Example
 # bfloat16 by about this much on average; what is wrong, as a mask or a kernel, is off by far more.
 MAX_MEAN_DIFFERENCE = {torch.float32: 1e-4, torch.bfloat16: 0.05}
 MAX_GRADIENT_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.3}
-MAX_REASON_LENGTH = 1000  # compilers tell at length
+MAX_REASON_LENGTH = 1000  # messages of compilers are long
 PREFIX, LENGTHS = 9, (5, 30, 17)
 
 

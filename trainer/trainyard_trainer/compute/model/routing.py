@@ -44,7 +44,7 @@ CURRENT = CurrentRoutes()
 
 
 class RoutedLinear(Linear):
-    """PEFT's LoRA layer, told by the routes, instead of by its active adapters, what goes through which adapter."""
+    """PEFT's LoRA layer. The routes, and not its active adapters, decide which tokens go through which adapter."""
 
     def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         CURRENT.check()

@@ -1,4 +1,4 @@
-"""Slots: places on the base model for the adapters that are trained now.
+"""Slots: adapters on the base model whose weights can be replaced.
 
 Putting an adapter on a large model takes a while; a slot stays, and the next job's weights are copied into it.
 """
@@ -146,7 +146,7 @@ class Slots:
         return Slot(name, shape, parameters, build_optimizer(parameters), initial)
 
     def require_routed(self, name: str) -> None:
-        """An adapter that others' tokens would go through is taken away again."""
+        """Removes an adapter again when the tokens of other runs would go through it."""
         assert self.model
         try:
             require_routed(self.model)

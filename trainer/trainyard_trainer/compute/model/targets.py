@@ -1,4 +1,4 @@
-"""Which layers of the base model get adapters: linear ones, each told by the routes whose tokens go through it.
+"""Which layers of the base model get adapters: linear ones, whose routes say which tokens go through which adapter.
 
 What is no linear layer, as the weights that experts keep as one tensor, gets from PEFT a wrapper that knows one adapter
 for all tokens. Jobs that share the base model would train through each other's.

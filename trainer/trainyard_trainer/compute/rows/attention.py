@@ -46,9 +46,9 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Plan:
-    """A row's buckets, one after the other: the places in the row of all their P queries and R keys (padding is a place
-    of the same block), and where each of the row's T places lies among the queries. Tokens are gathered once for all
-    buckets."""
+    """The buckets of a row. `queries_P` and `keys_R` are the positions in the row of all queries and keys; padding
+    repeats a position of the same block. `order_T` is the index among the queries of each of the row's T tokens.
+    Tokens are gathered once for all buckets."""
 
     buckets: list[Bucket]
     queries_P: Tensor
@@ -157,7 +157,7 @@ def build_mask(starts_B: Tensor, num_queries: int, is_key_B_K: Tensor, window: i
 
 
 def join(pairs: list[tuple[range, range]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Places [B, L] of one range and then the other, filled up with the last, and which of them are meant.
+    """Positions [B, L] of one range and then the other, padded with the last one, and which of them are no padding.
 
     Padding is a block's own, so that numbers of one job that are none get into no other: 0 * NaN is NaN.
     """

@@ -29,7 +29,7 @@ class Example:
 
     @property
     def first_trained(self) -> int:
-        """The place of the first trained token; the number of tokens where there is none."""
+        """The index of the first trained token; the number of tokens when there is none."""
         return int(self.trained.argmax()) if self.trained.any() else self.num_tokens
 
 

@@ -28,8 +28,8 @@ Visibility = Callable[[Tensor | None, Tensor | None, Tensor, Tensor], Tensor]
 
 @cache
 def compile_flex() -> Callable[..., Tensor]:
-    """Once per process. From the second length on, torch compiles for all lengths; told to do so from the first, it
-    would take the scaling for a variable, too."""
+    """Once per process. From the second length on, torch compiles for all lengths. If it did so from the
+    first, it would make the scaling a variable, too."""
     # torch's overloads leave the limit out.
     return torch.compile(flex_attention, fullgraph=True, recompile_limit=MAX_COMPILATIONS)  # pyright: ignore[reportCallIssue]
 
@@ -50,8 +50,8 @@ def build_block_mask(layout: Layout, window: int | None) -> BlockMask:
 
 
 def define_visibility(layout: Layout, window: int | None, length: int) -> Visibility:
-    """As a function of places in the row. What it is filled up with is a family by itself: a query that sees nothing
-    has no softmax. It captures tensors only, no numbers that a compilation would depend on."""
+    """As a function of positions in the row. Padding is a family by itself: a query that sees nothing has no softmax.
+    It captures tensors only, no numbers that a compilation would depend on."""
     missing = length - layout.num_tokens
     family = pad(layout.family_T, (0, missing), value=-1).int()
     branch = pad(layout.branch_T, (0, missing)).int()

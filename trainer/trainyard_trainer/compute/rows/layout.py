@@ -30,7 +30,7 @@ class Block:
 class Layout:
     """T tokens in the row, N of them to be predicted, in the order of the examples.
 
-    `predictors_N` are the places in the row whose hidden states predict `targets_N`; `example_N` tells whose they are.
+    `predictors_N` are the positions in the row whose hidden states predict `targets_N`; `example_N` are their examples.
     `family_T` and `branch_T` say who sees whom: the same family, and the same branch or a shared one, not later.
     """
 

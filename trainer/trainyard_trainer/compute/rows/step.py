@@ -1,4 +1,4 @@
-"""Optimizer steps as jobs hand them over, and the parts in which they are computed."""
+"""Optimizer steps of jobs, and the microbatches in which they are computed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class Steps(Protocol):
 
 @dataclass(frozen=True)
 class Microbatch:
-    """What one model contributes to one pass through the base: some of a step's examples, under its own adapter."""
+    """Examples of one step that go through the base model in one pass, under the adapter of their own model."""
 
     slot: str
     examples: Sequence[Example]
@@ -81,7 +81,7 @@ class Microbatch:
 
 @dataclass(frozen=True)
 class MicrobatchResult:
-    """The loss and the sums of a part, and the columns of each of its examples."""
+    """The loss and the sums of a microbatch, and the columns of each of its examples."""
 
     loss: float
     sums: Numbers
@@ -115,9 +115,9 @@ class Family:
 
 
 def split_packed(examples: Sequence[Example], budget: int) -> list[list[int]]:
-    """Places of examples in parts of at most `budget` computed tokens, in order; a longer one is a part by itself."""
+    """Indices of examples in microbatches of at most `budget` tokens, in order. A longer example is one by itself."""
     microbatches: list[list[int]] = []
-    filled, family = 0, None  # the tokens of the part's earlier families, and its last one
+    filled, family = 0, None  # the tokens of the microbatch's earlier families, and its last family
     for index, example in enumerate(examples):
         if not example.num_trained:
             continue

@@ -1,4 +1,4 @@
-"""The thread that owns the device: it does what jobs' threads call it for, and gives jobs their turns between."""
+"""The thread that owns the device. It executes calls of other threads, and slices of training runs between them."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ class DeviceThread:
         self.changed = threading.Condition()
         self.runs: list[TrainingRun] = []
         self.calls: list[Call] = []
-        self.active: Sequence[TrainingRun | Call] = []  # whose turn it is
+        self.active: Sequence[TrainingRun | Call] = []  # what uses the device now
         self.called = False  # whether a call was the last that was done
         self.closed = False
         self.on_fault: Callable[[JobFailure], None] = self.abort
@@ -56,7 +56,7 @@ class DeviceThread:
         self.thread = threading.Thread(target=self.run, args=(threads,), name="compute", daemon=True)
 
     def run_slice(self, first: TrainingRun, runs: list[TrainingRun]) -> None:
-        """A turn for `first`, which is one of the works that can go on."""
+        """One slice of device time for `first`, which is one of the runs that are ready."""
         raise NotImplementedError
 
     def __enter__(self):
@@ -75,7 +75,7 @@ class DeviceThread:
                 waiting.fail(ShuttingDown("the trainer ends"))
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """What `function` gives when the thread that owns the device calls it, between two turns."""
+        """Returns what `function` returns. The thread that owns the device calls it between two slices."""
         call = Call(function)
         with self.changed:
             self.require_open()
@@ -84,7 +84,7 @@ class DeviceThread:
         return call.future.result()
 
     def call_if_open(self, function: Callable[[], object]) -> None:
-        """As `call`, for what need not be done where the device is gone."""
+        """As `call`, but does nothing when the device is lost or the trainer ends."""
         with suppress(ShuttingDown):
             self.call(function)
 
@@ -97,7 +97,7 @@ class DeviceThread:
             raise ShuttingDown("the trainer ends")
 
     def abort(self, failure: JobFailure) -> None:
-        """The device is lost: whose turn it is fails with it, all others are given back. From any thread."""
+        """The device is lost. What uses it fails; all other runs are released. Any thread may call it."""
         with self.changed:
             self.closed = True
             for waiting in (*self.runs, *self.calls):
@@ -112,14 +112,14 @@ class DeviceThread:
         try:
             while not self.closed:
                 self.run_next()
-        except DeviceLost:  # whoever lost it has told
+        except DeviceLost:  # its failure is reported already
             return
         except Exception as cause:  # no job's fault: without this thread they would wait for ever
             log.error("the device cannot be used any more", cause)
             self.on_fault(explain_failure(cause))
 
     def run_next(self) -> None:
-        """A call or a turn of a job, one after the other where there are both, or waits for either."""
+        """Executes a call or a slice, alternately when both wait. Waits when neither does."""
         with self.changed:
             runs = [run for run in self.runs if not run.waits_for_reader]
             call = self.calls.pop(0) if self.calls and not (runs and self.called) else None

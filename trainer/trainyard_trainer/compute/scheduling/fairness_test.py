@@ -4,6 +4,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.scheduled_runs import BUDGET, finish, make_run, make_steps, run_all
 from trainyard_trainer.compute.scheduling.policy import Policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
@@ -44,7 +45,7 @@ class TestFairness:
             reader.start()
         with scheduler:
             for reader in readers:
-                reader.join(timeout=60)
+                reader.join(MAX_WAIT_SECONDS)
         active = [microbatch for (microbatch,) in executor.passes]
         order = [slot for slot, _ in active]
         assert late.slot in order[21:24]
@@ -70,6 +71,6 @@ class TestFairness:
             for reader in readers:
                 reader.start()
             for reader in readers:
-                reader.join(timeout=60)
+                reader.join(MAX_WAIT_SECONDS)
         order = [slot for ((slot, _),) in executor.passes][before : before + 16]
         assert min(order.count(idle.slot), order.count(busy.slot)) >= 4

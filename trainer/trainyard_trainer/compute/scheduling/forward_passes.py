@@ -1,4 +1,4 @@
-"""Which parts of which jobs go through the base in one turn: up to as many passes as are computed at once."""
+"""Plans the forward passes of one slice: which microbatches of which runs go through the base model together."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
@@ -8,13 +8,13 @@ from trainyard_trainer.compute.rows.example import count_row
 from trainyard_trainer.compute.rows.step import Microbatch
 from trainyard_trainer.compute.scheduling.training_run import TrainingRun
 
-# From a bound of tokens to parts, each the places of a step's examples.
+# From a token budget to microbatches; each is a list of indices of the step's examples.
 Split = Callable[[int], list[list[int]]]
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one job contributes to a pass: the examples of its step at these places."""
+    """What one run adds to a pass: the examples of its step at these indices."""
 
     run: TrainingRun
     indices: list[int]
@@ -43,18 +43,18 @@ def plan_passes(
 
 
 def has_room(contributions: ForwardPass, run: TrainingRun, budget: int) -> bool:
-    """A pass always has room for a first part, which may be one long example."""
+    """A pass always has room for its first microbatch, which may be one long example."""
     filled = sum(contribution.num_tokens for contribution in contributions)
     return not contributions or filled + count_run_tokens(run, run.microbatches[0]) <= budget
 
 
 def count_run_tokens(run: TrainingRun, indices: list[int]) -> int:
-    """As they are computed: what a family's examples begin with counts once."""
+    """The tokens that are computed: the common start of a family counts once."""
     return count_row([run.step.examples[index] for index in indices])
 
 
 def split_evenly(split: Split, budget: int, world_size: int) -> list[list[int]]:
-    """Parts for as few turns as the budget allows, none of whose passes is left without while others are full."""
+    """Microbatches for as few slices as the budget allows. No pass of a slice is empty while another one is full."""
     microbatches = split(budget)
     if world_size == 1 or not microbatches:
         return microbatches

@@ -1,5 +1,6 @@
-"""Jobs take turns on the device, a pass through the base at a time, those that have used it least first; where the base
-model allows it, several go through the base together.
+"""Shares the device among training runs by time: the run that has used it least gets the next slice.
+
+A slice is one pass through the base model for each process. Several runs share a pass when the policy allows it.
 """
 
 import resource
@@ -22,7 +23,7 @@ from trainyard_trainer.failures import Fenced, JobFailure, ShuttingDown
 
 
 class Scheduler(DeviceThread):
-    """What jobs do in their turns."""
+    """Runs slices of the submitted runs on the executor."""
 
     def __init__(self, executor: Executor, policy: Policy) -> None:
         super().__init__()
@@ -30,7 +31,7 @@ class Scheduler(DeviceThread):
         self.policy = policy
 
     def submit(self, run: TrainingRun) -> None:
-        """Its steps are taken from now on; `run.read_reports` tells."""
+        """Starts the run; `run.read_reports` yields its reports."""
         run.budget = self.policy.max_batch_tokens
         run.on_read = self.wake
         with self.changed:
@@ -40,7 +41,7 @@ class Scheduler(DeviceThread):
             self.changed.notify()
 
     def split(self, examples: Sequence[Example], budget: int) -> list[list[list[Example]]]:
-        """Examples in order, in turns of passes through the base; those without a trained token are in none."""
+        """Examples in order, in passes for one slice after the other; without those that have no trained token."""
         choose = split_packed if self.executor.base.packs else split_in_order
         world_size = self.executor.world_size
         microbatches = split_evenly(lambda bound: choose(examples, bound), budget, world_size)
@@ -52,7 +53,7 @@ class Scheduler(DeviceThread):
         return split_evenly(lambda bound: split(examples, bound), budget, self.executor.world_size)
 
     def run_slice(self, first: TrainingRun, runs: list[TrainingRun]) -> None:
-        """A turn for `first`, and for those that can go with it."""
+        """One slice for `first`, and for the runs that can share its passes."""
         self.forget_waiting(first)
         self.active = chosen = [first]
         started = time.monotonic()
@@ -66,21 +67,21 @@ class Scheduler(DeviceThread):
                 self.run_passes(passes, chosen)
         except BROKEN:
             raise
-        except Exception as cause:  # of whatever kind: the job ends with it, the thread goes on
+        except Exception as cause:  # of whatever kind: it ends the run and not the thread
             self.recover(chosen, cause)
         spent = (time.monotonic() - started) / len(chosen)
         for run in chosen:
             run.used_seconds += spent
 
     def forget_waiting(self, first: TrainingRun) -> None:
-        """Who waits for its reader saves up no time: it would have the device for itself afterwards."""
+        """A run that waits for its reader saves up no time; it would have the device for itself afterwards."""
         with self.changed:
             for run in self.runs:
                 if run.waits_for_reader:
                     run.used_seconds = max(run.used_seconds, first.used_seconds)
 
     def prepare(self, run: TrainingRun) -> bool:
-        """True where its next part is ready to be computed; ends or saves the work where that is due."""
+        """True when its next microbatch is ready. Ends or saves the run when that is due."""
         run.check()
         if run.step_begun:
             return bool(run.microbatches)
@@ -97,7 +98,7 @@ class Scheduler(DeviceThread):
         microbatches = self.split_indices(step.examples, run.budget)
         mean_kl = self.run_prepass(run, microbatches) if step.objective.needs_prepass and microbatches else 0.0
         run.begin_step(microbatches, mean_kl)
-        if not microbatches:  # without a gradient there is no step: the optimizer's momentum would take one
+        if not microbatches:  # without a gradient no step: the optimizer's momentum would change the weights
             run.end_step(0.0, measure_memory())
 
     def run_prepass(self, run: TrainingRun, microbatches: list[list[int]]) -> float:
@@ -106,7 +107,7 @@ class Scheduler(DeviceThread):
         return run.step.objective.compute_mean_kl([example for examples in passes for example in examples], scored)
 
     def find_co_batched(self, first: TrainingRun, runs: list[TrainingRun]) -> list[TrainingRun]:
-        """Others whose next parts may go with this one's, those that have used the device least first."""
+        """Runs whose next microbatches may share a pass with this one's; those with the least device time first."""
         if self.policy.co_batch == OFF or not self.may_join(first):
             return []
         found: list[TrainingRun] = []
@@ -121,7 +122,7 @@ class Scheduler(DeviceThread):
         return self.executor.base.packs and not run.is_isolated and not self.executor.adapts_head(run.slot)
 
     def is_ready(self, run: TrainingRun) -> bool:
-        """As `prepare`, but what is wrong with it waits for its own turn."""
+        """As `prepare`, but an exception waits for the run's own slice."""
         if run.step_begun:
             return True
         if run.is_finished or run.is_shutting_down() or run.is_save_due() or run.step.objective.needs_prepass:
@@ -130,7 +131,7 @@ class Scheduler(DeviceThread):
             self.begin_step(run)
         except BROKEN:
             raise
-        except Exception:  # met again then
+        except Exception:  # raised again then
             run.restart_step()
             return False
         return bool(run.microbatches)
@@ -167,7 +168,7 @@ class Scheduler(DeviceThread):
             run.end_step(norm, measure_memory())
         except BROKEN:
             raise
-        except Exception as cause:  # of whatever kind: tried anew, the step would be taken twice
+        except Exception as cause:  # of whatever kind: the step must not be repeated
             self.drop(run, cause)
 
     def suspect(self, run: TrainingRun, cause: JobFailure) -> None:
@@ -186,13 +187,13 @@ class Scheduler(DeviceThread):
             state = self.executor.read(run.slot)
         except BROKEN:
             raise
-        except Exception as cause:  # of whatever kind: others may be in this turn
+        except Exception as cause:  # of whatever kind: other runs may share this slice
             self.drop(run, cause)
         else:
             run.save(state, last=True)
 
     def recover(self, runs: list[TrainingRun], cause: Exception) -> None:
-        """Nothing of a pass that failed counts. One job's failure is not another's: they go on by themselves."""
+        """Clears what a failed pass has added. Runs that shared it continue alone: one failure ends one run."""
         for run in runs:
             self.executor.clear(run.slot)
             run.restart_step()
@@ -207,13 +208,13 @@ class Scheduler(DeviceThread):
             self.drop(runs[0], cause)
 
     def dismiss(self, runs: list[TrainingRun]) -> None:
-        """Those that were taken away, and those that have no more time: these save the steps that they have taken."""
+        """Ends the runs whose check fails. A run without time left saves its finished steps."""
         for run in runs:
             try:
                 run.check()
             except ShuttingDown:
                 self.end(run)
-            except Exception as cause:  # of whatever kind: another's may be here before its turn
+            except Exception as cause:  # of whatever kind: the check of another run may fail first
                 self.drop(run, cause)
 
     def shrink(self, run: TrainingRun, cause: torch.OutOfMemoryError) -> None:
@@ -238,7 +239,7 @@ class Scheduler(DeviceThread):
 
 
 def free_memory(cause: torch.OutOfMemoryError) -> None:
-    """Of what the pass that failed had computed: the frames of the exception hold it."""
+    """Frees the tensors of the failed pass: the frames of the exception hold them."""
     clear_frames(cause.__traceback__)
     torch.cuda.empty_cache()
 

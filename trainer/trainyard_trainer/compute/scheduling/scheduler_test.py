@@ -3,6 +3,7 @@ import threading
 import pytest
 import torch
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.scheduled_runs import BUDGET, finish, make_run, make_steps, run_all
 from trainyard_trainer.compute.scheduling.device_thread import Call
 from trainyard_trainer.compute.scheduling.policy import Policy
@@ -75,7 +76,7 @@ class TestCalls:
             reader.start()
             threads = {scheduler.call(threading.get_ident) for _ in range(20)}
             during = scheduler.call(lambda: run.position)
-            reader.join(timeout=60)
+            reader.join(MAX_WAIT_SECONDS)
         assert threads == {scheduler.thread.ident}
         assert during < 40
 
@@ -95,7 +96,7 @@ class TestCalls:
             for waiting in (*callers, *(threading.Thread(target=finish, args=(run,)) for run in runs)):
                 if not waiting.ident:
                     waiting.start()
-                waiting.join(timeout=60)
+                waiting.join(MAX_WAIT_SECONDS)
         assert passes == list(range(6))
 
     def test_who_waits_when_the_thread_ends_is_told(self, executor):
@@ -106,7 +107,7 @@ class TestCalls:
 
         def wait() -> None:
             entered.set()
-            go_on.wait(60)
+            go_on.wait(MAX_WAIT_SECONDS)
 
         def call() -> None:
             try:
@@ -117,7 +118,7 @@ class TestCalls:
         callers = [threading.Thread(target=scheduler.call, args=(wait,)), threading.Thread(target=call, daemon=True)]
         with scheduler:
             callers[0].start()
-            entered.wait(60)
+            entered.wait(MAX_WAIT_SECONDS)
             scheduler.submit(run)
             callers[1].start()
             while not scheduler.calls:
@@ -126,7 +127,7 @@ class TestCalls:
             go_on.set()
             scheduler.thread.join()
             scheduler.closed = False
-        callers[1].join(timeout=10)
+        callers[1].join(MAX_WAIT_SECONDS)
         assert len(failed) == 1
         with pytest.raises(ShuttingDown):
             finish(run)

@@ -1,4 +1,4 @@
-"""One job's training on the device: its steps, how far they are, and what it has to tell."""
+"""The training of one job on the device: its steps, its position and its reports."""
 
 import time
 from collections import deque
@@ -11,7 +11,7 @@ from trainyard_trainer.compute.model.optimizer import Recipe
 from trainyard_trainer.compute.model.slots import AdapterState
 from trainyard_trainer.compute.rows.step import Columns, Microbatch, MicrobatchResult, Numbers, Step, Steps
 
-# Steps that may be taken before their reports are sent: a status server that is away for long halts the training.
+# Finished steps whose reports may wait: a long outage of the status server halts the training.
 MAX_PENDING_REPORTS = 16
 
 
@@ -27,7 +27,7 @@ class StepReport:
 
 @dataclass(frozen=True)
 class StateReport:
-    """The adapter after so many steps; `last` tells that no more are taken now."""
+    """The adapter after so many steps; `last` says that no step follows in this attempt."""
 
     steps_taken: int
     state: AdapterState
@@ -81,7 +81,7 @@ class TrainingRun:
         self.step_begun, self.was_co_batched = True, False
 
     def restart_step(self) -> None:
-        """After a pass that failed: what it added to the gradients was taken back."""
+        """After a failed pass, whose gradients are cleared."""
         self.step_begun = False
 
     def build_microbatch(self, indices: list[int]) -> Microbatch:
@@ -93,7 +93,7 @@ class TrainingRun:
         self.done.append((indices, result))
 
     def end_step(self, grad_norm: float, memory_bytes: int) -> None:
-        """Tells of the step that was just taken and goes on to the next."""
+        """Reports the finished step and moves to the next one."""
         step = self.step
         names = list(self.done[0][1].sums) if self.done else []
         sums = {name: sum(result.sums[name] for _, result in self.done) for name in names}
@@ -128,7 +128,7 @@ class TrainingRun:
         self.reports.put(cause)
 
     def read_reports(self) -> Iterator[StepReport | StateReport]:
-        """For the job's own thread: whatever happens, until the last `StateReport`. Raises what ended the work."""
+        """Yields the reports up to the last `StateReport`, in the job's thread. Raises what ended the run."""
         while True:
             report = self.reports.get()
             self.on_read()

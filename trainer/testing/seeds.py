@@ -1,0 +1,22 @@
+"""Seeds of random cases. A plugin of pytest, which prints the seed of the run.
+
+Each run draws new cases. TRAINYARD_TEST_SEED repeats those of another run. TRAINYARD_TEST_DEEP=1 runs ten times as
+many.
+"""
+
+import os
+import secrets
+from collections.abc import Sequence
+
+RUN_SEED = int(os.environ.get("TRAINYARD_TEST_SEED") or secrets.randbelow(1_000_000))
+IS_DEEP = os.environ.get("TRAINYARD_TEST_DEEP") == "1"
+
+
+def draw_seeds(count: int) -> Sequence[int]:
+    """So many seeds of this run, none of which another run has."""
+    start = RUN_SEED * 10_000
+    return range(start, start + count * (10 if IS_DEEP else 1))
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    terminalreporter.write_line(f"random cases: TRAINYARD_TEST_SEED={RUN_SEED}{' TRAINYARD_TEST_DEEP=1' * IS_DEEP}")
