@@ -106,13 +106,13 @@ function judgePodPorts(taken) {
 
 function judgeControlPlane(controlPlane) {
   if (!controlPlane || controlPlane.missing.length === 0) return []
-  const { missing, go, silentOrigins } = controlPlane
+  const { missing, go, unreachableOrigins } = controlPlane
   if (go && canBuild(go)) return []
-  if (silentOrigins.length === 0) return []
+  if (unreachableOrigins.length === 0) return []
   const cause = go
     ? `but this is ${go.version}, which may not get a newer release (GOTOOLCHAIN)`
     : 'which is not installed'
-  const hosts = silentOrigins.map((origin) => new URL(origin).host).join(', ')
+  const hosts = unreachableOrigins.map((origin) => new URL(origin).host).join(', ')
   return [
     `${missing.join(', ')} cannot be downloaded (no answer from ${hosts}) and must be built with Go, ${cause}. ` +
       controlPlaneAdvice,

@@ -10,7 +10,7 @@ import { layoutOf, type Layout } from './layout.ts'
 import { writeNodeAgentConfig } from './programs/node-agent-config.ts'
 import { preparePostgres } from './programs/postgres.ts'
 import { buildPrograms } from './programs/programs.ts'
-import { settleSettings, type StackSettings } from './settings.ts'
+import { prepareSettings, type StackSettings } from './settings.ts'
 import { describeSlot } from './network/slots.ts'
 
 /** What a stack is started with. */
@@ -31,7 +31,7 @@ export async function prepareStack(request: StartRequest): Promise<StackSettings
   const { config, installation, stateFolder, port, durable = true, phase, signal } = request
   const layout = layoutOf(stateFolder)
   makeFolders(layout)
-  const settings = await settleSettings({ cacheFolder: config.cacheFolder, stateFolder, port })
+  const settings = await prepareSettings({ cacheFolder: config.cacheFolder, stateFolder, port })
   phase.update('preparing the database')
   await preparePostgres(layout.postgres, settings, signal)
   phase.update('preparing keys and certificates')

@@ -46,7 +46,7 @@ export function readSettings(stateFolder: string): StackSettings | undefined {
  *
  * @throws {Problem} when the public port is taken
  */
-export async function settleSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
+export async function prepareSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
   const earlier = readSettings(stateFolder)
   const slot = earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, { isInUse: existsSync }))
   const wanted = earlier?.ports ?? describeSlot(slot).ports

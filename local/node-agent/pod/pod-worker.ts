@@ -114,7 +114,7 @@ export class PodWorker {
     if (this.#context) return
     const { node, addresses, identity } = this.#options
     if (pod) await this.#folder.create(identity)
-    const podIP = pod ? await addresses.take(identity.uid) : ''
+    const podIP = pod ? await addresses.allocate(identity.uid) : ''
     const context = {
       ...node,
       subject: { kind: 'Pod', ...identity },

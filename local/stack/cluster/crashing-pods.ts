@@ -4,7 +4,7 @@ import { runKubectl, type Kubectl } from './kubectl.ts'
 
 const checkMs = 4_000
 /** So often a container may crash while what it needs is still starting. */
-const hopelessCrashes = 3
+const maxCrashes = 3
 
 interface ContainerStatus {
   name: string
@@ -40,7 +40,7 @@ export function readCrashing({ items }: PodList): CrashingContainer[] {
 }
 
 /** The last lines that a crashing container wrote. */
-async function readLastWords(kubectl: Kubectl, { pod, container }: CrashingContainer): Promise<string> {
+async function readLogTail(kubectl: Kubectl, { pod, container }: CrashingContainer): Promise<string> {
   const args = ['logs', '--namespace', namespace, pod, '--container', container, '--tail', '12']
   return (await runKubectl(kubectl, args)).trimEnd()
 }
@@ -64,8 +64,8 @@ export class CrashWatch {
       // Pods live on from earlier starts of the stack, with what they counted then.
       const before = this.#restartsAtFirst.get(pod) ?? restarts - 1
       this.#restartsAtFirst.set(pod, before)
-      if (restarts - before < hopelessCrashes) continue
-      const words = await readLastWords(this.#kubectl, crashing)
+      if (restarts - before < maxCrashes) continue
+      const words = await readLogTail(this.#kubectl, crashing)
       throw new Problem(`${words}\n${container} in pod ${pod} only crashes; its last words stand above.`)
     }
   }

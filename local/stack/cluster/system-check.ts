@@ -21,7 +21,7 @@ export async function isServing(env: StackEnv): Promise<boolean> {
 }
 
 /** What the wait shows its progress with, and looks into the pods with. */
-export interface Waiting {
+export interface WaitOptions {
   kubectl: Kubectl
   phase: Phase
   /** Whether engines and trainers are waited for. */
@@ -33,7 +33,7 @@ export interface Waiting {
  *
  * @throws {Problem} with the last words of a pod that only crashes, or when it takes too long
  */
-export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods }: Waiting): Promise<void> {
+export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods }: WaitOptions): Promise<void> {
   const deadline = Date.now() + timeoutMs
   const crashes = new CrashWatch(kubectl)
   for (;;) {

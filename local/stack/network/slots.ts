@@ -34,14 +34,14 @@ export function describeSlot(slot: number): Slot {
 }
 
 /** What decides whether a slot is free: its noted state folder, and what goes on in its networks. */
-export interface SlotJudge {
+export interface SlotChecks {
   isInUse: (stateFolder: string) => boolean
   isQuiet?: (slot: number) => boolean | Promise<boolean>
 }
 
 /** Takes a free slot for a state folder, or the one that it has already. */
-export async function claimSlot(cacheFolder: string, stateFolder: string, judge: SlotJudge): Promise<number> {
-  const { isInUse, isQuiet = isSlotQuiet } = judge
+export async function claimSlot(cacheFolder: string, stateFolder: string, judge: SlotChecks): Promise<number> {
+  const { isInUse, isQuiet = isSlotFree } = judge
   const notes = path.join(cacheFolder, 'slots')
   await mkdir(notes, { recursive: true })
   return withLock(notes, async () => {
@@ -67,7 +67,7 @@ function slotsInOrder(stateFolder: string): number[] {
 }
 
 /** Whether nobody listens in a slot's networks or on its ports. */
-async function isSlotQuiet(slot: number): Promise<boolean> {
+async function isSlotFree(slot: number): Promise<boolean> {
   const { serviceNetwork, podNetwork, ports } = describeSlot(slot)
   if (hasListenerIn(serviceNetwork) || hasListenerIn(podNetwork)) return false
   const free = await Promise.all(Object.values(ports).map((port) => isPortFree(port)))
