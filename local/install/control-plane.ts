@@ -12,7 +12,7 @@ import { officialRelease } from './releases.ts'
 import { isComplete, putInPlace } from './stamp.ts'
 import { readVersions, type Program, type Versions } from './versions.ts'
 
-/** Where each program of the control plane lies. */
+/** The path of each program of the control plane. */
 export type ControlPlane = Record<Program, string>
 
 /**
@@ -83,7 +83,7 @@ async function installMissing(missing: Program[], getting: InstallRequest): Prom
   if (toBuild.length > 0) await buildControlPlane(toBuild, getting)
 }
 
-/** What an interrupted run left; nobody else works here while we hold the lock. */
+/** Removes what an interrupted run left. We hold the lock, so no other process uses the folder. */
 async function removeHalfMade(binFolder: string): Promise<void> {
   for (const name of await readdir(binFolder)) {
     if (/\.(tmp|download-\w+)$/.test(name)) await rm(path.join(binFolder, name), { recursive: true, force: true })

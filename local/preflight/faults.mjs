@@ -119,7 +119,7 @@ function judgeControlPlane(controlPlane) {
   ]
 }
 
-/** Go of an earlier minor gets the right one itself, unless it is told to stay local. A development release counts as new. */
+/** An earlier Go downloads the right one itself, unless GOTOOLCHAIN is local. A development release counts as new. */
 export function canBuild({ minor, toolchain }) {
   if (Number.isNaN(minor) || minor >= minGoMinor) return true
   return minor >= minGoMinorWithToolchains && toolchain !== 'local'

@@ -37,7 +37,7 @@ async function ensureUpAlone(config: LocalConfig, board: Board, signal: AbortSig
   return { env: fresh, installation, found: false }
 }
 
-/** What is in the way of a start is ended or told before the long installation, not after it. */
+/** Ends leftover processes and checks the public port before the long installation, not after it. */
 async function prepareStart({ stateFolder, port }: LocalConfig, board: Board): Promise<void> {
   const leftovers = await endLeftovers(layoutOf(stateFolder))
   if (leftovers > 0) board.say(`Ended ${leftovers} processes that an earlier crash had left.`)

@@ -34,7 +34,7 @@ export async function startMachinery(request: StartRequest): Promise<StackSettin
   return settings
 }
 
-/** Waits for the machinery that runs already, started by somebody else. */
+/** Waits for machinery that another process has started. */
 export async function joinMachinery(
   { stateFolder, phase, signal }: Pick<StartRequest, 'stateFolder' | 'phase' | 'signal'>,
   { supervisor }: SupervisorRecord,

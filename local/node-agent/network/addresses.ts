@@ -3,12 +3,12 @@ import path from 'node:path'
 import { writeAtomically } from '../durable-file.ts'
 
 interface AddressAllocations {
-  /** Where the next search begins: addresses come back late, so that nobody reaches an old pod's connections. */
+  /** The start of the next search. Addresses are used again late: a client must not reach a new pod by an old one's. */
   next: number
   byPod: Record<string, number>
 }
 
-// 127.Y.0.0 and 127.Y.255.255 look like network and broadcast addresses; 127.Y.0.1 is too often taken by people.
+// 127.Y.0.0 and 127.Y.255.255 look like network and broadcast addresses; people often use 127.Y.0.1 themselves.
 const firstNumber = 2
 const lastNumber = 65_534
 
@@ -33,7 +33,7 @@ export class Addresses {
     }
   }
 
-  /** The pod's address; a new one is on disk before it is handed out. */
+  /** Returns the pod's address. A new one is on disk before it is used. */
   async allocate(uid: string): Promise<string> {
     if (this.#book.byPod[uid] === undefined) {
       const number = findFree(this.#book)

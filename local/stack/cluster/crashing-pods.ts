@@ -3,7 +3,7 @@ import { namespace } from './chart.ts'
 import { runKubectl, type Kubectl } from './kubectl.ts'
 
 const checkMs = 4_000
-/** So often a container may crash while what it needs is still starting. */
+/** A container may crash this often while its dependencies are still starting. */
 const maxCrashes = 3
 
 interface ContainerStatus {
@@ -23,7 +23,7 @@ interface CrashingContainer {
   restarts: number
 }
 
-/** The containers in a crash loop; none while nobody can tell, because kube-apiserver is away for a moment. */
+/** The containers in a crash loop; an empty list while kube-apiserver does not answer. */
 async function findCrashing(kubectl: Kubectl): Promise<CrashingContainer[]> {
   const args = ['get', 'pods', '--namespace', namespace, '--output', 'json']
   const output = await runKubectl(kubectl, args).catch(() => '{"items":[]}')
@@ -45,7 +45,7 @@ async function readLogTail(kubectl: Kubectl, { pod, container }: CrashingContain
   return (await runKubectl(kubectl, args)).trimEnd()
 }
 
-/** Watches for pods that crash again and again while we wait: those will not come right by waiting. */
+/** Looks for pods that crash again and again during a wait: waiting longer does not repair them. */
 export class CrashWatch {
   readonly #kubectl: Kubectl
   readonly #restartsAtFirst = new Map<string, number>()
@@ -55,7 +55,7 @@ export class CrashWatch {
     this.#kubectl = kubectl
   }
 
-  /** @throws {Problem} with the last words of a container that only crashes */
+  /** @throws {Problem} with the end of the log of a container that only crashes */
   async check(): Promise<void> {
     if (Date.now() - this.#checkedAt < checkMs) return
     this.#checkedAt = Date.now()

@@ -47,7 +47,7 @@ async function postgres({ layout, settings, durable }: ProgramsRequest): Promise
   const options = {
     listen_addresses: '127.0.0.1',
     port: settings.ports.postgres,
-    // A socket's path must be short, and nobody needs one.
+    // A socket's path must be short, and no client uses one.
     unix_socket_directories: '',
     // Some apiservers of tests run side by side, with forty each.
     max_connections: 200,
@@ -67,8 +67,8 @@ async function postgres({ layout, settings, durable }: ProgramsRequest): Promise
 }
 
 /**
- * etcd asks nobody for a password, so it listens on Unix sockets in a folder that only its owner may enter. It wants
- * to advertise TCP addresses all the same; with one member nobody uses them.
+ * etcd has no passwords here, so it listens on Unix sockets in a folder that only its owner may enter. It insists on
+ * advertising TCP addresses; with one member, no program uses them.
  */
 function etcd({ layout, installation, durable }: ProgramsRequest): ProgramDraft {
   return {
@@ -159,7 +159,7 @@ function kubeScheduler({ layout, installation }: ProgramsRequest): ProgramDraft 
   }
 }
 
-/** It stops the pods' processes when it is stopped, which takes as long as the slowest of them. */
+/** The agent stops the pods' processes when it ends. That takes as long as the slowest of them. */
 function nodeAgent({ layout, settings, config }: ProgramsRequest): ProgramDraft {
   return {
     name: 'node-agent',
