@@ -68,7 +68,7 @@ function readLastPort(state) {
 async function observePorts(port) {
   const code = port === 0 || !isServicePort(port) ? undefined : await probePort(port)
   const taken = await Promise.all(
-    // No stack uses this network (local/stack/network/slots.ts), so only who listens on all addresses is in the way.
+    // No stack uses this network (local/stack/network/slots.ts), so only a program that listens on all addresses blocks it.
     podPorts.map(async (podPort) => ({ port: podPort, code: await probePort(podPort, '127.255.255.254') })),
   )
   const takenPodPorts = taken
