@@ -8,8 +8,8 @@ const faults: Partial<Record<string, string>> = {
 }
 
 /**
- * Runs a command of the terminal: its first Ctrl-C (or SIGTERM) aborts the signal, and the exit code tells how it went
- * (0 well, 1 failed, 130 interrupted). Failures are told in a sentence.
+ * Runs a command of the terminal: its first Ctrl-C (or SIGTERM) aborts the signal, and the exit code is 0
+ * after success, 1 after a failure and 130 after an interruption. A failure is printed as a sentence.
  */
 export async function runCommand(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const interruption = new AbortController()

@@ -21,7 +21,7 @@ export interface LocalConfig {
   outbound: { dataHosts: string[]; webhookHosts: string[]; privateNetworks: string[] }
   /** Whether base models get their engines and trainers; some tests do without. */
   withPods: boolean
-  /** What engines and trainers compute on. A GPU is used where it is asked for: its packages take much longer to install. */
+  /** The device of engines and trainers. The packages for a GPU take much longer to install, so it is asked for. */
   accelerator: Accelerator
 }
 

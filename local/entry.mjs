@@ -24,7 +24,7 @@ const commands = {
   gen: 'crds/generate.ts',
 }
 const startsAStack = new Set(['demo', 'up', 'test', 'test:hostile', 'test:mutations', 'test:gpu', 'bench'])
-/** Tests take free ports. */
+/** Tests use any free port instead. */
 const hasPublicPort = new Set(['demo', 'up'])
 
 function runCommand(file, args) {
@@ -44,7 +44,7 @@ function fail(sentence) {
   process.exit(1)
 }
 
-/** Loaded here, because an older Node cannot even load it. */
+/** These modules are loaded after the check of Node's version: an older Node cannot load them. */
 async function prepare(command, args) {
   const { runPreflight } = await import('./preflight/preflight.mjs')
   const needs = { startsAStack: startsAStack.has(command), hasPublicPort: hasPublicPort.has(command) }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What we read of a process from Linux. A process is told from a later one with its number by its start. */
+/** The fields of /proc/PID/stat that we use. Linux uses process ids again; the start time tells two such processes apart. */
 export interface ProcessStat {
   pid: number
   /** In clock ticks since boot. */

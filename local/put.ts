@@ -13,7 +13,7 @@ import { requireRunning } from './stack/require-running.ts'
 
 const usage = 'usage: npm run put -- FILE [--entity E]'
 
-/** `npm run put -- FILE [--entity E]`: stores a payload of an entity and prints what a TrainingJob's inputRef takes. */
+/** `npm run put -- FILE [--entity E]`: stores a payload of an entity and prints the inputRef for a TrainingJob. */
 await runCommand(async () => {
   if (process.argv.slice(2).some((arg) => arg === '--help' || arg === '-h')) {
     process.stdout.write(`${usage}\n`)

@@ -27,7 +27,7 @@ function main(stateFolder: string): void {
     try {
       writeSupervisorRecord(layout, { supervisor: self, programs: Object.fromEntries(records) })
     } catch (error) {
-      // A full disk must not end the watch: the programs go on, and the next change is noted again.
+      // A full disk must not end the supervisor. The next change is written again.
       log.error({ error }, 'writing the record failed')
     }
   }

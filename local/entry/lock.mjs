@@ -6,12 +6,12 @@ import net from 'node:net'
 
 export async function withLock(name, work, { onWait, signal } = {}) {
   const address = `\0trainyard-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`
-  let told = false
+  let hasWaited = false
   let server = await tryToHold(address)
   while (!server) {
     signal?.throwIfAborted()
-    if (!told) onWait?.()
-    told = true
+    if (!hasWaited) onWait?.()
+    hasWaited = true
     await waitForRelease(address, signal)
     server = await tryToHold(address)
   }

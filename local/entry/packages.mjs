@@ -33,7 +33,7 @@ function digestOfLockfile(repository) {
 }
 
 function runNpmCi(repository) {
-  // npm is not always on PATH, but it tells its scripts where it is.
+  // npm is not always on PATH, but scripts that it runs get its path in a variable.
   const npm = process.env.npm_execpath
   const [command, ...prefix] = npm?.endsWith('.js') ? [process.execPath, npm] : [npm ?? 'npm']
   const args = [...prefix, 'ci', '--no-audit', '--no-fund', '--loglevel=error']

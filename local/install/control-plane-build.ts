@@ -19,7 +19,7 @@ export function buildControlPlane(
   return buildWithGo(wanted, { ...build, packages, linkerFlags: linkerFlags(versions), advice: controlPlaneAdvice })
 }
 
-/** Without these flags the programs take themselves for v0.0.0, and refuse each other. */
+/** Without these flags the programs report v0.0.0 as their version, and refuse each other. */
 function linkerFlags({ kubernetes }: Versions): string {
   const [major, minor] = kubernetes.slice(1).split('.')
   const variables = { gitVersion: kubernetes, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }

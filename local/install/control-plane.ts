@@ -12,7 +12,7 @@ import { officialRelease } from './releases.ts'
 import { isComplete, putInPlace } from './stamp.ts'
 import { readVersions, type Program, type Versions } from './versions.ts'
 
-/** Where each program of the control plane lies. */
+/** The path of each program of the control plane. */
 export type ControlPlane = Record<Program, string>
 
 /**
@@ -31,7 +31,7 @@ export async function installControlPlane(context: InstallContext): Promise<Cont
       binFolder,
       async () => {
         const again = await findPrograms(context, versions, binFolder)
-        await getMissing(missingFrom(again), { goFolder, binFolder, versions, phase, signal })
+        await installMissing(missingFrom(again), { goFolder, binFolder, versions, phase, signal })
         return (await findPrograms(context, versions, binFolder)) as ControlPlane
       },
       { signal, onWait: () => phase.update('another run is at it; waiting for that') },
@@ -67,7 +67,7 @@ function fitsHere(program: Program, file: string, versions: Versions): Promise<b
   return program === 'kubectl' ? fitsKubectl(file, versions) : fitsControlPlane(program, file, versions)
 }
 
-interface Getting {
+interface InstallRequest {
   goFolder: string
   binFolder: string
   versions: Versions
@@ -75,15 +75,15 @@ interface Getting {
   signal: AbortSignal
 }
 
-async function getMissing(missing: Program[], getting: Getting): Promise<void> {
+async function installMissing(missing: Program[], getting: InstallRequest): Promise<void> {
   if (missing.length === 0) return
   await mkdir(getting.binFolder, { recursive: true })
   await removeHalfMade(getting.binFolder)
-  const toBuild = await downloadWhatAnswers(missing, getting)
+  const toBuild = await downloadReachable(missing, getting)
   if (toBuild.length > 0) await buildControlPlane(toBuild, getting)
 }
 
-/** What an interrupted run left; nobody else works here while we hold the lock. */
+/** Removes what an interrupted run left. We hold the lock, so no other process uses the folder. */
 async function removeHalfMade(binFolder: string): Promise<void> {
   for (const name of await readdir(binFolder)) {
     if (/\.(tmp|download-\w+)$/.test(name)) await rm(path.join(binFolder, name), { recursive: true, force: true })
@@ -91,14 +91,14 @@ async function removeHalfMade(binFolder: string): Promise<void> {
 }
 
 /** Downloads what it can and returns what is left to build. A host that failed once is not asked again. */
-async function downloadWhatAnswers(missing: Program[], getting: Getting): Promise<Program[]> {
+async function downloadReachable(missing: Program[], getting: InstallRequest): Promise<Program[]> {
   const { binFolder, versions, phase, signal } = getting
-  const silentHosts = new Set<string>()
+  const unreachableHosts = new Set<string>()
   const toBuild: Program[] = []
   for (const program of missing) {
     const release = officialRelease(program, versions, process.arch)
     const host = release && new URL(release.url).host
-    if (!release || silentHosts.has(host!)) {
+    if (!release || unreachableHosts.has(host!)) {
       toBuild.push(program)
       continue
     }
@@ -110,7 +110,7 @@ async function downloadWhatAnswers(missing: Program[], getting: Getting): Promis
       await putInPlace(`${file}.tmp`, file, release.url)
     } catch (error) {
       if (signal.aborted) throw new Interrupted('', { cause: error })
-      silentHosts.add(host!)
+      unreachableHosts.add(host!)
       toBuild.push(program)
     }
   }

@@ -18,10 +18,10 @@ export async function findExecutable(name: string, folders: readonly string[]): 
 
 /** Whether a program from elsewhere fits the pinned control plane: Kubernetes parts of the same minor, etcd 3.5 or newer. */
 export async function fitsControlPlane(program: Program, file: string, versions: Versions): Promise<boolean> {
-  const told = await askVersion(file, program === 'helm' ? ['version'] : ['--version'])
-  if (program === 'etcd') return /^etcd Version: 3\.([5-9]|\d\d)/m.test(told)
-  if (program === 'helm') return /\bv4\./.test(told)
-  return minorOf(told) === minorOf(versions.kubernetes)
+  const output = await askVersion(file, program === 'helm' ? ['version'] : ['--version'])
+  if (program === 'etcd') return /^etcd Version: 3\.([5-9]|\d\d)/m.test(output)
+  if (program === 'helm') return /\bv4\./.test(output)
+  return minorOf(output) === minorOf(versions.kubernetes)
 }
 
 /** Whether a kubectl may talk to the pinned API server: Kubernetes supports one minor of difference. */

@@ -89,13 +89,13 @@ function stampOf(folder: string): string {
   return `${folder}.complete`
 }
 
-interface Running {
+interface Progress {
   phase: Phase
   signal: AbortSignal
 }
 
 /** Installs the pinned uv into a small environment of its own. The caller holds a lock per environment, not per uv. */
-async function installUv(python: Python, cacheFolder: string, { phase, signal }: Running): Promise<string> {
+async function installUv(python: Python, cacheFolder: string, { phase, signal }: Progress): Promise<string> {
   const folder = path.join(cacheFolder, 'uv', `${uvVersion}-${python.version}`)
   const uv = path.join(folder, 'bin', 'uv')
   return withLock(
@@ -115,13 +115,13 @@ async function installUv(python: Python, cacheFolder: string, { phase, signal }:
   )
 }
 
-interface Making extends Running {
+interface BuildRequest extends Progress {
   folder: string
   python: Python
   source: PythonSource
 }
 
-async function makeEnvironment(uv: string, making: Making): Promise<void> {
+async function makeEnvironment(uv: string, making: BuildRequest): Promise<void> {
   const { folder, python, source, phase, signal } = making
   await rm(stampOf(folder), { force: true })
   await rm(folder, { recursive: true, force: true })

@@ -38,7 +38,7 @@ export async function runChild(command: string, args: string[], options: ChildOp
     if (lines.length > tailLines) lines.shift()
     onLine?.(line)
   })
-  // A program that ends without reading its input is no error of ours.
+  // A program may end before it has read its input. That is not an error.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   try {

@@ -9,7 +9,7 @@ interface Stamp {
   size: number
 }
 
-/** Puts a finished temporary file in its place and stamps it. */
+/** Renames a finished temporary file to its final name and writes its stamp. */
 export async function putInPlace(temporary: string, file: string, source: string): Promise<void> {
   const { size } = await stat(temporary)
   await rename(temporary, file)
@@ -18,7 +18,7 @@ export async function putInPlace(temporary: string, file: string, source: string
   await rename(`${stampOf(file)}.tmp`, stampOf(file))
 }
 
-/** Whether this file was put in place completely. */
+/** Whether this file is complete. */
 export async function isComplete(file: string): Promise<boolean> {
   try {
     const stamp = JSON.parse(await readFile(stampOf(file), 'utf8')) as Stamp

@@ -14,7 +14,7 @@ export interface Versions {
 
 const modules = { kubernetes: 'k8s.io/kubernetes', etcd: 'go.etcd.io/etcd/server/v3', helm: 'helm.sh/helm/v4' }
 
-/** Reads the pinned versions from `go.mod`, the one place that names them. */
+/** Reads the pinned versions from `go.mod`. No other file names them. */
 export async function readVersions(goFolder: string): Promise<Versions> {
   const [goMod, goSum] = await Promise.all(
     ['go.mod', 'go.sum'].map((name) => readFile(path.join(goFolder, name), 'utf8')),

@@ -23,7 +23,7 @@ const configSchema = Type.Object(
     kubeletPort: Type.Integer({ minimum: 1, maximum: 65535 }),
     kubeletCert: path,
     kubeletKey: path,
-    /** The authority whose client certificates may read logs. Without it nobody may. */
+    /** Clients with a certificate of this authority may read logs. Without it, no client may. */
     kubeletClientCA: Type.Optional(path),
     kubernetesHost: Type.String({ minLength: 1 }),
     kubernetesPort: Type.Integer({ minimum: 1, maximum: 65535 }),
@@ -36,7 +36,7 @@ const configSchema = Type.Object(
 /** What one node agent works with; read once from a JSON file. */
 export type AgentConfig = Static<typeof configSchema>
 
-/** What stands for a container image on this node: a working folder, PATH folders and environment variables. */
+/** What an image is on this node: a working folder, PATH folders and environment variables. */
 export type LocalImage = Static<typeof imageSchema>
 
 /**

@@ -12,7 +12,7 @@ import { readLog, type LogOptions } from './container/logs.ts'
 import type { Pods } from './pod/pods.ts'
 import { readRun, type Run } from './container/run.ts'
 
-/** An answer that is no success. */
+/** An error response. */
 class Refusal extends Error {
   override name = 'Refusal'
   readonly status: number

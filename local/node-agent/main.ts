@@ -13,7 +13,7 @@ import { Services } from './network/services.ts'
 
 // Within the time that the supervisor gives the agent to end (local/stack/programs/programs.ts).
 const stopPodsMs = 12_000
-// A request that takes longer than this is lost: better to come back than to hang a pod's worker.
+// A request that takes longer than this fails and is tried again, so that it does not block a pod's worker.
 const requestTimeoutMs = 15_000
 
 const file = process.argv[2]
@@ -45,7 +45,7 @@ onShutdown(
   stopPodsMs + 2000,
 )
 
-// First of all the port: a second agent on the same state must not touch anything.
+// The port comes first: a second agent on the same state must not change anything.
 await server.listen()
 void node.run()
 await services.start()

@@ -13,9 +13,9 @@ const timeoutMs = 5_000
  */
 export async function observeControlPlane({ repository, cache, env }) {
   const missing = listMissing({ repository, cache, env })
-  if (missing.length === 0) return { missing, go: undefined, silentOrigins: [] }
+  if (missing.length === 0) return { missing, go: undefined, unreachableOrigins: [] }
   const go = observeGo()
-  return { missing, go, silentOrigins: go && canBuild(go) ? [] : await listSilentOrigins(missing, env) }
+  return { missing, go, unreachableOrigins: go && canBuild(go) ? [] : await listUnreachableOrigins(missing, env) }
 }
 
 function listMissing({ repository, cache, env }) {
@@ -37,7 +37,7 @@ function findBinFolder(repository, cache) {
   return name ? path.join(folder, name) : undefined
 }
 
-async function listSilentOrigins(missing, env) {
+async function listUnreachableOrigins(missing, env) {
   // The installer's Node goes through a proxy then, and this one may not be able to.
   if (env.NODE_USE_ENV_PROXY) return []
   const needed = new Set(missing.map((program) => releaseOrigins[program] ?? releaseOrigins.kubernetes))

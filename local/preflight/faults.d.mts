@@ -25,7 +25,7 @@ export interface Facts {
   publicPort?: { port: number; code?: string; holder?: string }
   takenPodPorts?: { port: number; code: string; holder?: string }[]
   python?: { version?: string; faults: string[] }
-  controlPlane?: { missing: string[]; go?: Go; silentOrigins: string[] }
+  controlPlane?: { missing: string[]; go?: Go; unreachableOrigins: string[] }
   postgresUser?: { exists: boolean; unreachable?: string }
 }
 

@@ -106,20 +106,20 @@ function judgePodPorts(taken) {
 
 function judgeControlPlane(controlPlane) {
   if (!controlPlane || controlPlane.missing.length === 0) return []
-  const { missing, go, silentOrigins } = controlPlane
+  const { missing, go, unreachableOrigins } = controlPlane
   if (go && canBuild(go)) return []
-  if (silentOrigins.length === 0) return []
+  if (unreachableOrigins.length === 0) return []
   const cause = go
     ? `but this is ${go.version}, which may not get a newer release (GOTOOLCHAIN)`
     : 'which is not installed'
-  const hosts = silentOrigins.map((origin) => new URL(origin).host).join(', ')
+  const hosts = unreachableOrigins.map((origin) => new URL(origin).host).join(', ')
   return [
     `${missing.join(', ')} cannot be downloaded (no answer from ${hosts}) and must be built with Go, ${cause}. ` +
       controlPlaneAdvice,
   ]
 }
 
-/** Go of an earlier minor gets the right one itself, unless it is told to stay local. A development release counts as new. */
+/** An earlier Go downloads the right one itself, unless GOTOOLCHAIN is local. A development release counts as new. */
 export function canBuild({ minor, toolchain }) {
   if (Number.isNaN(minor) || minor >= minGoMinor) return true
   return minor >= minGoMinorWithToolchains && toolchain !== 'local'

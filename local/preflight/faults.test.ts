@@ -4,7 +4,7 @@ import { listFaults, type Facts } from './faults.mjs'
 const machine: Facts = { platform: 'linux', arch: 'x64', glibc: true }
 const go = { version: 'go1.26.8', minor: 26, toolchain: 'auto', cache: '/root/.cache/go-build' }
 const cache = { folder: '/cache', device: 1, freeGib: 10, variable: 'TRAINYARD_CACHE' }
-const offline = { missing: ['etcd', 'helm'], silentOrigins: ['https://github.com', 'https://get.helm.sh'] }
+const offline = { missing: ['etcd', 'helm'], unreachableOrigins: ['https://github.com', 'https://get.helm.sh'] }
 
 const whole: Facts = {
   ...machine,
@@ -15,7 +15,7 @@ const whole: Facts = {
   publicPort: { port: 8080 },
   takenPodPorts: [],
   python: { version: '3.12.1', faults: [] },
-  controlPlane: { missing: ['etcd'], go, silentOrigins: [] },
+  controlPlane: { missing: ['etcd'], go, unreachableOrigins: [] },
   postgresUser: { exists: true },
 }
 
@@ -101,8 +101,8 @@ test('what goes to one disk is added up, and what goes to another is not', () =>
 })
 
 test.each([
-  ['the programs are there', { missing: [], silentOrigins: [] }],
-  ['the hosts answer', { missing: ['etcd'], silentOrigins: [] }],
+  ['the programs are there', { missing: [], unreachableOrigins: [] }],
+  ['the hosts answer', { missing: ['etcd'], unreachableOrigins: [] }],
   ['Go gets the release that it needs', { ...offline, go: { ...go, minor: 21 } }],
   ['Go is a development release', { ...offline, go: { ...go, minor: Number.NaN } }],
 ])('no control plane is missed where %s', (_, controlPlane) => {

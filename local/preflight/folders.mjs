@@ -13,8 +13,8 @@ import path from 'node:path'
 import { runProgram } from './programs.mjs'
 
 /**
- * Makes a folder and looks at what can be done in it: undefined when all that is asked for, else the path that
- * refuses, and the system's code.
+ * Makes a folder and tries what is needed in it. Returns undefined when all works, else the path that failed and the
+ * system's code.
  */
 export function observeFolder(folder, { programs }) {
   // Making folders in one go hides the reason (a read-only disk shows as ENOENT), so the first existing one is asked.

@@ -10,7 +10,7 @@ import { findExecutable, observePython, runProgram } from './programs.mjs'
 import { defaultPort, diskGib, isServicePort, podPorts } from './requirements.mjs'
 import { isReachable, namespaceArguments, unprivilegedUser, unshareFolders } from './unprivileged-user.mjs'
 
-/** What every command needs: a system that it can run on, and a place for the npm packages. */
+/** Observes what every command needs: the operating system, and the folder of the npm packages. */
 export function observeSystem({ repository }) {
   process.report.excludeNetwork = true
   const { glibcVersionRuntime } = process.platform === 'linux' ? process.report.getReport().header : {}
@@ -23,7 +23,7 @@ export function observeSystem({ repository }) {
   }
 }
 
-/** What a stack needs beside that. `port` is the public one, where it is the user's. */
+/** Observes what a stack needs beside that. `port` is the public port that the user asks for; 0 is any free one. */
 export async function observeForStack({ repository, cache, state, port, env }) {
   const controlPlane = await observeControlPlane({ repository, cache, env })
   const folders = [
@@ -34,9 +34,9 @@ export async function observeForStack({ repository, cache, state, port, env }) {
   const disks = listDiskUses({ cache, state, controlPlane })
   const postgresUser = observePostgresUser([repository, state])
   const facts = { folders, disks, python, controlPlane, postgresUser, maxOpenFiles: readMaxOpenFiles() }
-  // Ports and memory are those of this stack where it runs, or where a crash left its processes.
+  // The stack's own processes use ports and memory while it runs, and after a crash.
   if (listMarkedPids(state).length > 0) return facts
-  // availableMemory minds a container's limit; Node 20 before 20.13 lacks it.
+  // availableMemory respects a container's limit. Node before 20.13 lacks it.
   const availableGib = (process.availableMemory?.() ?? os.freemem()) / 2 ** 30
   return { ...facts, availableGib, ...(await observePorts(port ?? readLastPort(state))) }
 }
@@ -68,7 +68,7 @@ function readLastPort(state) {
 async function observePorts(port) {
   const code = port === 0 || !isServicePort(port) ? undefined : await probePort(port)
   const taken = await Promise.all(
-    // No stack uses this network (local/stack/network/slots.ts), so only who listens on all addresses is in the way.
+    // No stack uses this network (local/stack/network/slots.ts), so only a program that listens on all addresses blocks it.
     podPorts.map(async (podPort) => ({ port: podPort, code: await probePort(podPort, '127.255.255.254') })),
   )
   const takenPodPorts = taken
@@ -78,7 +78,7 @@ async function observePorts(port) {
   return { publicPort: { port, code, holder: code && describeListener(port) }, takenPodPorts }
 }
 
-/** Who Postgres can run as where we are root, and which of these folders that user cannot reach in any way. */
+/** The user that Postgres runs as under root, and the first of these folders that this user cannot reach. */
 function observePostgresUser(folders) {
   if (process.getuid?.() !== 0) return undefined
   const user = unprivilegedUser(readText('/etc/passwd'))

@@ -1,6 +1,6 @@
 /** Tries to listen on a port of a loopback address: undefined when that works, else the system's code (EADDRINUSE). */
 export function probePort(port: number, host?: string): Promise<string | undefined>
-/** Who listens on a port, as far as this user may see: `node (process 4711)`. */
+/** The program that listens on a port, as far as this user may see: `node (process 4711)`. */
 export function describeListener(port: number): string | undefined
 /** The socket inodes that keep others from a port of 127.0.0.1, from the text of `/proc/net/tcp`. */
 export function listeningInodes(text: string, port: number): string[]

@@ -10,7 +10,7 @@ export function probePort(port, host = '127.0.0.1') {
   })
 }
 
-/** Who listens on a port, as far as this user may see: `node (process 4711)`. */
+/** The program that listens on a port, as far as this user may see: `node (process 4711)`. */
 export function describeListener(port) {
   const inodes = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => listeningInodes(readText(file), port))
   const wanted = new Set(inodes.map((inode) => `socket:[${inode}]`))

@@ -28,7 +28,7 @@ export const pythonCommands = [...pythonMinors.map((minor) => `python3.${minor}`
 // Debian splits venv's ensurepip into a package of its own: without it no environment can be made.
 export const pythonProbe = 'import ensurepip, platform, venv; print(platform.python_version())'
 
-/** What a Python's answer to the probe means: its version when it serves, else why it does not; neither: it is no Python. */
+/** Reads the output of the probe: the version of a Python that serves, or the fault of one that does not. */
 export function judgePython(command, { code, stdout, stderr }) {
   if (code !== 0) return /ensurepip|venv/.test(stderr) ? { fault: `${command} lacks venv` } : {}
   const version = stdout.trim()

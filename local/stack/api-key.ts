@@ -22,7 +22,7 @@ export async function withDatabase<T>(url: string, work: (pool: Pool) => Promise
   }
 }
 
-/** Makes an admin key of an entity. Only its sha256 is kept: the key itself is known to whoever gets it here, and to nobody else. */
+/** Makes an admin key of an entity. The database keeps its sha256 only: the key itself is in the answer and nowhere else. */
 export async function createApiKey(pool: Pool, entity: string): Promise<string> {
   return (await createKey(pool, { id: randomUUID(), entity, role: 'admin', by: commandActor })).key
 }

@@ -44,7 +44,7 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
     phase.update('resource definitions')
     await applyDefinitions(chart)
     phase.update('database and key')
-    writeStackEnv(stateFolder, await settleEnv(stateFolder, settings))
+    writeStackEnv(stateFolder, await buildStackEnv(stateFolder, settings))
     phase.update('chart')
     await applyChart(chart)
   })
@@ -54,7 +54,7 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
 }
 
 /** The addresses of now, with the key of before while the database knows it. */
-async function settleEnv(stateFolder: string, settings: StackSettings): Promise<StackEnv> {
+async function buildStackEnv(stateFolder: string, settings: StackSettings): Promise<StackEnv> {
   const earlier = readStackEnv(stateFolder)?.TRAINYARD_API_KEY
   const key = await withDatabase(databaseUrl(settings), async (pool) =>
     earlier && (await isKnownKey(pool, earlier)) ? earlier : createApiKey(pool, defaultEntity),

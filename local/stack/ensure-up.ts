@@ -29,7 +29,7 @@ export async function ensureUp(config: LocalConfig, board: Board, signal: AbortS
 
 async function ensureUpAlone(config: LocalConfig, board: Board, signal: AbortSignal): Promise<RunningStack> {
   const { stateFolder, port } = config
-  if (!findRunningSupervisor(layoutOf(stateFolder))) await clearTheWay(config, board)
+  if (!findRunningSupervisor(layoutOf(stateFolder))) await prepareStart(config, board)
   const installation = await install({ config, board, signal })
   const env = await findRunningStack(stateFolder)
   if (env) return { env, installation, found: true }
@@ -37,8 +37,8 @@ async function ensureUpAlone(config: LocalConfig, board: Board, signal: AbortSig
   return { env: fresh, installation, found: false }
 }
 
-/** What is in the way of a start is ended or told before the long installation, not after it. */
-async function clearTheWay({ stateFolder, port }: LocalConfig, board: Board): Promise<void> {
+/** Ends leftover processes and checks the public port before the long installation, not after it. */
+async function prepareStart({ stateFolder, port }: LocalConfig, board: Board): Promise<void> {
   const leftovers = await endLeftovers(layoutOf(stateFolder))
   if (leftovers > 0) board.say(`Ended ${leftovers} processes that an earlier crash had left.`)
   if (port !== 0) await requireFreePort(port ?? readSettings(stateFolder)?.ports.public ?? defaultPort)

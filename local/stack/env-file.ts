@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { replaceFile } from './json-file.ts'
 import { layoutOf } from './layout.ts'
 
-/** What `.trainyard/env` tells other tools. */
+/** The contents of `.trainyard/env`, for other tools. */
 export interface StackEnv {
   TRAINYARD_URL: string
   TRAINYARD_API_KEY: string

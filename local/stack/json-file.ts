@@ -10,7 +10,7 @@ export function readJson<T>(file: string): T | undefined {
   }
 }
 
-/** Replaces a file in one step, so that no reader ever sees half of it. Readable by the owner only, unless told. */
+/** Replaces a file in one step, so that no reader ever sees half of it. By default only the owner can read it. */
 export function replaceFile(file: string, content: string, mode = 0o600): void {
   writeFileSync(`${file}.tmp`, content, { mode })
   renameSync(`${file}.tmp`, file)

@@ -10,7 +10,7 @@ import { layoutOf, type Layout } from './layout.ts'
 import { writeNodeAgentConfig } from './programs/node-agent-config.ts'
 import { preparePostgres } from './programs/postgres.ts'
 import { buildPrograms } from './programs/programs.ts'
-import { settleSettings, type StackSettings } from './settings.ts'
+import { prepareSettings, type StackSettings } from './settings.ts'
 import { describeSlot } from './network/slots.ts'
 
 /** What a stack is started with. */
@@ -18,7 +18,7 @@ export interface StartRequest {
   config: LocalConfig
   installation: Installation
   stateFolder: string
-  /** The public port: 0 takes any free one; undefined keeps the last one, at first 8080. */
+  /** The public port. 0 is any free one; undefined is the last one, and 8080 at first. */
   port: number | undefined
   /** false: data need not survive a power cut (tests). */
   durable?: boolean
@@ -26,12 +26,12 @@ export interface StartRequest {
   signal: AbortSignal
 }
 
-/** Makes all that the supervisor needs in the state folder; what is there from an earlier start is kept. */
+/** Writes all that the supervisor needs to the state folder. Data of an earlier start are kept. */
 export async function prepareStack(request: StartRequest): Promise<StackSettings> {
   const { config, installation, stateFolder, port, durable = true, phase, signal } = request
   const layout = layoutOf(stateFolder)
   makeFolders(layout)
-  const settings = await settleSettings({ cacheFolder: config.cacheFolder, stateFolder, port })
+  const settings = await prepareSettings({ cacheFolder: config.cacheFolder, stateFolder, port })
   phase.update('preparing the database')
   await preparePostgres(layout.postgres, settings, signal)
   phase.update('preparing keys and certificates')

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { settleSettings } from './settings.ts'
+import { prepareSettings } from './settings.ts'
 import { claimSlot } from './network/slots.ts'
 
 let folder: string
@@ -27,6 +27,6 @@ test('a stack that has written no settings yet keeps its slot', async () => {
   const slot = await claimSlot(cacheFolder, first, alone)
   const rival = await findRival(slot)
   await mkdir(rival)
-  const settings = await settleSettings({ cacheFolder, stateFolder: rival, port: 0 })
+  const settings = await prepareSettings({ cacheFolder, stateFolder: rival, port: 0 })
   expect(settings.slot).not.toBe(slot)
 })

@@ -32,7 +32,7 @@ export interface StackSettings {
 export interface SettingsRequest {
   cacheFolder: string
   stateFolder: string
-  /** The public port: 0 takes one of the slot's; undefined keeps the last one, at first 8080. */
+  /** The public port. 0 is the slot's own; undefined is the last one, and 8080 at first. */
   port: number | undefined
 }
 
@@ -42,11 +42,11 @@ export function readSettings(stateFolder: string): StackSettings | undefined {
 
 /**
  * Settles the stack's addresses before a start, and keeps them. Ports that only the stack itself uses move when
- * somebody else has taken them meanwhile; the public one does not.
+ * another program has taken them meanwhile; the public one does not.
  *
  * @throws {Problem} when the public port is taken
  */
-export async function settleSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
+export async function prepareSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
   const earlier = readSettings(stateFolder)
   const slot = earlier?.slot ?? (await claimSlot(cacheFolder, stateFolder, { isInUse: existsSync }))
   const wanted = earlier?.ports ?? describeSlot(slot).ports

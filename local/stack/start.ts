@@ -16,7 +16,7 @@ import { areAllReady, readSupervisorRecord, type SupervisorRecord } from './proc
 const readyTimeoutMs = 120_000
 const pollMs = 100
 /** A program that was started this often and was not ready yet has a lasting fault. */
-const hopelessStarts = 6
+const maxStarts = 6
 
 /**
  * Starts the machinery of a stack under a supervisor of its own: Postgres, the control plane and the node agent.
@@ -34,7 +34,7 @@ export async function startMachinery(request: StartRequest): Promise<StackSettin
   return settings
 }
 
-/** Waits for the machinery that runs already, started by somebody else. */
+/** Waits for machinery that another process has started. */
 export async function joinMachinery(
   { stateFolder, phase, signal }: Pick<StartRequest, 'stateFolder' | 'phase' | 'signal'>,
   { supervisor }: SupervisorRecord,
@@ -74,7 +74,7 @@ async function waitUntilReady(
     const isCurrent = record?.supervisor.pid === supervisor.pid
     if (isCurrent && areAllReady(record)) return
     if (!isRunning(supervisor)) throw new Problem(describeEnd(layout))
-    if (isCurrent) requireHope(layout, record)
+    if (isCurrent) failOnCrashLoop(layout, record)
     if (Date.now() > deadline) throw new Problem(describeFailure(layout, missingFrom(record)[0] ?? 'supervisor'))
     phase.update(`waiting for ${missingFrom(record).join(', ')}`)
     await delay(pollMs)
@@ -86,8 +86,8 @@ function missingFrom(record: SupervisorRecord | undefined): string[] {
   return programs.filter(([, { ready }]) => !ready).map(([name]) => name)
 }
 
-function requireHope(layout: Layout, { programs }: SupervisorRecord): void {
-  const hopeless = Object.entries(programs).find(([, { ready, starts }]) => !ready && starts >= hopelessStarts)
+function failOnCrashLoop(layout: Layout, { programs }: SupervisorRecord): void {
+  const hopeless = Object.entries(programs).find(([, { ready, starts }]) => !ready && starts >= maxStarts)
   if (hopeless) throw new Problem(describeFailure(layout, hopeless[0]))
 }
 

@@ -5,13 +5,13 @@ import { endLeftovers } from './processes/leftovers.ts'
 import { isRunning, signalProcess } from './processes/process-identity.ts'
 import { findRunningSupervisor } from './processes/supervisor-record.ts'
 
-/** What a stop found: the supervised programs it ended, and processes that nobody watched any more. */
+/** What a stop ended: the supervised programs, and the number of processes without a supervisor. */
 export interface StopReport {
   programs: string[]
   leftovers: number
 }
 
-// A little more than the supervisor gives itself.
+// A little longer than the supervisor's own limit.
 const stopTimeoutMs = 35_000
 
 /** Stops a stack's machinery with everything in it, however it was left. Data stays. */

@@ -11,7 +11,7 @@ import { restartDelayMs } from './backoff.ts'
 import { openLog } from './log-file.ts'
 import { isReady } from './readiness.ts'
 
-export interface Surroundings {
+export interface SupervisorContext {
   log: Logger
   logFolder: string
   /** Variables that every program gets. */
@@ -26,12 +26,12 @@ const rememberedRuns = 20
 export class WatchedProgram {
   readonly spec: ProgramSpec
   readonly record: ProgramRecord = { ready: false, starts: 0 }
-  readonly #surroundings: Surroundings
+  readonly #surroundings: SupervisorContext
   readonly #stop = new AbortController()
   readonly #runsMs: number[] = []
   #running: Promise<void> | undefined
 
-  constructor(spec: ProgramSpec, surroundings: Surroundings) {
+  constructor(spec: ProgramSpec, surroundings: SupervisorContext) {
     this.spec = spec
     this.#surroundings = surroundings
   }

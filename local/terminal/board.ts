@@ -1,6 +1,6 @@
 import { fitLine, formatBar, formatDuration } from './format.ts'
 
-/** What a running phase tells the board: a short detail, and how far it is (0 to 1) where that is known. */
+/** Reports the progress of a phase: a short detail, and the fraction that is done (0 to 1) where that is known. */
 export interface Phase {
   update(detail: string, fraction?: number): void
 }

@@ -1,7 +1,7 @@
 import { backoffMs, type Backoff } from '../../../lib/backoff.ts'
 
 // A kubelet waits 10 s, doubling to 300 s, or, with its ReduceDefaultCrashLoopBackOffDecay, 1 s doubling to 60 s. The
-// second is taken: a person who kills a program here three times in a row still finds it back within seconds.
+// second is used: a person who kills a program here three times in a row still finds it back within seconds.
 const crashBackoff: Backoff = { baseMs: 1000, maxMs: 60_000, jitter: 0 }
 // As in a kubelet, a run of twice the longest delay counts as healthy and starts the count again.
 const healthyRunMs = 2 * crashBackoff.maxMs

@@ -13,7 +13,7 @@ import { containerId, isOver, type ContainerView } from '../pod/status.ts'
 import { Stopping } from './stopping.ts'
 import { readTerminationMessage } from './termination-message.ts'
 
-// The process of a run that an earlier agent started tells nobody when it ends.
+// A run that an earlier agent started is not our child, so its end is found by polling.
 const pollMs = 500
 const configRetryMs = 2000
 // As long as a kubelet shows ErrImagePull before it shows ImagePullBackOff.
@@ -21,7 +21,7 @@ const imageErrorMs = 10_000
 
 const nodeStopped = { reason: 'NodeStopped', message: 'ended with its node, and starts again with it' }
 
-/** Keeps one container of a pod as the pod wants it. Its truth is the run folders and the process table. */
+/** Keeps one container of a pod in its desired state. The run folders and the process table are the truth. */
 export class ContainerKeeper {
   readonly spec: Container
   readonly #context: PodContext
@@ -42,7 +42,7 @@ export class ContainerKeeper {
     this.#folder = context.folder.container(spec.name)
   }
 
-  /** Looks at what is. */
+  /** Reads the present state of the container's runs. */
   async observe(): Promise<void> {
     if (!this.#runs) {
       this.#runs = await listRuns(this.#folder)
@@ -67,13 +67,13 @@ export class ContainerKeeper {
     const runs = this.#runs ?? []
     const { started, ready } = this.#probes ?? { started: false, ready: false }
     const isReady = this.#isInit ? runs[0]?.exit?.code === 0 : this.isRunning && ready && !this.#stopping
-    // Told as waiting, not as terminated: kube-apiserver lets no ended container of a one-shot pod run again.
+    // Reported as waiting, not as terminated: kube-apiserver lets no ended container of a one-shot pod run again.
     const isInterrupted = runs[0]?.interrupted ? nodeStopped : undefined
     const waiting = this.isRunning ? undefined : (this.#waiting ?? isInterrupted)
     return { spec: this.spec, runs, started, ready: isReady, ...(waiting && { waiting }) }
   }
 
-  /** Says why the container is not started for now. */
+  /** Records why the container is not started yet. */
   hold(reason: string): void {
     if (!this.isRunning && !this.#runs?.length) this.#waiting = { reason }
   }
@@ -107,7 +107,7 @@ export class ContainerKeeper {
     return Math.min(this.#stopping.advance(), this.#isWatched ? Infinity : pollMs)
   }
 
-  /** Notes that the run that is about to be stopped goes on when the node is back. */
+  /** Records that the run, which is about to be stopped, goes on when the node is back. */
   async interrupt(): Promise<void> {
     const newest = this.#runs?.[0]
     if (newest && !newest.exit && !newest.interrupted) await markInterrupted(newest)

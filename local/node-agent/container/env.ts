@@ -34,7 +34,7 @@ export async function resolveEnv(container: Container, services: Env, sources: E
   return env
 }
 
-/** Replaces `$(NAME)` by its value; `$$` stands for `$`, and an unknown name stays as it is written. */
+/** Replaces `$(NAME)` by its value; `$$` becomes `$`, and an unknown name stays as it is written. */
 export function expand(text: string, env: Env): string {
   return text.replace(/\$\$|\$\(([^()$]+)\)/g, (whole, name: string | undefined) => {
     if (name === undefined) return '$'

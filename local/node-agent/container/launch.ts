@@ -22,7 +22,7 @@ const shimStartMs = 5000
 /**
  * Starts a run's process under a shim, detached from the agent, and returns when its process id is on disk.
  *
- * @param onExit called when the shim ends, so that nobody has to poll for it
+ * @param onExit called when the shim ends, instead of polling for it
  * @throws {LaunchError} when the command or the working folder does not exist
  */
 export async function launch(run: Run, command: Command, onExit: () => void): Promise<Run> {

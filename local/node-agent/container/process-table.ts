@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { readStat, type ProcessStat } from '../../process-stat.ts'
 
-/** A process, told apart from a later one with the same number by its start, in clock ticks since boot. */
+/** A process. Its start, in clock ticks since boot, distinguishes it from a later one with the same id. */
 export type ProcessId = Pick<ProcessStat, 'pid' | 'startTicks'>
 
 /** Whether this very process lives; one that ended and only waits to be reaped does not. */
@@ -33,7 +33,7 @@ export function killMarked(name: string, value: string): void {
   }
 }
 
-/** Empty for somebody else's process, and for one that has ended. */
+/** Empty for a process of another user, and for one that has ended. */
 function readEnvironment(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')

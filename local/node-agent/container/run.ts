@@ -33,7 +33,7 @@ interface RunRecord {
   crashes: number
 }
 
-/** A run whose process ended while nobody looked has this code, as with a kubelet. */
+/** The exit of a run that ended while no agent was watching; a kubelet uses the same code. */
 const lostExit = { code: 137, reason: 'ContainerStatusUnknown', message: 'the process is gone and left no exit code' }
 // The last run and the one before it (for `logs --previous`) are kept.
 const keptRuns = 2
@@ -59,7 +59,7 @@ export async function listRuns(container: string): Promise<Run[]> {
   return runs.filter((run) => run !== undefined)
 }
 
-/** The run as it stands now. A process that is gone without an exit code gets one, for good. */
+/** Reads the present state of a run. A process that is gone without an exit code gets one, for good. */
 export async function readRun(container: string, number: number): Promise<Run | undefined> {
   const folder = path.join(container, String(number))
   const record = await readRecord(folder)
@@ -87,7 +87,7 @@ export async function recordExit(run: Run, exit: Omit<RunExit, 'finishedAt'>): P
   return { ...exit, finishedAt: new Date() }
 }
 
-/** Notes, before it is stopped, that a run ends only because the node does. */
+/** Records, before a run is stopped, that it ends only because the node does. */
 export async function markInterrupted(run: Run): Promise<void> {
   await writeAtomically(path.join(run.folder, 'interrupted'), '')
 }

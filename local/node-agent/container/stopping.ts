@@ -4,12 +4,12 @@ import type { Run } from './run.ts'
 
 const pollMs = 100
 
-/** A run on its way out: preStop, SIGTERM to the main process, and SIGKILL to its whole group at the deadline. */
+/** Stops a run: preStop, SIGTERM to the main process, and SIGKILL to its whole group at the deadline. */
 export class Stopping {
   readonly #run: Run
   #deadline: number
 
-  /** @param preStop the container's hook; it takes its time out of the same grace period */
+  /** @param preStop the container's hook; its time counts within the same grace period */
   constructor(run: Run, deadline: number, preStop: (() => Promise<void>) | undefined) {
     this.#run = run
     this.#deadline = deadline

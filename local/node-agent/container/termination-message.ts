@@ -10,7 +10,7 @@ const maxMessageBytes = 4096
 const maxLogBytes = 2048
 const logLines = 80
 
-/** The container's terminationMessagePath, so that a program that is told it by variable or argument writes here. */
+/** A mount for the container's terminationMessagePath: a program that gets this path by variable or argument writes here. */
 export function locateTerminationMessage(container: Container, runFolder: string): Mount {
   return {
     mountPath: container.terminationMessagePath ?? '/dev/termination-log',

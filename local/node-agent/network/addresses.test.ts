@@ -20,21 +20,21 @@ async function open(): Promise<Addresses> {
 
 test('each pod has an address of its own, also those that come at the same time', async () => {
   const addresses = await open()
-  const taken = await Promise.all(['a', 'b', 'c'].map((uid) => addresses.take(uid)))
+  const taken = await Promise.all(['a', 'b', 'c'].map((uid) => addresses.allocate(uid)))
   expect(taken).toEqual(['127.9.0.2', '127.9.0.3', '127.9.0.4'])
 })
 
 test('an address survives a restart', async () => {
   const before = await open()
-  await before.take('a')
-  await before.take('b')
+  await before.allocate('a')
+  await before.allocate('b')
   const after = await open()
-  expect([await after.take('b'), await after.take('c')]).toEqual(['127.9.0.3', '127.9.0.4'])
+  expect([await after.allocate('b'), await after.allocate('c')]).toEqual(['127.9.0.3', '127.9.0.4'])
 })
 
 test('a released address does not come back at once', async () => {
   const addresses = await open()
-  await addresses.take('a')
+  await addresses.allocate('a')
   await addresses.release('a')
-  expect(await addresses.take('a')).toBe('127.9.0.3')
+  expect(await addresses.allocate('a')).toBe('127.9.0.3')
 })

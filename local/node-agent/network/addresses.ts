@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { writeAtomically } from '../durable-file.ts'
 
-interface AddressBook {
-  /** Where the next search begins: addresses come back late, so that nobody reaches an old pod's connections. */
+interface AddressAllocations {
+  /** The start of the next search. Addresses are used again late: a client must not reach a new pod by an old one's. */
   next: number
   byPod: Record<string, number>
 }
 
-// 127.Y.0.0 and 127.Y.255.255 look like network and broadcast addresses; 127.Y.0.1 is too often taken by people.
+// 127.Y.0.0 and 127.Y.255.255 look like network and broadcast addresses; people often use 127.Y.0.1 themselves.
 const firstNumber = 2
 const lastNumber = 65_534
 
@@ -16,7 +16,7 @@ const lastNumber = 65_534
 export class Addresses {
   readonly #file: string
   readonly #network: string
-  #book: AddressBook = { next: firstNumber, byPod: {} }
+  #book: AddressAllocations = { next: firstNumber, byPod: {} }
   #writing: Promise<void> = Promise.resolve()
 
   /** @param network the first two numbers, e.g. `127.130` */
@@ -27,14 +27,14 @@ export class Addresses {
 
   async load(): Promise<void> {
     try {
-      this.#book = JSON.parse(await readFile(this.#file, 'utf8')) as AddressBook
+      this.#book = JSON.parse(await readFile(this.#file, 'utf8')) as AddressAllocations
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw new Error('reading pod addresses', { cause: error })
     }
   }
 
-  /** The pod's address; a new one is on disk before it is handed out. */
-  async take(uid: string): Promise<string> {
+  /** Returns the pod's address. A new one is on disk before it is used. */
+  async allocate(uid: string): Promise<string> {
     if (this.#book.byPod[uid] === undefined) {
       const number = findFree(this.#book)
       this.#book = {
@@ -64,7 +64,7 @@ export class Addresses {
   }
 }
 
-function findFree(book: AddressBook): number {
+function findFree(book: AddressAllocations): number {
   const taken = new Set(Object.values(book.byPod))
   for (let number = book.next; number <= lastNumber; number++) if (!taken.has(number)) return number
   for (let number = firstNumber; number < book.next; number++) if (!taken.has(number)) return number

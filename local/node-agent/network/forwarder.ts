@@ -7,11 +7,11 @@ export interface Backend {
   port: number
 }
 
-// How long a connection waits for a pod to become ready, and how often it looks.
+// The longest wait of a connection for a ready pod, and the pause between two looks.
 const holdMs = 10_000
 const lookEveryMs = 100
 
-/** Takes TCP connections at one address and passes each to one of the backends that are ready then, in turn. */
+/** Accepts TCP connections at one address and forwards each to a ready backend, round robin. */
 export class Forwarder {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -24,7 +24,7 @@ export class Forwarder {
     this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => void this.#accept(client))
   }
 
-  /** Starts to listen; rejects when the address cannot be had. */
+  /** Starts to listen; rejects when the address is not available. */
   async listen(host: string, port: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#server.once('error', reject)
@@ -32,13 +32,13 @@ export class Forwarder {
     await promise
   }
 
-  /** Takes no more connections; those that are open go on. */
+  /** Stops listening; open connections go on. */
   close(): void {
     this.#isClosed = true
     this.#server.close()
   }
 
-  /** Also ends what is open. */
+  /** Stops listening and ends open connections. */
   destroy(): void {
     this.close()
     for (const socket of this.#sockets) socket.destroy()

@@ -143,7 +143,7 @@ function findTargetPort(pod: Pod, servicePort: ServicePort): number | undefined 
   return container && readPort(container, target)
 }
 
-/** What tells one listener from another: with another service behind it, it is another one. */
+/** The identity of a listener: its address, port and service. */
 function describe({ host, port, service, servicePort }: Listener): string {
   return JSON.stringify([host, port, uidOf(service), servicePort.port])
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { writeAtomically } from '../durable-file.ts'
 
-/** Who a pod is: enough to end it and to read its logs when its object is gone. */
+/** The identity of a pod: enough to end it and to read its logs when its object is gone. */
 export interface PodIdentity {
   uid: string
   namespace: string

@@ -16,17 +16,17 @@ interface WorkerOptions {
   node: NodeContext
   addresses: Addresses
   identity: PodIdentity
-  /** The pod as it stands in kube-apiserver; undefined when it is gone. */
+  /** The pod as kube-apiserver has it; undefined when it is gone. */
   readPod: () => Pod | undefined
 }
 
-// Even when nothing calls, a pod is looked at this often; its log is kept within bounds by the way.
+// A pod is synced at least this often. Each sync also rotates its logs.
 const resyncMs = 10_000
 const refreshVolumesMs = 60_000
-// What a pod whose object is gone gets, whatever grace it had; a kubelet does the same.
+// The grace period of a pod whose object is gone; a kubelet does the same.
 const orphanGraceMs = 2000
 
-/** Makes one pod real, one step at a time and never two at once, from what the pod says and what is on the machine. */
+/** Brings one pod to its desired state, one step after the other, from its spec and from what runs on the machine. */
 export class PodWorker {
   readonly #options: WorkerOptions
   readonly #folder: PodFolder
@@ -49,7 +49,7 @@ export class PodWorker {
     this.#reporter = new StatusReporter(options.node.client)
   }
 
-  /** Asks for another look, now. */
+  /** Starts another sync now. */
   wake(): void {
     this.#isWoken = true
     this.#wakeUp()
@@ -109,12 +109,12 @@ export class PodWorker {
     return this.#keepers.some((keeper) => keeper.isRunning)
   }
 
-  /** Once: the pod's folder, its address, and a keeper for each container (of a pod that is gone: that ever ran). */
+  /** Makes the pod's folder, its address, and a keeper for each container; for a pod that is gone, for each that ever ran. */
   async #prepare(pod: Pod | undefined): Promise<void> {
     if (this.#context) return
     const { node, addresses, identity } = this.#options
     if (pod) await this.#folder.create(identity)
-    const podIP = pod ? await addresses.take(identity.uid) : ''
+    const podIP = pod ? await addresses.allocate(identity.uid) : ''
     const context = {
       ...node,
       subject: { kind: 'Pod', ...identity },
@@ -157,7 +157,7 @@ export class PodWorker {
     return Math.min(...waits)
   }
 
-  /** Returns whether all volumes are there. Once they are, trouble with a refresh stops nobody. */
+  /** Returns whether all volumes exist. Once they do, a failed refresh stops no container. */
   async #writeVolumes(pod: Pod): Promise<boolean> {
     if (Date.now() - this.#volumesWrittenAt < refreshVolumesMs) return true
     try {
@@ -171,7 +171,7 @@ export class PodWorker {
     }
   }
 
-  /** The pod is being deleted: end it within its grace period, tell how it ended, and let the object go. */
+  /** The pod is being deleted: end it within its grace period, report how it ended, then delete the object. */
   async #terminate(pod: Pod): Promise<number> {
     const graceMs = (pod.metadata?.deletionGracePeriodSeconds ?? 30) * 1000
     this.#endBy = Math.min(this.#endBy ?? Infinity, Date.now() + graceMs)
@@ -236,7 +236,7 @@ export class PodWorker {
   }
 }
 
-/** Why a pod cannot go on at all. */
+/** The reason why a pod must fail. */
 function findFailure(pod: Pod): { reason: string; message: string } | undefined {
   const field = findUnsupported(pod)
   if (field) {

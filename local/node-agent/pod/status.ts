@@ -1,7 +1,7 @@
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../objects.ts'
 import type { Run, RunExit } from '../container/run.ts'
 
-/** How one container stands, as its keeper sees it. */
+/** The state of one container, as its keeper observes it. */
 export interface ContainerView {
   spec: Container
   /** Newest first. */
@@ -12,7 +12,7 @@ export interface ContainerView {
   ready: boolean
 }
 
-/** How a pod stands. */
+/** The state of a pod. */
 export interface PodView {
   podIP: string
   startTime: string

@@ -1,13 +1,13 @@
 import type { Pod } from '../objects.ts'
 
 /**
- * Which fields of a pod this node honours. A pod that sets another one does not run: it becomes Failed with reason
+ * Which fields of a pod this node supports. A pod that sets another one does not run: it becomes Failed with reason
  * UnsupportedByLocalNode, so that nothing passes here by luck and behaves otherwise on a real cluster.
  *
- * - `true`: honoured as a kubelet does, whatever its value.
+ * - `true`: supported as by a kubelet, with any value.
  * - `harmless`: has no effect on one machine without containers, and nothing that worked with it stops working:
  *   placement (the real scheduler has done it), resources (not limited here), image pulls, DNS (the machine's own),
- *   and security settings that only take rights away. `readOnly` mounts and `medium: Memory` are plain folders.
+ *   and security settings that only remove rights. `readOnly` mounts and `medium: Memory` are plain folders.
  * - a list of values: only these.
  * - a nested object: field by field; of a list, each item.
  */
@@ -120,7 +120,7 @@ const spec: Rule = {
   resources: 'harmless',
 }
 
-/** The first field that a pod sets and this node does not honour, as a path from `spec`; undefined when there is none. */
+/** The first field that a pod sets and this node does not support, as a path from `spec`; undefined when there is none. */
 export function findUnsupported(pod: Pod): string | undefined {
   return findFault(pod.spec, spec, 'spec')
 }
@@ -151,7 +151,7 @@ function isValueList(rule: Rule): rule is readonly (string | boolean | number)[]
   return Array.isArray(rule)
 }
 
-/** What says nothing: absent, false, or empty. `emptyDir: {}` says something, but is honoured anyway. */
+/** Values without effect: absent, false, or empty. `emptyDir: {}` has one, and is supported anyway. */
 function isUnset(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return true
   return typeof value === 'object' && Object.keys(value).length === 0

@@ -4,7 +4,7 @@ import type { ConfigMap, Secret } from '../objects.ts'
 
 export type Data = Record<string, Buffer>
 
-/** The config maps and secrets of one namespace; undefined stands for one that does not exist. */
+/** The config maps and secrets of one namespace; undefined where one does not exist. */
 export class PodData {
   readonly #client: KubeClient
   readonly #base: string

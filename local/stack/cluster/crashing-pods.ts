@@ -3,8 +3,8 @@ import { namespace } from './chart.ts'
 import { runKubectl, type Kubectl } from './kubectl.ts'
 
 const checkMs = 4_000
-/** So often a container may crash while what it needs is still starting. */
-const hopelessCrashes = 3
+/** A container may crash this often while its dependencies are still starting. */
+const maxCrashes = 3
 
 interface ContainerStatus {
   name: string
@@ -23,7 +23,7 @@ interface CrashingContainer {
   restarts: number
 }
 
-/** The containers in a crash loop; none while nobody can tell, because kube-apiserver is away for a moment. */
+/** The containers in a crash loop; an empty list while kube-apiserver does not answer. */
 async function findCrashing(kubectl: Kubectl): Promise<CrashingContainer[]> {
   const args = ['get', 'pods', '--namespace', namespace, '--output', 'json']
   const output = await runKubectl(kubectl, args).catch(() => '{"items":[]}')
@@ -40,12 +40,12 @@ export function readCrashing({ items }: PodList): CrashingContainer[] {
 }
 
 /** The last lines that a crashing container wrote. */
-async function readLastWords(kubectl: Kubectl, { pod, container }: CrashingContainer): Promise<string> {
+async function readLogTail(kubectl: Kubectl, { pod, container }: CrashingContainer): Promise<string> {
   const args = ['logs', '--namespace', namespace, pod, '--container', container, '--tail', '12']
   return (await runKubectl(kubectl, args)).trimEnd()
 }
 
-/** Watches for pods that crash again and again while we wait: those will not come right by waiting. */
+/** Looks for pods that crash again and again during a wait: waiting longer does not repair them. */
 export class CrashWatch {
   readonly #kubectl: Kubectl
   readonly #restartsAtFirst = new Map<string, number>()
@@ -55,7 +55,7 @@ export class CrashWatch {
     this.#kubectl = kubectl
   }
 
-  /** @throws {Problem} with the last words of a container that only crashes */
+  /** @throws {Problem} with the end of the log of a container that only crashes */
   async check(): Promise<void> {
     if (Date.now() - this.#checkedAt < checkMs) return
     this.#checkedAt = Date.now()
@@ -64,8 +64,8 @@ export class CrashWatch {
       // Pods live on from earlier starts of the stack, with what they counted then.
       const before = this.#restartsAtFirst.get(pod) ?? restarts - 1
       this.#restartsAtFirst.set(pod, before)
-      if (restarts - before < hopelessCrashes) continue
-      const words = await readLastWords(this.#kubectl, crashing)
+      if (restarts - before < maxCrashes) continue
+      const words = await readLogTail(this.#kubectl, crashing)
       throw new Problem(`${words}\n${container} in pod ${pod} only crashes; its last words stand above.`)
     }
   }

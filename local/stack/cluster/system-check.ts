@@ -5,7 +5,7 @@ import { CrashWatch } from './crashing-pods.ts'
 import type { StackEnv } from '../env-file.ts'
 import type { Kubectl } from './kubectl.ts'
 
-/** The service's own account of its parts. */
+/** The answer of /v1/system-check. */
 interface SystemReport {
   ok: boolean
   parts: Record<string, { ok: boolean; detail: string; cause?: string }>
@@ -21,7 +21,7 @@ export async function isServing(env: StackEnv): Promise<boolean> {
 }
 
 /** What the wait shows its progress with, and looks into the pods with. */
-export interface Waiting {
+export interface WaitOptions {
   kubectl: Kubectl
   phase: Phase
   /** Whether engines and trainers are waited for. */
@@ -31,9 +31,9 @@ export interface Waiting {
 /**
  * Waits until every part of the service works, and shows which it waits for.
  *
- * @throws {Problem} with the last words of a pod that only crashes, or when it takes too long
+ * @throws {Problem} with the end of the log of a pod that only crashes, or after the time limit
  */
-export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods }: Waiting): Promise<void> {
+export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods }: WaitOptions): Promise<void> {
   const deadline = Date.now() + timeoutMs
   const crashes = new CrashWatch(kubectl)
   for (;;) {

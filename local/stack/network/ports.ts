@@ -15,7 +15,7 @@ export async function pickPort(preferred: number, from: number): Promise<number>
   throw new Error(`no free port from ${from} on`)
 }
 
-/** Whether somebody listens on an address of this network, given by its first two octets (`127.3`). */
+/** Whether a program listens on an address of this network, given by its first two octets (`127.3`). */
 export function hasListenerIn(network: string): boolean {
   return listensIn(readText('/proc/net/tcp'), network)
 }

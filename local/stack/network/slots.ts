@@ -6,8 +6,8 @@ import { hasListenerIn, isPortFree } from './ports.ts'
 
 /**
  * A slot keeps the stacks of one machine apart: each has two loopback networks (for Services and for pods) and a few
- * ports of its own. Slots are noted in the cache folder; a note whose state folder is gone counts no more.
- * A folder counts before its settings are written: on a busy machine that takes a while, and another stack starts meanwhile.
+ * ports of its own. The cache folder has a file for each slot in use, with the state folder that uses it.
+ * A slot is free again when that folder is gone. The folder exists before its settings do, and counts from then on.
  */
 export interface Slot {
   /** First two octets of the Services' addresses: `127.4`. */
@@ -19,11 +19,11 @@ export interface Slot {
 
 /** 127.0 and 127.1 belong to everybody; the last two networks stay free. */
 const slotCount = 126
-// Below the range that Linux gives to outgoing connections (32768 and up), which would take them now and then.
+// Below the range that Linux gives to outgoing connections (32768 and up), and could use them at any time.
 const firstPort = 20_000
 const portsPerSlot = 8
 
-/** What a slot's number stands for. */
+/** The networks and ports of a slot. */
 export function describeSlot(slot: number): Slot {
   const port = firstPort + slot * portsPerSlot
   return {
@@ -33,15 +33,15 @@ export function describeSlot(slot: number): Slot {
   }
 }
 
-/** What decides whether a slot is free: its noted state folder, and what goes on in its networks. */
-export interface SlotJudge {
+/** How to find out whether a slot is free: by the state folder in its file, and by listeners in its networks. */
+export interface SlotChecks {
   isInUse: (stateFolder: string) => boolean
   isQuiet?: (slot: number) => boolean | Promise<boolean>
 }
 
-/** Takes a free slot for a state folder, or the one that it has already. */
-export async function claimSlot(cacheFolder: string, stateFolder: string, judge: SlotJudge): Promise<number> {
-  const { isInUse, isQuiet = isSlotQuiet } = judge
+/** Claims a free slot for a state folder, or returns the one that it has already. */
+export async function claimSlot(cacheFolder: string, stateFolder: string, judge: SlotChecks): Promise<number> {
+  const { isInUse, isQuiet = isSlotFree } = judge
   const notes = path.join(cacheFolder, 'slots')
   await mkdir(notes, { recursive: true })
   return withLock(notes, async () => {
@@ -58,16 +58,16 @@ export async function claimSlot(cacheFolder: string, stateFolder: string, judge:
 }
 
 /**
- * Each state folder begins elsewhere in the row: stacks with another cache folder (of another user) have their notes
- * elsewhere, and would otherwise take the same slot while this one is down.
+ * Each state folder begins its search at another slot. Stacks of another user have another cache folder and do not see
+ * our files; they would otherwise claim the same slot while this stack is down.
  */
 function slotsInOrder(stateFolder: string): number[] {
   const first = createHash('sha256').update(stateFolder).digest().readUInt32BE() % slotCount
   return Array.from({ length: slotCount }, (_, index) => ((first + index) % slotCount) + 1)
 }
 
-/** Whether nobody listens in a slot's networks or on its ports. */
-async function isSlotQuiet(slot: number): Promise<boolean> {
+/** Whether no program listens in a slot's networks or on its ports. */
+async function isSlotFree(slot: number): Promise<boolean> {
   const { serviceNetwork, podNetwork, ports } = describeSlot(slot)
   if (hasListenerIn(serviceNetwork) || hasListenerIn(podNetwork)) return false
   const free = await Promise.all(Object.values(ports).map((port) => isPortFree(port)))

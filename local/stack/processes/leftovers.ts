@@ -7,7 +7,7 @@ import { readSupervisorRecord } from './supervisor-record.ts'
 const graceMs = 5_000
 
 /**
- * Ends what is left of a stack whose supervisor is gone: the programs that it noted, and every process that carries the
+ * Ends what is left of a stack whose supervisor is gone: the programs in its record, and every process that carries the
  * stack's mark.
  *
  * @returns how many processes there were

@@ -2,7 +2,7 @@ import { readJson, replaceJson } from '../json-file.ts'
 import type { Layout } from '../layout.ts'
 import { isRunning, type ProcessIdentity } from './process-identity.ts'
 
-/** What the supervisor tells about one program. */
+/** What the supervisor records of one program. */
 export interface ProgramRecord {
   process?: ProcessIdentity
   ready: boolean
@@ -10,7 +10,7 @@ export interface ProgramRecord {
   starts: number
 }
 
-/** The supervisor's own account of itself, kept in the state folder for everybody else. */
+/** The supervisor writes this record to the state folder, for all other processes. */
 export interface SupervisorRecord {
   supervisor: ProcessIdentity
   programs: Record<string, ProgramRecord>

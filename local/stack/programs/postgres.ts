@@ -17,13 +17,13 @@ import type { StackSettings } from '../settings.ts'
 const role = 'trainyard'
 const database = 'trainyard'
 
-/** How a Postgres program is started: Postgres refuses to run as root, so root starts it as somebody else. */
+/** How to start a Postgres program. Postgres refuses to run as root, so root starts it as another user. */
 export interface PostgresCommand {
   command: string
   /** Go before the program's own arguments. */
   prefix: string[]
   user: UserIds | undefined
-  /** Who must own the data; undefined: whoever runs this. */
+  /** The owner that the data must have; undefined is the user of this process. */
   owner: UserIds | undefined
 }
 

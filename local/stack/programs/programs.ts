@@ -18,7 +18,7 @@ export interface ProgramsRequest {
   durable: boolean
 }
 
-type Partly = Pick<ProgramSpec, 'name' | 'command' | 'args'> & Partial<ProgramSpec>
+type ProgramDraft = Pick<ProgramSpec, 'name' | 'command' | 'args'> & Partial<ProgramSpec>
 
 /** The programs of the stack, in the order of their start; they are stopped the other way round. */
 export async function buildPrograms(request: ProgramsRequest): Promise<ProgramSpec[]> {
@@ -41,13 +41,13 @@ export async function buildPrograms(request: ProgramsRequest): Promise<ProgramSp
   }))
 }
 
-async function postgres({ layout, settings, durable }: ProgramsRequest): Promise<Partly> {
+async function postgres({ layout, settings, durable }: ProgramsRequest): Promise<ProgramDraft> {
   const how = await postgresCommand('postgres', layout.postgres)
   const data = dataFolder(layout.postgres)
   const options = {
     listen_addresses: '127.0.0.1',
     port: settings.ports.postgres,
-    // A socket's path must be short, and nobody needs one.
+    // A socket's path must be short, and no client uses one.
     unix_socket_directories: '',
     // Some apiservers of tests run side by side, with forty each.
     max_connections: 200,
@@ -67,10 +67,10 @@ async function postgres({ layout, settings, durable }: ProgramsRequest): Promise
 }
 
 /**
- * etcd asks nobody for a password, so it listens on Unix sockets in a folder that only its owner may enter. It wants
- * to advertise TCP addresses all the same; with one member nobody uses them.
+ * etcd has no passwords here, so it listens on Unix sockets in a folder that only its owner may enter. It insists on
+ * advertising TCP addresses; with one member, no program uses them.
  */
-function etcd({ layout, installation, durable }: ProgramsRequest): Partly {
+function etcd({ layout, installation, durable }: ProgramsRequest): ProgramDraft {
   return {
     name: 'etcd',
     command: installation.controlPlane.etcd,
@@ -91,7 +91,7 @@ function etcd({ layout, installation, durable }: ProgramsRequest): Partly {
   }
 }
 
-function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Partly {
+function kubeApiserver({ layout, settings, installation }: ProgramsRequest): ProgramDraft {
   const credentials = credentialsOf(layout)
   const certificates = certificatesOf(layout)
   const { kubernetes, public: publicPort } = settings.ports
@@ -132,7 +132,7 @@ function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Par
   }
 }
 
-function kubeControllerManager({ layout, installation }: ProgramsRequest): Partly {
+function kubeControllerManager({ layout, installation }: ProgramsRequest): ProgramDraft {
   const credentials = credentialsOf(layout)
   return {
     name: 'kube-controller-manager',
@@ -150,7 +150,7 @@ function kubeControllerManager({ layout, installation }: ProgramsRequest): Partl
   }
 }
 
-function kubeScheduler({ layout, installation }: ProgramsRequest): Partly {
+function kubeScheduler({ layout, installation }: ProgramsRequest): ProgramDraft {
   return {
     name: 'kube-scheduler',
     command: installation.controlPlane['kube-scheduler'],
@@ -159,8 +159,8 @@ function kubeScheduler({ layout, installation }: ProgramsRequest): Partly {
   }
 }
 
-/** It stops the pods' processes when it is stopped, which takes as long as the slowest of them. */
-function nodeAgent({ layout, settings, config }: ProgramsRequest): Partly {
+/** The agent stops the pods' processes when it ends. That takes as long as the slowest of them. */
+function nodeAgent({ layout, settings, config }: ProgramsRequest): ProgramDraft {
   return {
     name: 'node-agent',
     command: process.execPath,
