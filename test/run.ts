@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os'
 import path from 'node:path'
 import { readLocalConfig } from '../local/config.ts'
 import { installTrainerEnvironment } from '../local/install/python-environment.ts'
@@ -40,14 +41,19 @@ async function runOracles(suite: SuiteContext): Promise<Outcome> {
   return runPytest(suite, { python: await ensurePeersPython(), env, folders: ['peers'] })
 }
 
-// Suites with a stack wait for its parts most of the time; meanwhile the others compute.
-await runSuites([
+// What computes, beside what waits for Kubernetes, and what waits for an engine and for what was killed.
+const lanes = [
   [
     { name: 'checks', run: async () => ({ ...noTests(), ...(await runChecks(root)) }) },
     vitest('unit'),
-    vitest('store'),
     { name: 'python', run: runPython },
     { name: 'oracles', run: runOracles },
   ],
-  [vitest('control'), vitest('faults'), vitest('integration'), ...(isDeep() ? [vitest('hostile')] : [])],
-])
+  [vitest('control'), vitest('store')],
+  [vitest('integration'), vitest('faults'), ...(isDeep() ? [vitest('hostile')] : [])],
+]
+
+// An engine and a trainer take five, the trainer's own tests four, and each stack and its tests two.
+const minGibSideBySide = 14
+const isRoomy = totalmem() >= minGibSideBySide * 2 ** 30
+await runSuites(isRoomy ? lanes : [lanes.flat()])

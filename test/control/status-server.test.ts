@@ -7,16 +7,20 @@ import { startStatusServer, type RunningStatusServer } from '../support/status-s
 import { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
+// So long Node keeps an idle connection open, and a server that waited for its connections would stay.
+const keepAliveMs = 5_000
 let database: TestDatabase
 let server: RunningStatusServer
 let rows: TrainingRows
 let token: string
+let podUid: string
 
 beforeAll(async () => {
   database = await createTestDatabase()
   server = await startStatusServer(stack, database.databaseUrl)
   await makePod('trainer-0', 'trainyard-trainer')
   token = await makeToken('trainyard-trainer', 'trainyard-status', 'trainer-0')
+  podUid = await stack.kubectl('get', 'pod', 'trainer-0', `-n${server.namespace}`, '-o', 'jsonpath={.metadata.uid}')
 })
 beforeEach(() => {
   rows = new TrainingRows(database.pool)
@@ -59,6 +63,27 @@ async function post(path: string, body: unknown, init: { token?: string; signal?
 function claim(waitSeconds: number, processId: string = randomUUID(), signal?: AbortSignal) {
   const body = { base_model: rows.baseModel, process_id: processId, wait_seconds: waitSeconds }
   return post('/v1/claims', body, signal ? { signal } : {})
+}
+
+/** Starts a claim, and returns once it has arrived: the server is seen waiting for a lock that each claim of a pod takes. */
+async function startClaim(waitSeconds: number, signal?: AbortSignal): Promise<{ claimed: ReturnType<typeof claim> }> {
+  const connection = await database.pool.connect()
+  try {
+    await connection.query('BEGIN')
+    await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [podUid])
+    const claimed = claim(waitSeconds, randomUUID(), signal)
+    await eventually(async () => {
+      const { rows: waiting } = await database.pool.query(
+        `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+         WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`,
+      )
+      expect(waiting).toHaveLength(1)
+    })
+    return { claimed }
+  } finally {
+    await connection.query('ROLLBACK')
+    connection.release()
+  }
 }
 
 async function finish(jobId: string, attempt: number, checkpointId: unknown) {
@@ -110,23 +135,22 @@ test('a failure is recorded, and its message is cut to what a status can hold', 
 })
 
 test('a trainer that waits gets a job within milliseconds of its being queued', async () => {
-  const waiting = claim(20)
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  const { claimed } = await startClaim(20)
   const model = await rows.addModel()
   const before = performance.now()
   const job = await rows.addJob(model)
-  expect((await waiting).body?.id).toBe(job)
+  expect((await claimed).body?.id).toBe(job)
   expect(performance.now() - before).toBeLessThan(500)
 })
 
 test('without a job the wait ends with 204, and no job goes to a client that left', async () => {
   expect((await claim(0.2)).status).toBe(204)
   const leaves = new AbortController()
-  const left = claim(20, randomUUID(), leaves.signal)
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  const { claimed } = await startClaim(20, leaves.signal)
   leaves.abort()
-  await expect(left).rejects.toThrow('aborted')
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await expect(claimed).rejects.toThrow('aborted')
+  // What the server is sent later it reads later: by this answer it knows who has left.
+  expect((await claim(0)).status).toBe(204)
   const job = await rows.addJob(await rows.addModel())
   expect((await claim(5)).body).toMatchObject({ id: job, attempt: 1 })
 })
@@ -223,10 +247,9 @@ test('while Postgres is away the answer is 503, and afterwards jobs are given ou
 })
 
 test('at the end of the process those who wait are answered, and it exits with 0 at once', async () => {
-  const waiting = claim(20)
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  const { claimed } = await startClaim(20)
   const before = performance.now()
   const code = await server.stop()
-  expect((await waiting).status).toBe(204)
-  expect({ code, quick: performance.now() - before < 3_000 }).toEqual({ code: 0, quick: true })
+  expect((await claimed).status).toBe(204)
+  expect({ code, quick: performance.now() - before < keepAliveMs }).toEqual({ code: 0, quick: true })
 })

@@ -60,9 +60,13 @@ export async function startStatusServer(stack: Stack, databaseUrl: string): Prom
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   const url = `http://127.0.0.1:${port}`
-  await eventually(async () => {
-    if (!(await fetch(`${url}/health`)).ok) throw new Error('not healthy')
-  }, 20_000)
+  await eventually(
+    async () => {
+      if (!(await fetch(`${url}/health`)).ok) throw new Error('not healthy')
+    },
+    60_000,
+    50,
+  )
   return {
     namespace,
     url,
