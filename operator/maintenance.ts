@@ -1,5 +1,5 @@
-import { sweepDeletions } from '../db/deletion/answers.ts'
-import { forgetOldHolds } from '../db/store/held-keys.ts'
+import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
+import { expireHolds } from '../db/store/held-keys.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Context } from './context.ts'
 import { eraseAll } from './erasure/erase.ts'
@@ -61,7 +61,7 @@ export function startUpkeep(context: Context, guard: StoreGuard): () => Promise<
 
 type Steps = Record<string, (context: Context) => Promise<unknown>>
 
-const promptWork: Steps = { applyRetention, sweepDeletions: ({ pool }) => sweepDeletions(pool) }
+const promptWork: Steps = { applyRetention, sweepDeletions: ({ pool }) => removeOldDeletionAnswers(pool) }
 const rareWork: Steps = { addTraceWeeks, forgetHolds }
 
 // What removes something from the store.
@@ -75,8 +75,8 @@ const promptRemoval: Steps = {
 const rareRemoval: Steps = { removeOldPayloads, removeOldStatistics, applyTraceRetention, eraseLateTraces }
 
 async function forgetHolds({ pool, tracing }: Context): Promise<void> {
-  await forgetOldHolds({ schema: 'training', pool })
-  await forgetOldHolds({ schema: 'tracing', pool: tracing })
+  await expireHolds({ schema: 'training', pool })
+  await expireHolds({ schema: 'tracing', pool: tracing })
 }
 
 /** One step that fails keeps none of the others from running. */

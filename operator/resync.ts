@@ -4,7 +4,7 @@ import { releaseExpiredLeases } from '../db/jobs/requeue.ts'
 import { listRegisteredBaseModels } from '../db/base-models/resources.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/jobs/resources.ts'
 import { listModelResources } from '../db/models/resources.ts'
-import { sweepOutbox } from '../db/webhooks/outbox.ts'
+import { expireOutbox } from '../db/webhooks/outbox.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Context } from './context.ts'
 import { sortByAge, type Controllers } from './controllers.ts'
@@ -30,7 +30,7 @@ async function resync(context: Context, controllers: Controllers): Promise<void>
   const steps: Record<string, () => Promise<unknown>> = {
     sweepExpiredLeases: () => releaseExpiredLeases(pool),
     sweepKeyedRequests: () => sweepKeyedRequests(pool),
-    sweepOutbox: () => sweepOutbox(pool),
+    sweepOutbox: () => expireOutbox(pool),
     makeMissingResources: () => makeMissingResources(context),
     addPublishing: () => addPublishing(context, controllers),
     addJobs: () => addJobs(context, controllers),

@@ -49,6 +49,6 @@ export async function addChatUsage(pool: Pool, { process, number, rows }: UsageB
 }
 
 /** Forgets processes that have not written for a day: they are gone. */
-export async function forgetUsageWriters(pool: Pool): Promise<void> {
+export async function expireUsageWriters(pool: Pool): Promise<void> {
   await pool.query("DELETE FROM training.usage_writers WHERE written_at < now() - interval '1 day'")
 }

@@ -29,7 +29,7 @@ export async function findDeletionAnswer<T>(pool: Pool, entity: string, target: 
 }
 
 /** Forgets what nobody can ask for any more. */
-export async function sweepDeletions(pool: Pool): Promise<void> {
+export async function removeOldDeletionAnswers(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM training.deletions WHERE created_at < now() - make_interval(mins => ${rememberedMinutes})`,
   )

@@ -91,14 +91,14 @@ export async function recordMeasured(
 
 /** Removes the rows of all kinds, in portions, each together with its count in the report. */
 export async function eraseRows(pool: Pool, erasure: RunningErasure): Promise<void> {
-  await forgetOrigins(pool, erasure)
+  await eraseOrigins(pool, erasure)
   for (const each of kinds) {
     for (let removed = rowsAtOnce; removed === rowsAtOnce;) removed = await eraseSome(pool, erasure, each)
   }
 }
 
 /** Forks outlive what they were started from. */
-async function forgetOrigins(pool: Pool, { entity, project, requestedAt }: RunningErasure): Promise<void> {
+async function eraseOrigins(pool: Pool, { entity, project, requestedAt }: RunningErasure): Promise<void> {
   await pool.query(
     `UPDATE training.checkpoints SET forked_from = NULL WHERE forked_from IN
        (SELECT id FROM training.checkpoints WHERE model_id IN (${models}))`,
@@ -210,7 +210,7 @@ export async function finishErasure(
 }
 
 /** Removes the last keys of entities whose erasure is over for a day. */
-export async function removeLastKeys(pool: Pool): Promise<void> {
+export async function eraseLastKeys(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM auth.api_keys k USING training.erasures e
      WHERE e.key_id = k.id AND e.project IS NULL AND e.finished_at < now() - interval '1 day'

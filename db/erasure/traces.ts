@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
 // All that has rows of projects, but calls and projects themselves.
 const tables = [
@@ -59,6 +60,11 @@ export async function countClosedProjects(pool: Pool, entity: string): Promise<n
   return rows[0]!.count
 }
 
+/** All calls of a project. */
+export function eraseProjectCalls(pool: Pool, { number, limit }: { number: number; limit: number }): Promise<number> {
+  return removeSomeCalls(pool, { which: 'c.project = $2', values: [number], limit })
+}
+
 /** Deletes some rows of a project beside its calls; answers how many. To be repeated until there are none. */
 export async function eraseSomeRows(pool: Pool, number: number, limit: number): Promise<number> {
   let erased = 0
@@ -89,6 +95,6 @@ export async function listErasedProjects(pool: Pool, seconds: number): Promise<{
 }
 
 /** The last of an erasure. */
-export async function forgetProject(pool: Pool, number: number): Promise<void> {
+export async function deleteErasedProject(pool: Pool, number: number): Promise<void> {
   await pool.query('DELETE FROM tracing.projects WHERE number = $1', [number])
 }

@@ -1,4 +1,4 @@
-import { sqlKey, uriPrefixOf } from '../../artifacts/layout.ts'
+import { sqlKey } from '../../artifacts/layout.ts'
 import type { Connection, Pool } from '../pool.ts'
 import { isBlobNeeded } from '../artifacts/blobs.ts'
 
@@ -15,7 +15,7 @@ export interface GarbageUnit extends StoredUnit {
 }
 
 /** Garbage that was noted: in quarantine, or kept. */
-export interface NotedGarbage extends GarbageUnit {
+export interface GarbageRow extends GarbageUnit {
   quarantinedAt: Date
   keptAt: Date | null
 }
@@ -23,7 +23,7 @@ export interface NotedGarbage extends GarbageUnit {
 const columns = 'prefix, bytes, unseen, quarantined_at AS "quarantinedAt", kept_at AS "keptAt"'
 
 /** Notes what nothing points at; tells what is in quarantine since this moment. */
-export async function recordGarbage(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
+export async function quarantineUnits(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `INSERT INTO training.garbage (prefix, bytes, unseen)
      SELECT prefix, bytes, unseen FROM jsonb_to_recordset($1) AS found (prefix text, bytes bigint, unseen boolean)
@@ -47,12 +47,12 @@ export async function keepUnits(pool: Pool, units: StoredUnit[]): Promise<void> 
  * Forgets what is pointed at again, or gone: all that is not among what nothing points at. What somebody keeps is not
  * forgotten where the store only seems to be empty.
  */
-export async function forgetOtherGarbage(pool: Pool, found: string[]): Promise<void> {
+export async function releaseOtherUnits(pool: Pool, found: string[]): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE kept_at IS NULL AND prefix <> ALL ($1)', [found])
 }
 
 /** Forgets what is kept, where rows point at it: it goes when they do. */
-export async function forgetKept(pool: Pool, prefixes: string[]): Promise<void> {
+export async function releaseReferencedUnits(pool: Pool, prefixes: string[]): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = ANY ($1)', [prefixes])
 }
 
@@ -62,7 +62,7 @@ export async function restartQuarantine(pool: Pool): Promise<void> {
 }
 
 /** Those of the prefixes that are kept, and those of which it is known that they are garbage. */
-export async function listJudged(pool: Pool, prefixes: string[]): Promise<{ prefix: string; kept: boolean }[]> {
+export async function listKnownUnits(pool: Pool, prefixes: string[]): Promise<{ prefix: string; kept: boolean }[]> {
   const { rows } = await pool.query<{ prefix: string; kept: boolean }>(
     `SELECT prefix, kept_at IS NOT NULL AS kept FROM training.garbage
      WHERE prefix = ANY ($1) AND (kept_at IS NOT NULL OR NOT unseen)`,
@@ -72,7 +72,7 @@ export async function listJudged(pool: Pool, prefixes: string[]): Promise<{ pref
 }
 
 /** What has been in quarantine for so long. */
-export async function listOldGarbage(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
+export async function listCollectableUnits(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `SELECT prefix, bytes FROM training.garbage
      WHERE kept_at IS NULL AND quarantined_at < now() - make_interval(secs => $1) ORDER BY quarantined_at`,
@@ -90,12 +90,12 @@ export async function isQuarantined(connection: Connection, prefix: string): Pro
 }
 
 /** Forgets what is removed. */
-export async function forgetGarbage(pool: Pool, prefix: string): Promise<void> {
+export async function markUnitCollected(pool: Pool, prefix: string): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = $1', [prefix])
 }
 
 /** Forgets what is noted of an entity that is erased, kept or not. */
-export async function forgetGarbageOf(pool: Pool, entity: string): Promise<void> {
+export async function eraseGarbageRows(pool: Pool, entity: string): Promise<void> {
   await pool.query(
     `DELETE FROM training.garbage
      WHERE split_part(prefix, '/', 1) IN ('payloads', 'artifacts', 'uploads', 'traces') AND split_part(prefix, '/', 2) = $1`,
@@ -104,8 +104,8 @@ export async function forgetGarbageOf(pool: Pool, entity: string): Promise<void>
 }
 
 /** All that is noted, what was noted first before the rest. */
-export async function listNotedGarbage(pool: Pool): Promise<NotedGarbage[]> {
-  const { rows } = await pool.query<NotedGarbage>(
+export async function listGarbage(pool: Pool): Promise<GarbageRow[]> {
+  const { rows } = await pool.query<GarbageRow>(
     `SELECT ${columns} FROM training.garbage ORDER BY quarantined_at, prefix`,
   )
   return rows
@@ -137,7 +137,7 @@ export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Pr
  * Files of data sets that no version and no job has needed since a day after they came: uploads that went nowhere. Their
  * rows go, and they are noted as garbage that the database knew.
  */
-export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<void> {
+export async function quarantineUnneededBlobs(pool: Pool, afterSeconds: number): Promise<void> {
   await pool.query(
     `WITH gone AS (
        DELETE FROM training.blobs WHERE (entity, digest) IN (
@@ -149,36 +149,4 @@ export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<
      ON CONFLICT (prefix) DO NOTHING`,
     [afterSeconds],
   )
-}
-
-/** Addresses of payloads whose jobs have all been over for as long as their entity keeps payloads; or that one of them. */
-export async function listOldPayloads(connection: Connection, only?: string): Promise<string[]> {
-  const { rows } = await connection.query<{ uri: string }>(
-    `SELECT DISTINCT j.input_uri AS uri
-     FROM training.jobs j JOIN auth.entities e ON e.entity = j.entity
-     WHERE e.payload_days IS NOT NULL AND j.input_removed_at IS NULL AND starts_with(j.input_uri, '${uriPrefixOf('payload')}')
-       AND ($1::text IS NULL OR j.input_uri = $1) AND j.finished_at < now() - make_interval(days => e.payload_days)
-       AND NOT EXISTS (SELECT FROM training.jobs o WHERE o.input_uri = j.input_uri
-                       AND (o.finished_at IS NULL OR o.finished_at >= now() - make_interval(days => e.payload_days)))
-       AND NOT EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = j.input_uri)
-     LIMIT 1000`,
-    [only ?? null],
-  )
-  return rows.map(({ uri }) => uri)
-}
-
-/** Checkpoints that are no longer their model's newest and may have optimizer state. */
-export async function listOldOptimizers(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT c.id FROM training.checkpoints c
-     WHERE c.deleted_at IS NULL AND c.optimizer_removed_at IS NULL AND EXISTS (
-       SELECT FROM training.checkpoints n WHERE n.model_id = c.model_id AND n.step > c.step AND n.deleted_at IS NULL)
-     LIMIT 500`,
-  )
-  return rows.map(({ id }) => id)
-}
-
-/** Notes that the optimizer state of a checkpoint is gone. */
-export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void> {
-  await pool.query('UPDATE training.checkpoints SET optimizer_removed_at = now() WHERE id = $1', [id])
 }

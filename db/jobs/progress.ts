@@ -53,7 +53,7 @@ export async function listSpentProgress(pool: Pool): Promise<SpentProgress[]> {
 }
 
 /** Forgets saves whose files are gone. */
-export async function forgetProgress(pool: Pool, jobId: string, ids: string[]): Promise<void> {
+export async function deleteProgress(pool: Pool, jobId: string, ids: string[]): Promise<void> {
   await pool.query('DELETE FROM training.job_progress WHERE job_id = $1 AND id = ANY ($2)', [jobId, ids])
 }
 

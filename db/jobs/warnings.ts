@@ -19,7 +19,7 @@ export function pickNewWarnings(known: JobWarning[], told: JobWarning[]): JobWar
 }
 
 /** The warnings of a job that its `training_started` did not tell. */
-export async function listUntoldWarnings(connection: Connection, jobId: string): Promise<JobWarning[]> {
+export async function listUnreportedWarnings(connection: Connection, jobId: string): Promise<JobWarning[]> {
   const { rows } = await connection.query<{ untold: JobWarning[] }>(
     `SELECT coalesce(jsonb_agg(warning ORDER BY place), '[]') AS untold
      FROM training.jobs j, jsonb_array_elements(${warningsOfJob}) WITH ORDINALITY AS listed (warning, place)

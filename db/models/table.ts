@@ -35,6 +35,9 @@ export const modelColumns = {
   ...newModelColumns,
   createdAt: column<Date>('created_at', 'timestamptz'),
   hiddenAt: column<Date | null>('hidden_at', 'timestamptz'),
+  deletedAt: column<Date | null>('deleted_at', 'timestamptz'),
+  /** Of a deleted model: its resources, adapters and files are removed. */
+  filesRemovedAt: column<Date | null>('files_removed_at', 'timestamptz'),
   deletionPolicy: column<DeletionPolicy>('deletion_policy', 'text'),
   /** What was taken over of its resource's aliases. */
   resourceAliases: column<Record<string, number>>('resource_aliases', 'jsonb'),

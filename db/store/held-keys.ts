@@ -51,7 +51,7 @@ async function releaseKeys({ pool, schema }: KeyHolds, holders: string[]): Promi
 }
 
 /** Forgets the holds that their holders did not release. */
-export async function forgetOldHolds({ pool, schema }: KeyHolds): Promise<void> {
+export async function expireHolds({ pool, schema }: KeyHolds): Promise<void> {
   await pool.query(`DELETE FROM ${schema}.held_keys WHERE held_at < now() - ${maxHold}`)
 }
 

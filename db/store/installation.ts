@@ -43,7 +43,7 @@ export async function addMark({ pool, schema }: KeyHolds, mark: string): Promise
 }
 
 /** Forgets marks that surely do not stand in the store any more, now that another one does. */
-export async function forgetOldMarks({ pool, schema }: KeyHolds, current: string): Promise<void> {
+export async function expireMarks({ pool, schema }: KeyHolds, current: string): Promise<void> {
   await pool.query(`DELETE FROM ${schema}.store_marks WHERE mark <> $1 AND made_at < now() - interval '1 day'`, [
     current,
   ])

@@ -52,6 +52,6 @@ async function insertDeliveries(connection: Connection, head: number): Promise<v
 }
 
 /** Removes old changes, with their deliveries. */
-export async function sweepOutbox(pool: Pool): Promise<void> {
+export async function expireOutbox(pool: Pool): Promise<void> {
   await pool.query(`DELETE FROM training.outbox WHERE position IS NOT NULL AND at < clock_timestamp() - ${keptFor}`)
 }

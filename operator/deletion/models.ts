@@ -1,13 +1,13 @@
 import {
   cancelLeftJobs,
-  listCheckpointIds,
   listModelJobResources,
-  listModelsToPurge,
-  markCleared,
-  markPurged,
+  listModelsToRemove,
+  markModelFilesRemoved,
+  markModelRowsRemoved,
   type DeletedModelRow,
-} from '../../db/deletion/removal.ts'
-import { deleteModelRows } from '../../db/models/delete-rows.ts'
+} from '../../db/deletion/model-removal.ts'
+import { listCheckpointIds } from '../../db/deletion/checkpoint-removal.ts'
+import { removeModelRows } from '../../db/deletion/model-rows.ts'
 import type { Context } from '../context.ts'
 import { unloadAdapters } from './engines.ts'
 import { removeCheckpoints, removePayloads, removeProgress } from './files.ts'
@@ -19,7 +19,7 @@ const settledSeconds = 600
 
 /** Removes what is left of deleted models. Each step can be repeated, so that it may be cut off anywhere. */
 export async function purgeModels(context: Context): Promise<void> {
-  for (const model of await listModelsToPurge(context.pool, settledSeconds)) {
+  for (const model of await listModelsToRemove(context.pool, settledSeconds)) {
     await purgeModel(context, model).catch((error: unknown) =>
       context.log.warn({ model: model.id, error }, 'a deleted model is not gone yet'),
     )
@@ -31,8 +31,8 @@ async function purgeModel(context: Context, model: DeletedModelRow): Promise<voi
   const { payloadsLeft } = await clearModel(context, model)
   if (isFirst) context.log.info({ model: model.id }, 'resources, adapters and files of a deleted model are gone')
   if (isFirst || payloadsLeft > 0) return
-  await deleteModelRows(context.pool, model.id)
-  await markPurged(context.pool, model.id)
+  await removeModelRows(context.pool, model.id)
+  await markModelRowsRemoved(context.pool, model.id)
 }
 
 /**
@@ -48,6 +48,6 @@ export async function clearModel(context: Context, model: DeletedModelRow): Prom
   await removeProgress(context, model.id)
   const { left } = await removePayloads(context, model.id)
   await unloadAdapters(context, model.baseModel, await listCheckpointIds(pool, model.id), model.ageSeconds)
-  await markCleared(pool, model.id)
+  await markModelFilesRemoved(pool, model.id)
   return { payloadsLeft: left }
 }

@@ -1,5 +1,5 @@
 import { labels } from '../../crds/names.ts'
-import type { DeletedModelRow, JobResourceRow } from '../../db/deletion/removal.ts'
+import type { DeletedModelRow, JobResourceRow } from '../../db/deletion/model-removal.ts'
 import type { Context } from '../context.ts'
 import { deleteObject, readObject, type KubeObject } from '../../lib/kube/apply.ts'
 import { customPath } from '../../crds/paths.ts'

@@ -3,16 +3,13 @@ import {
   finishErasure,
   listRunningErasures,
   recordMeasured,
-  removeLastKeys,
+  eraseLastKeys,
   type RunningErasure,
 } from '../../db/erasure/erase.ts'
 import { listSavingJobs } from '../../db/jobs/progress.ts'
-import {
-  listCheckpointFolders,
-  listModelsToErase,
-  listOwnPayloads,
-  type DeletedModelRow,
-} from '../../db/deletion/removal.ts'
+import { listCheckpointFolders } from '../../db/deletion/checkpoint-removal.ts'
+import { listModelsToErase, type DeletedModelRow } from '../../db/deletion/model-removal.ts'
+import { listOwnPayloads } from '../../db/deletion/payload-removal.ts'
 import { artifactKey } from '../../artifacts/store/keys.ts'
 import { folderOf, keyOf } from '../../artifacts/layout.ts'
 import type { Context } from '../context.ts'
@@ -33,7 +30,7 @@ export async function eraseAll(context: Context, afterSeconds = settledSeconds):
       context.log.warn({ erasure: erasure.id, error }, 'an erasure is not finished yet'),
     )
   }
-  await removeLastKeys(context.pool)
+  await eraseLastKeys(context.pool)
 }
 
 async function erase(context: Context, erasure: RunningErasure, afterSeconds: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { folderOf } from '../../artifacts/layout.ts'
 import { countErased, type RunningErasure } from '../../db/erasure/erase.ts'
-import { forgetGarbageOf } from '../../db/gc/garbage.ts'
+import { eraseGarbageRows } from '../../db/gc/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import { isKey } from '../../artifacts/store/keys.ts'
 import type { Context } from '../context.ts'
@@ -26,7 +26,7 @@ export async function eraseLeftovers(deps: Deps, erasure: RunningErasure): Promi
     }
   }
   // Their names have the entity's in them.
-  await forgetGarbageOf(deps.pool, erasure.entity)
+  await eraseGarbageRows(deps.pool, erasure.entity)
   return areGone
 }
 

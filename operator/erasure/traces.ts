@@ -3,12 +3,12 @@ import {
   closeProjects,
   countClosedProjects,
   eraseSomeRows,
-  forgetProject,
+  deleteErasedProject,
   listClosedProjects,
   listErasedProjects,
   markErased,
 } from '../../db/erasure/traces.ts'
-import { purgeProjectCalls } from '../../db/retention/traces.ts'
+import { eraseProjectCalls } from '../../db/erasure/traces.ts'
 import type { Context } from '../context.ts'
 import { removeBelow } from '../deletion/files.ts'
 
@@ -44,13 +44,13 @@ export async function eraseTraces(deps: Deps, { entity, project, requestedAt }: 
 export async function eraseLateTraces(deps: Deps): Promise<void> {
   for (const { entity, number } of await listErasedProjects(deps.tracing, surelyForgottenSeconds)) {
     await eraseProject(deps, entity, number)
-    await forgetProject(deps.tracing, number)
+    await deleteErasedProject(deps.tracing, number)
   }
 }
 
 async function eraseProject(deps: Deps, entity: string, number: number): Promise<void> {
   const { tracing, artifacts } = deps
-  while ((await purgeProjectCalls(tracing, { number, limit: atOnce })) > 0);
+  while ((await eraseProjectCalls(tracing, { number, limit: atOnce })) > 0);
   while ((await eraseSomeRows(tracing, number, atOnce)) > 0);
   // Also what a writer had put there when it died.
   await removeBelow(artifacts, folderOfTraces(entity, number))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { keepUnits } from '../../db/gc/garbage.ts'
 import type { KeyHolds } from '../../db/store/held-keys.ts'
-import { addMark, forgetOldMarks, isMarkKnown, markClaimed, readInstallation } from '../../db/store/installation.ts'
+import { addMark, expireMarks, isMarkKnown, markClaimed, readInstallation } from '../../db/store/installation.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import type { Context } from '../context.ts'
 import { StoreSigns, type StoreSign } from './signs.ts'
@@ -109,7 +109,7 @@ export class StoreOwnership {
     const mark = randomUUID()
     for (const holds of this.#databases()) await addMark(holds, mark)
     await signs.write({ mark })
-    for (const holds of this.#databases()) await forgetOldMarks(holds, mark)
+    for (const holds of this.#databases()) await expireMarks(holds, mark)
   }
 
   #databases(): KeyHolds[] {

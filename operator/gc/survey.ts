@@ -1,4 +1,4 @@
-import { listJudged } from '../../db/gc/garbage.ts'
+import { listKnownUnits } from '../../db/gc/garbage.ts'
 import type { KeyHolds } from '../../db/store/held-keys.ts'
 import {
   referToBlobs,
@@ -44,7 +44,7 @@ export async function* surveyStore(deps: Deps): AsyncIterable<SurveyedUnit[]> {
   for await (const units of gatherUnits(deps.artifacts.list(''), unitsAtOnce)) {
     const references = new Map((await refer(deps, units)).map((reference) => [reference.prefix, reference]))
     const prefixes = units.map(({ prefix }) => prefix)
-    const judged = new Map((await listJudged(deps.pool, prefixes)).map(({ prefix, kept }) => [prefix, kept]))
+    const judged = new Map((await listKnownUnits(deps.pool, prefixes)).map(({ prefix, kept }) => [prefix, kept]))
     yield units.map((unit) => {
       const { referenced = true, unseen = false } = references.get(unit.prefix) ?? {}
       const kept = judged.get(unit.prefix) ?? false

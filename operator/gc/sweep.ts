@@ -1,11 +1,11 @@
 import {
-  forgetGarbage,
-  forgetKept,
-  forgetOldBlobs,
-  forgetOtherGarbage,
+  markUnitCollected,
+  releaseReferencedUnits,
+  quarantineUnneededBlobs,
+  releaseOtherUnits,
   isQuarantined,
-  listOldGarbage,
-  recordGarbage,
+  listCollectableUnits,
+  quarantineUnits,
   restartQuarantine,
 } from '../../db/gc/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
@@ -38,11 +38,11 @@ export interface Sweep {
  * heard, nothing of that is removed, and what they know to be garbage goes on being removed.
  */
 export async function sweepGarbage(deps: Deps): Promise<Sweep> {
-  await forgetOldBlobs(deps.pool, daySeconds)
+  await quarantineUnneededBlobs(deps.pool, daySeconds)
   const youngest = await findYoungest(deps, daySeconds)
   const { known, unseen, unreferenced, usedAgain, counts } = await findGarbage(deps, youngest)
-  if (unreferenced) await forgetOtherGarbage(deps.pool, unreferenced)
-  await forgetKept(deps.pool, usedAgain)
+  if (unreferenced) await releaseOtherUnits(deps.pool, unreferenced)
+  await releaseReferencedUnits(deps.pool, usedAgain)
   await quarantine(deps, [...known, ...unseen])
   const isTooMuch = counts.unseen > Math.max(fewUnseen, counts.units * unseenShare)
   if (isTooMuch) await restartQuarantine(deps.pool)
@@ -55,7 +55,7 @@ export async function sweepGarbage(deps: Deps): Promise<Sweep> {
 
 async function quarantine({ pool, log }: Deps, garbage: SurveyedUnit[]): Promise<void> {
   const noted = garbage.map(({ prefix, bytes, unseen }) => ({ prefix, bytes, unseen }))
-  const added = await recordGarbage(pool, noted)
+  const added = await quarantineUnits(pool, noted)
   if (added.length === 0) return
   const bytes = added.reduce((sum, unit) => sum + unit.bytes, 0)
   const some = added.slice(0, 20).map(({ prefix }) => prefix)
@@ -75,7 +75,7 @@ function describeUnseen({ unseen, units }: FoundGarbage['counts']): string {
 async function removeOld(deps: Deps, garbage: Unit[], youngest: number): Promise<number> {
   const found = new Map(garbage.map((unit) => [unit.prefix, unit]))
   let removed = 0
-  for (const { prefix } of await listOldGarbage(deps.pool, quarantineSeconds)) {
+  for (const { prefix } of await listCollectableUnits(deps.pool, quarantineSeconds)) {
     const unit = found.get(prefix)
     if (unit && (await removeUnit(deps, unit, youngest))) removed++
   }
@@ -92,7 +92,7 @@ function removeUnit(deps: Deps, unit: Unit, youngest: number): Promise<boolean> 
     if ((await findNewestChange(deps, unit)) >= youngest) return false
     if (folders.has(kind)) await artifacts.removeAll(prefix)
     else await artifacts.remove(prefix)
-    await forgetGarbage(pool, prefix)
+    await markUnitCollected(pool, prefix)
     log.info({ prefix, bytes }, 'garbage removed from the artifact store')
     return true
   })

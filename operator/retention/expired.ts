@@ -1,7 +1,8 @@
-import { listOldOptimizers, listOldPayloads, markOptimizerRemoved } from '../../db/gc/garbage.ts'
-import { listOldStatistics, markStatisticsRemoved } from '../../db/checkpoints/token-statistics.ts'
+import { listExpiredOptimizers, markOptimizerRemoved } from '../../db/retention/checkpoint-files.ts'
+import { listExpiredPayloads } from '../../db/retention/payloads.ts'
+import { listExpiredStatistics, markStatisticsRemoved } from '../../db/retention/checkpoint-files.ts'
 import { folderOf, keyOf, optimizerFile } from '../../artifacts/layout.ts'
-import { forgetProgress, listSpentProgress } from '../../db/jobs/progress.ts'
+import { deleteProgress, listSpentProgress } from '../../db/jobs/progress.ts'
 import type { Context } from '../context.ts'
 import { removePayload } from '../deletion/files.ts'
 
@@ -9,7 +10,7 @@ type Deps = Pick<Context, 'pool' | 'artifacts'>
 
 /** Removes the optimizer state of checkpoints that have a newer one beside them: only the next job of a model needs it. */
 export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<void> {
-  for (const id of await listOldOptimizers(pool)) {
+  for (const id of await listExpiredOptimizers(pool)) {
     await artifacts.remove(`${keyOf('checkpoint', { checkpoint: id })}/${optimizerFile}`)
     await markOptimizerRemoved(pool, id)
   }
@@ -17,7 +18,7 @@ export async function removeOldOptimizers({ pool, artifacts }: Deps): Promise<vo
 
 /** Removes the token statistics of all but a model's newest steps; the pushes that were told with them stay. */
 export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<void> {
-  for (let old = await listOldStatistics(pool); old.length > 0; old = await listOldStatistics(pool)) {
+  for (let old = await listExpiredStatistics(pool); old.length > 0; old = await listExpiredStatistics(pool)) {
     for (const id of old) {
       await artifacts.remove(keyOf('statistics', { checkpoint: id }))
       await markStatisticsRemoved(pool, id)
@@ -27,8 +28,8 @@ export async function removeOldStatistics({ pool, artifacts }: Deps): Promise<vo
 
 /** Removes the payloads of jobs that were over for as many days as their entity keeps them. */
 export async function removeOldPayloads({ pool, artifacts }: Deps): Promise<void> {
-  for (const uri of await listOldPayloads(pool)) {
-    await removePayload({ pool, artifacts }, uri, (connection) => listOldPayloads(connection, uri))
+  for (const uri of await listExpiredPayloads(pool)) {
+    await removePayload({ pool, artifacts }, uri, (connection) => listExpiredPayloads(connection, uri))
   }
 }
 
@@ -37,6 +38,6 @@ export async function removeSpentProgress({ pool, artifacts }: Deps): Promise<vo
   for (const { jobId, ids, all } of await listSpentProgress(pool)) {
     const saves = ids.map((save) => keyOf('progress', { job: jobId, save }))
     for (const folder of all ? [folderOf('progress', { job: jobId })] : saves) await artifacts.removeAll(folder)
-    await forgetProgress(pool, jobId, ids)
+    await deleteProgress(pool, jobId, ids)
   }
 }

@@ -1,11 +1,11 @@
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import {
-  forgetReplaced,
+  markReplacedCollected,
   isPayloadUsed,
-  listReplaced,
-  putOffReplaced,
+  listReplacedPayloads,
+  postponeReplaced,
   type ReplacedPayload,
-} from '../../db/retention/traces.ts'
+} from '../../db/gc/replaced-payloads.ts'
 import type { Context } from '../context.ts'
 
 type Deps = Pick<Context, 'tracing' | 'artifacts'>
@@ -15,7 +15,7 @@ type Deps = Pick<Context, 'tracing' | 'artifacts'>
  * at. What is used again stays, and so does what somebody writes again just now.
  */
 export async function removeReplaced(deps: Deps, which: { seconds: number; limit: number }): Promise<number> {
-  const replaced = await listReplaced(deps.tracing, which)
+  const replaced = await listReplacedPayloads(deps.tracing, which)
   for (const payload of replaced) await removeOne(deps, payload)
   return replaced.length
 }
@@ -23,8 +23,8 @@ export async function removeReplaced(deps: Deps, which: { seconds: number; limit
 async function removeOne({ tracing, artifacts }: Deps, payload: ReplacedPayload): Promise<void> {
   const isDone = await whileUnheld({ pool: tracing, schema: 'tracing' }, payload.key, async (connection) => {
     if (!(await isPayloadUsed(connection, payload))) await artifacts.remove(payload.key)
-    await forgetReplaced(connection, payload)
+    await markReplacedCollected(connection, payload)
     return true
   })
-  if (!isDone) await putOffReplaced(tracing, payload)
+  if (!isDone) await postponeReplaced(tracing, payload)
 }

@@ -14,7 +14,7 @@ const ofModel: Record<string, string> = {
 }
 
 /** Removes the rows of a deleted model that are no tombstones. */
-export async function deleteModelRows(pool: Pool, modelId: string): Promise<void> {
+export async function removeModelRows(pool: Pool, modelId: string): Promise<void> {
   for (const [table, condition] of Object.entries(ofModel)) {
     for (let removed = rowsAtOnce; removed === rowsAtOnce;) {
       const { rowCount } = await pool.query(
