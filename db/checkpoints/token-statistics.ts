@@ -7,7 +7,7 @@ const rowsAtOnce = 10_000
 /** What of an entity's trained tokens is kept. */
 export type TokenStatisticsSetting = 'off' | 'sampled' | 'all'
 
-/** What a trainer tells of a trained job: its file, if it made one, and the push of each trajectory that had a part. */
+/** What a trainer reports of a trained job: its file, if it made one, and the push of each trajectory that had a part. */
 export interface ReportedStatistics {
   file: { checkpointId: string; digest: string; bytes: number } | null
   /** By `group/trajectory`. */
@@ -15,7 +15,7 @@ export interface ReportedStatistics {
 }
 
 /**
- * Writes the pushes into the index rows of the job's trajectories (zero where none is told) and notes the file. Accepted
+ * Writes the pushes into the index rows of the job's trajectories (zero where none is reported) and records the file. Accepted
  * of the attempt that made the job's checkpoint, while that is not deleted; a second report changes nothing.
  *
  * No lock is held while the rows are written, so that the job can end meanwhile; whoever is cut off repeats it.

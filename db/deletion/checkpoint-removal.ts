@@ -43,7 +43,7 @@ export async function listCheckpointsToRemove(pool: Pool): Promise<DeletedCheckp
   return rows
 }
 
-/** Notes that the files and adapters of deleted checkpoints are gone. */
+/** Records that the files and adapters of deleted checkpoints are removed. */
 export async function markCheckpointsRemoved(pool: Pool, ids: string[]): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET files_removed_at = now() WHERE id = ANY ($1)', [ids])
 }

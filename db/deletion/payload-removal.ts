@@ -17,7 +17,7 @@ export async function listOwnPayloads(connection: Connection, modelId: string, o
   return rows.map(({ uri }) => uri)
 }
 
-/** Notes that a payload was removed from the store. */
+/** Records that a payload was removed from the store. */
 export async function markInputRemoved(connection: Connection, uri: string): Promise<void> {
   await connection.query(
     'UPDATE training.jobs SET input_removed_at = now() WHERE input_uri = $1 AND input_removed_at IS NULL',

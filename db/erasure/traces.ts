@@ -79,7 +79,7 @@ export async function eraseSomeRows(pool: Pool, number: number, limit: number): 
   return erased
 }
 
-/** Notes that nothing is left of a project; of its name neither. */
+/** Records that nothing is left of a project, and removes its name. */
 export async function markErased(pool: Pool, number: number): Promise<void> {
   await pool.query("UPDATE tracing.projects SET erased_at = now(), name = '' WHERE number = $1", [number])
 }
@@ -94,7 +94,7 @@ export async function listErasedProjects(pool: Pool, seconds: number): Promise<{
   return rows
 }
 
-/** The last of an erasure. */
+/** The last step of an erasure. */
 export async function deleteErasedProject(pool: Pool, number: number): Promise<void> {
   await pool.query('DELETE FROM tracing.projects WHERE number = $1', [number])
 }

@@ -1,28 +1,34 @@
 import { sqlKey } from '../../artifacts/layout.ts'
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
 import { isBlobNeeded } from '../artifacts/blobs.ts'
 
-/** What lies in the store below one prefix, or is one object; `bytes` in all. */
+/** The objects of the store below one prefix, or one object; `bytes` in all. */
 export interface StoredUnit {
   prefix: string
   bytes: number
 }
 
-/** What lies in the store and no row points at. */
+/** A unit of the store that no row points at. */
 export interface GarbageUnit extends StoredUnit {
   /** the database has never heard of it */
   unseen: boolean
 }
 
-/** Garbage that was noted: in quarantine, or kept. */
-export interface GarbageRow extends GarbageUnit {
-  quarantinedAt: Date
-  keptAt: Date | null
+export const garbageColumns = {
+  prefix: column<string>('prefix', 'text'),
+  bytes: column<number>('bytes', 'bigint'),
+  unseen: column<boolean>('unseen', 'boolean'),
+  quarantinedAt: column<Date>('quarantined_at', 'timestamptz'),
+  keptAt: column<Date | null>('kept_at', 'timestamptz'),
 }
 
-const columns = 'prefix, bytes, unseen, quarantined_at AS "quarantinedAt", kept_at AS "keptAt"'
+/** Garbage that is in quarantine, or kept. */
+export type GarbageRow = RowOf<typeof garbageColumns>
 
-/** Notes what nothing points at; tells what is in quarantine since this moment. */
+const columns = selectColumns(garbageColumns)
+
+/** Puts units into quarantine that no row points at; gives those that were not in it before. */
 export async function quarantineUnits(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `INSERT INTO training.garbage (prefix, bytes, unseen)
@@ -44,19 +50,19 @@ export async function keepUnits(pool: Pool, units: StoredUnit[]): Promise<void> 
 }
 
 /**
- * Forgets what is pointed at again, or gone: all that is not among what nothing points at. What somebody keeps is not
- * forgotten where the store only seems to be empty.
+ * Ends the quarantine of all units but these: rows point at them again, or they are gone. Units that an admin keeps stay
+ * recorded, because the store may only seem to be empty.
  */
 export async function releaseOtherUnits(pool: Pool, found: string[]): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE kept_at IS NULL AND prefix <> ALL ($1)', [found])
 }
 
-/** Forgets what is kept, where rows point at it: it goes when they do. */
+/** Ends the keeping of units that rows point at: from now on they are removed with their rows. */
 export async function releaseReferencedUnits(pool: Pool, prefixes: string[]): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = ANY ($1)', [prefixes])
 }
 
-/** Has the quarantine of what the database has never heard of begin anew. */
+/** Starts the quarantine again of units that the database has never heard of. */
 export async function restartQuarantine(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.garbage SET quarantined_at = now() WHERE unseen AND kept_at IS NULL')
 }
@@ -71,7 +77,7 @@ export async function listKnownUnits(pool: Pool, prefixes: string[]): Promise<{ 
   return rows
 }
 
-/** What has been in quarantine for so long. */
+/** Units that have been in quarantine for so many seconds. */
 export async function listCollectableUnits(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `SELECT prefix, bytes FROM training.garbage
@@ -81,7 +87,7 @@ export async function listCollectableUnits(pool: Pool, afterSeconds: number): Pr
   return rows
 }
 
-/** Whether a unit is in quarantine still, and not kept since it was listed. */
+/** Whether a unit is still in quarantine, and was not kept since it was listed. */
 export async function isQuarantined(connection: Connection, prefix: string): Promise<boolean> {
   const { rowCount } = await connection.query('SELECT FROM training.garbage WHERE prefix = $1 AND kept_at IS NULL', [
     prefix,
@@ -89,12 +95,12 @@ export async function isQuarantined(connection: Connection, prefix: string): Pro
   return rowCount === 1
 }
 
-/** Forgets what is removed. */
+/** Records that a unit is removed. */
 export async function markUnitCollected(pool: Pool, prefix: string): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = $1', [prefix])
 }
 
-/** Forgets what is noted of an entity that is erased, kept or not. */
+/** Deletes the rows of an entity that is erased, of kept units too. */
 export async function eraseGarbageRows(pool: Pool, entity: string): Promise<void> {
   await pool.query(
     `DELETE FROM training.garbage
@@ -103,7 +109,7 @@ export async function eraseGarbageRows(pool: Pool, entity: string): Promise<void
   )
 }
 
-/** All that is noted, what was noted first before the rest. */
+/** All garbage, in the order in which its quarantine began. */
 export async function listGarbage(pool: Pool): Promise<GarbageRow[]> {
   const { rows } = await pool.query<GarbageRow>(
     `SELECT ${columns} FROM training.garbage ORDER BY quarantined_at, prefix`,
@@ -111,7 +117,7 @@ export async function listGarbage(pool: Pool): Promise<GarbageRow[]> {
   return rows
 }
 
-/** Keeps what is in quarantine, or some of it; tells how much that was. */
+/** Keeps units that are in quarantine, all or some; gives their number. */
 export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
   const { rowCount } = await pool.query(
     `UPDATE training.garbage SET kept_at = now() WHERE kept_at IS NULL AND ($1::text[] IS NULL OR prefix = ANY ($1))`,
@@ -121,8 +127,8 @@ export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promi
 }
 
 /**
- * Says of what is noted, or of some of it, that it is garbage: its quarantine begins anew, and it counts as known. Tells how
- * much that was.
+ * Confirms that units, all or some, are garbage: their quarantine starts again, and they count as known. Gives their
+ * number.
  */
 export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
   const { rowCount } = await pool.query(
@@ -134,8 +140,8 @@ export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Pr
 }
 
 /**
- * Files of data sets that no version and no job has needed since a day after they came: uploads that went nowhere. Their
- * rows go, and they are noted as garbage that the database knew.
+ * Quarantines files of data sets that no version and no job needs, so many seconds after they came: uploads that were never
+ * used. Their rows are deleted, and the garbage counts as known.
  */
 export async function quarantineUnneededBlobs(pool: Pool, afterSeconds: number): Promise<void> {
   await pool.query(

@@ -8,7 +8,7 @@ export interface ReplacedPayload {
   id: string
 }
 
-/** Objects that newer payloads have replaced so long ago that nobody reads them any more, and those of calls that are gone. */
+/** Objects that newer payloads replaced so long ago that nobody reads them any more, and objects of calls that are gone. */
 export async function listReplacedPayloads(
   pool: Pool,
   { seconds, limit }: { seconds: number; limit: number },
@@ -34,12 +34,12 @@ export async function isPayloadUsed(
   return rows[0]?.used ?? false
 }
 
-/** The object is gone, or used again. */
+/** Records that the object is removed, or used again. */
 export async function markReplacedCollected(connection: Connection, { project, key }: ReplacedPayload): Promise<void> {
   await connection.query('DELETE FROM tracing.replaced_payloads WHERE project = $1 AND key = $2', [project, key])
 }
 
-/** Somebody writes the object just now: whether its call needs it is known later. */
+/** Looks at the object again later: another process writes it just now, and its call may need it then. */
 export async function postponeReplaced(pool: Pool, { project, key }: ReplacedPayload): Promise<void> {
   await pool.query('UPDATE tracing.replaced_payloads SET replaced_at = now() WHERE project = $1 AND key = $2', [
     project,

@@ -85,7 +85,7 @@ export async function cancelModelJobs(connection: Connection, ids: string[]): Pr
   for (const id of ids) await endJob(connection, id, cancelledEnding)
 }
 
-/** `training_ended` tells what only showed after the start. */
+/** `training_ended` has the warnings that came after the start. */
 async function endTrained(connection: Connection, jobId: string): Promise<void> {
   const warnings = await listUnreportedWarnings(connection, jobId)
   const data = warnings.length > 0 ? { warnings } : {}

@@ -11,7 +11,7 @@ export async function listExpiredOptimizers(pool: Pool): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Notes that the optimizer state of a checkpoint is gone. */
+/** Records that the optimizer state of a checkpoint is removed. */
 export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET optimizer_removed_at = now() WHERE id = $1', [id])
 }
@@ -29,7 +29,7 @@ export async function listExpiredStatistics(pool: Pool): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Notes that the file of a checkpoint's statistics is gone; the pushes stay. */
+/** Records that the file of a checkpoint's statistics is removed. The pushes stay. */
 export async function markStatisticsRemoved(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL, statistics_bytes = NULL WHERE id = $1', [
     id,

@@ -1,7 +1,7 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
-// Whoever waits for a lock on the table of calls keeps everybody else waiting. Next time is early enough.
+// A wait for a lock on the table of calls makes all others wait too. The next run is early enough.
 const limits = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s'"
 
 /** How long calls are kept, and how long ends wait for their start. */

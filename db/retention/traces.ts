@@ -1,22 +1,22 @@
 import type { Pool } from '../pool.ts'
 import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
-/** How long a project keeps its calls, in days; null: for good. */
+/** How long a project keeps its calls, in days; null: without end. */
 export interface KeptProject {
   number: number
   days: number | null
 }
 
-/** All projects with what holds for them; `usual` is what holds where nothing was set. */
-export async function listRetention(pool: Pool, usual: number | null): Promise<KeptProject[]> {
+/** All projects with what holds for them; `defaultDays` holds where nothing was set. */
+export async function listRetention(pool: Pool, defaultDays: number | null): Promise<KeptProject[]> {
   const { rows } = await pool.query<KeptProject>(
     'SELECT number, coalesce(retention_days, $1::int) AS days FROM tracing.projects WHERE closed_at IS NULL ORDER BY number',
-    [usual],
+    [defaultDays],
   )
   return rows
 }
 
-/** What was set for a project; null for nothing, also where there is no such project. */
+/** The days that were set for a project; null where none were set, or where there is no such project. */
 export async function findRetention(pool: Pool, number: number): Promise<number | null> {
   const { rows } = await pool.query<{ days: number | null }>(
     'SELECT retention_days AS days FROM tracing.projects WHERE number = $1',
