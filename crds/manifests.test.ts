@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { makeJobFacts } from '../test/support/job-objects.ts'
 import { buildJobSpec, buildModel, buildTrainingJob, extractJobFacts, type JobSpecFacts } from './manifests.ts'
 
 const id = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
@@ -21,16 +22,13 @@ test('the Model resource of a row', () => {
 })
 
 test('the TrainingJob resource of a row says its settings in camel case, and only those that were given', () => {
-  const job = {
-    id,
-    method: 'RL' as const,
+  const facts = makeJobFacts({
     inputUri: 'artifact:///payloads/team/abc.json',
     inputDigest: 'abc',
     config: { kimi_k2_tau: 0.5, importance_sampling_level: 'token' },
-    namespace: 'ns',
-    crName: 'agent-4a3c1c1f5b11',
-  }
-  expect(buildTrainingJob({ ...job, modelCrName: 'agent-0' })).toEqual({
+  })
+  const job = { ...facts, id, namespace: 'ns', crName: 'agent-4a3c1c1f5b11', modelCrName: 'agent-0' }
+  expect(buildTrainingJob(job)).toEqual({
     apiVersion: 'trainyard.dev/v1alpha1',
     kind: 'TrainingJob',
     metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id } },
@@ -45,8 +43,8 @@ test('the TrainingJob resource of a row says its settings in camel case, and onl
 })
 
 test.each<[string, JobSpecFacts]>([
-  ['RL', { method: 'RL', inputUri: 'artifact:///a', inputDigest: 'abc', config: { kimi_k2_tau: 0.5 } }],
-  ['SFT, its input not fetched yet', { method: 'SFT', inputUri: 'https://a/b', inputDigest: null, config: {} }],
+  ['RL', makeJobFacts({ config: { kimi_k2_tau: 0.5 } })],
+  ['SFT, its input not fetched yet', makeJobFacts({ method: 'SFT', inputUri: 'https://a/b', inputDigest: null })],
 ])('a spec says all that the row of its job says: %s', (_, facts) => {
   expect(extractJobFacts(buildJobSpec({ ...facts, modelCrName: 'agent-0' }))).toEqual(facts)
 })

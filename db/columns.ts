@@ -40,23 +40,36 @@ export function pickColumns<Table extends Columns, Field extends keyof Table & s
   return Object.fromEntries(fields.map((field) => [field, table[field]])) as Pick<Table, Field>
 }
 
-/** The list of a SELECT or RETURNING: each column under the name of its field. `alias` is that of the table. */
-export function selectColumns(columns: Columns, alias: string): string {
+/** The list of a SELECT or RETURNING: each column under the name of its field. `alias` is that of the table, if it has one. */
+export function selectColumns(columns: Columns, alias?: string): string {
+  const table = alias === undefined ? '' : `${alias}.`
   return Object.entries(columns)
-    .map(([field, { name }]) => `${alias}.${name}${field === name ? '' : ` AS "${field}"`}`)
+    .map(([field, { name }]) => `${table}${name}${field === name ? '' : ` AS "${field}"`}`)
     .join(', ')
 }
 
-/** What follows the table in an INSERT of one row: `(names) VALUES (parameters)`, and the values, from `$1` on. */
+/**
+ * For an INSERT of rows that come as a JSON list: the names of the columns, their fields in the record `alias`, and the
+ * definition of that record for json_to_recordset.
+ */
+export function readRecords(columns: Columns, alias: string): { names: string; fields: string; definition: string } {
+  const entries = Object.entries(columns)
+  return {
+    names: entries.map(([, { name }]) => name).join(', '),
+    fields: entries.map(([field]) => `${alias}."${field}"`).join(', '),
+    definition: entries.map(([field, { type }]) => `"${field}" ${type}`).join(', '),
+  }
+}
+
+/** For an INSERT of one row: the names of the columns, their parameters from `$1` on, and the values of these. */
 export function insertRow<Table extends Columns>(
   columns: Table,
   row: RowOf<Table>,
-): { columnsAndValues: string; values: unknown[] } {
+): { names: string; parameters: string; values: unknown[] } {
   const entries = Object.entries(columns)
-  const names = entries.map(([, { name }]) => name)
-  const parameters = entries.map((_, index) => `$${index + 1}`)
   return {
-    columnsAndValues: `(${names.join(', ')}) VALUES (${parameters.join(', ')})`,
+    names: entries.map(([, { name }]) => name).join(', '),
+    parameters: entries.map((_, index) => `$${index + 1}`).join(', '),
     values: entries.map(([field, { type }]) => toParameter(row[field], type)),
   }
 }

@@ -9,14 +9,14 @@ const parts = {
   tracing: { folder: 'tracing/migrations', table: 'tracing_migrations' },
 }
 
-/** Traces may lie in a database of their own. */
+/** Traces may have a database of their own. */
 export type DatabasePart = keyof typeof parts
 
 /** Applies the migrations that this database lacks, one at a time under an advisory lock: safe in every process. */
 export async function migrate(databaseUrl: string, log: Logger, part: DatabasePart = 'main'): Promise<void> {
   const { folder, table } = parts[part]
   const applied = await runner({
-    // Whoever dies while it migrates does not keep the others waiting for its lock.
+    // A process that dies while it migrates does not keep the others waiting for its lock.
     databaseUrl: { connectionString: databaseUrl, options: serverKeepalives },
     dir: path.join(import.meta.dirname, folder),
     direction: 'up',

@@ -7,7 +7,7 @@ export type Connection = Pick<pg.PoolClient, 'query'>
 // int8 arrives as text by default; ours (positions, counts) stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-// A process that stands still in a transaction keeps its locks no longer than this: no work of ours pauses so long.
+// A process that hangs in a transaction keeps its locks no longer than this: no work of ours pauses so long.
 const idleTransactionMs = 60_000
 // A stream's transaction waits while its client takes a portion of it, 16 MiB perhaps over a slow line.
 const idleStreamMs = 10 * 60_000
@@ -30,8 +30,8 @@ export function createPool(connectionString: string, log: Logger, max = 10, more
     keepAlive: true,
   })
   pool.on('error', (error) => log.warn({ error }, 'database connection lost'))
-  // Of a connection that breaks while somebody has it, the pool does not hear: their query fails, and without a listener
-  // the process would end.
+  // The pool gets no error of a connection that breaks while it is in use. The query fails, and without a listener the
+  // process would end.
   pool.on('connect', (client) => client.on('error', (error) => log.debug({ error }, 'database connection broken')))
   return pool
 }

@@ -1,7 +1,7 @@
-import { sweepDeletions } from '../db/deletion/answers.ts'
+import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
 import { sweepKeyedRequests } from '../db/idempotent-requests.ts'
-import { forgetOldHolds } from '../db/store/held-keys.ts'
-import { sweepOutbox } from '../db/webhooks/outbox.ts'
+import { expireHolds } from '../db/store/held-keys.ts'
+import { expireOutbox } from '../db/webhooks/outbox.ts'
 import { repeat } from '../lib/repeat.ts'
 import { removeDeletedCheckpoints } from './deletion/checkpoints.ts'
 import { removeDeletedModels } from './deletion/models.ts'
@@ -32,9 +32,9 @@ type Step = (deps: MaintenanceDeps) => Promise<unknown>
 export const databaseSteps = {
   frequent: {
     applyCheckpointRetention,
-    removeOldDeletionAnswers: ({ pool }) => sweepDeletions(pool),
+    removeOldDeletionAnswers: ({ pool }) => removeOldDeletionAnswers(pool),
     removeOldIdempotencyKeys: ({ pool }) => sweepKeyedRequests(pool),
-    removeOldOutboxRows: ({ pool }) => sweepOutbox(pool),
+    removeOldOutboxRows: ({ pool }) => expireOutbox(pool),
   },
   hourly: { createTracePartitions, removeOldKeyHolds },
 } satisfies Record<string, Record<string, Step>>
@@ -87,8 +87,8 @@ export function startMaintenance(deps: MaintenanceDeps, guard: StoreGuard): () =
 }
 
 async function removeOldKeyHolds({ pool, tracing }: Pick<MaintenanceDeps, 'pool' | 'tracing'>): Promise<void> {
-  await forgetOldHolds({ schema: 'training', pool })
-  await forgetOldHolds({ schema: 'tracing', pool: tracing })
+  await expireHolds({ schema: 'training', pool })
+  await expireHolds({ schema: 'tracing', pool: tracing })
 }
 
 /** A step that fails does not keep the others from running. */

@@ -1,3 +1,4 @@
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { recordAct } from './audit-log.ts'
 import { selectLimits, type SetLimits } from './limits.ts'
@@ -17,20 +18,22 @@ export interface KnownKey extends Pick<SetLimits, RequestLimitName> {
   role: KeyRole
 }
 
-/** A key as people manage it. The key itself is nowhere: only its sha256 is kept. */
-export interface ApiKeyRow {
-  id: string
-  entity: string
-  name: string | null
-  role: KeyRole
+export const keyColumns = {
+  id: column<string>('id', 'uuid'),
+  entity: column<string>('entity', 'text'),
+  name: column<string | null>('name', 'text'),
+  role: column<KeyRole>('role', 'text'),
   /** Null for keys from before prefixes were kept. */
-  prefix: string | null
-  createdAt: Date
-  expiresAt: Date | null
-  revokedAt: Date | null
-  lastUsedAt: Date | null
-  replacedBy: string | null
+  prefix: column<string | null>('prefix', 'text'),
+  createdAt: column<Date>('created_at', 'timestamptz'),
+  expiresAt: column<Date | null>('expires_at', 'timestamptz'),
+  revokedAt: column<Date | null>('revoked_at', 'timestamptz'),
+  lastUsedAt: column<Date | null>('last_used_at', 'timestamptz'),
+  replacedBy: column<string | null>('replaced_by', 'uuid'),
 }
+
+/** A key as people manage it. The key itself is nowhere: only its sha256 is kept. */
+export type ApiKeyRow = RowOf<typeof keyColumns>
 
 export interface NewApiKey {
   id: string
@@ -45,8 +48,7 @@ export interface NewApiKey {
 export type Revocation = 'revoked' | 'missing' | 'last admin'
 export type Rotation = 'rotated' | 'missing' | 'unusable'
 
-const columns = `id, entity, name, role, prefix, created_at AS "createdAt", expires_at AS "expiresAt",
-  revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", replaced_by AS "replacedBy"`
+const columns = selectColumns(keyColumns)
 
 const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())'
 
@@ -60,7 +62,7 @@ export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | un
   return rows[0]
 }
 
-/** Notes a new key, and who (`by`) made it. */
+/** Inserts a new key, and records who (`by`) made it. */
 export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiKeyRow> {
   return withTransaction(pool, async (connection) => {
     const { isNew, ...row } = await insertApiKey(connection, key)
@@ -77,7 +79,7 @@ export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiK
   })
 }
 
-/** Notes a new key. One that is there already, because its request is repeated, gets this digest. */
+/** Inserts a new key. One that exists already, because its request is repeated, gets this digest. */
 export async function insertApiKey(connection: Connection, key: NewApiKey): Promise<ApiKeyRow & { isNew: boolean }> {
   const { rows } = await connection.query<ApiKeyRow & { isNew: boolean }>(
     `INSERT INTO auth.api_keys (id, entity, digest, prefix, role, name, expires_at)
@@ -98,7 +100,7 @@ export async function findApiKey(pool: Pool, entity: string, id: string): Promis
   return rows[0]
 }
 
-/** A page of an entity's keys, oldest first, those behind the key `after`. */
+/** A page of an entity's keys, oldest first, those after the key `after`. */
 export async function listApiKeys(
   pool: Pool,
   entity: string,
@@ -114,7 +116,7 @@ export async function listApiKeys(
   return rows
 }
 
-/** Revokes a key of an entity for good; of one that is revoked already nothing changes. */
+/** Revokes a key of an entity without return. A key that is revoked already stays as it is. */
 export async function revokeApiKey(
   pool: Pool,
   { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
@@ -175,7 +177,7 @@ async function endReplaced(
   )
 }
 
-/** Notes that keys were used, at most once a minute for each. */
+/** Records that keys were used, at most once a minute for each. */
 export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
   await pool.query(
     `UPDATE auth.api_keys SET last_used_at = clock_timestamp()

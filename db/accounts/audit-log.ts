@@ -15,7 +15,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** Who acts with the installation's own commands, instead of with a key. */
+/** The actor of the installation's own commands, which have no key. */
 export const commandActor = 'command'
 
 /** What was done with the rights of an admin. */
@@ -41,7 +41,7 @@ export interface AuditQuery {
   action: AuditAction | undefined
   from: Date | undefined
   to: Date | undefined
-  /** The position of the row that the page begins behind. */
+  /** The page begins after the row of this position. */
   after: number | undefined
   order: 'asc' | 'desc'
   limit: number
@@ -49,7 +49,7 @@ export interface AuditQuery {
 
 /**
  * Writes an act into the log; to be called last in the transaction that does it, and before what another database does. Acts of an entity are committed in the
- * order of their positions, so that whoever reads on behind the newest misses none.
+ * order of their positions, so that a reader who goes on after the newest misses none.
  */
 export async function recordAct(connection: Connection, act: Act): Promise<void> {
   await connection.query("SELECT pg_advisory_xact_lock(hashtext('trainyard audit log'), hashtext($1))", [act.entity])

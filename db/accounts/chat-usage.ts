@@ -48,7 +48,7 @@ export async function addChatUsage(pool: Pool, { process, number, rows }: UsageB
   )
 }
 
-/** Forgets processes that have not written for a day: they are gone. */
-export async function forgetUsageWriters(pool: Pool): Promise<void> {
+/** Deletes the rows of processes that have not written for a day: they have ended. */
+export async function expireUsageWriters(pool: Pool): Promise<void> {
   await pool.query("DELETE FROM training.usage_writers WHERE written_at < now() - interval '1 day'")
 }

@@ -2,12 +2,12 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { commandActor, recordAct } from './audit-log.ts'
 import type { TokenStatisticsSetting } from '../checkpoints/token-statistics.ts'
 
-/** What an entity may use; Infinity is no limit. */
+/** The limits of an entity; Infinity means without limit. */
 export interface EntityLimits {
   requestsPerMinute: number
   /** Chats under way, streamed or not, in one process of the gateway. */
   concurrentStreams: number
-  /** Who follows or waits for events of jobs, in one process. */
+  /** Requests that follow events of jobs or wait for them, in one process. */
   eventStreams: number
   /** Unfinished training jobs. */
   queuedJobs: number

@@ -9,7 +9,7 @@ export interface UsageQuery {
   project?: string | undefined
   modelId?: string | undefined
   keyId?: string | undefined
-  /** The group behind which the page begins. */
+  /** The page begins after this group. */
   after?: string[] | undefined
   limit: number
 }

@@ -16,7 +16,7 @@ export const isBlobNeeded = `(
     SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
     WHERE m.deleted_at IS NULL AND j.input_uri = ${sqlUri(sqlKey('blob', { entity: 'b.entity', digest: 'b.digest' }))}))`
 
-/** Notes that a file of an entity lies in the store. */
+/** Records that a file of an entity is in the store. */
 export async function insertBlob(pool: Pool, entity: string, { digest, size }: Blob): Promise<void> {
   await pool.query(
     `INSERT INTO training.blobs (entity, digest, size) VALUES ($1, $2, $3)
@@ -44,7 +44,7 @@ export async function findBlobSize(pool: Pool, entity: string, digest: string): 
 }
 
 /** Those of the digests that are there, with their sizes. They are not removed before the transaction has ended. */
-export async function holdBlobs(connection: Connection, entity: string, digests: string[]): Promise<Blob[]> {
+export async function lockBlobs(connection: Connection, entity: string, digests: string[]): Promise<Blob[]> {
   const { rows } = await connection.query<Blob>(
     'SELECT digest, size FROM training.blobs WHERE entity = $1 AND digest = ANY ($2) ORDER BY digest FOR SHARE',
     [entity, digests],

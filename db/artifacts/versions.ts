@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { holdBlobs, type Blob } from './blobs.ts'
+import { lockBlobs, type Blob } from './blobs.ts'
 
 export interface ArtifactName {
   entity: string
@@ -32,7 +32,7 @@ const named = 'a.entity = $1 AND a.project = $2 AND a.name = $3'
 const listName = ({ entity, project, name }: ArtifactName) => [entity, project, name]
 
 /**
- * Adds a version, whose files lie in the store already; the newest one is answered when it is equal. The lock on the
+ * Adds a version, whose files are in the store already; the newest one is answered when it is equal. The lock on the
  * name's row orders those who add at the same time: each gets a version of its own. Answers the files that are missing
  * when some are.
  */
@@ -50,7 +50,7 @@ export async function addArtifactVersion(
 }
 
 async function findMissing(connection: Connection, { entity, files }: NewArtifactVersion): Promise<ArtifactFile[]> {
-  const there = await holdBlobs(connection, entity, [...new Set(files.map(({ digest }) => digest))])
+  const there = await lockBlobs(connection, entity, [...new Set(files.map(({ digest }) => digest))])
   const sizes = new Map(there.map(({ digest, size }) => [digest, size]))
   return files.filter(({ digest, size }) => sizes.get(digest) !== size)
 }
@@ -102,7 +102,7 @@ export async function findArtifactVersion(
   return rows[0]
 }
 
-/** A page of a data set's versions, those behind `after` (a version) in the order that is asked for. */
+/** A page of a data set's versions, those after `after` (a version) in the order that is asked for. */
 export async function listArtifactVersions(
   pool: Pool,
   name: ArtifactName,

@@ -1,15 +1,18 @@
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
 
-/** A base model that the operator serves and trains. */
-export interface BaseModelRow {
+export const baseModelColumns = {
   /** Its canonical name. */
-  name: string
-  names: string[]
-  crName: string
-  updatedAt: Date
+  name: column<string>('name', 'text'),
+  names: column<string[]>('names', 'text[]'),
+  crName: column<string>('cr_name', 'text'),
+  updatedAt: column<Date>('updated_at', 'timestamptz'),
 }
 
-const columns = 'name, names, cr_name AS "crName", updated_at AS "updatedAt"'
+/** A base model that the operator serves and trains. */
+export type BaseModelRow = RowOf<typeof baseModelColumns>
+
+const columns = selectColumns(baseModelColumns)
 
 /** The base model that goes by this name, canonical or not, or undefined. */
 export async function findBaseModel(pool: Pool, name: string): Promise<BaseModelRow | undefined> {

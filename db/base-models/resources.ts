@@ -36,7 +36,7 @@ export async function findRegisteredName(pool: Pool, namespace: string, crName: 
   return rows[0]?.name
 }
 
-/** Forgets a base model whose resource is gone; its models' rows stay. True when it was known. */
+/** Removes a base model whose resource is gone. Its models' rows stay. True when it was registered. */
 export async function unregisterBaseModel(pool: Pool, namespace: string, crName: string): Promise<boolean> {
   const { rowCount } = await pool.query('DELETE FROM training.base_models WHERE namespace = $1 AND cr_name = $2', [
     namespace,

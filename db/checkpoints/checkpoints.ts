@@ -15,7 +15,7 @@ export async function findCheckpointStep(pool: Pool, modelId: string, id: string
   return rows[0]?.step
 }
 
-/** A page of a model's checkpoints by step, those behind `after` (a step) in the order that is asked for. */
+/** A page of a model's checkpoints by step, those after `after` (a step) in the order that is asked for. */
 export async function listCheckpoints(
   pool: Pool,
   modelId: string,
@@ -34,7 +34,7 @@ export async function listCheckpoints(
 /** How a checkpoint of a model is asked for: by its number, by an alias, or as the newest. */
 export type StepReference = { step: number } | { alias: string } | 'latest'
 
-/** One checkpoint, and where it lies. */
+/** One checkpoint, and where its files are. */
 export interface StoredCheckpoint extends CheckpointRow {
   uri: string
   /** sha256 of its manifest.json */
@@ -67,7 +67,7 @@ export async function findCheckpoint(
   return rows[0]
 }
 
-/** Notes how many bytes a checkpoint takes in the store. */
+/** Records how many bytes a checkpoint takes in the store. */
 export async function recordCheckpointBytes(pool: Pool, id: string, bytes: number): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET bytes = $2 WHERE id = $1', [id, bytes])
 }

@@ -4,13 +4,10 @@ import type { Attempt, ReportOutcome } from '../jobs/attempts.ts'
 // One statement must end well within its time limit.
 const rowsAtOnce = 10_000
 
-/** How many of a model's newest steps keep the files of their statistics. */
-const keptSteps = 10
-
 /** What of an entity's trained tokens is kept. */
 export type TokenStatisticsSetting = 'off' | 'sampled' | 'all'
 
-/** What a trainer tells of a trained job: its file, if it made one, and the push of each trajectory that had a part. */
+/** What a trainer reports of a trained job: its file, if it made one, and the push of each trajectory that had a part. */
 export interface ReportedStatistics {
   file: { checkpointId: string; digest: string; bytes: number } | null
   /** By `group/trajectory`. */
@@ -18,7 +15,7 @@ export interface ReportedStatistics {
 }
 
 /**
- * Writes the pushes into the index rows of the job's trajectories (zero where none is told) and notes the file. Accepted
+ * Writes the pushes into the index rows of the job's trajectories (zero where none is reported) and records the file. Accepted
  * of the attempt that made the job's checkpoint, while that is not deleted; a second report changes nothing.
  *
  * No lock is held while the rows are written, so that the job can end meanwhile; whoever is cut off repeats it.
@@ -62,21 +59,4 @@ async function writePushes(pool: Pool, jobId: string, pushes: Record<string, num
     )
     written = rowCount ?? 0
   }
-}
-
-/** Checkpoints whose statistics are not among those of their model's newest steps. */
-export async function listOldStatistics(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT c.id FROM training.checkpoints c JOIN training.models m ON m.id = c.model_id
-     WHERE c.statistics_digest IS NOT NULL AND c.deleted_at IS NULL AND c.step <= m.last_step - ${keptSteps}
-     LIMIT 500`,
-  )
-  return rows.map(({ id }) => id)
-}
-
-/** Notes that the file of a checkpoint's statistics is gone; the pushes stay. */
-export async function markStatisticsRemoved(pool: Pool, id: string): Promise<void> {
-  await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL, statistics_bytes = NULL WHERE id = $1', [
-    id,
-  ])
 }

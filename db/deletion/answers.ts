@@ -3,7 +3,7 @@ import type { Connection, Pool } from '../pool.ts'
 // As long as clients are expected to ask again for an answer that they lost.
 const rememberedMinutes = 10
 
-/** Writes down what a client is told of a deletion; `target` says what was deleted. */
+/** Records what a client is answered to a deletion; `target` says what was deleted. */
 export async function recordDeletion(
   connection: Connection,
   entity: string,
@@ -17,7 +17,7 @@ export async function recordDeletion(
   ])
 }
 
-/** What was told of the newest deletion of the target within ten minutes; undefined when there was none. */
+/** The answer to the newest deletion of the target within ten minutes; undefined when there was none. */
 export async function findDeletionAnswer<T>(pool: Pool, entity: string, target: string): Promise<T | undefined> {
   const { rows } = await pool.query<{ answer: T }>(
     `SELECT answer FROM training.deletions
@@ -28,8 +28,8 @@ export async function findDeletionAnswer<T>(pool: Pool, entity: string, target: 
   return rows[0]?.answer
 }
 
-/** Forgets what nobody can ask for any more. */
-export async function sweepDeletions(pool: Pool): Promise<void> {
+/** Deletes answers that nobody can ask for any more. */
+export async function removeOldDeletionAnswers(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM training.deletions WHERE created_at < now() - make_interval(mins => ${rememberedMinutes})`,
   )

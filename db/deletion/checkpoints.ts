@@ -14,21 +14,21 @@ export type StepsDeletion = { deleted: number[] } | { aliased: AliasedStep[] }
  * Deletes a model's checkpoints of the given steps; of those without one nothing is said. Nothing is deleted when an
  * alias names one of them. Numbers are not given again, and the operator removes the files.
  *
- * `alsoNote` writes down what the client is told, in the same transaction.
+ * `alsoRecord` writes down what the client is answered, in the same transaction.
  */
 export async function deleteCheckpoints(
   pool: Pool,
   modelId: string,
   steps: number[],
-  alsoNote: (connection: Connection, deleted: number[]) => Promise<void>,
+  alsoRecord: (connection: Connection, deleted: number[]) => Promise<void>,
 ): Promise<StepsDeletion> {
   return withTransaction(pool, async (connection) => {
     const found = await lockCheckpoints(connection, modelId, steps)
-    // Whoever sets an alias holds the checkpoint: what is there now is all.
+    // A request that sets an alias locks the checkpoint: no alias can come from now on.
     const aliased = await listAliased(connection, modelId, found)
     if (aliased.length > 0) return { aliased }
     await markDeleted(connection, modelId, found)
-    await alsoNote(connection, found)
+    await alsoRecord(connection, found)
     return { deleted: found }
   })
 }
@@ -85,6 +85,6 @@ async function markDeleted(connection: Connection, modelId: string, steps: numbe
      WHERE model_id = $1 AND step = ANY ($2) AND deleted_at IS NULL`,
     [modelId, steps],
   )
-  // Its resource tells how many there are, and which is the newest.
+  // The status of its resource has their number and the newest step.
   await connection.query("SELECT pg_notify('training_models', $1::text)", [modelId])
 }

@@ -13,12 +13,12 @@ export interface DeletedModel {
  * it is served, listed or claimed, and its name is free. A job in Publishing is cancelled too: the step that it made is
  * gone with the model. Gives how many checkpoints there were; undefined when there is no such model (any more).
  *
- * `alsoNote` writes down what the client is told, in the same transaction.
+ * `alsoRecord` writes down what the client is answered, in the same transaction.
  */
 export async function deleteModel(
   pool: Pool,
   model: DeletedModel,
-  alsoNote?: (connection: Connection, deletedCheckpoints: number) => Promise<void>,
+  alsoRecord?: (connection: Connection, deletedCheckpoints: number) => Promise<void>,
 ): Promise<number | undefined> {
   return withTransaction(pool, async (connection) => {
     // Reports of trainers lock a job before its model, and so do we.
@@ -37,7 +37,7 @@ export async function deleteModel(
       'UPDATE training.checkpoints SET deleted_at = clock_timestamp() WHERE model_id = $1 AND deleted_at IS NULL',
       [model.id],
     )
-    await alsoNote?.(connection, deleted.rowCount ?? 0)
+    await alsoRecord?.(connection, deleted.rowCount ?? 0)
     return deleted.rowCount ?? 0
   })
 }

@@ -77,7 +77,7 @@ export async function listRunningErasures(pool: Pool): Promise<RunningErasure[]>
   return rows
 }
 
-/** Writes how much lay in the store, before any of it is removed; once. */
+/** Records once how much was in the store before any of it was removed. */
 export async function recordMeasured(
   pool: Pool,
   id: string,
@@ -91,14 +91,14 @@ export async function recordMeasured(
 
 /** Removes the rows of all kinds, in portions, each together with its count in the report. */
 export async function eraseRows(pool: Pool, erasure: RunningErasure): Promise<void> {
-  await forgetOrigins(pool, erasure)
+  await eraseOrigins(pool, erasure)
   for (const each of kinds) {
     for (let removed = rowsAtOnce; removed === rowsAtOnce;) removed = await eraseSome(pool, erasure, each)
   }
 }
 
 /** Forks outlive what they were started from. */
-async function forgetOrigins(pool: Pool, { entity, project, requestedAt }: RunningErasure): Promise<void> {
+async function eraseOrigins(pool: Pool, { entity, project, requestedAt }: RunningErasure): Promise<void> {
   await pool.query(
     `UPDATE training.checkpoints SET forked_from = NULL WHERE forked_from IN
        (SELECT id FROM training.checkpoints WHERE model_id IN (${models}))`,
@@ -134,7 +134,7 @@ export async function listUnneededBlobs(pool: Pool, entity: string, before: Date
 }
 
 /**
- * Removes a file, forgets it, and counts it in the report; unless it is needed by now, or somebody makes a version with it
+ * Removes a file and its row, and counts it in the report; unless it is needed by now, or somebody makes a version with it
  * just now. When the file cannot be removed its row stays.
  */
 export async function eraseBlob(
@@ -147,7 +147,7 @@ export async function eraseBlob(
       entity,
       digest,
     ])
-    // Whoever had it locked until now is seen by this statement.
+    // This statement sees the change of a transaction that had it locked until now.
     const { rowCount } = await connection.query(
       `WITH free AS (
          SELECT b.entity, b.digest FROM training.blobs b
@@ -181,7 +181,7 @@ export async function countErased(
   })
 }
 
-/** Ends an erasure. Of an entity all keys of then go, but the one that asked: it can read the report for a day. */
+/** Ends an erasure. An entity loses all keys of that time but the one that asked, which can read the report for a day. */
 export async function finishErasure(
   pool: Pool,
   { id, entity, project, keyId, requestedAt }: RunningErasure,
@@ -210,7 +210,7 @@ export async function finishErasure(
 }
 
 /** Removes the last keys of entities whose erasure is over for a day. */
-export async function removeLastKeys(pool: Pool): Promise<void> {
+export async function eraseLastKeys(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM auth.api_keys k USING training.erasures e
      WHERE e.key_id = k.id AND e.project IS NULL AND e.finished_at < now() - interval '1 day'

@@ -1,3 +1,4 @@
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { recordAct } from '../accounts/audit-log.ts'
 import { cancelModelJobs } from '../jobs/endings.ts'
@@ -12,14 +13,18 @@ export interface ErasureScope {
   project: string | null
 }
 
-export interface ErasureRow extends ErasureScope {
-  id: string
-  requestedAt: Date
-  finishedAt: Date | null
-  report: ErasureReport
+export const erasureColumns = {
+  id: column<string>('id', 'uuid'),
+  entity: column<string>('entity', 'text'),
+  project: column<string | null>('project', 'text'),
+  requestedAt: column<Date>('requested_at', 'timestamptz'),
+  finishedAt: column<Date | null>('finished_at', 'timestamptz'),
+  report: column<ErasureReport>('report', 'jsonb'),
 }
 
-const columns = 'id, entity, project, requested_at AS "requestedAt", finished_at AS "finishedAt", report'
+export type ErasureRow = RowOf<typeof erasureColumns>
+
+const columns = selectColumns(erasureColumns)
 
 /** The models of a scope: `$1` entity, `$2` project or null. */
 const inScope = `entity = $1 AND ($2::text IS NULL OR project = $2)`
@@ -125,7 +130,7 @@ export async function findErasurePosition(pool: Pool, entity: string, id: string
   return rows[0]?.position
 }
 
-/** A page of an entity's erasures in the order in which they were asked for, those behind `after` (a position). */
+/** A page of an entity's erasures in the order in which they were asked for, those after `after` (a position). */
 export async function listErasures(
   pool: Pool,
   entity: string,

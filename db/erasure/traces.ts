@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
 // All that has rows of projects, but calls and projects themselves.
 const tables = [
@@ -59,6 +60,11 @@ export async function countClosedProjects(pool: Pool, entity: string): Promise<n
   return rows[0]!.count
 }
 
+/** All calls of a project. */
+export function eraseProjectCalls(pool: Pool, { number, limit }: { number: number; limit: number }): Promise<number> {
+  return removeSomeCalls(pool, { which: 'c.project = $2', values: [number], limit })
+}
+
 /** Deletes some rows of a project beside its calls; answers how many. To be repeated until there are none. */
 export async function eraseSomeRows(pool: Pool, number: number, limit: number): Promise<number> {
   let erased = 0
@@ -73,7 +79,7 @@ export async function eraseSomeRows(pool: Pool, number: number, limit: number): 
   return erased
 }
 
-/** Notes that nothing is left of a project; of its name neither. */
+/** Records that nothing is left of a project, and removes its name. */
 export async function markErased(pool: Pool, number: number): Promise<void> {
   await pool.query("UPDATE tracing.projects SET erased_at = now(), name = '' WHERE number = $1", [number])
 }
@@ -88,7 +94,7 @@ export async function listErasedProjects(pool: Pool, seconds: number): Promise<{
   return rows
 }
 
-/** The last of an erasure. */
-export async function forgetProject(pool: Pool, number: number): Promise<void> {
+/** The last step of an erasure. */
+export async function deleteErasedProject(pool: Pool, number: number): Promise<void> {
   await pool.query('DELETE FROM tracing.projects WHERE number = $1', [number])
 }

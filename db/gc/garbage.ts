@@ -1,29 +1,35 @@
-import { sqlKey, uriPrefixOf } from '../../artifacts/layout.ts'
+import { sqlKey } from '../../artifacts/layout.ts'
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
 import { isBlobNeeded } from '../artifacts/blobs.ts'
 
-/** What lies in the store below one prefix, or is one object; `bytes` in all. */
+/** The objects of the store below one prefix, or one object; `bytes` in all. */
 export interface StoredUnit {
   prefix: string
   bytes: number
 }
 
-/** What lies in the store and no row points at. */
+/** A unit of the store that no row points at. */
 export interface GarbageUnit extends StoredUnit {
   /** the database has never heard of it */
   unseen: boolean
 }
 
-/** Garbage that was noted: in quarantine, or kept. */
-export interface NotedGarbage extends GarbageUnit {
-  quarantinedAt: Date
-  keptAt: Date | null
+export const garbageColumns = {
+  prefix: column<string>('prefix', 'text'),
+  bytes: column<number>('bytes', 'bigint'),
+  unseen: column<boolean>('unseen', 'boolean'),
+  quarantinedAt: column<Date>('quarantined_at', 'timestamptz'),
+  keptAt: column<Date | null>('kept_at', 'timestamptz'),
 }
 
-const columns = 'prefix, bytes, unseen, quarantined_at AS "quarantinedAt", kept_at AS "keptAt"'
+/** Garbage that is in quarantine, or kept. */
+export type GarbageRow = RowOf<typeof garbageColumns>
 
-/** Notes what nothing points at; tells what is in quarantine since this moment. */
-export async function recordGarbage(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
+const columns = selectColumns(garbageColumns)
+
+/** Puts units into quarantine that no row points at; gives those that were not in it before. */
+export async function quarantineUnits(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `INSERT INTO training.garbage (prefix, bytes, unseen)
      SELECT prefix, bytes, unseen FROM jsonb_to_recordset($1) AS found (prefix text, bytes bigint, unseen boolean)
@@ -44,25 +50,25 @@ export async function keepUnits(pool: Pool, units: StoredUnit[]): Promise<void> 
 }
 
 /**
- * Forgets what is pointed at again, or gone: all that is not among what nothing points at. What somebody keeps is not
- * forgotten where the store only seems to be empty.
+ * Ends the quarantine of all units but these: rows point at them again, or they are gone. Units that an admin keeps stay
+ * recorded, because the store may only seem to be empty.
  */
-export async function forgetOtherGarbage(pool: Pool, found: string[]): Promise<void> {
+export async function releaseOtherUnits(pool: Pool, found: string[]): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE kept_at IS NULL AND prefix <> ALL ($1)', [found])
 }
 
-/** Forgets what is kept, where rows point at it: it goes when they do. */
-export async function forgetKept(pool: Pool, prefixes: string[]): Promise<void> {
+/** Ends the keeping of units that rows point at: from now on they are removed with their rows. */
+export async function releaseReferencedUnits(pool: Pool, prefixes: string[]): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = ANY ($1)', [prefixes])
 }
 
-/** Has the quarantine of what the database has never heard of begin anew. */
+/** Starts the quarantine again of units that the database has never heard of. */
 export async function restartQuarantine(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.garbage SET quarantined_at = now() WHERE unseen AND kept_at IS NULL')
 }
 
 /** Those of the prefixes that are kept, and those of which it is known that they are garbage. */
-export async function listJudged(pool: Pool, prefixes: string[]): Promise<{ prefix: string; kept: boolean }[]> {
+export async function listKnownUnits(pool: Pool, prefixes: string[]): Promise<{ prefix: string; kept: boolean }[]> {
   const { rows } = await pool.query<{ prefix: string; kept: boolean }>(
     `SELECT prefix, kept_at IS NOT NULL AS kept FROM training.garbage
      WHERE prefix = ANY ($1) AND (kept_at IS NOT NULL OR NOT unseen)`,
@@ -71,8 +77,8 @@ export async function listJudged(pool: Pool, prefixes: string[]): Promise<{ pref
   return rows
 }
 
-/** What has been in quarantine for so long. */
-export async function listOldGarbage(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
+/** Units that have been in quarantine for so many seconds. */
+export async function listCollectableUnits(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `SELECT prefix, bytes FROM training.garbage
      WHERE kept_at IS NULL AND quarantined_at < now() - make_interval(secs => $1) ORDER BY quarantined_at`,
@@ -81,7 +87,7 @@ export async function listOldGarbage(pool: Pool, afterSeconds: number): Promise<
   return rows
 }
 
-/** Whether a unit is in quarantine still, and not kept since it was listed. */
+/** Whether a unit is still in quarantine, and was not kept since it was listed. */
 export async function isQuarantined(connection: Connection, prefix: string): Promise<boolean> {
   const { rowCount } = await connection.query('SELECT FROM training.garbage WHERE prefix = $1 AND kept_at IS NULL', [
     prefix,
@@ -89,13 +95,13 @@ export async function isQuarantined(connection: Connection, prefix: string): Pro
   return rowCount === 1
 }
 
-/** Forgets what is removed. */
-export async function forgetGarbage(pool: Pool, prefix: string): Promise<void> {
+/** Records that a unit is removed. */
+export async function markUnitCollected(pool: Pool, prefix: string): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = $1', [prefix])
 }
 
-/** Forgets what is noted of an entity that is erased, kept or not. */
-export async function forgetGarbageOf(pool: Pool, entity: string): Promise<void> {
+/** Deletes the rows of an entity that is erased, of kept units too. */
+export async function eraseGarbageRows(pool: Pool, entity: string): Promise<void> {
   await pool.query(
     `DELETE FROM training.garbage
      WHERE split_part(prefix, '/', 1) IN ('payloads', 'artifacts', 'uploads', 'traces') AND split_part(prefix, '/', 2) = $1`,
@@ -103,15 +109,15 @@ export async function forgetGarbageOf(pool: Pool, entity: string): Promise<void>
   )
 }
 
-/** All that is noted, what was noted first before the rest. */
-export async function listNotedGarbage(pool: Pool): Promise<NotedGarbage[]> {
-  const { rows } = await pool.query<NotedGarbage>(
+/** All garbage, in the order in which its quarantine began. */
+export async function listGarbage(pool: Pool): Promise<GarbageRow[]> {
+  const { rows } = await pool.query<GarbageRow>(
     `SELECT ${columns} FROM training.garbage ORDER BY quarantined_at, prefix`,
   )
   return rows
 }
 
-/** Keeps what is in quarantine, or some of it; tells how much that was. */
+/** Keeps units that are in quarantine, all or some; gives their number. */
 export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
   const { rowCount } = await pool.query(
     `UPDATE training.garbage SET kept_at = now() WHERE kept_at IS NULL AND ($1::text[] IS NULL OR prefix = ANY ($1))`,
@@ -121,8 +127,8 @@ export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promi
 }
 
 /**
- * Says of what is noted, or of some of it, that it is garbage: its quarantine begins anew, and it counts as known. Tells how
- * much that was.
+ * Confirms that units, all or some, are garbage: their quarantine starts again, and they count as known. Gives their
+ * number.
  */
 export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
   const { rowCount } = await pool.query(
@@ -134,10 +140,10 @@ export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Pr
 }
 
 /**
- * Files of data sets that no version and no job has needed since a day after they came: uploads that went nowhere. Their
- * rows go, and they are noted as garbage that the database knew.
+ * Quarantines files of data sets that no version and no job needs, so many seconds after they came: uploads that were never
+ * used. Their rows are deleted, and the garbage counts as known.
  */
-export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<void> {
+export async function quarantineUnneededBlobs(pool: Pool, afterSeconds: number): Promise<void> {
   await pool.query(
     `WITH gone AS (
        DELETE FROM training.blobs WHERE (entity, digest) IN (
@@ -149,36 +155,4 @@ export async function forgetOldBlobs(pool: Pool, afterSeconds: number): Promise<
      ON CONFLICT (prefix) DO NOTHING`,
     [afterSeconds],
   )
-}
-
-/** Addresses of payloads whose jobs have all been over for as long as their entity keeps payloads; or that one of them. */
-export async function listOldPayloads(connection: Connection, only?: string): Promise<string[]> {
-  const { rows } = await connection.query<{ uri: string }>(
-    `SELECT DISTINCT j.input_uri AS uri
-     FROM training.jobs j JOIN auth.entities e ON e.entity = j.entity
-     WHERE e.payload_days IS NOT NULL AND j.input_removed_at IS NULL AND starts_with(j.input_uri, '${uriPrefixOf('payload')}')
-       AND ($1::text IS NULL OR j.input_uri = $1) AND j.finished_at < now() - make_interval(days => e.payload_days)
-       AND NOT EXISTS (SELECT FROM training.jobs o WHERE o.input_uri = j.input_uri
-                       AND (o.finished_at IS NULL OR o.finished_at >= now() - make_interval(days => e.payload_days)))
-       AND NOT EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = j.input_uri)
-     LIMIT 1000`,
-    [only ?? null],
-  )
-  return rows.map(({ uri }) => uri)
-}
-
-/** Checkpoints that are no longer their model's newest and may have optimizer state. */
-export async function listOldOptimizers(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT c.id FROM training.checkpoints c
-     WHERE c.deleted_at IS NULL AND c.optimizer_removed_at IS NULL AND EXISTS (
-       SELECT FROM training.checkpoints n WHERE n.model_id = c.model_id AND n.step > c.step AND n.deleted_at IS NULL)
-     LIMIT 500`,
-  )
-  return rows.map(({ id }) => id)
-}
-
-/** Notes that the optimizer state of a checkpoint is gone. */
-export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void> {
-  await pool.query('UPDATE training.checkpoints SET optimizer_removed_at = now() WHERE id = $1', [id])
 }

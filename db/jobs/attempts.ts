@@ -23,7 +23,7 @@ export interface Attempt {
  */
 export type ReportOutcome = 'recorded' | 'fenced'
 
-/** Why a job failed, as it stands in the row and in the resource's status. `message` is a sentence a user can act on. */
+/** Why a job failed, as the row and the resource's status have it. `message` is a sentence that a user can act on. */
 export interface JobFailure {
   category: 'User' | 'Capacity' | 'Internal'
   reason: string

@@ -10,7 +10,7 @@ export async function listBusyPods(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map((row) => row.uid))
 }
 
-/** Notes which trainer pods of a base model (by its resource) get no more jobs; the others of it do. */
+/** Records which trainer pods of a base model (by its resource) get no more jobs. Its other pods do get jobs. */
 export async function markDraining(
   pool: Pool,
   baseModel: { namespace: string; name: string },

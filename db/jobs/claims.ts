@@ -19,7 +19,7 @@ export interface Claimant {
   podUid: string
   processId: string
   gpus: number
-  /** the jobs that it works on; a trainer that does not tell works on one at a time, and asks when it has none */
+  /** The jobs that it works on. A trainer without this list works on one job at a time, and asks when it has none. */
   holding?: string[] | undefined
 }
 
@@ -60,8 +60,8 @@ class ReferenceMissing extends Error {
  * Gives the oldest job that may run now to a trainer: Queued, of the trainer's base model, no other job of its model
  * active and none before it unfinished. Undefined when there is none, and for a trainer that is to be replaced.
  *
- * A job that goes alone waits for a trainer that works on nothing, and those behind it wait with it: trainers that work
- * on others would never be free for it. Who works on it gets no other.
+ * A job that goes alone waits for an idle trainer, and the jobs after it wait with it: a trainer that works on others would
+ * never be free for it. A trainer that works on such a job gets no other.
  *
  * What earlier processes of the same pod held is released first. A process that asks again before it has reported
  * anything about a job, and does not say that it holds it, lost the answer, and gets the same job in the same attempt.

@@ -5,7 +5,7 @@ import { chargeAttempt } from '../accounts/training-usage.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import type { JobFailure } from './attempts.ts'
 import { unfinished } from './states.ts'
-import { listUntoldWarnings } from './warnings.ts'
+import { listUnreportedWarnings } from './warnings.ts'
 
 interface Ending {
   state: TerminalState
@@ -85,9 +85,9 @@ export async function cancelModelJobs(connection: Connection, ids: string[]): Pr
   for (const id of ids) await endJob(connection, id, cancelledEnding)
 }
 
-/** `training_ended` tells what only showed after the start. */
+/** `training_ended` has the warnings that came after the start. */
 async function endTrained(connection: Connection, jobId: string): Promise<void> {
-  const warnings = await listUntoldWarnings(connection, jobId)
+  const warnings = await listUnreportedWarnings(connection, jobId)
   const data = warnings.length > 0 ? { warnings } : {}
   await endJob(connection, jobId, { state: 'Succeeded', type: 'training_ended', data })
 }

@@ -9,7 +9,7 @@ export interface EventRow {
   createdAt: Date
 }
 
-/** Where an event stands in its job; undefined when the job has no such event. */
+/** The position of an event in its job; undefined when the job has no such event. */
 export async function findEventPlace(
   pool: Pool,
   jobId: string,
@@ -22,7 +22,7 @@ export async function findEventPlace(
   return rows[0]
 }
 
-/** A page of a job's events in order, those behind `after` (a seq; -1 for all). */
+/** A page of a job's events in order, those after `after` (a seq; -1 for all). */
 export async function listEvents(
   pool: Pool,
   jobId: string,

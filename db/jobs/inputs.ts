@@ -9,7 +9,7 @@ export interface OpenInput {
   digest: string | null
 }
 
-/** Undefined for a job that is not Pending (any more), or whose input lies in the store already. */
+/** Undefined for a job that is not Pending (any more), or whose input is in the store already. */
 export async function findOpenInput(pool: Pool, jobId: string): Promise<OpenInput | undefined> {
   const { rows } = await pool.query<OpenInput>(
     `SELECT j.id, m.entity, j.input_uri AS address, j.input_digest AS digest
@@ -33,7 +33,7 @@ export async function recordInputFault(pool: Pool, jobId: string, fault: string)
   await pool.query('UPDATE training.jobs SET input_fault = $2 WHERE id = $1', [jobId, fault])
 }
 
-/** The input lies in the store: what a trainer will read. */
+/** Records that the input is in the store: a trainer will read it from there. */
 export async function settleInput(pool: Pool, jobId: string, input: { uri: string; digest: string }): Promise<void> {
   await pool.query(
     `UPDATE training.jobs SET input_uri = $2, input_digest = $3, input_fault = NULL

@@ -18,13 +18,13 @@ export interface LogLine {
   text: string
 }
 
-/** Where a line stands in its job's log. */
+/** The position of a line in its job's log. */
 export type LinePlace = Pick<LogLine, 'attempt' | 'seq'>
 
 /** What is kept of one attempt. */
 const maxLines = 1_000
 const maxBytes = 256 * 1024
-/** The highest number that a trainer may give a line: what is said about its attempt comes behind. */
+/** The highest number that a trainer may give a line. Our lines about its attempt have higher numbers. */
 export const maxSeq = 1_999_999_999
 const leftOutSeq = 2_000_000_000
 const lostSeq = 2_000_000_001
@@ -82,7 +82,7 @@ export async function logGivenBack(
 }
 
 /**
- * Lines of a job's log, behind `after` in the order that is asked for (ascending): of one attempt, or of all of them. A
+ * Lines of a job's log after `after`, in ascending order unless another is asked for: of one attempt, or of all of them. A
  * page is followed by another as long as it holds `limit` lines.
  */
 export async function listJobLog(
@@ -126,7 +126,7 @@ async function lockLog(connection: Connection, attempt: Attempt): Promise<KeptLo
   return rows[0]
 }
 
-/** Nothing comes behind a line that does not fit: a log has no holes. */
+/** No line follows one that does not fit: a log has no holes. */
 function takeFitting(lines: ReportedLine[], kept: KeptLog): ReportedLine[] {
   let { lines: count, bytes } = kept
   const end = lines.findIndex((line) => ++count > maxLines || (bytes += countBytes([line])) > maxBytes)

@@ -2,7 +2,7 @@ import { withTransaction, type Pool } from '../pool.ts'
 import { lockAttempt } from './lock-attempt.ts'
 import { leaseSeconds, type Attempt, type ReportOutcome } from './attempts.ts'
 
-/** What a trainer saved of a running job: it lies at `progress/<job>/<id>`, whole, and has this manifest's sha256. */
+/** What a trainer saved of a running job. It is complete at `progress/<job>/<id>`; `digest` is the sha256 of its manifest. */
 export interface ReportedProgress {
   id: string
   digest: string
@@ -52,8 +52,8 @@ export async function listSpentProgress(pool: Pool): Promise<SpentProgress[]> {
   return rows
 }
 
-/** Forgets saves whose files are gone. */
-export async function forgetProgress(pool: Pool, jobId: string, ids: string[]): Promise<void> {
+/** Deletes the rows of saves whose files are removed. */
+export async function deleteProgress(pool: Pool, jobId: string, ids: string[]): Promise<void> {
   await pool.query('DELETE FROM training.job_progress WHERE job_id = $1 AND id = ANY ($2)', [jobId, ids])
 }
 

@@ -1,7 +1,7 @@
 import type { Pool } from '../pool.ts'
 import { unfinished } from './states.ts'
 
-/** Where a Queued job stands. */
+/** The position of a Queued job in its queues. */
 export interface QueuePlace {
   /** unfinished jobs of its model before it */
   ahead: number
@@ -12,7 +12,7 @@ export interface QueuePlace {
 }
 
 /**
- * Where these Queued jobs stand, by their ids; others, and those that have just left the queue, are not in it. A query
+ * The positions of these Queued jobs by their ids. Other jobs, and those that have just left the queue, are not in it. A query
  * of its own, because planning it costs more than reading a job.
  */
 export async function findQueuePlaces(

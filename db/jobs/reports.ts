@@ -67,7 +67,7 @@ export async function recordFailure(pool: Pool, attempt: Attempt, reported: JobF
   })
 }
 
-/** Puts the job back into the queue: its trainer is being stopped, which is no fault and no retry. */
+/** Puts the job back into the queue. Its trainer is being stopped, which counts neither as a fault nor as a retry. */
 export async function recordRelease(pool: Pool, attempt: Attempt): Promise<ReportOutcome> {
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)
@@ -82,7 +82,7 @@ function isStart({ type }: ReportedEvent): boolean {
   return type === 'training_started'
 }
 
-/** A start as clients are told of it, with all warnings that its job has by then; its own are left beside the data. */
+/** A start as clients read it, with all warnings that its job has by then. The start's own warnings stay beside the data. */
 function describeStart({ creationWarnings }: HeldJob, { warnings = [], ...start }: ReportedEvent): ReportedEvent {
   const own = pickNewWarnings(creationWarnings, warnings)
   const all = [...creationWarnings, ...own]

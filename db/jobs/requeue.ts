@@ -30,7 +30,7 @@ export async function releaseExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
 
 /**
  * Ends the attempts of these jobs, whose rows the caller has locked, because their trainer is gone. Where it worked on
- * several, nobody can tell which of them ended it: the attempt counts for none, and each is tried again by itself.
+ * several jobs, nobody knows which of them ended it: the attempt counts for none, and each is tried again by itself.
  */
 export async function releaseLostJobs(connection: Connection, jobs: { id: string }[]): Promise<ReleasedJob[]> {
   const released: ReleasedJob[] = []

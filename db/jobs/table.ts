@@ -4,7 +4,7 @@ import { column, type Column, type RowOf } from '../columns.ts'
 import type { JobFailure } from './attempts.ts'
 import type { JobWarning } from './warnings.ts'
 
-/** What the spec of a job's resource says too. Whoever reads a job for people or for Kubernetes reads all of these. */
+/** The columns that the spec of a job's resource says too. The REST interface and the operator read all of them. */
 export const jobSpecColumns = {
   method: column<'RL' | 'SFT'>('method', 'text'),
   inputUri: column<string>('input_uri', 'text'),

@@ -23,7 +23,7 @@ interface Row extends RowOf<typeof columns> {
 
 /** A job as its owner sees it. */
 export interface JobView extends Row {
-  /** Of a Queued job, unless it has just been claimed. */
+  /** The position of a Queued job, unless it has just been claimed. */
   queue: QueuePlace | null
 }
 
@@ -82,7 +82,7 @@ export async function findJobArrival(pool: Pool, filter: JobFilter, id: string):
   return rows[0]?.arrival
 }
 
-/** A page of an entity's jobs in order of arrival, those behind `after` (an arrival) in the order that is asked for. */
+/** A page of an entity's jobs in order of arrival, those after `after` (an arrival) in the order that is asked for. */
 export async function listJobs(
   pool: Pool,
   filter: JobFilter,

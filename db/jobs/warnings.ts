@@ -18,15 +18,15 @@ export function pickNewWarnings(known: JobWarning[], told: JobWarning[]): JobWar
   return [...all.values()].slice(known.length, maxWarnings)
 }
 
-/** The warnings of a job that its `training_started` did not tell. */
-export async function listUntoldWarnings(connection: Connection, jobId: string): Promise<JobWarning[]> {
-  const { rows } = await connection.query<{ untold: JobWarning[] }>(
-    `SELECT coalesce(jsonb_agg(warning ORDER BY place), '[]') AS untold
+/** The warnings of a job that its `training_started` does not have. */
+export async function listUnreportedWarnings(connection: Connection, jobId: string): Promise<JobWarning[]> {
+  const { rows } = await connection.query<{ unreported: JobWarning[] }>(
+    `SELECT coalesce(jsonb_agg(warning ORDER BY place), '[]') AS unreported
      FROM training.jobs j, jsonb_array_elements(${warningsOfJob}) WITH ORDINALITY AS listed (warning, place)
      WHERE j.id = $1 AND NOT EXISTS (
        SELECT FROM training.events e
        WHERE e.job_id = j.id AND e.seq = 0 AND e.data->'warnings' @> jsonb_build_array(warning))`,
     [jobId],
   )
-  return rows[0]?.untold ?? []
+  return rows[0]?.unreported ?? []
 }

@@ -1,13 +1,16 @@
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
-/** A name of a step of a model. */
-export interface AliasRow {
-  alias: string
-  step: number
-  updatedAt: Date
+export const aliasColumns = {
+  alias: column<string>('alias', 'text'),
+  step: column<number>('step', 'integer'),
+  updatedAt: column<Date>('updated_at', 'timestamptz'),
 }
 
-const columns = 'alias, step, updated_at AS "updatedAt"'
+/** A name of a step of a model. */
+export type AliasRow = RowOf<typeof aliasColumns>
+
+const columns = selectColumns(aliasColumns)
 
 /** A model's aliases, by name. */
 export async function listAliases(pool: Pool, modelId: string): Promise<AliasRow[]> {
@@ -35,7 +38,7 @@ export async function setAliasIn(
   alias: string,
   step: number,
 ): Promise<AliasRow | undefined> {
-  if (!(await holdStep(connection, modelId, step))) return undefined
+  if (!(await lockStep(connection, modelId, step))) return undefined
   const { rows } = await connection.query<AliasRow>(
     `INSERT INTO training.aliases (model_id, alias, step) VALUES ($1, $2, $3)
      ON CONFLICT (model_id, alias) DO UPDATE SET step = excluded.step, updated_at = now()
@@ -57,7 +60,7 @@ export async function deleteAlias(connection: Connection, modelId: string, alias
 }
 
 /** Nobody deletes the step, or the model, before the transaction has ended. */
-async function holdStep(connection: Connection, modelId: string, step: number): Promise<boolean> {
+async function lockStep(connection: Connection, modelId: string, step: number): Promise<boolean> {
   const model = await connection.query('SELECT FROM training.models WHERE id = $1 AND deleted_at IS NULL FOR SHARE', [
     modelId,
   ])

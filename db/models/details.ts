@@ -46,7 +46,7 @@ export async function findListedModel(pool: Pool, filter: ModelFilter, id: strin
   return rows[0]?.id
 }
 
-/** A page of an entity's models that are not hidden, by age, those behind the model `after`. */
+/** A page of an entity's models that are not hidden, by age, those after the model `after`. */
 export async function listModelDetails(
   pool: Pool,
   filter: ModelFilter,

@@ -5,9 +5,9 @@ import { newModelColumns, type NewModel } from './table.ts'
 
 /** Inserts a model; undefined when its name or id is taken. Of many that are inserted at once exactly one gets a name. */
 export async function insertModel(connection: Connection, model: NewModel): Promise<ModelRow | undefined> {
-  const { columnsAndValues, values } = insertRow(newModelColumns, model)
+  const { names, parameters, values } = insertRow(newModelColumns, model)
   const { rows } = await connection.query<ModelRow>(
-    `INSERT INTO training.models AS m ${columnsAndValues} ON CONFLICT DO NOTHING
+    `INSERT INTO training.models AS m (${names}) VALUES (${parameters}) ON CONFLICT DO NOTHING
      RETURNING ${selectColumns(modelRowColumns, 'm')}`,
     values,
   )

@@ -7,7 +7,7 @@ export interface ServedModelRow {
   baseModel: string
   baseModelCrName: string | null
   checkpointId: string | null
-  /** the step that was asked for; null for the newest, and for an alias that there is not */
+  /** The step that was asked for; null for the newest, and for an alias that does not exist. */
   step: number | null
 }
 

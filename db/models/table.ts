@@ -24,7 +24,7 @@ export const newModelColumns = {
   retention: column<Retention | null>('retention', 'jsonb'),
   /** The highest step ever given. */
   lastStep: column<number>('last_step', 'integer'),
-  /** Of a fork: the checkpoint that it starts from, null for step 0; its model; its step. */
+  /** The origin of a fork: the checkpoint that it starts from (null for step 0), its model and its step. */
   forkedFromCheckpoint: column<string | null>('forked_from', 'uuid'),
   forkedFromModel: column<string | null>('forked_from_model', 'uuid'),
   forkedFromStep: column<number | null>('forked_from_step', 'integer'),
@@ -35,6 +35,9 @@ export const modelColumns = {
   ...newModelColumns,
   createdAt: column<Date>('created_at', 'timestamptz'),
   hiddenAt: column<Date | null>('hidden_at', 'timestamptz'),
+  deletedAt: column<Date | null>('deleted_at', 'timestamptz'),
+  /** When the resources, adapters and files of a deleted model were removed. */
+  filesRemovedAt: column<Date | null>('files_removed_at', 'timestamptz'),
   deletionPolicy: column<DeletionPolicy>('deletion_policy', 'text'),
   /** What was taken over of its resource's aliases. */
   resourceAliases: column<Record<string, number>>('resource_aliases', 'jsonb'),

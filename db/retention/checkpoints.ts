@@ -52,7 +52,7 @@ export async function listRetainedCheckpoints(pool: Pool, modelId: string): Prom
   return rows
 }
 
-/** Notes that a model's retention was applied at a time that the database tells. */
+/** Records that a model's retention was applied, at the database's time. */
 export async function markRetentionApplied(pool: Pool, modelId: string, retention: Retention): Promise<void> {
   await pool.query('UPDATE training.models SET retention_applied_at = now() WHERE id = $1 AND retention = $2::jsonb', [
     modelId,

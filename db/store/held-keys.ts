@@ -13,7 +13,7 @@ const maxHold = "interval '6 hours'"
 
 /**
  * Holds a key while `write` stores an object under it and commits the row that points at it: until then nobody removes what
- * is there. Whoever removes it just now is waited for.
+ * is there. A removal that is under way is waited for.
  */
 export async function whileHoldingKey<T>(holds: KeyHolds, key: string, write: () => Promise<T>): Promise<T> {
   const holders = [await holdKey(holds, key)]
@@ -33,7 +33,7 @@ export async function releaseAfter<T>(holds: KeyHolds, holders: string[], write:
   }
 }
 
-/** Holds a key until it is released; gives the name of the hold. */
+/** Holds a key until it is released; gives the id of the hold. */
 export async function holdKey({ pool, schema }: KeyHolds, key: string): Promise<string> {
   const holder = randomUUID()
   await pool.query(
@@ -50,8 +50,8 @@ async function releaseKeys({ pool, schema }: KeyHolds, holders: string[]): Promi
   await pool.query(`DELETE FROM ${schema}.held_keys WHERE holder = ANY ($1::uuid[])`, [holders]).catch(() => {})
 }
 
-/** Forgets the holds that their holders did not release. */
-export async function forgetOldHolds({ pool, schema }: KeyHolds): Promise<void> {
+/** Deletes the holds that their holders did not release. */
+export async function expireHolds({ pool, schema }: KeyHolds): Promise<void> {
   await pool.query(`DELETE FROM ${schema}.held_keys WHERE held_at < now() - ${maxHold}`)
 }
 

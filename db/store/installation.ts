@@ -1,10 +1,10 @@
 import type { Connection, Pool } from '../pool.ts'
 import type { KeyHolds } from './held-keys.ts'
 
-/** Who we are, for an artifact store that may have another owner. */
+/** The identity of this installation, for an artifact store that may have another owner. */
 export interface Installation {
   id: string
-  /** somebody says that the store is ours, whatever stands in it */
+  /** An admin claims the store, whatever mark it has. */
   claimWanted: boolean
   /** why nothing is removed from the store */
   trouble: string | null
@@ -26,7 +26,7 @@ export async function markClaimed(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.installation SET claim_wanted = false')
 }
 
-/** Notes why nothing is removed from the store; null when things are. */
+/** Records why nothing is removed from the store; null when things are. */
 export async function recordTrouble(pool: Pool, trouble: string | null): Promise<void> {
   await pool.query('UPDATE training.installation SET trouble = $1 WHERE trouble IS DISTINCT FROM $1', [trouble])
 }
@@ -37,13 +37,13 @@ export async function isMarkKnown({ pool, schema }: KeyHolds, mark: string): Pro
   return rowCount === 1
 }
 
-/** Notes a mark, before it is put into the store. */
+/** Records a mark before it is put into the store. */
 export async function addMark({ pool, schema }: KeyHolds, mark: string): Promise<void> {
   await pool.query(`INSERT INTO ${schema}.store_marks (mark) VALUES ($1)`, [mark])
 }
 
-/** Forgets marks that surely do not stand in the store any more, now that another one does. */
-export async function forgetOldMarks({ pool, schema }: KeyHolds, current: string): Promise<void> {
+/** Deletes marks that the store surely has no more, now that it has another one. */
+export async function expireMarks({ pool, schema }: KeyHolds, current: string): Promise<void> {
   await pool.query(`DELETE FROM ${schema}.store_marks WHERE mark <> $1 AND made_at < now() - interval '1 day'`, [
     current,
   ])

@@ -13,7 +13,7 @@ export interface UnitReference {
 
 const checkpoint = `${sqlPart('checkpoint', 'checkpoint', 'prefix')}::uuid`
 
-/** Looks up checkpoints by `checkpoints/<id>`: what is deleted and not purged yet is still looked after by somebody else. */
+/** Looks up checkpoints by `checkpoints/<id>`. The files of deleted ones are left to the deletion until it has removed them. */
 export const referToCheckpoints = referBy(
   `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${checkpoint} AND c.files_removed_at IS NULL)
      OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = ${checkpoint}
@@ -56,7 +56,7 @@ export const referToBlobs = referBy(
            WHERE b.entity = ${sqlPart('blob', 'entity', 'prefix')} AND b.digest = ${sqlPart('blob', 'digest', 'prefix')})
      OR EXISTS (SELECT FROM (VALUES (${sqlPart('blob', 'entity', 'prefix')}, ${sqlPart('blob', 'digest', 'prefix')})) AS b (entity, digest)
                 WHERE ${isBlobNeeded})`,
-  // Of those which were forgotten it is noted.
+  // Those whose rows were removed are recorded as garbage.
   'false',
 )
 

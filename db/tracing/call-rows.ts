@@ -24,7 +24,7 @@ export interface CallRow {
   start: PartRow<typeof startColumns> | undefined
   end: PartRow<typeof endColumns> | undefined
   payloads: Partial<Record<Payload, Buffer | undefined>>
-  /** Of the payloads, in bytes. */
+  /** The size of the payloads in bytes. */
   startSize: number
   endSize: number
   spilled: Partial<Record<Payload, SpilledPart>> | undefined
@@ -42,7 +42,7 @@ export interface StoredCall extends Omit<StoredColumns, (typeof columnsOfEveryCa
   spilled?: Record<string, SpilledPart> | null
   storage_size_bytes?: number
   total_storage_size_bytes?: number | null
-  /** Of a call whose texts are read apart: its project, its week, and their bytes. */
+  /** Where a call's texts are read apart: its project, its week, and their bytes. */
   held?: [project: number, week: number, bytes: number] | null
 }
 

@@ -30,7 +30,7 @@ export async function listTraces(
   return rows
 }
 
-/** Which call stands below which in a trace; at most `limit`, those that began first. */
+/** Which call is the parent of which in a trace; at most `limit` calls, those that began first. */
 export async function listParents(
   pool: Pool,
   { project, traceId, limit }: { project: number; traceId: string; limit: number },
@@ -44,7 +44,7 @@ export async function listParents(
   return rows
 }
 
-/** Deletes calls softly; answers how many that were. They count as stored until they are purged. */
+/** Marks calls as deleted; answers how many. They count as stored until their rows are removed. */
 export async function deleteCalls(
   pool: Pool,
   { weeks, project, ids }: { weeks: number[]; project: number; ids: string[] },

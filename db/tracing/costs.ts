@@ -1,40 +1,42 @@
+import { column, readRecords, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
 
-/** What a project pays for each token of a model, from a date on. */
-export interface CostRow {
-  id: string
-  llmId: string
-  providerId: string
-  effectiveDate: string
-  promptTokenCost: number
-  completionTokenCost: number
-  promptTokenCostUnit: string | null
-  completionTokenCostUnit: string | null
-  cacheReadInputTokenCost: number
-  cacheCreationInputTokenCost: number
-  createdBy: string
-  createdAt: string
+const givenColumns = {
+  id: column<string>('id', 'text'),
+  llmId: column<string>('llm_id', 'text'),
+  providerId: column<string>('provider_id', 'text'),
+  promptTokenCost: column<number>('prompt_token_cost', 'double precision'),
+  completionTokenCost: column<number>('completion_token_cost', 'double precision'),
+  promptTokenCostUnit: column<string | null>('prompt_token_cost_unit', 'text'),
+  completionTokenCostUnit: column<string | null>('completion_token_cost_unit', 'text'),
+  cacheReadInputTokenCost: column<number>('cache_read_input_token_cost', 'double precision'),
+  cacheCreationInputTokenCost: column<number>('cache_creation_input_token_cost', 'double precision'),
+  createdBy: column<string>('created_by', 'text'),
 }
 
-/** A cost to be; without a date it begins at once. */
-export type NewCost = Omit<CostRow, 'createdAt' | 'effectiveDate'> & { effectiveDate: string | null }
+/** The columns of `tracing.costs`. */
+export const costColumns = {
+  ...givenColumns,
+  effectiveDate: column<string>('effective_date', 'timestamptz'),
+  createdAt: column<string>('created_at', 'timestamptz'),
+}
 
-const columns = `id, llm_id AS "llmId", provider_id AS "providerId", effective_date AS "effectiveDate",
-  prompt_token_cost AS "promptTokenCost", completion_token_cost AS "completionTokenCost",
-  prompt_token_cost_unit AS "promptTokenCostUnit", completion_token_cost_unit AS "completionTokenCostUnit",
-  cache_read_input_token_cost AS "cacheReadInputTokenCost",
-  cache_creation_input_token_cost AS "cacheCreationInputTokenCost", created_by AS "createdBy", created_at AS "createdAt"`
+/** What a project pays for each token of a model, from a date on. */
+export type CostRow = RowOf<typeof costColumns>
+
+/** A cost to be; without a date it begins at once. */
+export interface NewCost extends RowOf<typeof givenColumns> {
+  effectiveDate: string | null
+}
+
+const columns = selectColumns(costColumns)
+const given = readRecords(givenColumns, 'g')
 
 export async function insertCosts(pool: Pool, project: number, costs: NewCost[]): Promise<void> {
   await pool.query(
-    `INSERT INTO tracing.costs
-     SELECT $1, g.id, g."llmId", g."providerId", coalesce(g."effectiveDate", now()), g."promptTokenCost",
-       g."completionTokenCost", g."promptTokenCostUnit", g."completionTokenCostUnit", g."cacheReadInputTokenCost",
-       g."cacheCreationInputTokenCost", g."createdBy", now()
-     FROM json_to_recordset($2) AS g (id text, "llmId" text, "providerId" text, "effectiveDate" timestamptz,
-       "promptTokenCost" float8, "completionTokenCost" float8, "promptTokenCostUnit" text,
-       "completionTokenCostUnit" text, "cacheReadInputTokenCost" float8, "cacheCreationInputTokenCost" float8,
-       "createdBy" text)`,
+    `INSERT INTO tracing.costs (project, ${given.names}, effective_date, created_at)
+     SELECT $1, ${given.fields}, coalesce(g."effectiveDate", now()), now()
+     FROM json_to_recordset($2) AS g (${given.definition}, "effectiveDate" timestamptz)`,
     [project, JSON.stringify(costs)],
   )
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
-// Whoever waits for a lock on the table of calls keeps everybody else waiting. Next time is early enough.
+// A wait for a lock on the table of calls makes all others wait too. The next run is early enough.
 const lockLimit = "SET LOCAL lock_timeout = '2s'"
 // The wait for the lock is in it. Calls that take longer to be moved stay where they are.
 const moveLimit = "SET LOCAL statement_timeout = '3s'"

@@ -1,36 +1,45 @@
+import { column, pickColumns, readRecords, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
-/** What somebody says of a call or an object. */
-export interface NewFeedback {
-  id: string
-  weaveRef: string
+const givenColumns = {
+  id: column<string>('id', 'text'),
+  weaveRef: column<string>('weave_ref', 'text'),
   /** What `weaveRef` names, when that is a call of the project. */
-  callId: string | null
-  feedbackType: string
+  callId: column<string | null>('call_id', 'text'),
+  feedbackType: column<string>('feedback_type', 'text'),
+  creator: column<string | null>('creator', 'text'),
+  wbUserId: column<string>('wb_user_id', 'text'),
+  annotationRef: column<string | null>('annotation_ref', 'text'),
+  runnableRef: column<string | null>('runnable_ref', 'text'),
+  callRef: column<string | null>('call_ref', 'text'),
+  triggerRef: column<string | null>('trigger_ref', 'text'),
+}
+
+/** The columns of `tracing.feedback`. */
+export const feedbackColumns = {
+  ...givenColumns,
+  /** JSON text of an object. */
+  payload: column<string>('payload', 'json'),
+  createdAt: column<string>('created_at', 'timestamptz'),
+}
+
+/** What somebody says of a call or an object. */
+export interface NewFeedback extends RowOf<typeof givenColumns> {
   /** JSON text of an object. */
   payload: string
-  creator: string | null
-  wbUserId: string
-  annotationRef: string | null
-  runnableRef: string | null
-  callRef: string | null
-  triggerRef: string | null
 }
 
-/** What is told of feedback that was taken. */
-export interface StoredFeedback {
-  id: string
-  createdAt: string
-  wbUserId: string
-  payload: string
-}
+/** What is known of feedback once it is stored. */
+export type StoredFeedback = RowOf<typeof storedColumns>
 
-export interface FeedbackRow extends Omit<NewFeedback, 'callId'> {
+/** Feedback on a call. */
+export interface FeedbackRow extends RowOf<typeof feedbackColumns> {
   callId: string
-  createdAt: string
 }
 
-const storedColumns = 'id, created_at AS "createdAt", wb_user_id AS "wbUserId", payload'
+const storedColumns = pickColumns(feedbackColumns, 'id', 'createdAt', 'wbUserId', 'payload')
+const stored = selectColumns(storedColumns)
+const given = readRecords(givenColumns, 'g')
 
 /**
  * Stores feedback, all or nothing. An id that is there already was stored by a request whose answer the client has not
@@ -43,30 +52,25 @@ export async function insertFeedback(
   items: NewFeedback[],
 ): Promise<StoredFeedback[]> {
   const { rows } = await connection.query<StoredFeedback>(
-    `INSERT INTO tracing.feedback (project, id, weave_ref, call_id, feedback_type, payload, creator, wb_user_id, created_at,
-       annotation_ref, runnable_ref, call_ref, trigger_ref)
-     SELECT $1, g.id, g."weaveRef", g."callId", g."feedbackType", g.payload::json, g.creator, g."wbUserId",
-       statement_timestamp() + g.place * interval '1 microsecond', g."annotationRef", g."runnableRef", g."callRef",
-       g."triggerRef"
-     FROM json_to_recordset($2) AS g (id text, place int, "weaveRef" text, "callId" text, "feedbackType" text,
-       payload text, creator text, "wbUserId" text, "annotationRef" text, "runnableRef" text, "callRef" text,
-       "triggerRef" text)
+    `INSERT INTO tracing.feedback (project, ${given.names}, payload, created_at)
+     SELECT $1, ${given.fields}, g.payload::json, statement_timestamp() + g.place * interval '1 microsecond'
+     FROM json_to_recordset($2) AS g (${given.definition}, payload text, place int)
      ORDER BY g.id COLLATE "C", g.place
-     ON CONFLICT (project, id) DO NOTHING RETURNING ${storedColumns}`,
+     ON CONFLICT (project, id) DO NOTHING RETURNING ${stored}`,
     [project, JSON.stringify(items.map((item, place) => ({ ...item, place })))],
   )
-  const stored = new Map(rows.map((row) => [row.id, row]))
-  const known = items.map(({ id }) => id).filter((id) => !stored.has(id))
-  for (const row of known.length > 0 ? await findFeedback(connection, project, known) : []) stored.set(row.id, row)
-  // Somebody may have purged one just now.
-  const gone = items.filter(({ id }) => !stored.has(id))
-  for (const row of gone.length > 0 ? await insertFeedback(connection, project, gone) : []) stored.set(row.id, row)
-  return items.map(({ id }) => stored.get(id)!)
+  const found = new Map(rows.map((row) => [row.id, row]))
+  const known = items.map(({ id }) => id).filter((id) => !found.has(id))
+  for (const row of known.length > 0 ? await findFeedback(connection, project, known) : []) found.set(row.id, row)
+  // Another request may have deleted one just now.
+  const gone = items.filter(({ id }) => !found.has(id))
+  for (const row of gone.length > 0 ? await insertFeedback(connection, project, gone) : []) found.set(row.id, row)
+  return items.map(({ id }) => found.get(id)!)
 }
 
 async function findFeedback(connection: Connection, project: number, ids: string[]): Promise<StoredFeedback[]> {
   const { rows } = await connection.query<StoredFeedback>(
-    `SELECT ${storedColumns} FROM tracing.feedback WHERE project = $1 AND id = ANY ($2) FOR SHARE`,
+    `SELECT ${stored} FROM tracing.feedback WHERE project = $1 AND id = ANY ($2) FOR SHARE`,
     [project, ids],
   )
   return rows
@@ -80,7 +84,7 @@ export async function replaceFeedback(
 ): Promise<StoredFeedback> {
   return withTransaction(pool, async (connection) => {
     const gone = await deleteFeedback(connection, project, [replaced])
-    // Of a request that comes again nothing is left to replace, and its own feedback is there already.
+    // A request that is repeated finds nothing to replace, and its own feedback is stored already.
     const isTaken = gone > 0 && (await findFeedback(connection, project, [by.id])).length > 0
     const [stored] = await insertFeedback(connection, project, [isTaken ? { ...by, id: spareId } : by])
     return stored!
@@ -93,7 +97,7 @@ export async function deleteFeedback(connection: Connection, project: number, id
   return (await connection.query(statement, [project, ids])).rowCount ?? 0
 }
 
-// Of one call in a list; it is in memory as a whole.
+// The most feedback of one call in a list; it is in memory as a whole.
 const maxBytes = 16 * 1024 * 1024
 const bytes = 'octet_length(f::text)'
 
@@ -114,9 +118,7 @@ export async function measureFeedbackOfCalls(
 /** What is said of calls, oldest first; of each call the first 16 MiB. */
 export async function listFeedbackOfCalls(pool: Pool, project: number, callIds: string[]): Promise<FeedbackRow[]> {
   const { rows } = await pool.query<FeedbackRow>(
-    `SELECT f.id, f.weave_ref AS "weaveRef", f.call_id AS "callId", f.feedback_type AS "feedbackType", f.payload,
-       f.creator, f.wb_user_id AS "wbUserId", f.created_at AS "createdAt", f.annotation_ref AS "annotationRef",
-       f.runnable_ref AS "runnableRef", f.call_ref AS "callRef", f.trigger_ref AS "triggerRef"
+    `SELECT ${selectColumns(feedbackColumns, 'f')}
      FROM (
        SELECT f.*, sum(${bytes}) OVER (PARTITION BY f.call_id ORDER BY f.created_at, f.id) AS so_far
        FROM tracing.feedback f WHERE f.project = $1 AND f.call_id = ANY ($2)

@@ -94,7 +94,7 @@ export async function readLabels(pool: Pool, project: number, versions: VersionN
   return rows
 }
 
-/** Which digests aliases of an object stand for, of those that it has. */
+/** The digests that an object's aliases name, of those aliases that it has. */
 export async function listObjectAliases(
   pool: Pool,
   project: number,

@@ -1,7 +1,7 @@
 import type { Pool } from '../pool.ts'
 import { fromVersions, versionColumns, type ObjectVersion } from './objects.ts'
 
-/** Of which versions a list is; what is undefined or null leaves none out. */
+/** Which versions a list has. A filter that is undefined or null leaves none out. */
 export interface VersionFilter {
   objectIds?: string[] | null
   isOp?: boolean | null
@@ -124,7 +124,7 @@ export async function readVersions(
 export interface ReadVersion extends VersionName {
   isDeleted: boolean
   leafObjectClass: string | null
-  /** Of the value, in bytes. */
+  /** The size of the value in bytes. */
   size: number
   val: string | null
 }

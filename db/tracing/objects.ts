@@ -1,19 +1,24 @@
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
+/** The columns of `tracing.object_versions` but for their values. */
+export const objectColumns = {
+  objectId: column<string>('object_id', 'text'),
+  kind: column<'op' | 'object'>('kind', 'text'),
+  digest: column<string>('digest', 'text'),
+  versionIndex: column<number>('version_index', 'integer'),
+  baseObjectClass: column<string | null>('base_object_class', 'text'),
+  leafObjectClass: column<string | null>('leaf_object_class', 'text'),
+  /** The size of the value in bytes. */
+  size: column<number>('size', 'integer'),
+  wbUserId: column<string>('wb_user_id', 'text'),
+  createdAt: column<string>('created_at', 'timestamptz'),
+  deletedAt: column<string | null>('deleted_at', 'timestamptz'),
+}
+
 /** A version of what is published under a name, without its value. */
-export interface ObjectVersion {
-  objectId: string
-  kind: 'op' | 'object'
-  digest: string
-  versionIndex: number
+export interface ObjectVersion extends RowOf<typeof objectColumns> {
   isLatest: boolean
-  baseObjectClass: string | null
-  leafObjectClass: string | null
-  /** Of the value, in bytes. */
-  size: number
-  wbUserId: string
-  createdAt: string
-  deletedAt: string | null
 }
 
 /** The same with its value's text. */
@@ -31,10 +36,8 @@ export interface NewVersion extends Pick<
 /** Which version is meant: by its digest, by its index, by an alias, or the latest one. */
 export type VersionSelector = { digest: string } | { index: number } | { alias: string } | 'latest'
 
-export const versionColumns = `v.object_id AS "objectId", v.kind, v.digest, v.version_index AS "versionIndex",
-  v.deleted_at IS NULL AND v.digest = o.latest AS "isLatest", v.base_object_class AS "baseObjectClass",
-  v.leaf_object_class AS "leafObjectClass", v.size, v.wb_user_id AS "wbUserId", v.created_at AS "createdAt",
-  v.deleted_at AS "deletedAt"`
+export const versionColumns = `${selectColumns(objectColumns, 'v')},
+  v.deleted_at IS NULL AND v.digest = o.latest AS "isLatest"`
 export const fromVersions = 'tracing.object_versions v JOIN tracing.objects o USING (project, object_id, kind)'
 const sameVersion = 'project = $1 AND object_id = $2 AND kind = $3 AND digest = $4'
 

@@ -33,7 +33,7 @@ const textBytes = '(c.start_size + c.end_size + coalesce(octet_length(c.exceptio
 const maxBytes = 16 * 1024
 const maxBytesApart = 4 * 1024 * 1024
 
-/** Calls in chunks, in bounded memory. @param announce is told of each chunk how many bytes are read apart, before they are */
+/** Calls in chunks, in bounded memory. @param announce gets the bytes that are read apart for each chunk, before they are read */
 export function streamCalls(
   pool: Pool,
   selection: CallSelection,

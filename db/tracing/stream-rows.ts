@@ -30,8 +30,8 @@ export async function* streamRows<Row>(
     // A plan that gives its first rows soon is better than one that gives the last ones soon.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL cursor_tuple_fraction = 0.001')
     await client.query(`DECLARE found NO SCROLL CURSOR FOR ${text}`, values)
-    const most = Math.max(1, Math.min(maxRows, Math.floor(maxBytes / maxRowBytes)))
-    for (let wanted = Math.min(firstRows, most), more = true; more; wanted = most) {
+    const maxWanted = Math.max(1, Math.min(maxRows, Math.floor(maxBytes / maxRowBytes)))
+    for (let wanted = Math.min(firstRows, maxWanted), more = true; more; wanted = maxWanted) {
       const { rows } = await client.query(`FETCH ${wanted} FROM found`)
       more = rows.length === wanted
       if (complete) yield* complete(client, rows as Row[])

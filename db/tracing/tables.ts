@@ -95,7 +95,7 @@ export async function pageTable(
 /** How many parameters `queryTable` has of its own. */
 export const queryTableParameters = 6
 
-/** An ORDER BY list over `r.val`, and its parameters, which it names by their places behind those of `queryTable`. */
+/** An ORDER BY list over `r.val`, and its parameters, whose numbers follow those of `queryTable`. */
 export interface RowSort {
   sql: string
   values: unknown[]
@@ -166,7 +166,7 @@ export interface TableStatistics {
   size: number | null
 }
 
-/** Of those tables that are there. */
+/** The statistics of those tables that exist. */
 export async function measureTables(
   pool: Pool,
   project: number,

@@ -1,61 +1,56 @@
+import { column, insertRow, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
 
-/** Groups of trajectories that were logged at one time. */
-export interface LogRow {
-  id: string
-  split: string
-  step: number
-  groups: number
-  trajectories: number
-  exceptions: number
-  meanReward: number
-  minReward: number
-  maxReward: number
+const countedColumns = {
+  id: column<string>('id', 'uuid'),
+  split: column<string>('split', 'text'),
+  groups: column<number>('groups', 'integer'),
+  trajectories: column<number>('trajectories', 'integer'),
+  exceptions: column<number>('exceptions', 'integer'),
+  meanReward: column<number>('mean_reward', 'double precision'),
+  minReward: column<number>('min_reward', 'double precision'),
+  maxReward: column<number>('max_reward', 'double precision'),
   /** Sum of squared distances from the mean. */
-  rewardSquares: number
-  createdAt: Date
+  rewardSquares: column<number>('reward_squares', 'double precision'),
 }
 
-export interface NewLog extends Omit<LogRow, 'step' | 'createdAt'> {
-  modelId: string
+const newLogColumns = {
+  ...countedColumns,
+  modelId: column<string>('model_id', 'uuid'),
   /** The key that logged them. */
-  keyId: string
-  payloadUri: string
-  payloadDigest: string
-  payloadBytes: number
+  keyId: column<string>('key_id', 'uuid'),
+  payloadUri: column<string>('payload_uri', 'text'),
+  payloadDigest: column<string>('payload_digest', 'text'),
+  payloadBytes: column<number>('payload_bytes', 'bigint'),
 }
 
-/** Notes a log at the step of the model's newest checkpoint, and tells that step; undefined when its id is there already. */
+const rowColumns = {
+  ...countedColumns,
+  step: column<number>('step', 'integer'),
+  createdAt: column<Date>('created_at', 'timestamptz'),
+}
+
+/** The columns of `training.logs`. */
+export const logColumns = { ...newLogColumns, ...rowColumns }
+
+/** Groups of trajectories that were logged at one time. */
+export type LogRow = RowOf<typeof rowColumns>
+export type NewLog = RowOf<typeof newLogColumns>
+
+/** Inserts a log at the step of the model's newest checkpoint; gives that step, or undefined when its id is there already. */
 export async function insertLog(connection: Connection, log: NewLog): Promise<number | undefined> {
+  const { names, parameters, values } = insertRow(newLogColumns, log)
   const { rows } = await connection.query<{ step: number }>(
-    `INSERT INTO training.logs (id, model_id, key_id, split, step, groups, trajectories, exceptions, mean_reward,
-       min_reward, max_reward, reward_squares, payload_uri, payload_digest, payload_bytes)
-     VALUES ($1, $2, $3, $4,
-       (SELECT coalesce(max(step), 0) FROM training.checkpoints WHERE model_id = $2 AND deleted_at IS NULL),
-       $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+    `INSERT INTO training.logs (${names}, step) VALUES (${parameters},
+       (SELECT coalesce(max(step), 0) FROM training.checkpoints
+        WHERE model_id = $${values.length + 1} AND deleted_at IS NULL))
      ON CONFLICT (id) DO NOTHING RETURNING step`,
-    [
-      log.id,
-      log.modelId,
-      log.keyId,
-      log.split,
-      log.groups,
-      log.trajectories,
-      log.exceptions,
-      log.meanReward,
-      log.minReward,
-      log.maxReward,
-      log.rewardSquares,
-      log.payloadUri,
-      log.payloadDigest,
-      log.payloadBytes,
-    ],
+    [...values, log.modelId],
   )
   return rows[0]?.step
 }
 
-const columns = `id, split, step, groups, trajectories, exceptions, mean_reward AS "meanReward",
-  min_reward AS "minReward", max_reward AS "maxReward", reward_squares AS "rewardSquares", created_at AS "createdAt"`
+const columns = selectColumns(rowColumns)
 
 /** One log of a model. */
 export async function findLog(connection: Connection, modelId: string, id: string): Promise<LogRow | undefined> {
@@ -79,7 +74,7 @@ export async function findLogPosition(
   return rows[0]?.position
 }
 
-/** A page of a model's logs in the order in which they came, those behind `after` (a position). */
+/** A page of a model's logs in the order in which they came, those after `after` (a position). */
 export async function listLogs(
   pool: Pool,
   modelId: string,
@@ -122,7 +117,7 @@ export async function hasLogs(pool: Pool, modelId: string, { split, step }: Spli
   return rowCount === 1
 }
 
-/** A page of the statistics of a model's logs per split and step, in that order, those behind `after`. */
+/** A page of the statistics of a model's logs per split and step, in that order, those after `after`. */
 export async function listLogStatistics(
   pool: Pool,
   modelId: string,

@@ -1,31 +1,43 @@
+import { column, readRecords, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
 
-/** Where a trajectory lies, and what it is found by. */
-export interface TrajectoryRow {
-  id: string
-  modelId: string
-  jobId: string | null
-  logId: string | null
-  split: string
-  /** Of the log, or of the checkpoint that its job made; null while there is none. */
+/** What the index says of each trajectory; its rows come in JSON under the names of SQL. */
+const indexColumns = {
+  groupIndex: column<number>('group_index', 'integer'),
+  trajectoryIndex: column<number>('trajectory_index', 'integer'),
+  groupExceptions: column<number>('group_exceptions', 'integer'),
+  scenarioId: column<string | null>('scenario_id', 'text'),
+  promptHash: column<string>('prompt_hash', 'text'),
+  reward: column<number>('reward', 'double precision'),
+  advantage: column<number | null>('advantage', 'double precision'),
+  metrics: column<Record<string, number | boolean>>('metrics', 'jsonb'),
+  tokens: column<number>('tokens', 'integer'),
+  flags: column<string[]>('flags', 'text[]'),
+  payloadOffset: column<number>('payload_offset', 'bigint'),
+  payloadLength: column<number>('payload_length', 'bigint'),
+}
+
+/** The columns of `training.trajectories` but for its step. */
+export const trajectoryColumns = {
+  id: column<string>('id', 'uuid'),
+  modelId: column<string>('model_id', 'uuid'),
+  jobId: column<string | null>('job_id', 'uuid'),
+  logId: column<string | null>('log_id', 'uuid'),
+  split: column<string>('split', 'text'),
+  payloadUri: column<string>('payload_uri', 'text'),
+  /** How strongly a trained one moved the policy; null until its trainer reports it. */
+  push: column<number | null>('push', 'double precision'),
+  ...indexColumns,
+}
+
+/** Where a trajectory is stored, and what it is found by. */
+export interface TrajectoryRow extends RowOf<typeof trajectoryColumns> {
+  /** The step of the log, or of the checkpoint that its job made; null while there is none. */
   step: number | null
-  groupIndex: number
-  trajectoryIndex: number
-  groupExceptions: number
-  scenarioId: string | null
-  promptHash: string
-  reward: number
-  advantage: number | null
-  metrics: Record<string, number | boolean>
-  tokens: number
-  flags: string[]
-  /** Of a trained one: how strongly it moved the policy; null until its trainer tells. */
-  push: number | null
-  payloadUri: string
-  payloadOffset: number
-  payloadLength: number
   createdAt: Date
 }
+
+const given = readRecords(Object.fromEntries(Object.values(indexColumns).map((each) => [each.name, each])), 'r')
 
 /** What the trajectories of one body have in common: they came with a job or with a log. */
 export interface TrajectorySource {
@@ -47,13 +59,8 @@ export async function insertTrajectories(
   const { modelId, jobId = null, logId = null, split, step = null, payloadUri } = source
   for (const batch of batches) {
     await connection.query(
-      `INSERT INTO training.trajectories (model_id, job_id, log_id, split, step, payload_uri, group_index,
-         trajectory_index, group_exceptions, scenario_id, prompt_hash, reward, advantage, metrics, tokens, flags,
-         payload_offset, payload_length)
-       SELECT $1, $2, $3, $4, $5, $6, r.*
-       FROM jsonb_to_recordset($7) AS r (group_index integer, trajectory_index integer, group_exceptions integer,
-         scenario_id text, prompt_hash text, reward double precision, advantage double precision, metrics jsonb,
-         tokens integer, flags text[], payload_offset bigint, payload_length bigint)
+      `INSERT INTO training.trajectories (model_id, job_id, log_id, split, step, payload_uri, ${given.names})
+       SELECT $1, $2, $3, $4, $5, $6, ${given.fields} FROM jsonb_to_recordset($7) AS r (${given.definition})
        ORDER BY r.group_index, r.trajectory_index`,
       [modelId, jobId, logId, split, step, payloadUri, batch],
     )
@@ -73,17 +80,14 @@ export interface TrajectoryFilter {
   maxPush?: number | undefined
 }
 
-const select = `SELECT t.id, t.model_id AS "modelId", t.job_id AS "jobId", t.log_id AS "logId", t.split,
-    coalesce(t.step, c.step) AS step, t.group_index AS "groupIndex", t.trajectory_index AS "trajectoryIndex",
-    t.group_exceptions AS "groupExceptions", t.scenario_id AS "scenarioId", t.prompt_hash AS "promptHash", t.reward,
-    t.advantage, t.metrics, t.tokens, t.flags, t.push, t.payload_uri AS "payloadUri", t.payload_offset AS "payloadOffset",
-    t.payload_length AS "payloadLength", coalesce(j.created_at, l.created_at) AS "createdAt"
+const select = `SELECT ${selectColumns(trajectoryColumns, 't')},
+    coalesce(t.step, c.step) AS step, coalesce(j.created_at, l.created_at) AS "createdAt"
   FROM training.trajectories t
   LEFT JOIN training.jobs j ON j.id = t.job_id
   LEFT JOIN training.logs l ON l.id = t.log_id
   LEFT JOIN training.checkpoints c ON c.job_id = t.job_id`
 
-/** A page of a model's trajectories in the order in which they came, those behind `after` (a position). */
+/** A page of a model's trajectories in the order in which they came, those after `after` (a position). */
 export async function listTrajectories(
   pool: Pool,
   modelId: string,

@@ -1,23 +1,24 @@
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
 
-export interface DeliveryRow {
-  id: string
-  eventId: string
-  kind: string
-  subjectId: string
-  position: number
-  state: 'pending' | 'delivered' | 'failed'
-  attempts: number
-  lastStatus: number | null
-  lastError: string | null
-  nextAttemptAt: Date
-  createdAt: Date
-  deliveredAt: Date | null
+export const deliveryColumns = {
+  id: column<string>('id', 'uuid'),
+  subjectId: column<string>('subject_id', 'uuid'),
+  position: column<number>('position', 'bigint'),
+  state: column<'pending' | 'delivered' | 'failed'>('state', 'text'),
+  attempts: column<number>('attempts', 'integer'),
+  lastStatus: column<number | null>('last_status', 'integer'),
+  lastError: column<string | null>('last_error', 'text'),
+  nextAttemptAt: column<Date>('next_attempt_at', 'timestamptz'),
+  createdAt: column<Date>('created_at', 'timestamptz'),
+  deliveredAt: column<Date | null>('delivered_at', 'timestamptz'),
 }
 
-const select = `SELECT d.id, o.event_id AS "eventId", o.kind, d.subject_id AS "subjectId", d.position, d.state, d.attempts,
-    d.last_status AS "lastStatus", d.last_error AS "lastError", d.next_attempt_at AS "nextAttemptAt",
-    d.created_at AS "createdAt", d.delivered_at AS "deliveredAt"
+const changeColumns = { eventId: column<string>('event_id', 'uuid'), kind: column<string>('kind', 'text') }
+
+export interface DeliveryRow extends RowOf<typeof deliveryColumns>, RowOf<typeof changeColumns> {}
+
+const select = `SELECT ${selectColumns(deliveryColumns, 'd')}, ${selectColumns(changeColumns, 'o')}
   FROM training.webhook_deliveries d JOIN training.outbox o USING (position)`
 
 const tryAgain = `state = 'pending', next_attempt_at = clock_timestamp(), delivered_at = NULL,

@@ -9,7 +9,7 @@ const keptFor = "interval '8 days'"
 
 /**
  * Gives the committed rows of the outbox that have none their positions, in order, and makes the deliveries of those
- * that a webhook asks for, in one transaction. At most 500 rows a call. Whoever may call it: one waits for the other.
+ * that a webhook asks for, in one transaction. At most 500 rows a call. Of several callers one waits for the other.
  *
  * @returns how many rows there were
  */
@@ -52,6 +52,6 @@ async function insertDeliveries(connection: Connection, head: number): Promise<v
 }
 
 /** Removes old changes, with their deliveries. */
-export async function sweepOutbox(pool: Pool): Promise<void> {
+export async function expireOutbox(pool: Pool): Promise<void> {
   await pool.query(`DELETE FROM training.outbox WHERE position IS NOT NULL AND at < clock_timestamp() - ${keptFor}`)
 }

@@ -82,7 +82,7 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
   return rows
 }
 
-/** Notes how an attempt ended, unless the delivery was given to somebody else or is to be replayed. */
+/** Records how an attempt ended, unless the delivery was given to another process or is to be replayed. */
 export async function recordAttempt(pool: Pool, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<void> {
   const { delivered, status, error, retryInMs, pauseMs } = outcome
   await pool.query(

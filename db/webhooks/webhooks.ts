@@ -1,17 +1,20 @@
+import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Pool } from '../pool.ts'
 import { recordAct } from '../accounts/audit-log.ts'
 
-export interface WebhookRow {
-  id: string
-  place: number
-  url: string
-  events: string[]
-  project: string | null
-  description: string | null
-  secret: string
-  failures: number
-  createdAt: Date
+export const webhookColumns = {
+  id: column<string>('id', 'uuid'),
+  place: column<number>('place', 'bigint'),
+  url: column<string>('url', 'text'),
+  events: column<string[]>('events', 'text[]'),
+  project: column<string | null>('project', 'text'),
+  description: column<string | null>('description', 'text'),
+  secret: column<string>('secret', 'text'),
+  failures: column<number>('failures', 'integer'),
+  createdAt: column<Date>('created_at', 'timestamptz'),
 }
+
+export type WebhookRow = RowOf<typeof webhookColumns>
 
 export interface NewWebhook extends Pick<WebhookRow, 'id' | 'url' | 'events' | 'project' | 'description' | 'secret'> {
   entity: string
@@ -25,10 +28,14 @@ export interface WebhookChange {
   by: string
 }
 
-const columns = `id, place, url, events, project, description, secret, failures, created_at AS "createdAt"`
+const columns = selectColumns(webhookColumns)
 
-/** Makes a webhook; undefined when the entity has `most` of them. One whose id is there already is given as it is. */
-export async function insertWebhook(pool: Pool, webhook: NewWebhook, most: number): Promise<WebhookRow | undefined> {
+/** Makes a webhook; undefined when the entity has `maxWebhooks` of them. One whose id is there already is given as it is. */
+export async function insertWebhook(
+  pool: Pool,
+  webhook: NewWebhook,
+  maxWebhooks: number,
+): Promise<WebhookRow | undefined> {
   const { id, entity, project, url, events, description, secret, keyId } = webhook
   await withTransaction(pool, async (connection) => {
     const { rowCount } = await connection.query(
@@ -36,7 +43,7 @@ export async function insertWebhook(pool: Pool, webhook: NewWebhook, most: numbe
        SELECT $1, $2, $3, $4, $5, $6, $7, $8
        WHERE (SELECT count(*) FROM training.webhooks WHERE entity = $2 AND deleted_at IS NULL) < $9
        ON CONFLICT (id) DO NOTHING`,
-      [id, entity, project, url, events, description, secret, keyId, most],
+      [id, entity, project, url, events, description, secret, keyId, maxWebhooks],
     )
     if (rowCount !== 1) return
     await recordAct(connection, { entity, actor: keyId, action: 'webhook.made', subject: id, details: { project } })
@@ -62,7 +69,7 @@ export async function findWebhookPlace(pool: Pool, entity: string, id: string): 
   return rows[0]?.place
 }
 
-/** A page of an entity's webhooks in the order in which they were made, those behind `after` (a place). */
+/** A page of an entity's webhooks in the order in which they were made, those after `after` (a place). */
 export async function listWebhooks(
   pool: Pool,
   entity: string,
@@ -76,7 +83,7 @@ export async function listWebhooks(
   return rows
 }
 
-/** Gives a webhook another secret, once however often it is told; deliveries are signed with both for a day. */
+/** Gives a webhook another secret, once however often it is repeated. Deliveries are signed with both for a day. */
 export async function rotateWebhookSecret(
   pool: Pool,
   { entity, id, by }: WebhookChange,
@@ -108,7 +115,7 @@ export async function deleteWebhook(pool: Pool, { entity, id, by }: WebhookChang
     return true
   })
   if (!isDeleted) return false
-  // Not in one transaction: an attempt that is noted at this moment holds its delivery and waits for the webhook.
+  // Not in one transaction: an attempt that is recorded at this moment holds its delivery and waits for the webhook.
   await pool.query('DELETE FROM training.webhook_deliveries WHERE webhook_id = $1', [id])
   return true
 }

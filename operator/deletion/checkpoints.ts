@@ -1,4 +1,8 @@
-import { listCheckpointsToPurge, markCheckpointsPurged, type DeletedCheckpointRow } from '../../db/deletion/removal.ts'
+import {
+  listCheckpointsToRemove,
+  markCheckpointsRemoved,
+  type DeletedCheckpointRow,
+} from '../../db/deletion/checkpoint-removal.ts'
 import { unloadAdapters, type EngineDeps } from './engines.ts'
 import { removeCheckpointFiles, type FileDeps } from './files.ts'
 
@@ -6,7 +10,7 @@ interface Deps extends EngineDeps, FileDeps {}
 
 /** Removes the files of deleted checkpoints, then their adapters from the engines. */
 export async function removeDeletedCheckpoints(deps: Deps): Promise<void> {
-  const checkpoints = await listCheckpointsToPurge(deps.pool)
+  const checkpoints = await listCheckpointsToRemove(deps.pool)
   for (const [baseModel, group] of Map.groupBy(checkpoints, (checkpoint) => checkpoint.baseModel)) {
     await removeGroup(deps, baseModel, group).catch((error: unknown) =>
       deps.log.warn({ baseModel, error }, 'deleted checkpoints are not gone yet'),
@@ -19,6 +23,6 @@ async function removeGroup(deps: Deps, baseModel: string, group: DeletedCheckpoi
   for (const id of ids) await removeCheckpointFiles(deps, id)
   const ageSeconds = Math.max(...group.map((checkpoint) => checkpoint.ageSeconds))
   await unloadAdapters(deps, { baseModel, ids, ageSeconds })
-  await markCheckpointsPurged(deps.pool, ids)
+  await markCheckpointsRemoved(deps.pool, ids)
   deps.log.info({ checkpoints: ids.length }, 'files and adapters of deleted checkpoints are gone')
 }

@@ -1,4 +1,5 @@
-import { markInputRemoved, listCheckpointFolders, listOwnPayloads } from '../../db/deletion/removal.ts'
+import { markInputRemoved, listOwnPayloads } from '../../db/deletion/payload-removal.ts'
+import { listCheckpointFolders } from '../../db/deletion/checkpoint-removal.ts'
 import { listSavingJobs } from '../../db/jobs/progress.ts'
 import type { Connection, Pool } from '../../db/pool.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'

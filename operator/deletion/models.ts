@@ -1,13 +1,13 @@
 import {
   cancelLeftJobs,
-  listCheckpointIds,
   listModelJobResources,
-  listModelsToPurge,
-  markCleared,
-  markPurged,
+  listModelsToRemove,
+  markModelFilesRemoved,
+  markModelRowsRemoved,
   type DeletedModelRow,
-} from '../../db/deletion/removal.ts'
-import { deleteModelRows } from '../../db/models/delete-rows.ts'
+} from '../../db/deletion/model-removal.ts'
+import { listCheckpointIds } from '../../db/deletion/checkpoint-removal.ts'
+import { removeModelRows } from '../../db/deletion/model-rows.ts'
 import { unloadAdapters, type EngineDeps } from './engines.ts'
 import { removeCheckpoints, removePayloads, removeProgress, type FileDeps } from './files.ts'
 import { deleteJobResources, deleteModelResource, type ResourceDeps } from './resources.ts'
@@ -21,7 +21,7 @@ const settledSeconds = 600
 
 /** Removes the remains of deleted models. Each step can be repeated, so that the process may end anywhere. */
 export async function removeDeletedModels(deps: DeletionDeps): Promise<void> {
-  for (const model of await listModelsToPurge(deps.pool, settledSeconds)) {
+  for (const model of await listModelsToRemove(deps.pool, settledSeconds)) {
     await removeDeletedModel(deps, model).catch((error: unknown) =>
       deps.log.warn({ model: model.id, error }, 'a deleted model is not gone yet'),
     )
@@ -33,8 +33,8 @@ async function removeDeletedModel(deps: DeletionDeps, model: DeletedModelRow): P
   const { payloadsLeft } = await removeModelData(deps, model)
   if (isFirst) deps.log.info({ model: model.id }, 'resources, adapters and files of a deleted model are gone')
   if (isFirst || payloadsLeft > 0) return
-  await deleteModelRows(deps.pool, model.id)
-  await markPurged(deps.pool, model.id)
+  await removeModelRows(deps.pool, model.id)
+  await markModelRowsRemoved(deps.pool, model.id)
 }
 
 /**
@@ -51,6 +51,6 @@ export async function removeModelData(deps: DeletionDeps, model: DeletedModelRow
   const { left } = await removePayloads(deps, model.id)
   const { baseModel, ageSeconds } = model
   await unloadAdapters(deps, { baseModel, ids: await listCheckpointIds(pool, model.id), ageSeconds })
-  await markCleared(pool, model.id)
+  await markModelFilesRemoved(pool, model.id)
   return { payloadsLeft: left }
 }

@@ -1,5 +1,5 @@
 import { labels } from '../../crds/names.ts'
-import type { DeletedModelRow, JobResourceRow } from '../../db/deletion/removal.ts'
+import type { DeletedModelRow, JobResourceRow } from '../../db/deletion/model-removal.ts'
 import type { TrainingJob } from '../../crds/generated.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'

@@ -3,10 +3,10 @@ import {
   finishErasure,
   listRunningErasures,
   recordMeasured,
-  removeLastKeys,
+  eraseLastKeys,
   type RunningErasure,
 } from '../../db/erasure/erase.ts'
-import { listModelsToErase } from '../../db/deletion/removal.ts'
+import { listModelsToErase } from '../../db/deletion/model-removal.ts'
 import { folderOf } from '../../artifacts/layout.ts'
 import type { Pool } from '../../db/pool.ts'
 import { removeBelow } from '../deletion/files.ts'
@@ -33,7 +33,7 @@ export async function eraseAll(deps: ErasureDeps, afterSeconds = settledSeconds)
       deps.log.warn({ erasure: erasure.id, error }, 'an erasure is not finished yet'),
     )
   }
-  await removeLastKeys(deps.pool)
+  await eraseLastKeys(deps.pool)
 }
 
 async function erase(deps: ErasureDeps, erasure: RunningErasure, afterSeconds: number): Promise<void> {

@@ -1,4 +1,6 @@
-import { listCheckpointFolders, listOwnPayloads, type DeletedModelRow } from '../../db/deletion/removal.ts'
+import { listCheckpointFolders } from '../../db/deletion/checkpoint-removal.ts'
+import { listOwnPayloads } from '../../db/deletion/payload-removal.ts'
+import { type DeletedModelRow } from '../../db/deletion/model-removal.ts'
 import { listSavingJobs } from '../../db/jobs/progress.ts'
 import { folderOf, keyOf } from '../../artifacts/layout.ts'
 import { artifactKey } from '../../artifacts/store/keys.ts'

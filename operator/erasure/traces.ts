@@ -3,12 +3,12 @@ import {
   closeProjects,
   countClosedProjects,
   eraseSomeRows,
-  forgetProject,
+  deleteErasedProject,
   listClosedProjects,
   listErasedProjects,
   markErased,
 } from '../../db/erasure/traces.ts'
-import { purgeProjectCalls } from '../../db/retention/traces.ts'
+import { eraseProjectCalls } from '../../db/erasure/traces.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Pool } from '../../db/pool.ts'
 import { removeBelow } from '../deletion/files.ts'
@@ -48,13 +48,13 @@ export async function eraseTraces(deps: Deps, { entity, project, requestedAt }: 
 export async function eraseTracesAgain(deps: Deps): Promise<void> {
   for (const { entity, number } of await listErasedProjects(deps.tracing, secondErasureSeconds)) {
     await eraseProject(deps, entity, number)
-    await forgetProject(deps.tracing, number)
+    await deleteErasedProject(deps.tracing, number)
   }
 }
 
 async function eraseProject(deps: Deps, entity: string, number: number): Promise<void> {
   const { tracing, artifacts } = deps
-  while ((await purgeProjectCalls(tracing, { number, limit: rowsPerStatement })) > 0);
+  while ((await eraseProjectCalls(tracing, { number, limit: rowsPerStatement })) > 0);
   while ((await eraseSomeRows(tracing, number, rowsPerStatement)) > 0);
   // A writer that died may have left objects without rows.
   await removeBelow(artifacts, folderOfTraces(entity, number))

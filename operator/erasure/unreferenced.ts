@@ -1,6 +1,6 @@
 import { folderOf } from '../../artifacts/layout.ts'
 import { countErased, type RunningErasure } from '../../db/erasure/erase.ts'
-import { forgetGarbageOf } from '../../db/gc/garbage.ts'
+import { eraseGarbageRows } from '../../db/gc/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import { isKey } from '../../artifacts/store/keys.ts'
 import { findReferences, keyHoldsOf, type MarkDeps } from '../gc/mark.ts'
@@ -23,7 +23,7 @@ export async function eraseUnreferenced(deps: MarkDeps, erasure: RunningErasure)
     }
   }
   // Their names contain the entity's.
-  await forgetGarbageOf(deps.pool, erasure.entity)
+  await eraseGarbageRows(deps.pool, erasure.entity)
   return areGone
 }
 

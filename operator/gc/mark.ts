@@ -1,4 +1,4 @@
-import { listJudged } from '../../db/gc/garbage.ts'
+import { listKnownUnits } from '../../db/gc/garbage.ts'
 import type { KeyHolds } from '../../db/store/held-keys.ts'
 import {
   referToBlobs,
@@ -51,7 +51,7 @@ export async function* markStore(deps: MarkDeps): AsyncIterable<MarkedUnit[]> {
   for await (const units of gatherUnits(deps.artifacts.list(''), unitsPerPortion)) {
     const references = new Map((await findReferences(deps, units)).map((reference) => [reference.prefix, reference]))
     const prefixes = units.map(({ prefix }) => prefix)
-    const known = new Map((await listJudged(deps.pool, prefixes)).map(({ prefix, kept }) => [prefix, kept]))
+    const known = new Map((await listKnownUnits(deps.pool, prefixes)).map(({ prefix, kept }) => [prefix, kept]))
     yield units.map((unit) => {
       const { referenced = true, unseen = false } = references.get(unit.prefix) ?? {}
       const kept = known.get(unit.prefix) ?? false

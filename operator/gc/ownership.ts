@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { keepUnits } from '../../db/gc/garbage.ts'
 import type { KeyHolds } from '../../db/store/held-keys.ts'
-import { addMark, forgetOldMarks, isMarkKnown, markClaimed, readInstallation } from '../../db/store/installation.ts'
+import { addMark, expireMarks, isMarkKnown, markClaimed, readInstallation } from '../../db/store/installation.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { StoreSigns, type StoreSign } from './signs.ts'
 import { markStore, type MarkedUnit } from './mark.ts'
@@ -108,7 +108,7 @@ export class StoreOwnership {
     const mark = randomUUID()
     for (const holds of this.#databases()) await addMark(holds, mark)
     await signs.write({ mark })
-    for (const holds of this.#databases()) await forgetOldMarks(holds, mark)
+    for (const holds of this.#databases()) await expireMarks(holds, mark)
   }
 
   #databases(): KeyHolds[] {

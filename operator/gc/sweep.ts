@@ -1,11 +1,11 @@
 import {
-  forgetGarbage,
-  forgetKept,
-  forgetOldBlobs,
-  forgetOtherGarbage,
+  markUnitCollected,
+  releaseReferencedUnits,
+  quarantineUnneededBlobs,
+  releaseOtherUnits,
   isQuarantined,
-  listOldGarbage,
-  recordGarbage,
+  listCollectableUnits,
+  quarantineUnits,
   restartQuarantine,
 } from '../../db/gc/garbage.ts'
 import { whileUnheld } from '../../db/store/held-keys.ts'
@@ -40,11 +40,11 @@ export interface Sweep {
  * none of these is removed; known garbage is removed all the same.
  */
 export async function sweepGarbage(deps: SweepDeps): Promise<Sweep> {
-  await forgetOldBlobs(deps.pool, daySeconds)
+  await quarantineUnneededBlobs(deps.pool, daySeconds)
   const cutoff = await findCutoff(deps, daySeconds)
   const { known, unseen, unreferenced, usedAgain, counts } = await findGarbage(deps, cutoff)
-  if (unreferenced) await forgetOtherGarbage(deps.pool, unreferenced)
-  await forgetKept(deps.pool, usedAgain)
+  if (unreferenced) await releaseOtherUnits(deps.pool, unreferenced)
+  await releaseReferencedUnits(deps.pool, usedAgain)
   await quarantine(deps, [...known, ...unseen])
   const isTooMuch = counts.unseen > Math.max(tolerableUnseen, counts.units * tolerableUnseenShare)
   if (isTooMuch) await restartQuarantine(deps.pool)
@@ -57,7 +57,7 @@ export async function sweepGarbage(deps: SweepDeps): Promise<Sweep> {
 
 async function quarantine({ pool, log }: SweepDeps, garbage: MarkedUnit[]): Promise<void> {
   const found = garbage.map(({ prefix, bytes, unseen }) => ({ prefix, bytes, unseen }))
-  const added = await recordGarbage(pool, found)
+  const added = await quarantineUnits(pool, found)
   if (added.length === 0) return
   const bytes = added.reduce((sum, unit) => sum + unit.bytes, 0)
   const some = added.slice(0, 20).map(({ prefix }) => prefix)
@@ -77,7 +77,7 @@ function describeUnseen({ unseen, units }: FoundGarbage['counts']): string {
 async function sweepQuarantine(deps: SweepDeps, garbage: Unit[], cutoff: number): Promise<number> {
   const found = new Map(garbage.map((unit) => [unit.prefix, unit]))
   let removed = 0
-  for (const { prefix } of await listOldGarbage(deps.pool, quarantineSeconds)) {
+  for (const { prefix } of await listCollectableUnits(deps.pool, quarantineSeconds)) {
     const unit = found.get(prefix)
     if (unit && (await sweepUnit(deps, unit, cutoff))) removed++
   }
@@ -94,7 +94,7 @@ function sweepUnit(deps: SweepDeps, unit: Unit, cutoff: number): Promise<boolean
     if ((await findNewestChange(deps, unit)) >= cutoff) return false
     if (folders.has(kind)) await artifacts.removeAll(prefix)
     else await artifacts.remove(prefix)
-    await forgetGarbage(pool, prefix)
+    await markUnitCollected(pool, prefix)
     log.info({ prefix, bytes }, 'garbage removed from the artifact store')
     return true
   })

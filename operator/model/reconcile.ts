@@ -12,7 +12,7 @@ import {
   tieModel,
   type OperatorModel,
 } from '../../db/models/resources.ts'
-import { findDeletedModel } from '../../db/deletion/removal.ts'
+import { findDeletedModel } from '../../db/deletion/model-removal.ts'
 import { insertModel } from '../../db/models/insert.ts'
 import { notForked } from '../../db/models/table.ts'
 import { applyResourceAliases } from '../../db/models/resource-aliases.ts'

@@ -1,12 +1,13 @@
-import { listOldOptimizers, listOldPayloads, markOptimizerRemoved } from '../../db/gc/garbage.ts'
-import { listOldStatistics, markStatisticsRemoved } from '../../db/checkpoints/token-statistics.ts'
+import { listExpiredOptimizers, markOptimizerRemoved } from '../../db/retention/checkpoint-files.ts'
+import { listExpiredPayloads } from '../../db/retention/payloads.ts'
+import { listExpiredStatistics, markStatisticsRemoved } from '../../db/retention/checkpoint-files.ts'
 import { folderOf, keyOf, optimizerFile } from '../../artifacts/layout.ts'
-import { forgetProgress, listSpentProgress } from '../../db/jobs/progress.ts'
+import { deleteProgress, listSpentProgress } from '../../db/jobs/progress.ts'
 import { removePayload, type FileDeps } from '../deletion/files.ts'
 
 /** Removes the optimizer states of all but a model's newest checkpoint: only the model's next job reads it. */
 export async function expireOptimizerStates({ pool, artifacts }: FileDeps): Promise<void> {
-  for (const id of await listOldOptimizers(pool)) {
+  for (const id of await listExpiredOptimizers(pool)) {
     await artifacts.remove(`${keyOf('checkpoint', { checkpoint: id })}/${optimizerFile}`)
     await markOptimizerRemoved(pool, id)
   }
@@ -14,7 +15,7 @@ export async function expireOptimizerStates({ pool, artifacts }: FileDeps): Prom
 
 /** Removes the token statistics of all but a model's newest steps. The pushes that were reported with them stay. */
 export async function expireTokenStatistics({ pool, artifacts }: FileDeps): Promise<void> {
-  for (let old = await listOldStatistics(pool); old.length > 0; old = await listOldStatistics(pool)) {
+  for (let old = await listExpiredStatistics(pool); old.length > 0; old = await listExpiredStatistics(pool)) {
     for (const id of old) {
       await artifacts.remove(keyOf('statistics', { checkpoint: id }))
       await markStatisticsRemoved(pool, id)
@@ -24,8 +25,8 @@ export async function expireTokenStatistics({ pool, artifacts }: FileDeps): Prom
 
 /** Removes the payloads of jobs that ended as many days ago as their entity keeps payloads. */
 export async function expirePayloads({ pool, artifacts }: FileDeps): Promise<void> {
-  for (const uri of await listOldPayloads(pool)) {
-    await removePayload({ pool, artifacts }, uri, (connection) => listOldPayloads(connection, uri))
+  for (const uri of await listExpiredPayloads(pool)) {
+    await removePayload({ pool, artifacts }, uri, (connection) => listExpiredPayloads(connection, uri))
   }
 }
 
@@ -34,6 +35,6 @@ export async function expireProgress({ pool, artifacts }: FileDeps): Promise<voi
   for (const { jobId, ids, all } of await listSpentProgress(pool)) {
     const saves = ids.map((save) => keyOf('progress', { job: jobId, save }))
     for (const folder of all ? [folderOf('progress', { job: jobId })] : saves) await artifacts.removeAll(folder)
-    await forgetProgress(pool, jobId, ids)
+    await deleteProgress(pool, jobId, ids)
   }
 }

@@ -1,11 +1,11 @@
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import {
-  forgetReplaced,
+  markReplacedCollected,
   isPayloadUsed,
-  listReplaced,
-  putOffReplaced,
+  listReplacedPayloads,
+  postponeReplaced,
   type ReplacedPayload,
-} from '../../db/retention/traces.ts'
+} from '../../db/gc/replaced-payloads.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Pool } from '../../db/pool.ts'
 
@@ -19,7 +19,7 @@ interface Deps {
  * looked at. An object that is used again stays, and so does one that a request is writing at the moment.
  */
 export async function expireReplacedPayloads(deps: Deps, which: { seconds: number; limit: number }): Promise<number> {
-  const replaced = await listReplaced(deps.tracing, which)
+  const replaced = await listReplacedPayloads(deps.tracing, which)
   for (const payload of replaced) await expireOne(deps, payload)
   return replaced.length
 }
@@ -27,8 +27,8 @@ export async function expireReplacedPayloads(deps: Deps, which: { seconds: numbe
 async function expireOne({ tracing, artifacts }: Deps, payload: ReplacedPayload): Promise<void> {
   const isDone = await whileUnheld({ pool: tracing, schema: 'tracing' }, payload.key, async (connection) => {
     if (!(await isPayloadUsed(connection, payload))) await artifacts.remove(payload.key)
-    await forgetReplaced(connection, payload)
+    await markReplacedCollected(connection, payload)
     return true
   })
-  if (!isDone) await putOffReplaced(tracing, payload)
+  if (!isDone) await postponeReplaced(tracing, payload)
 }

@@ -1,12 +1,6 @@
-import { dropWeek, hasKeptCalls, listOldWeeks, purgeSpilledOfWeek } from '../../db/tracing/partitions.ts'
-import {
-  emptyDeletedVersions,
-  listRetention,
-  purgeDeletedCalls,
-  purgeLoneEnds,
-  purgeOldCalls,
-  purgeOldFeedback,
-} from '../../db/retention/traces.ts'
+import { expireWeek, hasKeptCalls, listOldWeeks, expireSpilledOfWeek } from '../../db/retention/trace-weeks.ts'
+import { removeDeletedVersions, removeDeletedCalls } from '../../db/deletion/traces.ts'
+import { listRetention, expireLoneEnds, expireCalls, expireFeedback } from '../../db/retention/traces.ts'
 import { createPartitions } from '../../db/tracing/create-partitions.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Pool } from '../../db/pool.ts'
@@ -45,12 +39,12 @@ export async function applyTraceRetention(deps: Deps): Promise<void> {
   if (Number.isFinite(maxDays)) await dropOldWeeks(deps, maxDays)
   for (const { number, days } of projects) {
     if (days === null) continue
-    await repeatWhileFull(() => purgeOldCalls(deps.tracing, { number, days, limit: rowsPerStatement }))
-    await repeatWhileFull(() => purgeOldFeedback(deps.tracing, { number, days, limit: rowsPerStatement }))
+    await repeatWhileFull(() => expireCalls(deps.tracing, { number, days, limit: rowsPerStatement }))
+    await repeatWhileFull(() => expireFeedback(deps.tracing, { number, days, limit: rowsPerStatement }))
   }
-  await repeatWhileFull(() => purgeDeletedCalls(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
-  await repeatWhileFull(() => emptyDeletedVersions(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
-  await repeatWhileFull(() => purgeLoneEnds(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
+  await repeatWhileFull(() => removeDeletedCalls(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
+  await repeatWhileFull(() => removeDeletedVersions(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
+  await repeatWhileFull(() => expireLoneEnds(deps.tracing, { days: deletedDays, limit: rowsPerStatement }))
   await repeatWhileFull(() => expireReplacedPayloads(deps, { seconds: replacedSeconds, limit: rowsPerStatement }))
 }
 
@@ -59,8 +53,8 @@ async function dropOldWeeks(deps: Deps, days: number): Promise<void> {
   const kept = { days, waitingDays: deletedDays }
   for (const week of await listOldWeeks(tracing, days)) {
     if (await hasKeptCalls(tracing, week, kept)) continue
-    await repeatWhileFull(() => purgeSpilledOfWeek(tracing, { ...kept, week, limit: rowsPerStatement }))
-    if (await dropWeek(tracing, week, kept)) log.info({ week, days }, 'calls of a week dropped')
+    await repeatWhileFull(() => expireSpilledOfWeek(tracing, { ...kept, week, limit: rowsPerStatement }))
+    if (await expireWeek(tracing, week, kept)) log.info({ week, days }, 'calls of a week dropped')
   }
 }
 

@@ -2,10 +2,22 @@ import path from 'node:path'
 import { runner } from 'node-pg-migrate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobStates } from '../../crds/job-states.ts'
+import { keyColumns } from '../../db/accounts/api-keys.ts'
+import { baseModelColumns } from '../../db/base-models/base-models.ts'
 import type { Column } from '../../db/columns.ts'
+import { erasureColumns } from '../../db/erasure/requests.ts'
+import { garbageColumns } from '../../db/gc/garbage.ts'
 import { jobColumns } from '../../db/jobs/table.ts'
 import { migrate } from '../../db/migrate.ts'
+import { aliasColumns } from '../../db/models/aliases.ts'
 import { modelColumns } from '../../db/models/table.ts'
+import { costColumns } from '../../db/tracing/costs.ts'
+import { feedbackColumns } from '../../db/tracing/feedback.ts'
+import { objectColumns } from '../../db/tracing/objects.ts'
+import { logColumns } from '../../db/trajectories/logs.ts'
+import { trajectoryColumns } from '../../db/trajectories/trajectories.ts'
+import { deliveryColumns } from '../../db/webhooks/deliveries.ts'
+import { webhookColumns } from '../../db/webhooks/webhooks.ts'
 import { writtenColumns } from '../../db/tracing/call-rows.ts'
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { log } from '../support/template-database.ts'
@@ -21,7 +33,19 @@ afterAll(() => database.drop())
 const tables: Record<string, readonly Pick<Column<unknown>, 'name' | 'type'>[]> = {
   'training.jobs': Object.values(jobColumns),
   'training.models': Object.values(modelColumns),
+  'training.base_models': Object.values(baseModelColumns),
+  'training.aliases': Object.values(aliasColumns),
+  'training.logs': Object.values(logColumns),
+  'training.trajectories': Object.values(trajectoryColumns),
+  'training.webhooks': Object.values(webhookColumns),
+  'training.webhook_deliveries': Object.values(deliveryColumns),
+  'training.erasures': Object.values(erasureColumns),
+  'training.garbage': Object.values(garbageColumns),
+  'auth.api_keys': Object.values(keyColumns),
   'tracing.calls': writtenColumns,
+  'tracing.costs': Object.values(costColumns),
+  'tracing.feedback': Object.values(feedbackColumns),
+  'tracing.object_versions': Object.values(objectColumns),
 }
 
 test.each(Object.entries(tables))('%s has every declared column, of the declared type', async (table, declared) => {

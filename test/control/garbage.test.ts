@@ -6,7 +6,7 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
-import { keepGarbage, listNotedGarbage, releaseGarbage } from '../../db/gc/garbage.ts'
+import { keepGarbage, listGarbage, releaseGarbage } from '../../db/gc/garbage.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import { expireOptimizerStates, expirePayloads, expireTokenStatistics } from '../../operator/retention/files.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
@@ -192,7 +192,7 @@ test('what is kept is never removed, and what is pointed at meanwhile is forgott
   await rows.addJob(await addModel(), 'Queued', 'artifact:///payloads/team/used.json')
   expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
   expect([kept, used].map((file) => existsSync(file))).toEqual([true, true])
-  expect((await listNotedGarbage(database.pool)).map(({ prefix }) => prefix)).toEqual(['payloads/team/kept.json'])
+  expect((await listGarbage(database.pool)).map(({ prefix }) => prefix)).toEqual(['payloads/team/kept.json'])
 })
 
 test('payloads and files of traces that rows point at stay', async () => {

@@ -5,7 +5,7 @@ import { cancelJob, failJob } from '../../db/jobs/endings.ts'
 import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { maxSeq, listJobLog, recordLog, type ReportedLine } from '../../db/jobs/logs.ts'
 import { recordEvents, recordRelease } from '../../db/jobs/reports.ts'
-import { deleteModelRows } from '../../db/models/delete-rows.ts'
+import { removeModelRows } from '../../db/deletion/model-rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
@@ -131,7 +131,7 @@ describe('a log', () => {
   test('goes with its model, and late lines do not bring it back', async () => {
     const { id, model, attempt } = await claimJob()
     await record(attempt, [line(0)])
-    await deleteModelRows(database.pool, model)
+    await removeModelRows(database.pool, model)
     expect(await record(attempt, [line(1)])).toBe('fenced')
     expect(await list(id)).toEqual([])
   })

@@ -12,7 +12,7 @@ import { keepBlob } from '../../apiserver/training/artifacts/store-files.ts'
 import { storeBody } from '../../apiserver/training/ingest/store-body.ts'
 import { createTracePool, type Pool } from '../../db/pool.ts'
 import type { RunningErasure } from '../../db/erasure/erase.ts'
-import { listOldPayloads } from '../../db/gc/garbage.ts'
+import { listExpiredPayloads } from '../../db/retention/payloads.ts'
 import { openTraceProject } from '../../db/tracing/projects.ts'
 import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
 import { keyOf } from '../../artifacts/layout.ts'
@@ -148,7 +148,7 @@ describe('a payload of a job', () => {
   test('that a new job has got since it was found to be spare stays', async () => {
     await store(addDeletedModel)
     await addJob()
-    await removePayload({ pool, artifacts }, uri, (connection) => listOldPayloads(connection, uri))
+    await removePayload({ pool, artifacts }, uri, (connection) => listExpiredPayloads(connection, uri))
     expect(await isThere(key)).toBe(true)
   })
 

@@ -1,4 +1,5 @@
 import type { TrainingJob } from '../../crds/generated.ts'
+import type { JobSpecFacts } from '../../crds/manifests.ts'
 import type { OperatorJob } from '../../db/jobs/resources.ts'
 
 /** For tests: a TrainingJob resource as the API server gives it, with some of its specification changed. */
@@ -17,17 +18,25 @@ export function makeResource(spec: Partial<TrainingJob['spec']> = {}): TrainingJ
   }
 }
 
-/** For tests: a job's row, Queued and first in its queue unless told otherwise. */
-export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
+/** For tests: what the row of a job and the spec of its resource both say. */
+export function makeJobFacts(changes: Partial<JobSpecFacts> = {}): JobSpecFacts {
   return {
-    id: 'j1',
-    state: 'Queued',
     method: 'RL',
-    entity: 'acme',
-    baseModel: 'tiny',
     inputUri: 'artifact:///payloads/acme/a.json',
     inputDigest: '0'.repeat(64),
     config: {},
+    ...changes,
+  }
+}
+
+/** For tests: a job's row, Queued and first in its queue unless told otherwise. */
+export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
+  return {
+    ...makeJobFacts(),
+    id: 'j1',
+    state: 'Queued',
+    entity: 'acme',
+    baseModel: 'tiny',
     inputFault: null,
     attempt: 0,
     maxAttempts: 6,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { keepGarbage, listNotedGarbage, releaseGarbage, type NotedGarbage } from '../../../db/gc/garbage.ts'
+import { keepGarbage, listGarbage, releaseGarbage, type GarbageRow } from '../../../db/gc/garbage.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { readInstallation, wantClaim } from '../../../db/store/installation.ts'
 import { CommandError, type PreparedCommand, type Printed } from './command.ts'
@@ -39,13 +39,13 @@ function readGarbageArguments(args: string[]) {
 
 async function showGarbage(pool: Pool): Promise<Printed> {
   const { id, trouble } = await readInstallation(pool)
-  const garbage = await listNotedGarbage(pool)
+  const garbage = await listGarbage(pool)
   const state = trouble ?? 'the artifact store is swept'
   const note = `Installation ${id}: ${state}.\n${garbage.length === 0 ? 'Nothing is in quarantine, and nothing is kept.\n' : ''}`
   return { output: garbage.length > 0 ? formatTable(garbage.map(describe)) : '', note }
 }
 
-function describe({ prefix, bytes, unseen, quarantinedAt, keptAt }: NotedGarbage): Record<string, string> {
+function describe({ prefix, bytes, unseen, quarantinedAt, keptAt }: GarbageRow): Record<string, string> {
   return {
     'QUARANTINED SINCE': quarantinedAt.toISOString(),
     STATE: keptAt ? 'kept' : unseen ? 'never heard of' : 'not needed any more',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   addChatUsage,
-  forgetUsageWriters,
+  expireUsageWriters,
   type ChatUsage,
   type UsageAccount,
   type UsageBatch,
@@ -47,7 +47,7 @@ export class UsageLedger {
   async flush(): Promise<void> {
     if (this.#pending) await this.#send(this.#pending)
     if (this.#rows.size === 0) return
-    if (this.#batches === 0) await forgetUsageWriters(this.#pool)
+    if (this.#batches === 0) await expireUsageWriters(this.#pool)
     const rows = [...this.#rows.values()]
     this.#rows = new Map()
     await this.#send({ process: this.#process, number: ++this.#batches, rows })

@@ -3,18 +3,18 @@ import type { Pool } from '../pool.ts'
 // One statement must end well within its time limit.
 const rowsAtOnce = 10_000
 
-/** What a purged model loses beside its files. Its own row, its jobs' and its checkpoints' stay as tombstones. */
+/** The rows that are removed of a deleted model. Its own row, its jobs' and its checkpoints' stay as tombstones. */
 const ofModel: Record<string, string> = {
   'training.trajectories': 'model_id = $1',
   'training.logs': 'model_id = $1',
   'training.job_logs': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
-  // Without these, a trainer's last lines are not taken any more.
+  // Without these, a trainer's last lines are refused.
   'training.job_attempts': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
   'training.events': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
 }
 
-/** Removes the rows of a deleted model that are no tombstones. */
-export async function deleteModelRows(pool: Pool, modelId: string): Promise<void> {
+/** Removes the rows of a deleted model but for the tombstones. */
+export async function removeModelRows(pool: Pool, modelId: string): Promise<void> {
   for (const [table, condition] of Object.entries(ofModel)) {
     for (let removed = rowsAtOnce; removed === rowsAtOnce;) {
       const { rowCount } = await pool.query(

@@ -1,7 +1,7 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { purgeSome } from '../retention/traces.ts'
+import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
-// Whoever waits for a lock on the table of calls keeps everybody else waiting. Next time is early enough.
+// A wait for a lock on the table of calls makes all others wait too. The next run is early enough.
 const limits = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s'"
 
 /** How long calls are kept, and how long ends wait for their start. */
@@ -44,21 +44,21 @@ export async function hasKeptCalls(
 }
 
 /** Deletes some of a week's calls that have something in the artifact store, except for what is kept. */
-export function purgeSpilledOfWeek(
+export function expireSpilledOfWeek(
   pool: Pool,
   { week, days, waitingDays, limit }: Kept & { week: number; limit: number },
 ): Promise<number> {
   const which = `c.week = $2 AND c.spilled IS NOT NULL
     AND (c.started_at < now() - make_interval(days => $3) OR c.deleted_at IS NOT NULL
       OR c.waiting_since < now() - make_interval(days => $4))`
-  return purgeSome(pool, { which, values: [week, days, waitingDays], limit })
+  return removeSomeCalls(pool, { which, values: [week, days, waitingDays], limit })
 }
 
 /**
  * Drops a week's partition with all that is in it; false when something is to be kept or lies in the artifact store. From
  * the look to the end nobody writes.
  */
-export async function dropWeek(pool: Pool, week: number, kept: Kept): Promise<boolean> {
+export async function expireWeek(pool: Pool, week: number, kept: Kept): Promise<boolean> {
   return withTransaction(pool, async (connection) => {
     await connection.query(limits)
     await connection.query('LOCK TABLE ONLY tracing.calls IN ACCESS EXCLUSIVE MODE')
