@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { isPortFree } from '../../local/stack/ports.ts'
+import { isPortFree } from '../../local/stack/network/ports.ts'
 
 // Below what the system gives to outgoing connections and to listeners that leave the choice to it: one of those ports may
 // be another process's by the time that it is listened on. Stacks have theirs from 20,000 on.
