@@ -31,7 +31,7 @@ export async function applyDefinitions({ repository, ...request }: ChartRequest)
   const documents = await Promise.all(files.map((name) => readFile(path.join(folder, name), 'utf8')))
   const manifests = documents.join('\n---\n')
   await applyManifests(kubectl, manifests)
-  await runKubectl(kubectl, ['wait', '--for=condition=Established', '--timeout=30s', '-f', '-'], manifests)
+  await runKubectl(kubectl, ['wait', '--for=condition=Established', '--timeout=120s', '-f', '-'], manifests)
 }
 
 /** Renders the chart with this stack's values and applies it, as `helm install` would. */

@@ -11,8 +11,9 @@ interface SystemReport {
   parts: Record<string, { ok: boolean; detail: string; cause?: string }>
 }
 
-// The first engine start on a machine imports for half a minute and compiles for another; on a slow disk, twice that.
-const timeoutMs = 300_000
+// The first engine start on a machine imports for half a minute and compiles for another. With twenty other programs on
+// two cores it took four minutes. A pod that only crashes is noticed long before.
+const timeoutMs = 900_000
 const pollMs = 500
 
 /** Whether the service answers and says that all its parts work. */
