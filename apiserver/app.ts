@@ -9,9 +9,12 @@ import { routeKeys } from './accounts/keys/routes.ts'
 import { requireKey } from './accounts/keys/require-key.ts'
 import type { RequestState } from './accounts/context.ts'
 import { routeLimits } from './accounts/limits/routes.ts'
-import { answerErrors } from './answer-errors.ts'
+import { answerErrors } from './errors/answer-errors.ts'
+import { presentForClient } from './errors/present.ts'
+import { refuseUnanswered } from './errors/unanswered.ts'
 import { limitRequests } from './accounts/limits/limit-requests.ts'
 import { protectAnswers } from '../lib/http/protect-answers.ts'
+import { identifyRequests } from '../lib/http/request-id.ts'
 import { logRequests } from '../lib/http/request-log.ts'
 import { endStalledAnswers } from '../lib/http/stalled-answers.ts'
 import { routeOpenApi } from './openapi/routes.ts'
@@ -43,14 +46,16 @@ export function createApp(deps: Deps): Koa {
   const app = new Koa()
   // A stream that broke off; who left, or what failed, is said where it is noticed.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
+  app.use(identifyRequests)
   app.use(logRequests(deps.log))
   app.use(endStalledAnswers(answerTimes))
   app.use(protectAnswers)
-  app.use(answerErrors(deps.log))
+  app.use(answerErrors(deps.log, presentForClient))
   app.use(deps.memory.keepWhileWorking)
 
   const router = new Router<RequestState>({ methods })
   const api = createApi(router, deps)
+  app.use(refuseUnanswered(api.operations))
 
   const open = new Router()
   routeHealth(open)

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { pino, type Logger } from 'pino'
+import { logContext } from './log-context.ts'
 
 export type { Logger }
 
@@ -14,13 +15,17 @@ const destination = {
   },
 }
 
-/** A JSON-lines logger on standard output, named after its process. Fields that carry secrets print as `***`. */
+/**
+ * A JSON-lines logger on standard output, named after its process. Fields that carry secrets print as `***`; lines that are
+ * written for a request have its id.
+ */
 export function createLogger(name: string, level = 'info'): Logger {
   return pino(
     {
       name,
       level,
       redact: { paths: ['authorization', 'token', 'apiKey', '*.authorization', '*.token', '*.apiKey'], censor: '***' },
+      mixin: () => logContext.getStore() ?? {},
       serializers: { error: pino.stdSerializers.errWithCause },
     },
     destination,

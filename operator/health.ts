@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
+import { startServer } from '../lib/http/server.ts'
 
 // A watch gets an event (at least a bookmark) about every minute.
 const staleMs = 180_000
@@ -12,15 +13,19 @@ export interface Health {
 }
 
 /** Answers GET /health: 503 when the watches have got no event for three minutes, so that the liveness probe restarts us. */
-export function createHealthServer(read: () => Health): Server {
-  return createServer((request, response) => {
+export function startHealthServer(
+  address: { TRAINYARD_HOST: string; TRAINYARD_PORT: number },
+  read: () => Health,
+): Promise<Server> {
+  const settings = { host: address.TRAINYARD_HOST, port: address.TRAINYARD_PORT }
+  return startServer((request, response) => {
     const isHealth = request.method === 'GET' && request.url?.split('?')[0] === '/health'
     const health = read()
     const isStale = (health.watchAgeMs ?? 0) > staleMs
     const body = isHealth ? present(health, isStale) : { detail: 'Not found' }
     response.writeHead(isHealth ? (isStale ? 503 : 200) : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))
-  })
+  }, settings)
 }
 
 function present({ leading, storeTrouble }: Health, isStale: boolean) {

@@ -1,15 +1,15 @@
-import { once } from 'node:events'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
 import { FetchRoom } from '../artifacts/inputs/room.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
+import { stopServer } from '../lib/http/server.ts'
 import { readLimit } from '../lib/limit-setting.ts'
 import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { loadConfig, readPodSettings } from './config.ts'
 import { Controllers } from './controllers.ts'
-import { createHealthServer } from './health.ts'
+import { startHealthServer } from './health.ts'
 import { StoreGuard } from './gc/guard.ts'
 import { KubeClient } from '../lib/kube/client.ts'
 import { loadKubeAccess } from '../lib/kube/access.ts'
@@ -67,14 +67,12 @@ const leader = new LeaderTasks({
   guard,
   log,
 })
-const server = createHealthServer(() => ({
+const server = await startHealthServer(config, () => ({
   leading: leader.isLeading,
   watchAgeMs: leader.isLeading ? watches.ageMs : undefined,
   storeTrouble: guard.trouble,
 }))
-server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
-  log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
-})
+log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 
 const stopMigrating = new AbortController()
 onShutdown(log, async () => {
@@ -86,8 +84,7 @@ onShutdown(log, async () => {
   await sources.outbound.close()
   await pool.end()
   await tracing.end()
-  server.closeAllConnections()
-  if (server.listening) await once(server.close(), 'close')
+  await stopServer(server, 0)
 })
 
 await migrateWhenReady(config.DATABASE_URL, log)

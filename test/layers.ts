@@ -39,8 +39,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['kube.ts'],
     ['config.ts'],
     ['accounts'],
-    ['answer-errors.ts'],
-    ['unknown-path.ts'],
+    ['errors'],
   ],
 }
 

@@ -1,8 +1,9 @@
+import { HttpError, unprocessable } from '../../lib/http/http-error.ts'
+import { errors } from '../errors/table.ts'
 import type { JsonDocument } from '../../lib/json/document.ts'
 import { estimateValueBytes, type JsonOutline } from '../../lib/json/outline.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { parseBody } from '../../lib/http/body.ts'
-import { HttpError, unprocessable } from '../../lib/http/http-error.ts'
 
 /** The largest chat, as it comes and with its variables filled in: a prompt of a million tokens is a few megabytes. */
 export const chatLimitBytes = 16 * 1024 * 1024
@@ -25,7 +26,8 @@ export class ChatReader {
    * when there is no memory for them
    */
   parse(bytes: Uint8Array): JsonDocument {
-    if (bytes.length > chatLimitBytes) throw new HttpError(413, `The chat is larger than ${chatLimitBytes} bytes.`)
+    if (bytes.length > chatLimitBytes)
+      throw new HttpError(errors.body_too_large, `The chat is larger than ${chatLimitBytes} bytes.`)
     return parseBody(bytes, (outline) => {
       refuseManyValues(outline)
       const more = estimateValueBytes(bytes.length, outline)

@@ -1,3 +1,5 @@
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from '../errors/table.ts'
 import { createHmac } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -5,7 +7,6 @@ import { Agent, type Dispatcher } from 'undici'
 import { engineOrigin } from '../../crds/engine-address.ts'
 import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import type { Logger } from '../../lib/log.ts'
-import { unavailable, type HttpError } from '../../lib/http/http-error.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
 import type { EngineBody } from './engine-body.ts'
 import type { EnginePod, EnginePods } from './engine-pods.ts'
@@ -74,7 +75,9 @@ export class EngineClient {
 
   #giveUp({ baseModelCrName }: EngineRequest): HttpError {
     this.#log.warn({ baseModel: baseModelCrName }, 'no engine took a request')
-    return unavailable('No engine of this model is ready at the moment.', 2)
+    return new HttpError(errors.engine_unavailable, 'No engine of this model is ready at the moment.', {
+      retryAfterSeconds: 2,
+    })
   }
 
   #pickPod(pods: EnginePod[], failed: Set<string>): EnginePod | undefined {
@@ -92,7 +95,10 @@ export class EngineClient {
     } catch (error) {
       finish()
       if (request.signal.aborted || !isConnectionFailure(error)) throw error
-      if (!request.body.isKept) throw unavailable('The engine broke off before it answered.', 2)
+      if (!request.body.isKept)
+        throw new HttpError(errors.engine_unavailable, 'The engine broke off before it answered.', {
+          retryAfterSeconds: 2,
+        })
       this.#log.debug({ error, pod: pod.name }, 'engine did not take a request')
       return undefined
     }

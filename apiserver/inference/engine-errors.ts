@@ -1,19 +1,31 @@
-import { HttpError, unavailable, unprocessable } from '../../lib/http/http-error.ts'
+import { HttpError, unprocessable } from '../../lib/http/http-error.ts'
+import { errors } from '../errors/table.ts'
 import { renameInText, type ModelNames } from './rename-model.ts'
+
+const tooLong = /maximum context length|longer than the maximum model length/i
 
 /** What a client is told of an engine's answer that is no success. Its own words reach the client only about the request. */
 export function translateEngineError(status: number, body: Uint8Array, names: ModelNames): HttpError {
   const { message, param, type } = readError(renameInText(body, names))
   // A grammar that an engine has tried and cannot use is no fault of the request's form.
-  if (status === 400 && type === 'GrammarError') return new HttpError(400, message)
+  if (status === 400 && type === 'GrammarError') return new HttpError(errors.unusable_grammar, message)
   if (status === 400 || status === 413 || status === 422) {
-    return unprocessable({ loc: ['body', ...param], msg: message, type: 'value_error' })
+    const issue = { loc: ['body', ...param], msg: message, type: 'value_error' }
+    // Clients of the OpenAI kind look for this code, and shorten the chat.
+    return tooLong.test(message) ? new HttpError(errors.context_length_exceeded, [issue]) : unprocessable(issue)
   }
-  if (status === 404) return unavailable('The engine cannot load this model at the moment.', 2)
+  if (status === 404)
+    return new HttpError(errors.engine_unavailable, 'The engine cannot load this model at the moment.', {
+      retryAfterSeconds: 2,
+    })
   // A client that sends one new grammar after the other is told so; the engine has room for others.
-  if (status === 429 && type === 'RateLimitError') return new HttpError(429, message, { 'Retry-After': '2' })
-  if (status === 429 || status === 503) return unavailable('The engine takes no more requests at the moment.', 2)
-  return new HttpError(502, 'The engine failed to answer.')
+  if (status === 429 && type === 'RateLimitError')
+    return new HttpError(errors.concurrency_limit_exceeded, message, { retryAfterSeconds: 2 })
+  if (status === 429 || status === 503)
+    return new HttpError(errors.engine_unavailable, 'The engine takes no more requests at the moment.', {
+      retryAfterSeconds: 2,
+    })
+  return new HttpError(errors.engine_failed, 'The engine failed to answer.')
 }
 
 /** vLLM's error is `{"error": {message, type, param, code}}`; `param` is a field, or a path such as `body.a.b`. */

@@ -1,6 +1,6 @@
+import type { ValidationIssue } from '../../lib/http/http-error.ts'
 import type { JsonMembers } from '../../lib/json/members.ts'
 import { isObject } from '../../lib/json/is-object.ts'
-import type { ValidationIssue } from '../../lib/http/http-error.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'
 

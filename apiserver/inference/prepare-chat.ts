@@ -1,7 +1,7 @@
+import { unprocessable } from '../../lib/http/http-error.ts'
 import type { Deps } from '../deps.ts'
 import type { JsonDocument } from '../../lib/json/document.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
-import { unprocessable } from '../../lib/http/http-error.ts'
 import { saltCache } from './cache-salt.ts'
 import { asksForUsage } from './chat-meter.ts'
 import { parseChatRequest, type ChatRequest } from './chat-schema.ts'

@@ -1,6 +1,7 @@
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from '../errors/table.ts'
 import type { Dispatcher } from 'undici'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
-import { HttpError, unavailable } from '../../lib/http/http-error.ts'
 import { isConnectionFailure } from './engine-client.ts'
 import { replyLimitBytes } from './reply-size.ts'
 
@@ -46,11 +47,13 @@ async function orUnavailable(reading: Promise<Buffer>): Promise<Buffer> {
   try {
     return await reading
   } catch (error) {
-    throw isConnectionFailure(error) ? unavailable('The engine broke off while it answered.', 2) : error
+    throw isConnectionFailure(error)
+      ? new HttpError(errors.engine_unavailable, 'The engine broke off while it answered.', { retryAfterSeconds: 2 })
+      : error
   }
 }
 
 function tooLarge(): HttpError {
   const detail = `The reply is larger than ${replyLimitBytes} bytes: give max_tokens, lower n or top_logprobs, or ask for a stream.`
-  return new HttpError(422, detail)
+  return new HttpError(errors.reply_too_large, detail)
 }

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
 import type { HttpError } from '../../lib/http/http-error.ts'
+import { expect, test } from 'vitest'
 import { refuseLargeReply } from './reply-size.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]

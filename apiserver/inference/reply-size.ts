@@ -1,4 +1,4 @@
-import { unprocessable, type HttpError } from '../../lib/http/http-error.ts'
+import { type HttpError, unprocessable } from '../../lib/http/http-error.ts'
 import type { ChatRequest } from './chat-schema.ts'
 
 /** The largest complete reply that is asked for, or taken: less than one request alone may have in memory. */

@@ -1,9 +1,10 @@
+import { HttpError, unprocessable } from '../../lib/http/http-error.ts'
+import { errors } from '../errors/table.ts'
 import { findBaseModel, listBaseModels } from '../../db/base-models/base-models.ts'
 import { findModelByLastName } from '../../db/models/models.ts'
 import { findServedModel } from '../../db/models/served.ts'
 import type { UsageAccount } from '../../db/accounts/chat-usage.ts'
 import type { Pool } from '../../db/pool.ts'
-import { HttpError, unavailable, unprocessable } from '../../lib/http/http-error.ts'
 import { isName } from '../accounts/names.ts'
 import { parseModelAddress, type ModelAddress } from './model-address.ts'
 
@@ -43,13 +44,18 @@ async function resolveAddress(pool: Pool, requested: string, address: ModelAddre
   const served = await findServedModel(pool, address, address)
   if (!served) throw unknownModel(requested)
   if (address.alias !== null && served.step === null) {
-    throw new HttpError(404, `The model ${addressName(address)} has no alias ${address.alias}.`)
+    throw new HttpError(errors.model_not_found, `The model ${addressName(address)} has no alias ${address.alias}.`)
   }
   if (served.step && !served.checkpointId) {
-    throw new HttpError(404, `The model ${addressName(address)} has no checkpoint of step ${served.step}.`)
+    throw new HttpError(
+      errors.model_not_found,
+      `The model ${addressName(address)} has no checkpoint of step ${served.step}.`,
+    )
   }
   if (served.baseModelCrName === null) {
-    throw unavailable(`The base model ${served.baseModel} is not served at the moment.`, 10)
+    throw new HttpError(errors.engine_unavailable, `The base model ${served.baseModel} is not served at the moment.`, {
+      retryAfterSeconds: 10,
+    })
   }
   const engineName = (served.step === 0 ? null : served.checkpointId) ?? served.baseModel
   const charged = { project: address.project, modelId: served.modelId, baseModel: served.baseModel }
@@ -80,5 +86,8 @@ async function findAlike(pool: Pool, entity: string, name: string): Promise<stri
 
 function unknownModel(requested: string, alike?: string): HttpError {
   const advice = alike === undefined ? 'GET /v1/models lists those that do.' : `Is ${alike} meant?`
-  return new HttpError(404, `The model ${requested.slice(0, maxShownLength)} does not exist. ${advice}`)
+  return new HttpError(
+    errors.model_not_found,
+    `The model ${requested.slice(0, maxShownLength)} does not exist. ${advice}`,
+  )
 }

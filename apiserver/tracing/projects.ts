@@ -1,7 +1,7 @@
+import { badRequest, forbiddenProject } from './errors.ts'
 import { findTraceProject, openTraceProject } from '../../db/tracing/projects.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Caller } from '../accounts/context.ts'
-import { badRequest, forbiddenProject } from './refusals.ts'
 
 /** A project with the number under which its rows are; 0 while it has none. */
 export interface Project {
@@ -27,7 +27,7 @@ export class Projects {
     this.#pool = pool
   }
 
-  /** For reads. @throws {TraceRefusal} 400 for what is no project, 403 for another entity's */
+  /** For reads. @throws {HttpError} 400 for what is no project, 403 for another entity's */
   async find(caller: Caller, projectId: string): Promise<Project> {
     return this.#get(caller, projectId, findTraceProject)
   }
@@ -54,7 +54,7 @@ export class Projects {
   }
 }
 
-/** @throws {TraceRefusal} 400 unless there is exactly one slash with a name on both sides */
+/** @throws {HttpError} 400 unless there is exactly one slash with a name on both sides */
 export function splitProjectId(projectId: string): { entity: string; name: string } {
   const [entity = '', name = '', ...rest] = projectId.split('/')
   if (isTracedName(entity) && isTracedName(name) && rest.length === 0) return { entity, name }

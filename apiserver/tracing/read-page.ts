@@ -1,6 +1,4 @@
-import { badRequest } from './refusals.ts'
-
-/** Which part of a list is asked for. @throws {TraceRefusal} 400 for what is below zero */
+/** Which part of a list is asked for. @throws {HttpError} 400 for what is below zero */
 export function readPage({ limit, offset }: { limit?: number | null; offset?: number | null }): {
   limit: number | null
   offset: number
@@ -14,3 +12,4 @@ export function readPage({ limit, offset }: { limit?: number | null; offset?: nu
 function bound(count: number): number {
   return Math.min(count, Number.MAX_SAFE_INTEGER)
 }
+import { badRequest } from './errors.ts'

@@ -1,13 +1,16 @@
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from '../errors/table.ts'
 import { Router } from '@koa/router'
 import type Koa from 'koa'
 import type { Deps } from '../deps.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
 import { requireKey } from '../accounts/keys/require-key.ts'
 import type { RequestState } from '../accounts/context.ts'
-import { describeUnknownPath } from '../unknown-path.ts'
 import { limitRequests } from '../accounts/limits/limit-requests.ts'
-import { HttpError } from '../../lib/http/http-error.ts'
-import { answerTraceErrors } from './answer-errors.ts'
+import { answerErrors } from '../errors/answer-errors.ts'
+import { presentReason } from '../errors/present.ts'
+import { unknownPath } from '../errors/unknown-path.ts'
+import { toTraceError } from './to-trace-error.ts'
 import { readTraceKey } from './auth.ts'
 import { routeCalls } from './calls/routes.ts'
 import { CallWriter } from './calls/writer.ts'
@@ -26,7 +29,6 @@ import { StreamSemaphore } from './stream-semaphore.ts'
 import { routeOtel } from './otel/routes.ts'
 import { SpanBuilder } from './otel/span-builder.ts'
 import { Projects } from './projects.ts'
-import { missing } from './refusals.ts'
 import { routeRefs } from './refs/routes.ts'
 import { routeTables } from './tables/routes.ts'
 import { routeService } from './server-info/routes.ts'
@@ -40,7 +42,11 @@ const mount = '/traces'
 export function createTracing(main: Deps): { operations: readonly PlacedOperation[]; routes: Koa.Middleware } {
   const deps = createTraceDeps(main)
   const router = new Router<RequestState>()
-  const guards = [answerTraceErrors(main.log), requireKey(main, readTraceKey), limitRequests(main)]
+  const guards = [
+    answerErrors(main.log, presentReason, toTraceError),
+    requireKey(main, readTraceKey),
+    limitRequests(main),
+  ]
   router.use(...guards)
   const api = createTraceApi(router, main)
   routeCalls(api, deps)
@@ -57,7 +63,7 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
   routeGraphql(api, deps)
 
   const routes = router.routes() as Koa.Middleware
-  const others = refuseOthers(guards)
+  const others = refuseOthers(guards, api.operations)
   const names = new Set(api.operations.map(({ path }) => readFirst(path)))
   return {
     operations: api.operations,
@@ -74,14 +80,17 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
   }
 }
 
-/** Paths and methods that are nobody's, told to the keys of this group in its own form. */
-function refuseOthers(guards: Koa.Middleware<RequestState>[]): Koa.Middleware {
+/** Refuses paths and methods that no operation has, for the keys of this group and in its own form. */
+function refuseOthers(guards: Koa.Middleware<RequestState>[], known: readonly PlacedOperation[]): Koa.Middleware {
+  const mounted = known.map(({ method, path }) => ({ method, path: `${mount}${path}` }))
   const router = new Router<RequestState>()
   router.use(...guards)
   router.all('{/*path}', ({ matched, method, originalUrl }) => {
     const methods = new Set(matched?.filter(({ path }) => path !== '{/*path}').flatMap((layer) => layer.methods))
-    if (methods.size === 0) throw missing(describeUnknownPath({ method, path: originalUrl.split('?')[0]! }))
-    throw new HttpError(405, 'Method Not Allowed', { Allow: [...methods].join(', ') })
+    if (methods.size === 0) throw unknownPath({ method, path: originalUrl.split('?')[0]! }, mounted)
+    throw new HttpError(errors.method_not_allowed, undefined, {
+      headers: { Allow: [...methods].join(', ') },
+    })
   })
   return router.routes() as Koa.Middleware
 }

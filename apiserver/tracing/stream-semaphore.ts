@@ -1,10 +1,11 @@
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from '../errors/table.ts'
 import { FairSemaphore, PermitTimeout } from '../../lib/fair-semaphore.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
-import { HttpError } from '../../lib/http/http-error.ts'
 
 // Pages are read in less time. A longer wait is a wait for a slow reader.
 const timeoutMs = 5_000
-const retryAfterSeconds = '1'
+const retryAfterSeconds = 1
 
 /**
  * A semaphore of responses that are read from the database as fast as their clients receive them. Each holds a connection
@@ -35,5 +36,5 @@ export class StreamSemaphore {
 
 function tooMany(entity: string): HttpError {
   const detail = `Too many streams of ${entity} are under way, or of all entities; ask again when one has ended.`
-  return new HttpError(429, detail, { 'Retry-After': retryAfterSeconds })
+  return new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds })
 }

@@ -1,3 +1,5 @@
+import { HttpError, unprocessable } from '../../lib/http/http-error.ts'
+import { tooLarge } from './errors.ts'
 import type { Router } from '@koa/router'
 import type { TSchema } from 'typebox'
 import { cleanJson } from '../../lib/json/clean.ts'
@@ -6,13 +8,11 @@ import { JsonError, NotJson } from '../../lib/json/parse.ts'
 import { readJsonInTurns, type Reserve } from '../../lib/json/read-json.ts'
 import { Api, type ReadBody } from '../../lib/http/api.ts'
 import { jsonInvalid, openBody } from '../../lib/http/body.ts'
-import { HttpError, unprocessable } from '../../lib/http/http-error.ts'
 import { compileFaults } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState } from '../accounts/context.ts'
 import type { IncomingBytes } from '../accounts/limits/incoming-bytes.ts'
 import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
 import type { Deps } from '../deps.ts'
-import { tooLarge } from './refusals.ts'
 
 /** What clients take for the limit of a request. */
 export const bodyLimitBytes = 32 * 1024 * 1024

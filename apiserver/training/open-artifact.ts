@@ -1,7 +1,7 @@
+import { notFound } from '../../lib/http/http-error.ts'
 import type { Readable } from 'node:stream'
 import { ArtifactMissing } from '../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
-import { notFound } from '../../lib/http/http-error.ts'
 import type { ByteRange } from '../../lib/http/ranges.ts'
 
 /** Opens a stored file. @throws {HttpError} 404 when the store does not have it (any more) */

@@ -1,7 +1,8 @@
+import { HttpError, unprocessable } from './http-error.ts'
+import { httpErrors } from './errors.ts'
 import { parseJson, type AcceptOutline, type JsonDocument } from '../json/document.ts'
 import { findLoneSurrogate } from '../json/lone-surrogate.ts'
 import { JsonError } from '../json/parse.ts'
-import { HttpError, unprocessable } from './http-error.ts'
 import type { HttpContext } from './context.ts'
 
 // For an answer to reach a client that does nothing but send.
@@ -73,10 +74,13 @@ function parseDocument(bytes: Uint8Array, accept: AcceptOutline | undefined): Js
 function refuseOtherContent(ctx: HttpContext): void {
   const type = ctx.get('Content-Type')
   if (type !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
-    throw new HttpError(415, 'The body must be JSON: send "Content-Type: application/json".')
+    throw new HttpError(
+      httpErrors.unsupported_media_type,
+      'The body must be JSON: send "Content-Type: application/json".',
+    )
   }
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) {
-    throw new HttpError(415, 'Compressed bodies are not taken.')
+    throw new HttpError(httpErrors.unsupported_media_type, 'Compressed bodies are not taken.')
   }
 }
 
@@ -90,5 +94,5 @@ export function linger({ req, socket }: HttpContext): void {
 }
 
 function tooLarge(limitBytes: number): HttpError {
-  return new HttpError(413, `The body is larger than ${limitBytes} bytes.`)
+  return new HttpError(httpErrors.body_too_large, `The body is larger than ${limitBytes} bytes.`)
 }

@@ -1,3 +1,6 @@
+import type { ErrorDefinition } from './error-table.ts'
+import { httpErrors } from './errors.ts'
+
 // A client may send any text in the place of a name.
 const maxShownLength = 200
 
@@ -8,44 +11,54 @@ export interface ValidationIssue {
   type: string
 }
 
-/** An answer that is not a success: its status, what the client is told, and headers that belong to it. */
+interface HttpErrorOptions {
+  headers?: Record<string, string>
+  /** Seconds after which the client may send the request again. */
+  retryAfterSeconds?: number
+  /** More members of the answer. */
+  more?: Record<string, unknown>
+  cause?: unknown
+}
+
+/** An answer that is not a success: its row in the table of errors, what exactly is wrong, and headers that belong to it. */
 export class HttpError extends Error {
   override name = 'HttpError'
+  readonly code: string
   readonly status: number
   readonly detail: string | ValidationIssue[]
   readonly headers: Record<string, string>
+  readonly more: Record<string, unknown>
 
-  constructor(status: number, detail: string | ValidationIssue[], headers: Record<string, string> = {}) {
-    super(
-      typeof detail === 'string' ? detail : detail.map((fault) => `${fault.loc.join('.')}: ${fault.msg}`).join('; '),
-    )
+  constructor(
+    { code, status, sentence }: ErrorDefinition,
+    detail: string | ValidationIssue[] = sentence,
+    { headers = {}, retryAfterSeconds, more = {}, cause }: HttpErrorOptions = {},
+  ) {
+    super(typeof detail === 'string' ? detail : detail.map(describeIssue).join('; '), { cause })
+    this.code = code
     this.status = status
     this.detail = detail
-    this.headers = headers
+    this.headers = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) }
+    this.more = more
   }
 }
 
-/** The one answer to a missing, malformed, unknown or revoked key. */
-export function unauthorized(given: 'no key' | 'unknown key'): HttpError {
-  const reasons = {
-    'no key': 'this request has none',
-    'unknown key': 'the one that was sent is not known here, was revoked, or has expired',
-  }
-  const detail = `A valid API key is needed, and ${reasons[given]}: send it as "Authorization: Bearer KEY".`
-  return new HttpError(401, detail, { 'WWW-Authenticate': 'Bearer' })
+function describeIssue({ loc, msg }: ValidationIssue): string {
+  return `${loc.join('.')}: ${msg}`
 }
 
 /** The same for what does not exist and for what belongs to somebody else. */
 export function notFound(what: string, id?: string): HttpError {
   const name = id === undefined ? what : `${what} ${id.slice(0, maxShownLength)}`
-  return new HttpError(404, `${name} not found`)
+  return new HttpError(httpErrors.not_found, `${name} not found`)
 }
 
-export function unprocessable(...faults: ValidationIssue[]): HttpError {
-  return new HttpError(422, faults)
+/** A request that is invalid at one place or more. */
+export function unprocessable(...issues: ValidationIssue[]): HttpError {
+  return new HttpError(httpErrors.invalid_request, issues)
 }
 
-/** Something behind the API is away for now; the client may ask again. */
-export function unavailable(detail: string, retryAfterSeconds: number): HttpError {
-  return new HttpError(503, detail, { 'Retry-After': String(retryAfterSeconds) })
+/** A value that breaks a rule which no schema states. */
+export function valueError(loc: string[], reason: string): ValidationIssue {
+  return { loc, msg: `Value error, ${reason}`, type: 'value_error' }
 }

@@ -1,8 +1,9 @@
+import { HttpError, unprocessable } from './http-error.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../log.ts'
+import { httpErrors } from './errors.ts'
 import type { HttpContext } from './context.ts'
-import { HttpError, unprocessable } from './http-error.ts'
 import type { RequestIds } from './request-ids.ts'
 
 // Longer than the lock of a process that died, so that one repetition is enough to go on in its place.
@@ -182,11 +183,10 @@ function isRefused(error: unknown): boolean {
 
 function requireSame(known: KeyedRequest, request: KeyedRequest): void {
   if (known.route === request.route && known.digest.equals(request.digest)) return
-  throw new HttpError(409, `This ${header} was used for another request; send a new one.`)
+  throw new HttpError(httpErrors.idempotency_key_reused)
 }
 
 // Not a 503: nothing is away. Clients that repeat by themselves take a 409 as a lock that is held.
 function stillUnderWay(): HttpError {
-  const detail = `A request with this ${header} is still under way; ask again for its answer.`
-  return new HttpError(409, detail, { 'Retry-After': '5' })
+  return new HttpError(httpErrors.request_in_progress, undefined, { retryAfterSeconds: 5 })
 }

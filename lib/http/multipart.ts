@@ -1,6 +1,6 @@
+import { type HttpError, unprocessable, valueError } from './http-error.ts'
 import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy'
 import type { HttpContext } from './context.ts'
-import { unprocessable, type HttpError } from './http-error.ts'
 
 /** A parser of a multipart body. @throws {HttpError} 422 when the request's Content-Type names no boundary */
 export function openFormParser({ req, headers }: HttpContext, options: Omit<BusboyConfig, 'headers'>): BusboyInstance {
@@ -26,5 +26,5 @@ export async function feedForm(parser: BusboyInstance, done: Promise<void>, chun
 
 /** The refusal of a multipart body. */
 export function refuseForm(reason: string): HttpError {
-  return unprocessable({ loc: ['body'], msg: `Value error, the form cannot be read: ${reason}`, type: 'value_error' })
+  return unprocessable(valueError(['body'], `the form cannot be read: ${reason}`))
 }

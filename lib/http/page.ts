@@ -1,6 +1,6 @@
+import { type HttpError, unprocessable, valueError } from './http-error.ts'
 import { Type, type Static, type TSchema } from 'typebox'
 import { isUuid } from './validation/compile.ts'
-import { unprocessable, type HttpError } from './http-error.ts'
 
 export const pageQuery = Type.Object({
   after: Type.Optional(Type.String()),
@@ -68,6 +68,6 @@ export async function resolveCursor<Place>(
 
 /** The refusal of an `after` that names no item of this list. */
 export function cursorFault(): HttpError {
-  const msg = 'Value error, not the id of an item of this list'
-  return unprocessable({ loc: ['query', 'after'], msg, type: 'value_error' })
+  const reason = 'not the id of an item of this list'
+  return unprocessable(valueError(['query', 'after'], reason))
 }

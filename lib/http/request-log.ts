@@ -1,5 +1,6 @@
 import type Koa from 'koa'
 import type { Logger } from '../log.ts'
+import { readRequestId } from './request-id.ts'
 
 /** One line per request, written when the answer has gone out or the client has left. */
 export function logRequests(log: Logger): Koa.Middleware {
@@ -10,6 +11,7 @@ export function logRequests(log: Logger): Koa.Middleware {
         method: ctx.method,
         path: ctx.path,
         status: ctx.status,
+        requestId: readRequestId(ctx),
         ms: Math.round(performance.now() - startMs),
       }
       if (!ctx.res.writableFinished) log.info(fields, 'client left')

@@ -1,6 +1,7 @@
+import { HttpError } from './http-error.ts'
+import { httpErrors } from './errors.ts'
 import type { Readable } from 'node:stream'
 import type { HttpContext } from './context.ts'
-import { HttpError } from './http-error.ts'
 import { readRange, type ByteRange } from './ranges.ts'
 
 /** A stored file that a client may have; its bytes never change. */
@@ -30,7 +31,9 @@ export async function sendFile(ctx: HttpContext, file: SentFile): Promise<void> 
   const condition = ctx.get('If-Range')
   const range = condition === '' || condition === etag ? readRange(ctx.get('Range'), file.size) : 'whole'
   if (range === 'outside') {
-    throw new HttpError(416, `The file has ${file.size} bytes.`, { 'Content-Range': `bytes */${file.size}` })
+    throw new HttpError(httpErrors.range_not_satisfiable, `The file has ${file.size} bytes.`, {
+      headers: { 'Content-Range': `bytes */${file.size}` },
+    })
   }
   const length = range === 'whole' ? file.size : range.end - range.start + 1
   ctx.body = ctx.method === 'HEAD' || length === 0 ? '' : await file.open(range === 'whole' ? undefined : range)

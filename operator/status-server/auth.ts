@@ -1,6 +1,7 @@
-import { errors, jwtVerify, type JWTPayload } from 'jose'
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from './errors.ts'
+import { errors as joseErrors, jwtVerify, type JWTPayload } from 'jose'
 import { IssuerUnavailable, type Issuer, type IssuerKeys } from './issuer-keys.ts'
-import { Problem } from './problem.ts'
 
 const audience = 'trainyard-status'
 const serviceAccount = 'trainyard-trainer'
@@ -25,7 +26,7 @@ interface PodClaims extends JWTPayload {
  * The trainer pod whose projected service-account token an Authorization header carries: signed by the cluster, for
  * this server, bound to a pod of this namespace's trainer account.
  *
- * @throws {Problem} 401; 503 while the issuer's keys are not known
+ * @throws {HttpError} 401; 503 while the issuer's keys are not known
  */
 export async function authenticate(
   header: string | undefined,
@@ -33,12 +34,13 @@ export async function authenticate(
   namespace: string,
 ): Promise<TrainerPod> {
   const token = /^Bearer ([^\s]+)$/i.exec(header ?? '')?.[1]
-  if (token === undefined) throw new Problem(401, 'a service-account token is needed: Authorization: Bearer TOKEN')
+  if (token === undefined) throw refuseToken()
   try {
     return readPod(await verify(token, keys), namespace)
   } catch (error) {
-    if (error instanceof IssuerUnavailable) throw new Problem(503, error.message, { cause: error })
-    if (error instanceof errors.JOSEError) throw new Problem(401, `the token is refused: ${error.message}`)
+    if (error instanceof IssuerUnavailable)
+      throw new HttpError(errors.issuer_unavailable, error.message, { cause: error, retryAfterSeconds: 1 })
+    if (error instanceof joseErrors.JOSEError) throw refuseToken(`the token is refused: ${error.message}`)
     throw error
   }
 }
@@ -64,19 +66,23 @@ async function verifyBy(token: string, issuer: Issuer): Promise<PodClaims> {
 /** The cluster may sign with a new key, or under a new name, since its keys were read. */
 function isUnknownIssuer(error: unknown): boolean {
   return (
-    error instanceof errors.JWKSNoMatchingKey ||
-    (error instanceof errors.JWTClaimValidationFailed && error.claim === 'iss')
+    error instanceof joseErrors.JWKSNoMatchingKey ||
+    (error instanceof joseErrors.JWTClaimValidationFailed && error.claim === 'iss')
   )
 }
 
 function readPod(claims: PodClaims, namespace: string): TrainerPod {
   const about = claims['kubernetes.io']
   if (about?.namespace !== namespace || about.serviceaccount?.name !== serviceAccount) {
-    throw new Problem(401, `the token is refused: it is not of service account ${namespace}/${serviceAccount}`)
+    throw refuseToken(`the token is refused: it is not of service account ${namespace}/${serviceAccount}`)
   }
   const { name, uid } = about.pod ?? {}
   if (name === undefined || uid === undefined || !uuid.test(uid)) {
-    throw new Problem(401, 'the token is refused: it is not bound to a pod')
+    throw refuseToken('the token is refused: it is not bound to a pod')
   }
   return { name, uid }
+}
+
+function refuseToken(reason?: string): HttpError {
+  return new HttpError(errors.invalid_token, reason, { headers: { 'WWW-Authenticate': 'Bearer' } })
 }

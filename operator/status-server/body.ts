@@ -1,39 +1,31 @@
-import type { IncomingMessage } from 'node:http'
-import { Problem } from './problem.ts'
+import { openAnyBody } from '../../lib/http/body.ts'
+import type { HttpContext } from '../../lib/http/context.ts'
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from './errors.ts'
 
 /** Reports are numbers and short sentences: payloads and weights go between pod and store. */
 const defaultBytes = 1024 * 1024
 
 /**
- * Reads a request's JSON body; an empty one is `{}`.
+ * Reads a request's JSON body, whatever its Content-Type says; an empty one is `{}`.
  *
- * @throws {Problem} 413 above `maxBytes` (1 MiB unless told otherwise), 422 when it is not JSON
+ * @throws {HttpError} 413 above `maxBytes`, 422 when it is not JSON
  */
-export async function readJson(request: IncomingMessage, maxBytes = defaultBytes): Promise<unknown> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+export async function readJson(ctx: HttpContext, maxBytes = defaultBytes): Promise<unknown> {
   const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    chunks.push(chunk)
-  }
-  return size === 0 ? {} : parseJson(Buffer.concat(chunks))
+  for await (const chunk of openAnyBody(ctx, maxBytes, () => {})) chunks.push(chunk)
+  return chunks.length === 0 ? {} : parseJson(Buffer.concat(chunks))
 }
 
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), storableValue)
   } catch (cause) {
-    throw new Problem(422, 'the body is not JSON', { cause })
+    throw new HttpError(errors.invalid_request, 'the body is not JSON', { cause })
   }
 }
 
 /** Postgres stores neither NUL characters nor halves of surrogate pairs, and an error message may hold both. */
 function storableValue(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value
-}
-
-function tooLarge(maxBytes: number): Problem {
-  return new Problem(413, `the body is larger than ${maxBytes} bytes`)
 }

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { startServer, stopServer } from '../../lib/http/server.ts'
 import { listen } from '../../db/listen.ts'
 import { migrateWhenReady } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
@@ -39,25 +39,19 @@ const app = createApp({
   authenticate: (header) => authenticate(header, keys, config.TRAINYARD_NAMESPACE),
 })
 const handle = app.callback()
-const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, (request, response) => {
-  void handle(request, response)
+const server = await startServer((request, response) => void handle(request, response), {
+  host: config.TRAINYARD_HOST,
+  port: config.TRAINYARD_PORT,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
 })
-server.listen(config.TRAINYARD_PORT, config.TRAINYARD_HOST, () => {
-  log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
-})
+log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 
 close = async () => {
   queue.close()
-  await closeServer()
+  // Requests under way get their answers.
+  await stopServer(server, Infinity)
   await Promise.all([stopSweeper(), listener.close()])
   kube.close()
   await pool.end()
-}
-
-/** Requests under way get their answers; their connections are closed as soon as they idle. */
-async function closeServer(): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  const closing = setInterval(() => server.closeIdleConnections(), 20)
-  await closed
-  clearInterval(closing)
 }

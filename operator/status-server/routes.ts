@@ -20,7 +20,8 @@ import { readJson } from './body.ts'
 import type { ClaimQueue } from './claim-queue.ts'
 import { prepareWarnings } from './job-warnings.ts'
 import { presentClaim } from './present.ts'
-import { Problem } from './problem.ts'
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from './errors.ts'
 import {
   parseAttemptPath,
   parseCheckpoint,
@@ -34,7 +35,7 @@ import {
 import { truncateScrubbed } from './scrub.ts'
 import { readStatistics } from './token-statistics.ts'
 
-/** What the trainer routes work with; `authenticate` throws a Problem for every caller but a trainer pod. */
+/** What the trainer routes work with; `authenticate` throws an HttpError for every caller but a trainer pod. */
 export interface RouteDeps {
   pool: Pool
   queue: ClaimQueue
@@ -64,7 +65,7 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
   })
 
   router.post('/v1/claims', async (context) => {
-    const body = parseClaim(await readJson(context.req))
+    const body = parseClaim(await readJson(context))
     const { pod } = context.state
     const claim = await queue.wait(readClaimant(body, pod), body.wait_seconds * 1000, whenClientLeaves(context))
     if (claim) log.info({ job: claim.id, attempt: claim.attempt, pod: pod.name }, 'job claimed')
@@ -74,39 +75,39 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
 
   router.post(`${attemptPath}/heartbeat`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    await readJson(context.req)
+    await readJson(context)
     answer(context, (await renewLease(pool, attempt)) ? 'recorded' : 'fenced')
   })
 
   router.post(`${attemptPath}/events`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    const { events } = parseEvents(await readJson(context.req))
+    const { events } = parseEvents(await readJson(context))
     answer(context, await recordEvents(pool, attempt, events.map(prepareEvent)))
   })
 
   router.post(`${attemptPath}/checkpoint`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    const { warnings, ...checkpoint } = parseCheckpoint(await readJson(context.req))
+    const { warnings, ...checkpoint } = parseCheckpoint(await readJson(context))
     answer(context, await recordCheckpoint(pool, attempt, { ...checkpoint, warnings: prepareWarnings(warnings) }))
     log.info({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name }, 'checkpoint recorded')
   })
 
   router.post(`${attemptPath}/progress`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    const progress = readProgress(parseProgress(await readJson(context.req)), attempt.jobId)
+    const progress = readProgress(parseProgress(await readJson(context)), attempt.jobId)
     answer(context, await recordProgress(pool, attempt, progress))
   })
 
   router.post(`${attemptPath}/release`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    await readJson(context.req)
+    await readJson(context)
     answer(context, await recordRelease(pool, attempt))
     log.info({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name }, 'job given back')
   })
 
   router.post(`${attemptPath}/failure`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    const { category, reason, message, retryable } = parseFailure(await readJson(context.req))
+    const { category, reason, message, retryable } = parseFailure(await readJson(context))
     const failure = { category, reason, message: truncateScrubbed(message, maxMessageLength), retryable }
     answer(context, await recordFailure(pool, attempt, failure))
     log.warn({ job: attempt.jobId, attempt: attempt.attempt, pod: context.state.pod.name, failure }, 'attempt failed')
@@ -114,13 +115,13 @@ export function createTrainerRoutes({ pool, queue, authenticate, log }: RouteDep
 
   router.post(`${attemptPath}/log`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    const { lines } = parseLog(await readJson(context.req))
+    const { lines } = parseLog(await readJson(context))
     answer(context, await recordLog(pool, attempt, lines.map(prepareLine)))
   })
 
   router.post(`${attemptPath}/token-statistics`, async (context) => {
     const attempt = readAttempt(context.params, context.state.pod)
-    const statistics = readStatistics(parseStatistics(await readJson(context.req, maxStatisticsBytes)))
+    const statistics = readStatistics(parseStatistics(await readJson(context, maxStatisticsBytes)))
     answer(context, await recordTokenStatistics(pool, attempt, statistics))
   })
 
@@ -139,7 +140,8 @@ function readClaimant(body: ReturnType<typeof parseClaim>, pod: TrainerPod): Cla
 
 function readProgress({ uri, digest, step }: ReturnType<typeof parseProgress>, jobId: string): ReportedProgress {
   const [folder, id = ''] = uri.slice(uriPrefixOf('progress').length).split('/')
-  if (folder !== jobId.toLowerCase()) throw new Problem(422, `uri must lie below ${uriPrefixOf('progress')}${jobId}/`)
+  if (folder !== jobId.toLowerCase())
+    throw new HttpError(errors.invalid_request, `uri must lie below ${uriPrefixOf('progress')}${jobId}/`)
   return { id, digest, step }
 }
 
@@ -157,7 +159,7 @@ function readAttempt(params: unknown, pod: TrainerPod): Attempt {
 }
 
 function answer(context: Context, outcome: ReportOutcome): void {
-  if (outcome === 'fenced') throw new Problem(409, 'this attempt no longer holds the job: stop, and drop its work')
+  if (outcome === 'fenced') throw new HttpError(errors.fenced)
   context.body = {}
 }
 

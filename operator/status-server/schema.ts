@@ -2,7 +2,8 @@ import { patternOf, scheme, type Kind } from '../../artifacts/layout.ts'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Type, type Static, type TObject } from 'typebox'
 import { maxSeq } from '../../db/jobs/logs.ts'
-import { Problem } from './problem.ts'
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from './errors.ts'
 
 // Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
@@ -126,8 +127,8 @@ export const parseFailure = compile(failureBody)
 export const parseLog = compile(logBody)
 export const parseStatistics = compile(statisticsBody)
 
-/** The job and attempt of a path. @throws {Problem} 404 */
-export const parseAttemptPath = compile(attemptPath, () => new Problem(404, 'no such job'))
+/** The job and attempt of a path. @throws {HttpError} 404 */
+export const parseAttemptPath = compile(attemptPath, () => new HttpError(errors.unknown_job))
 
 /** A moment of this millennium, so that Postgres can hold it, too. */
 function isTime(text: string): boolean {
@@ -142,8 +143,8 @@ function compile<S extends TObject>(schema: S, refuse = explain): (value: unknow
   }
 }
 
-function explain(validate: ValidateFunction): Problem {
+function explain(validate: ValidateFunction): HttpError {
   const fault = validate.errors?.[0]
   const place = fault?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
-  return new Problem(422, `${place} ${fault?.message ?? 'is not valid'}`)
+  return new HttpError(errors.invalid_request, `${place} ${fault?.message ?? 'is not valid'}`)
 }

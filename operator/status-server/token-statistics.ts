@@ -1,5 +1,6 @@
 import type { ReportedStatistics } from '../../db/checkpoints/token-statistics.ts'
-import { Problem } from './problem.ts'
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from './errors.ts'
 
 interface StatisticsBody {
   uri: string | null
@@ -8,11 +9,11 @@ interface StatisticsBody {
   pushes: Record<string, number>
 }
 
-/** A report of token statistics as the database takes it. @throws {Problem} 422 for half a file */
+/** A report of token statistics as the database takes it. @throws {HttpError} 422 for half a file */
 export function readStatistics({ uri, digest, bytes, pushes }: StatisticsBody): ReportedStatistics {
   if (uri === null && digest === null && bytes === null) return { file: null, pushes }
   if (uri === null || digest === null || bytes === null) {
-    throw new Problem(422, 'of uri, digest and bytes all are null, or none')
+    throw new HttpError(errors.invalid_request, 'of uri, digest and bytes all are null, or none')
   }
   const checkpointId = uri.slice(uri.lastIndexOf('/') + 1, uri.lastIndexOf('.'))
   return { file: { checkpointId, digest, bytes }, pushes }

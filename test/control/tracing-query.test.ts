@@ -1,9 +1,9 @@
+import { HttpError } from '../../lib/http/http-error.ts'
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compileCallsOrder, compileCallsWhere, type CallsSelection } from '../../apiserver/tracing/query/calls-query.ts'
 import { SqlParams } from '../../apiserver/tracing/query/params.ts'
-import { TraceRefusal } from '../../apiserver/tracing/refusals.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createPartitions } from '../../db/tracing/create-partitions.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -41,7 +41,7 @@ async function find(selection: CallsSelection): Promise<string[] | undefined> {
     const found = await database.pool.query<{ id: string }>(statement, params.values)
     return found.rows.map(({ id }) => id)
   } catch (error) {
-    if (error instanceof TraceRefusal && error.message.endsWith('is no time.')) return undefined
+    if (error instanceof HttpError && error.message.endsWith('is no time.')) return undefined
     throw new Error(`of ${JSON.stringify(params.values)}`, { cause: error })
   }
 }

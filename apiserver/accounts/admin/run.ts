@@ -1,5 +1,5 @@
-import type { Pool } from '../../../db/pool.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { CommandError, type Printed } from './command.ts'
 import { garbageUsage, prepareGarbageCommand } from './garbage-command.ts'
 import { keyUsage, prepareKeyCommand } from './key-command.ts'

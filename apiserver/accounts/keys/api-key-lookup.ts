@@ -1,7 +1,8 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { findKey, type KnownKey } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
-import { unavailable } from '../../../lib/http/http-error.ts'
 
 type Answer = Promise<KnownKey | undefined>
 
@@ -79,7 +80,12 @@ export class ApiKeyLookup {
 
   async #askForStranger(address: string, ask: () => Answer): Answer {
     const leave = this.#places.tryAcquire({ key: address })
-    if (!leave) throw unavailable('Too many keys that are not known yet are being looked up; send this again.', 1)
+    if (!leave)
+      throw new HttpError(
+        errors.server_busy,
+        'Too many keys that are not known yet are being looked up; send this again.',
+        { retryAfterSeconds: 1 },
+      )
     try {
       return await this.#strangers.run({ key: address }, ask)
     } finally {

@@ -1,8 +1,10 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
+import type { ErrorDefinition } from '../../../lib/http/error-table.ts'
 import type Koa from 'koa'
 import type { Deps } from '../../deps.ts'
 import { digestKey } from './secret.ts'
 import { applyDefaults } from '../limits/limits.ts'
-import { HttpError, unauthorized } from '../../../lib/http/http-error.ts'
 import type { Caller, RequestState, Role } from '../context.ts'
 
 type AuthDeps = Pick<Deps, 'apiKeys' | 'lastUsed' | 'config'>
@@ -19,9 +21,9 @@ export function requireKey(
 ): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
     const key = readKey(ctx)
-    if (key === undefined) throw unauthorized('no key')
+    if (key === undefined) throw unauthorized(errors.missing_api_key)
     const known = await apiKeys.find(digestKey(key), ctx.ip)
-    if (known === undefined) throw unauthorized('unknown key')
+    if (known === undefined) throw unauthorized(errors.invalid_api_key)
     const { keyId, entity, role, ...set } = known
     const { weight, ...limits } = applyDefaults(set, config)
     ctx.state.caller = { keyId, entity, role, weight }
@@ -39,7 +41,12 @@ export function readBearer(ctx: Pick<Koa.Context, 'get'>): string | undefined {
 const ranks: Record<Role, number> = { read: 0, member: 1, admin: 2 }
 
 /** @throws {HttpError} 403 when the caller's key has a lesser role */
-export function requireRole({ role }: Caller, least: Role): void {
-  if (ranks[role] >= ranks[least]) return
-  throw new HttpError(403, `This key has the role ${role}; ${least} is needed.`)
+export function requireRole({ role }: Caller, min: Role): void {
+  if (ranks[role] >= ranks[min]) return
+  throw new HttpError(errors.insufficient_role, `This key has the role ${role}; ${min} is needed.`)
+}
+
+/** The answer to a missing, malformed, unknown, revoked or expired key. */
+function unauthorized(definition: ErrorDefinition): HttpError {
+  return new HttpError(definition, undefined, { headers: { 'WWW-Authenticate': 'Bearer' } })
 }

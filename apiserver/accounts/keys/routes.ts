@@ -1,8 +1,9 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../rest-api.ts'
 import { readBearer } from './require-key.ts'
 import type { RequestContext } from '../context.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
 import { presentKey } from './present.ts'
 import { keyCreateSchema, keyRotateSchema, keySchema, newKeySchema } from './schema.ts'
@@ -76,5 +77,5 @@ function sealKey(ctx: RequestContext, { row, key }: MadeKey) {
 function unsealKey(ctx: RequestContext, sealed: ReturnType<typeof sealKey>) {
   const key = unseal(sealed.key, readBearer(ctx)!)
   if (key !== undefined) return { ...sealed, key }
-  throw new HttpError(409, 'The key of this request was shown to whoever made it, and to nobody else.')
+  throw new HttpError(errors.conflict, 'The key of this request was shown to whoever made it, and to nobody else.')
 }

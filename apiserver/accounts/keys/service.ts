@@ -1,3 +1,5 @@
+import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import {
   findApiKey,
   listApiKeys,
@@ -8,7 +10,6 @@ import {
   type KeyRole,
 } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { notFound, HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
@@ -63,7 +64,7 @@ export async function revokeKey(
   const outcome = isUuid(id) ? await revokeApiKey(pool, { entity, id, keepAdmin, by }) : 'missing'
   if (outcome === 'missing') throw notFound('Key')
   if (outcome === 'revoked') return getKey(pool, entity, id)
-  throw new HttpError(409, `This is the last admin key of ${entity}: make another one, then revoke it.`)
+  throw new HttpError(errors.conflict, `This is the last admin key of ${entity}: make another one, then revoke it.`)
 }
 
 /** @throws {HttpError} 409 when the key was replaced before, is revoked or has expired */
@@ -78,7 +79,10 @@ export async function rotateKey(
     : { outcome: 'missing' as const }
   if (rotated.outcome === 'missing') throw notFound('Key')
   if (rotated.key) return { row: rotated.key, key }
-  throw new HttpError(409, 'This key was replaced before, is revoked, or has expired: make a new one instead.')
+  throw new HttpError(
+    errors.conflict,
+    'This key was replaced before, is revoked, or has expired: make a new one instead.',
+  )
 }
 
 /** When a key is to end. @throws {HttpError} 422 for two answers, or a time that is over */
@@ -94,7 +98,7 @@ export function readExpiry(expiresAt?: string | null, expiresInSeconds?: number 
 }
 
 function badExpiry(reason: string): HttpError {
-  return unprocessable({ loc: ['body', 'expires_at'], msg: `Value error, ${reason}`, type: 'value_error' })
+  return unprocessable(valueError(['body', 'expires_at'], `${reason}`))
 }
 
 function makeSecret() {

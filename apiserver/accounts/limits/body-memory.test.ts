@@ -6,7 +6,8 @@ import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { createLogger } from '../../../lib/log.ts'
 import { RequestMemory } from './request-memory.ts'
-import { answerErrors } from '../../answer-errors.ts'
+import { presentDetail } from '../../errors/present.ts'
+import { answerErrors } from '../../errors/answer-errors.ts'
 import type { RequestState } from '../context.ts'
 import { createIdempotencyStore } from '../../../db/idempotent-requests.ts'
 import { Idempotency } from '../../../lib/http/idempotency.ts'
@@ -20,7 +21,7 @@ test('a body counts among what is in memory, with what is made of it', async () 
   const operation = { tag: 'T', summary: 'Do it', body: Type.Array(Type.Unknown()) }
   api.post('/', operation, ({ body }) => Promise.resolve(body.length))
   const app = new Koa<RequestState>()
-  app.use(answerErrors(log))
+  app.use(answerErrors(log, presentDetail))
   app.use((ctx, next) => {
     ctx.state.caller = { entity: 'team', keyId: 'k', role: 'admin', weight: 1 }
     return next()

@@ -1,6 +1,7 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Pool } from '../../../db/pool.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 
 const minuteSeconds = 60
 // A process takes this part of a limit from the database at once, and lets so many requests through before it asks again.
@@ -104,5 +105,5 @@ export class RequestLimiter {
 function tooMany(entity: string, perMinute: number, waitMs: number): HttpError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
   const detail = `${entity} may make ${perMinute} requests a minute, its limit requests_per_minute; ask again in ${seconds} s.`
-  return new HttpError(429, detail, { 'Retry-After': String(seconds) })
+  return new HttpError(errors.rate_limit_exceeded, detail, { retryAfterSeconds: seconds })
 }

@@ -1,10 +1,10 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { EventEmitter } from 'node:events'
 import { createServer, request, type ClientRequest, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBody } from '../../../lib/http/body.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { RequestMemory } from './request-memory.ts'
 
 const outcomes = new EventEmitter()

@@ -1,10 +1,11 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import type Koa from 'koa'
 import { BudgetExceeded, MemoryBudget, type MemoryReservation } from '../../../lib/memory-budget.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { estimateValueBytes } from '../../../lib/json/outline.ts'
 import { openBody, parseBody } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../context.ts'
-import { HttpError, unavailable } from '../../../lib/http/http-error.ts'
 import { memoryPlan } from './memory-plan.ts'
 
 const retryAfterSeconds = 1
@@ -77,7 +78,7 @@ export class RequestReservation {
     try {
       this.#reservation.add(bytes)
     } catch (error) {
-      throw error instanceof BudgetExceeded ? toRefusal(this.#entity, error) : error
+      throw error instanceof BudgetExceeded ? toHttpError(this.#entity, error) : error
     }
   }
 
@@ -109,18 +110,18 @@ export class RequestReservation {
   }
 }
 
-function toRefusal(entity: string, { scope, maxBytes }: BudgetExceeded): HttpError {
+function toHttpError(entity: string, { scope, maxBytes }: BudgetExceeded): HttpError {
   if (scope === 'reservation')
     return new HttpError(
-      413,
+      errors.request_memory_exceeded,
       `This request takes more than the ${maxBytes} bytes of memory that one may: send less in one.`,
     )
   if (scope === 'all') {
     const detail = `All requests together take more than the ${maxBytes} bytes of memory that there are for them.`
-    return unavailable(detail, retryAfterSeconds)
+    return new HttpError(errors.server_busy, detail, { retryAfterSeconds })
   }
   const detail = `The requests of ${entity} that are under way take more than the ${maxBytes} bytes of memory that they may.`
-  return new HttpError(429, `${detail} Send this one again when another has been answered.`, {
-    'Retry-After': String(retryAfterSeconds),
+  return new HttpError(errors.memory_limit_exceeded, `${detail} Send this one again when another has been answered.`, {
+    retryAfterSeconds,
   })
 }

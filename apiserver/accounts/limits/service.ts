@@ -1,12 +1,13 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { findEntityLimits, type EntityLimits } from '../../../db/accounts/limits.ts'
 import { countUnfinishedJobs, lockJobCount } from '../../../db/accounts/quota-use.ts'
 import type { Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { applyDefaults } from './limits.ts'
 
 // A job takes from seconds to hours: often enough to get its place soon, seldom enough to cost nothing.
-const retryAfterSeconds = '15'
+const retryAfterSeconds = 15
 
 /** What an entity may use, and what it uses of it now. */
 export interface LimitsInUse {
@@ -51,7 +52,7 @@ export async function requireFreeJobPlace(deps: Pick<Deps, 'config' | 'pool'>, e
 
 function noJobPlace(entity: string, limit: number): HttpError {
   const detail = `${entity} may have ${limit} unfinished training jobs, its limit queued_jobs; post this one when another has ended.`
-  return new HttpError(429, detail, { 'Retry-After': retryAfterSeconds })
+  return new HttpError(errors.job_limit_exceeded, detail, { retryAfterSeconds })
 }
 
 /**

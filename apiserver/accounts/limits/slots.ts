@@ -1,8 +1,9 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { RequestContext } from '../context.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 
-const retryAfterSeconds = '1'
+const retryAfterSeconds = 1
 
 /** What places are for, and what their limit is called, for those who are told that there is none. */
 export interface SlotNames {
@@ -32,7 +33,9 @@ export class Slots {
     if (release) return release
     const { limit: name, held, advice } = this.#names
     const detail = `${entity} has ${this.#semaphore.heldBy(entity)} ${held}, and its limit ${name} is ${limit}; `
-    throw new HttpError(429, `${detail}${advice}, or ask for a higher limit.`, { 'Retry-After': retryAfterSeconds })
+    throw new HttpError(errors.concurrency_limit_exceeded, `${detail}${advice}, or ask for a higher limit.`, {
+      retryAfterSeconds,
+    })
   }
 
   /** Takes a place until a request's answer is out or its client has left. @throws {HttpError} as `take` does */

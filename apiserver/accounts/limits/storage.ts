@@ -1,8 +1,9 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
 import { linger } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../context.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { IncomingBytes } from './incoming-bytes.ts'
 import { quotaExceeded } from './quota.ts'
 import { StorageMeter } from './storage-meter.ts'
@@ -90,7 +91,7 @@ export class StorageUse {
     } catch (error) {
       if (!(error instanceof PermitTimeout)) throw error
       const detail = `Too many uploads of ${turn.key} are under way, or of all entities; send this one when another has ended.`
-      throw new HttpError(429, detail, { 'Retry-After': '10' })
+      throw new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds: 10 })
     }
   }
 }

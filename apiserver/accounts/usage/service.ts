@@ -1,6 +1,6 @@
+import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { sumUsage, type UsageDimension, type UsageRow } from '../../../db/accounts/usage-report.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { unprocessable } from '../../../lib/http/http-error.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
 import { decodeGroup } from './group-cursor.ts'
 import type { UsageRequest } from './schema.ts'
@@ -33,6 +33,6 @@ export async function reportUsage(pool: Pool, entity: string, request: UsageRequ
 function readCursor(after: string, groupBy: UsageDimension[]): string[] {
   const group = decodeGroup(after, groupBy.length)
   if (group) return group
-  const msg = 'Value error, not the id of an item of this list'
-  throw unprocessable({ loc: ['query', 'after'], msg, type: 'value_error' })
+  const reason = 'not the id of an item of this list'
+  throw unprocessable(valueError(['query', 'after'], reason))
 }

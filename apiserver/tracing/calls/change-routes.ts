@@ -1,7 +1,7 @@
+import { badRequest } from '../errors.ts'
 import { Type } from 'typebox'
 import { renameCall } from '../../../db/tracing/change-calls.ts'
 import type { TraceDeps } from '../deps.ts'
-import { badRequest } from '../refusals.ts'
 import { emptySchema, optional, projectIdSchema } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { deleteWithDescendants } from './delete.ts'

@@ -1,15 +1,15 @@
+import { tooLarge } from '../errors.ts'
 import { deleteCalls, listParents, listTraces } from '../../../db/tracing/change-calls.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { checkNames } from '../query/params.ts'
-import { tooLarge } from '../refusals.ts'
 import { weeksOf } from './week.ts'
 
 const maxIds = 1_000
 // Of a larger trace some calls at the end are not found below their parents.
 const maxPerTrace = 10_000
 
-/** Deletes calls and all that stand below them; answers how many. @throws {TraceRefusal} 413 for more than 1,000 ids */
+/** Deletes calls and all that stand below them; answers how many. @throws {HttpError} 413 for more than 1,000 ids */
 export async function deleteWithDescendants(
   { pool, projects }: TraceDeps,
   caller: Caller,

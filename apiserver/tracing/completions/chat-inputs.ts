@@ -1,7 +1,7 @@
+import { unprocessable } from '../../../lib/http/http-error.ts'
 import { chatLimitBytes, type ChatReader } from '../../inference/chat-reader.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
-import { unprocessable } from '../../../lib/http/http-error.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { fillMessages } from './template.ts'
 
@@ -53,7 +53,7 @@ export function keepInputs({ document }: ChatInputs): Buffer {
  * The text of the chat that the gateway is asked for. A stream tells its usage at its end; all that is not changed keeps its
  * bytes.
  *
- * @throws {TraceRefusal} 400 for a variable that is missing, and where variables make the chat too large
+ * @throws {HttpError} 400 for a variable that is missing, and where variables make the chat too large
  */
 export function buildChat(inputs: ChatInputs, promptMessages: unknown[], isStream: boolean): Buffer {
   const { document, model, messages, templateVars } = inputs

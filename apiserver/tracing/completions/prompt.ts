@@ -1,3 +1,4 @@
+import { badRequest } from '../errors.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import type { ChatReader } from '../../inference/chat-reader.ts'
@@ -7,14 +8,13 @@ import { readObject, type ObjectPlace } from '../objects/read-object.ts'
 import type { Project } from '../projects.ts'
 import { looksLikeRef, parseRef } from '../refs/parse-ref.ts'
 import { countRead } from '../read-memory.ts'
-import { badRequest } from '../refusals.ts'
 
 const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
 
 /**
  * The messages of a prompt that is named by a reference, or within the project as `NAME` or `NAME:VERSION`.
  *
- * @throws {TraceRefusal} when there is none
+ * @throws {HttpError} when there is none
  * @throws {HttpError} when it is larger than a chat may be
  */
 export async function readPrompt(

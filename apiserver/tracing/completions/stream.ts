@@ -1,6 +1,6 @@
-import { toRefusal } from '../../answer-errors.ts'
-import { ExcessMemory } from '../../accounts/limits/excess-memory.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
+import { toHttpError } from '../../errors/answer-errors.ts'
+import { ExcessMemory } from '../../accounts/limits/excess-memory.ts'
 import type { TraceDeps } from '../deps.ts'
 import { writeJsonText } from '../../../lib/json/json-text.ts'
 import { clientLeft, type AskEngine, type Completion } from './chat.ts'
@@ -39,7 +39,7 @@ export async function* streamCompletion(
     exception = merger.error
   } catch (error) {
     if (signal.aborted) return
-    exception = toRefusal(error, log).message
+    exception = toHttpError(error, log).message
     yield writeLine({ error: exception })
   } finally {
     const output = merger.merge()

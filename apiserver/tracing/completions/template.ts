@@ -1,5 +1,5 @@
+import { badRequest, missing } from '../errors.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
-import { badRequest } from '../refusals.ts'
 
 /** What stands in place of `{name}` in the texts of messages. */
 export type TemplateVars = Record<string, unknown>
@@ -7,7 +7,7 @@ export type TemplateVars = Record<string, unknown>
 /**
  * Messages with variables in their texts, in those of their parts too. As in Python's format: `{{` and `}}` are braces.
  *
- * @throws {TraceRefusal} 400 for a name that is none of the variables, and for texts that would be larger than `limitBytes`
+ * @throws {HttpError} 400 for a name that is none of the variables, and for texts that would be larger than `limitBytes`
  * together
  */
 export function fillMessages(messages: unknown[], vars: TemplateVars, limitBytes: number): unknown[] {

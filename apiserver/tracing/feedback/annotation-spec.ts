@@ -1,8 +1,8 @@
+import { badRequest } from '../errors.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
-import { badRequest } from '../refusals.ts'
 import { resolveRefs } from '../refs/resolve-refs.ts'
 
 // Of a specification, whose schema may have far less; so it need not be counted with what requests read.
@@ -30,7 +30,7 @@ export class AnnotationChecks {
   /**
    * Checks a value by the annotation specification that a reference names.
    *
-   * @throws {TraceRefusal} 400 for what is no specification, a value that it does not allow, or when there is no time
+   * @throws {HttpError} 400 for what is no specification, a value that it does not allow, or when there is no time
    * left, 404 when it is not there
    */
   async check({ ref, value }: { ref: string; value: string }): Promise<void> {

@@ -1,8 +1,8 @@
+import { badRequest } from '../errors.ts'
 import { parseText } from '../../../lib/json/parse.ts'
 import { findMember } from '../../../lib/json/find-member.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
-import { badRequest } from '../refusals.ts'
 import { parseRef, type Ref } from '../refs/parse-ref.ts'
 import { describeReaction } from './emoji.ts'
 import type { WireFeedback } from './schema.ts'
@@ -28,7 +28,7 @@ export interface CheckedFeedback {
   annotation?: { ref: string; value: string }
 }
 
-/** Checks feedback by the rules of its type. @throws {TraceRefusal} 400 for what breaks one */
+/** Checks feedback by the rules of its type. @throws {HttpError} 400 for what breaks one */
 export function checkFeedback(wire: WireFeedback, projectId: string): CheckedFeedback {
   if (Buffer.byteLength(wire.weave_ref) > maxRefBytes) throw badRequest('Invalid weave_ref: it is too long')
   if (Buffer.byteLength(wire.feedback_type) > maxTypeBytes) throw badRequest('Invalid feedback_type: it is too long')

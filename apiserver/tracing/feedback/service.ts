@@ -1,3 +1,5 @@
+import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { isAboutValues } from '../errors.ts'
 import {
   deleteFeedback,
   insertFeedback,
@@ -9,11 +11,9 @@ import {
 import { withTransaction } from '../../../db/pool.ts'
 import { rawList, rawText, type RawJson } from '../../../lib/json/raw.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import type { TraceDeps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import type { Project } from '../projects.ts'
-import { TraceRefusal } from '../refusals.ts'
 import { tryParseRef } from '../refs/parse-ref.ts'
 import { AnnotationChecks } from './annotation-spec.ts'
 import { presentOfCall } from './present.ts'
@@ -84,7 +84,7 @@ async function catchFault(read: () => Promise<NewFeedback>, loc: string[]): Prom
   try {
     return await read()
   } catch (error) {
-    if (!(error instanceof TraceRefusal) || error.status === 403) throw error
+    if (!isAboutValues(error) || error.status === 403) throw error
     return { loc, msg: error.message, type: 'value_error' }
   }
 }

@@ -1,8 +1,9 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { memoryPlan, toResourceLimits } from '../../accounts/limits/memory-plan.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
 
 // Schemas are people's own: patterns that never end, references in circles. A thread of its own can be ended.
@@ -49,5 +50,5 @@ export class ValueChecker {
 
 function tooMany(entity: string): HttpError {
   const detail = `Too many annotations of ${entity} are being checked, or of all entities; send these again in some seconds.`
-  return new HttpError(429, detail, { 'Retry-After': '10' })
+  return new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds: 10 })
 }

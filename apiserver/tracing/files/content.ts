@@ -1,9 +1,9 @@
+import { tooLarge } from '../errors.ts'
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { SourceTooLarge, spoolSource } from '../../../artifacts/store/spool.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
-import { tooLarge } from '../refusals.ts'
 
 /** Larger files lie in the artifact store, smaller ones in Postgres. */
 const maxInline = 256 * 1024
@@ -14,7 +14,7 @@ export type FileContent = { size: number; sha256: Buffer } & ({ bytes: Buffer } 
 /**
  * Takes what a client sends.
  *
- * @throws {TraceRefusal} 413 when it is too much; nothing is left behind then
+ * @throws {HttpError} 413 when it is too much; nothing is left behind then
  */
 export async function takeContent(store: ArtifactStore, source: Readable, maxBytes: number): Promise<FileContent> {
   const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>

@@ -1,12 +1,12 @@
+import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
+import { tooLarge } from '../errors.ts'
 import type { Readable } from 'node:stream'
 import type { BusboyInstance } from '@fastify/busboy'
 import { feedForm, openFormParser, refuseForm } from '../../../lib/http/multipart.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { openAnyBody } from '../../../lib/http/body.ts'
-import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import type { TraceDeps } from '../deps.ts'
-import { tooLarge } from '../refusals.ts'
 import { discardContent, takeContent, type FileContent } from './content.ts'
 
 /** What `/file/create` takes: a project, a file, and the digest that the client expects, in any order. */

@@ -1,3 +1,4 @@
+import { missing, digestMismatch } from '../errors.ts'
 import { keyOf } from '../../../artifacts/layout.ts'
 import type { Readable } from 'node:stream'
 import { addFile, findFile, hasFile, type FilePlace } from '../../../db/tracing/files.ts'
@@ -6,7 +7,6 @@ import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { TraceDeps } from '../deps.ts'
 import { presentDigest } from '../digests.ts'
 import type { Project } from '../projects.ts'
-import { digestMismatch, missing } from '../refusals.ts'
 import type { FileContent } from './content.ts'
 
 type FileDeps = Pick<TraceDeps, 'pool' | 'artifacts'>
@@ -14,7 +14,7 @@ type FileDeps = Pick<TraceDeps, 'pool' | 'artifacts'>
 /**
  * Keeps a file of a project under its digest, once. A large one is in the artifact store before anything says so.
  *
- * @throws {TraceRefusal} 409 for another digest than the client expects
+ * @throws {HttpError} 409 for another digest than the client expects
  */
 export async function keepFile(
   deps: FileDeps,
@@ -45,7 +45,7 @@ async function storeLarge(
   })
 }
 
-/** The bytes of a file. @throws {TraceRefusal} 404 */
+/** The bytes of a file. @throws {HttpError} 404 */
 export async function openFile(
   { pool, artifacts }: FileDeps,
   project: Project,

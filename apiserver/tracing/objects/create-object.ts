@@ -1,8 +1,8 @@
+import { digestMismatch } from '../errors.ts'
 import { publishVersion } from '../../../db/tracing/objects.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
-import { digestMismatch } from '../refusals.ts'
 import type { GivenValue } from './inspect-value.ts'
 import { checkObjectId } from './object-names.ts'
 
@@ -18,7 +18,7 @@ export interface NewObject extends GivenValue {
  * Publishes a value under a name and answers the version's digest. The same value is the same version, which is the
  * latest one then.
  *
- * @throws {TraceRefusal} 403 for what is no name, 400 when the value does not fit its class, 409 for another digest
+ * @throws {HttpError} 403 for what is no name, 400 when the value does not fit its class, 409 for another digest
  */
 export async function createObject(
   { pool, inspector }: Pick<TraceDeps, 'pool' | 'inspector'>,

@@ -1,10 +1,10 @@
+import { badRequest, missing } from '../errors.ts'
 import { listObjectAliases } from '../../../db/tracing/object-labels.ts'
 import { deleteVersions } from '../../../db/tracing/objects.ts'
 import { truncate } from '../truncate.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
-import { badRequest, missing } from '../refusals.ts'
 import { readSelector } from './object-names.ts'
 
 const maxVersions = 100
@@ -13,7 +13,7 @@ const maxVersions = 100
  * Deletes versions of an object, all of them when none are named, and answers how many those were. Nothing is deleted
  * unless all that are named are there.
  *
- * @throws {TraceRefusal} 400 for too many at once, 404
+ * @throws {HttpError} 400 for too many at once, 404
  */
 export async function deleteObject(
   { pool }: Pick<TraceDeps, 'pool'>,

@@ -1,6 +1,6 @@
+import { badRequest, tooLarge } from '../errors.ts'
 import { digestValue } from '../digests.ts'
 import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../../../lib/json/value.ts'
-import { badRequest, tooLarge } from '../refusals.ts'
 import { buildBuiltin } from './builtin/classes.ts'
 import { Misfit } from './builtin/fields.ts'
 import { classify, type ValueClass } from './classes.ts'
@@ -22,7 +22,7 @@ export interface InspectedValue extends ValueClass {
 /**
  * Takes as long as the value is large.
  *
- * @throws {TraceRefusal} 400 when the value does not fit its class, 413 when it has more than a million values
+ * @throws {HttpError} 400 when the value does not fit its class, 413 when it has more than a million values
  */
 export function inspectValue({ val, builtinObjectClass }: GivenValue): InspectedValue {
   const given = parseBounded(val)

@@ -71,7 +71,7 @@ function nameVersion({ objectId, digest }: { objectId: string; digest: string })
   return `${objectId}:${digest}`
 }
 
-/** An empty list leaves nothing out, as if it were not there. @throws {TraceRefusal} 400 for lists that are too large */
+/** An empty list leaves nothing out, as if it were not there. @throws {HttpError} 400 for lists that are too large */
 function readFilter(filter: ObjectsQuery['filter']): VersionFilter {
   const orNull = (list: string[] | null | undefined) => (list?.length ? list : null)
   const wanted = {

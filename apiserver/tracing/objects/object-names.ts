@@ -1,5 +1,5 @@
+import { badRequest, invalidField } from '../errors.ts'
 import type { VersionSelector } from '../../../db/tracing/objects.ts'
-import { badRequest, invalidField } from '../refusals.ts'
 
 // Word characters as Python has them, dots and dashes.
 const namePattern = /^[\p{L}\p{N}_.-]+$/u
@@ -8,7 +8,7 @@ const maxLabelLength = 128
 const maxLabels = 100
 const maxIndex = 2 ** 31 - 1
 
-/** @throws {TraceRefusal} 403 for what no object can be named */
+/** @throws {HttpError} 403 for what no object can be named */
 export function checkObjectId(objectId: string): void {
   if (objectId === '') throw invalidField('Object name cannot be empty')
   if (tooLong.test(objectId)) throw invalidField('Object names have at most 128 characters')
@@ -31,7 +31,7 @@ export function readIndex(version: string): number | undefined {
   return index <= maxIndex ? index : -1
 }
 
-/** @throws {TraceRefusal} 400 for what cannot be tags */
+/** @throws {HttpError} 400 for what cannot be tags */
 export function checkTags(tags: string[]): void {
   if (tags.length > maxLabels) throw badRequest(`At most ${maxLabels} tags are taken at once`)
   const bad = tags.find((tag) => tag.trim() === '' || tag.length > maxLabelLength)

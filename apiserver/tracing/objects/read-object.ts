@@ -1,9 +1,9 @@
+import { missing } from '../errors.ts'
 import { findVersion, type ObjectValue, type ObjectVersion, type VersionSelector } from '../../../db/tracing/objects.ts'
 import type { TraceDeps } from '../deps.ts'
 import { truncate } from '../truncate.ts'
 import type { Project } from '../projects.ts'
 import type { ReadMemory } from '../read-memory.ts'
-import { missing } from '../refusals.ts'
 import { readSelector } from './object-names.ts'
 
 // Read with the version; what is larger counts among what is in memory before it is read.
@@ -18,7 +18,7 @@ export interface ObjectPlace {
 /**
  * A version that is there, with the text of its value, which `reading` counts.
  *
- * @throws {TraceRefusal} 404; with `deleted_at` when it was deleted
+ * @throws {HttpError} 404; with `deleted_at` when it was deleted
  * @throws {HttpError} 413, 429 or 503 when there is no memory for it
  */
 export async function readObject(

@@ -1,6 +1,8 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { findError } from '../../errors/table.ts'
+import { tooLarge } from '../errors.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
-import { tooLarge, TraceRefusal } from '../refusals.ts'
 import { inspectValue, type GivenValue, type InspectedValue } from './inspect-value.ts'
 import type { InspectOutcome } from './inspect-worker.ts'
 
@@ -21,7 +23,7 @@ export class ValueInspector {
   /**
    * Entities take turns.
    *
-   * @throws {TraceRefusal} 400 when the value does not fit its class, 413 for one that takes too much time or memory
+   * @throws {HttpError} 400 when the value does not fit its class, 413 for one that takes too much time or memory
    */
   async inspect({ val, builtinObjectClass }: GivenValue, turn: Turn): Promise<InspectedValue> {
     if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass })
@@ -29,6 +31,6 @@ export class ValueInspector {
     const outcome = await this.#threads.run<GivenValue, InspectOutcome>(asked, turn)
     if (!outcome) throw tooLarge()
     if ('inspected' in outcome) return outcome.inspected
-    throw new TraceRefusal(outcome.refused.status, outcome.refused.reason)
+    throw new HttpError(findError(outcome.refused.code), outcome.refused.reason)
   }
 }

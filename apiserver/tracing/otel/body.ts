@@ -1,10 +1,11 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
+import { badRequest, tooLarge } from '../errors.ts'
 import type { Transform } from 'node:stream'
 import { createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { openAnyBody } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
-import { badRequest, tooLarge, TraceRefusal } from '../refusals.ts'
 import { bodyLimitBytes } from '../trace-api.ts'
 
 /** What a request is written in, and its answer too. */
@@ -12,15 +13,15 @@ export type OtlpFormat = 'protobuf' | 'json'
 
 const inflatedBytesAtOnce = 256 * 1024
 
-/** The form of a request by its content type. @throws {TraceRefusal} 415 for another */
+/** The form of a request by its content type. @throws {HttpError} 415 for another */
 export function readFormat(ctx: RequestContext): OtlpFormat {
   const type = ctx.get('Content-Type').split(';')[0]!.trim().toLowerCase()
   if (type === 'application/x-protobuf') return 'protobuf'
   if (type === 'application/json') return 'json'
-  throw new TraceRefusal(415, 'Spans come as application/x-protobuf or application/json.')
+  throw new HttpError(errors.unsupported_media_type, 'Spans come as application/x-protobuf or application/json.')
 }
 
-/** The bytes of a request, decompressed. @throws {TraceRefusal} 413 when they are too many by then, 415 for other encodings */
+/** The bytes of a request, decompressed. @throws {HttpError} 413 when they are too many by then, 415 for other encodings */
 export async function readOtlpBody(held: RequestReservation, ctx: RequestContext): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase()
   try {
@@ -52,7 +53,7 @@ async function* inflate(bytes: Buffer, encoding: string, inflater: Transform): A
 
 function refuseEncoding(encoding: string): void {
   if (!['', 'identity', 'gzip', 'deflate'].includes(encoding)) {
-    throw new TraceRefusal(415, 'Bodies may be compressed with gzip or deflate.')
+    throw new HttpError(errors.unsupported_media_type, 'Bodies may be compressed with gzip or deflate.')
   }
 }
 

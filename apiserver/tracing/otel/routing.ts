@@ -1,6 +1,6 @@
+import { badRequest, tooLarge } from '../errors.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { Project, Projects } from '../projects.ts'
-import { badRequest, tooLarge } from '../refusals.ts'
 import { writeResource } from './otel-dump.ts'
 import type { Resource } from './span.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
@@ -29,7 +29,7 @@ export class ProjectRoutes {
     this.#projects = projects
   }
 
-  /** @throws {TraceRefusal} 400 when a group names no project, 403 for another entity's, 413 for too much */
+  /** @throws {HttpError} 400 when a group names no project, 403 for another entity's, 413 for too much */
   async open(groups: Iterable<SpanGroup>): Promise<void> {
     const yielder = new EventLoopYielder()
     let [spanCount, resourceBytes] = [0, 0]

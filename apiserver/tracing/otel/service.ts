@@ -1,9 +1,9 @@
+import { badRequest } from '../errors.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
-import { badRequest } from '../refusals.ts'
 import { reject, type Rejections } from './answer.ts'
 import type { OtlpFormat } from './body.ts'
 import { OtelFault } from './fault.ts'
@@ -32,7 +32,7 @@ export interface ExportRequest extends Routing {
 /**
  * Stores the spans of a request as calls; says which were not taken. The others are durable when it resolves.
  *
- * @throws {TraceRefusal} 400, 403 or 413, before anything is stored
+ * @throws {HttpError} 400, 403 or 413, before anything is stored
  */
 export async function storeSpans(deps: Deps, request: ExportRequest): Promise<Rejections> {
   try {

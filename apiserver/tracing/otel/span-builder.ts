@@ -1,6 +1,6 @@
+import { tooLarge } from '../errors.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
-import { tooLarge } from '../refusals.ts'
 import { type BuiltCall, buildCall, type SpanTask } from './build-call.ts'
 import { OtelFault } from './fault.ts'
 import { unpackCall } from './packed-call.ts'
@@ -38,7 +38,7 @@ export class SpanBuilder {
   /**
    * Finds the parts of a request in OTLP's JSON form.
    *
-   * @throws {OtelFault} when it is not valid, and TraceRefusal 413 when it takes too much time or memory
+   * @throws {OtelFault} when it is not valid, and HttpError 413 when it takes too much time or memory
    */
   async split(bytes: Buffer, entity: string): Promise<SplitRequest> {
     if (bytes.length <= inPlaceUpTo) return splitJson(bytes)

@@ -1,5 +1,5 @@
+import { tooLarge } from '../errors.ts'
 import { WireType } from '@bufbuild/protobuf/wire'
-import { tooLarge } from '../refusals.ts'
 import { OtelFault } from './fault.ts'
 import { readResource, type Source } from './read-span.ts'
 import { type Resource, resourceMessage } from './span.ts'
@@ -41,7 +41,7 @@ function* eachSpan(group: Uint8Array): Iterator<Source> {
   }
 }
 
-/** @throws {TraceRefusal} 413 for a resource that is too large, and OtelFault */
+/** @throws {HttpError} 413 for a resource that is too large, and OtelFault */
 export function readBounded(source: Source): Resource {
   if (source.bytes.length > maxResourceBytes) throw tooLarge()
   return readResource(source)

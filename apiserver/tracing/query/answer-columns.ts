@@ -1,4 +1,4 @@
-import { badRequest, invalidField } from '../refusals.ts'
+import { badRequest, invalidField } from '../errors.ts'
 import type { Fields } from './field.ts'
 import { readJson } from './operand.ts'
 import type { SqlParams } from './params.ts'
@@ -20,7 +20,7 @@ const maxColumns = 500
  * What to select for the fields that a request names. A place in a document is answered as a text, as it is compared;
  * `count(*)` stands alone.
  *
- * @throws {TraceRefusal} 403 for unknown fields, 400 for too many
+ * @throws {HttpError} 403 for unknown fields, 400 for too many
  */
 export function planColumns(names: readonly string[], fields: Fields, params: SqlParams): AnswerColumn[] {
   const distinct = [...new Set(names)]

@@ -1,10 +1,10 @@
+import { badRequest } from '../errors.ts'
 import {
   clientColumns,
   clientPayloads,
   columnsOfEveryCall,
   type ClientColumn,
 } from '../../../db/tracing/call-columns.ts'
-import { badRequest } from '../refusals.ts'
 import { expandPath } from './expanded.ts'
 import { readFeedbackField } from './feedback-field.ts'
 import { splitPath, unknownField, type Field, type Fields, type PlainField } from './field.ts'

@@ -1,6 +1,6 @@
+import { badRequest } from '../errors.ts'
 import { Type, type Static } from 'typebox'
 import { weeksOf } from '../calls/week.ts'
-import { badRequest } from '../refusals.ts'
 import { optional } from '../schema.ts'
 import type { SqlParams } from './params.ts'
 import { planOnce } from './plan-once.ts'
@@ -43,7 +43,7 @@ const writers: Record<Names, (values: string[], params: SqlParams) => string> = 
   wb_run_ids: isOneOf('c.wb_run_id'),
 }
 
-/** Conditions on the table of calls under the name c. @throws {TraceRefusal} 400 for more than 1,000 names */
+/** Conditions on the table of calls under the name c. @throws {HttpError} 400 for more than 1,000 names */
 export function compileCallsFilter(filter: CallsFilter, params: SqlParams): string[] {
   const conditions = (Object.keys(writers) as Names[]).flatMap((name) => {
     const values = filter[name]

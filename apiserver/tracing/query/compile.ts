@@ -1,4 +1,4 @@
-import { badRequest } from '../refusals.ts'
+import { badRequest } from '../errors.ts'
 import { isIn } from './among.ts'
 import { compare, contains } from './compare.ts'
 import { readExpression, type Expression } from './expression.ts'

@@ -1,4 +1,4 @@
-import { badRequest } from '../refusals.ts'
+import { badRequest } from '../errors.ts'
 import type { JsonField } from './field.ts'
 import type { SqlParams } from './params.ts'
 

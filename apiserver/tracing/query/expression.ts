@@ -1,6 +1,6 @@
-import { isObject } from '../../../lib/json/is-object.ts'
 import { unprocessable } from '../../../lib/http/http-error.ts'
-import { badRequest } from '../refusals.ts'
+import { badRequest } from '../errors.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
 
 export type Literal = string | number | boolean | null
 

@@ -1,5 +1,3 @@
-import { badRequest, invalidField, type TraceRefusal } from '../refusals.ts'
-
 /** A column, or an expression over columns, of one type. Texts compare by code points whatever their collation. */
 export interface PlainField {
   kind: 'text' | 'number' | 'boolean' | 'time'
@@ -32,11 +30,11 @@ export type Field = PlainField | JsonField | RowsField
 
 /** What a table offers to queries and sorting. */
 export interface Fields {
-  /** @throws {TraceRefusal} 403 for what is no field; `unknownField` makes it */
+  /** @throws {HttpError} 403 for what is no field; `unknownField` makes it */
   resolve(path: string): Field
 }
 
-export function unknownField(path: string): TraceRefusal {
+export function unknownField(path: string): HttpError {
   return invalidField(`Field ${path.slice(0, 300)} is not allowed`)
 }
 
@@ -51,3 +49,5 @@ export function splitPath(path: string): string[] {
   if (segments.length > maxSegments) throw badRequest(`A field has at most ${maxSegments} parts.`)
   return segments
 }
+import type { HttpError } from '../../../lib/http/http-error.ts'
+import { badRequest, invalidField } from '../errors.ts'

@@ -1,5 +1,5 @@
+import { badRequest } from '../errors.ts'
 import { parseInstant } from '../instants.ts'
-import { badRequest } from '../refusals.ts'
 import type { Comparator, Literal } from './expression.ts'
 
 // The same texts as in tracing.number_or_null.
@@ -38,7 +38,7 @@ const last = Date.parse('9999-12-31T23:59:59Z') / 1_000
 /**
  * A time as Postgres reads it, of seconds since 1970 or of a text (a day alone begins at midnight).
  *
- * @throws {TraceRefusal} 400 for a text that is no time: nothing could ever match it
+ * @throws {HttpError} 400 for a text that is no time: nothing could ever match it
  */
 export function toTime(value: string | number): string {
   if (typeof value === 'string') {

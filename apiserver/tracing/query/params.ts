@@ -1,5 +1,3 @@
-import { badRequest } from '../refusals.ts'
-
 // Postgres keeps a copy for each week of calls. A thousand ids have 64 KB.
 const maxBytes = 1024 * 1024
 
@@ -13,7 +11,7 @@ export class SqlParams {
     return this.#bytes
   }
 
-  /** Adds one and gives its place, such as `$3`. @throws {TraceRefusal} 400 when all of them together are too large */
+  /** Adds one and gives its place, such as `$3`. @throws {HttpError} 400 when all of them together are too large */
   add(value: unknown): string {
     this.#bytes += measure(value)
     if (this.#bytes > maxBytes) throw tooMuch()
@@ -40,7 +38,7 @@ export class SqlParams {
   }
 }
 
-/** Lists of names that go into a statement as they are. @throws {TraceRefusal} 400 when they are too large together */
+/** Lists of names that go into a statement as they are. @throws {HttpError} 400 when they are too large together */
 export function checkNames(...lists: (readonly string[] | null | undefined)[]): void {
   if (measure(lists) > maxBytes) throw tooMuch()
 }
@@ -55,3 +53,4 @@ function measure(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   return Array.isArray(value) ? value.reduce<number>((sum, item) => sum + 8 + measure(item), 0) : 8
 }
+import { badRequest } from '../errors.ts'

@@ -1,5 +1,5 @@
+import { badRequest } from '../errors.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
-import { badRequest } from '../refusals.ts'
 import { checkNames } from './params.ts'
 
 const onlyIds = 'Can only purge by specifying one or more ids'
@@ -8,7 +8,7 @@ const onlyIds = 'Can only purge by specifying one or more ids'
  * The ids of what is to be removed for good: `$eq` of the field id and a text, a `$or` of such, and where it is allowed
  * a `$in` of the field id and texts.
  *
- * @throws {TraceRefusal} 400 for any other condition, and for too many
+ * @throws {HttpError} 400 for any other condition, and for too many
  */
 export function readPurgeIds(expr: unknown, allowed: { takesIn: boolean }): string[] {
   const ids = readIds(expr, allowed)

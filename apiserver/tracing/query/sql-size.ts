@@ -1,9 +1,7 @@
-import { badRequest } from '../refusals.ts'
-
 /** Of one statement. Postgres makes some hundred bytes of each of these; what programs write has some hundred of them. */
 const maxSqlLength = 256 * 1024
 
-/** A text that is part of a statement. @throws {TraceRefusal} 400 for one that no statement has room for */
+/** A text that is part of a statement. @throws {HttpError} 400 for one that no statement has room for */
 export function checkSize(sql: string): string {
   if (sql.length > maxSqlLength) throw tooLong(maxSqlLength)
   return sql
@@ -12,7 +10,7 @@ export function checkSize(sql: string): string {
 /**
  * The texts of several parts that stand in one statement. Nothing more is written than fits into it.
  *
- * @throws {TraceRefusal} 400 when they are too long together
+ * @throws {HttpError} 400 when they are too long together
  */
 export function writeParts<T>(items: readonly T[], write: (item: T) => string, longest = maxSqlLength): string[] {
   let size = 0
@@ -28,3 +26,4 @@ function tooLong(longest: number) {
   const limit = `${longest / 1024} KiB of SQL`
   return badRequest(`A part of the query is more than ${limit}: use fewer operands and fields, or $in with a list.`)
 }
+import { badRequest } from '../errors.ts'

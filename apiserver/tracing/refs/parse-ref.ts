@@ -1,5 +1,5 @@
+import { badRequest } from '../errors.ts'
 import { truncate } from '../truncate.ts'
-import { badRequest } from '../refusals.ts'
 
 const scheme = 'weave:///'
 const edgeKinds = ['attr', 'key', 'index', 'id'] as const
@@ -41,7 +41,7 @@ export function looksLikeRef(text: string): boolean {
   return text.startsWith(scheme)
 }
 
-/** @throws {TraceRefusal} 400 for what is no reference */
+/** @throws {HttpError} 400 for what is no reference */
 export function parseRef(uri: string): Ref {
   const ref = tryParseRef(uri)
   if (ref) return ref

@@ -1,10 +1,11 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { badRequest, missing, tooLarge, isAboutValues } from '../errors.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { readVersions } from '../../../db/tracing/object-lists.ts'
 import { readTableRows } from '../../../db/tracing/tables.ts'
 import type { Project } from '../projects.ts'
 import { truncate } from '../truncate.ts'
 import { TooManyValues } from '../../../lib/json/value.ts'
-import { badRequest, missing, tooLarge, TraceRefusal } from '../refusals.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import type { ObjectRef } from './parse-ref.ts'
 import { startWalk, StoredValue, walk, type Walk } from './walk.ts'
@@ -16,12 +17,12 @@ export const maxRefBytes = 128 * 1024 * 1024
 const maxRounds = 100
 
 /** What a reference stands for as the text of a JSON value, or why there is no answer. */
-export type Resolved = string | TraceRefusal
+export type Resolved = string | HttpError
 
 type Unfinished = Exclude<Walk, { text: string }>
-type State = Walk | TraceRefusal
+type State = Walk | HttpError
 /** Refused when there was no room for it; null when deleted. */
-type Stored = StoredValue | TraceRefusal | null
+type Stored = StoredValue | HttpError | null
 
 /** What one or more references stand for. */
 interface Place {
@@ -91,7 +92,7 @@ export class RefReader {
   #go(stored: Stored | undefined, state: Unfinished): Walk {
     if (stored === undefined) throw notFound(state)
     if (stored === null) return { text: 'null' }
-    if (stored instanceof TraceRefusal) throw stored
+    if (stored instanceof HttpError) throw stored
     if (this.#bytesLeft < 0) throw tooLarge()
     const next = walk(stored, state.edges, this.#project.id)
     if ('text' in next && next.text !== stored.text) this.#take(next.text)
@@ -154,14 +155,14 @@ function isUnfinished(place: Place): place is { state: Unfinished } {
 }
 
 function finish(state: State): Resolved {
-  return state instanceof TraceRefusal ? state : (state as { text: string }).text
+  return state instanceof HttpError ? state : (state as { text: string }).text
 }
 
-function endless(): TraceRefusal {
+function endless(): HttpError {
   return badRequest('Invalid ref: it leads through too many objects')
 }
 
-function notFound(state: Unfinished): TraceRefusal {
+function notFound(state: Unfinished): HttpError {
   const [kind, name] = state.needs === 'object' ? ['Obj', nameObject(state)] : ['Row', state.digest]
   return missing(`${kind} ${truncate(name)} not found`)
 }
@@ -183,7 +184,7 @@ function catchRefusal(step: () => Walk): State {
     return step()
   } catch (error) {
     if (error instanceof TooManyValues) return tooLarge()
-    if (error instanceof TraceRefusal) return error
+    if (isAboutValues(error)) return error
     throw error
   }
 }

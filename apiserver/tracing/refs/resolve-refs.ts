@@ -1,10 +1,11 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { badRequest } from '../errors.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { TraceDeps } from '../deps.ts'
 import { truncate } from '../truncate.ts'
 import type { Project } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
 import type { ReadMemory } from '../read-memory.ts'
-import { badRequest, TraceRefusal } from '../refusals.ts'
 import { parseRef, tryParseRef, type ObjectRef } from './parse-ref.ts'
 import { maxRefBytes, RefReader, type RefBounds } from './ref-reader.ts'
 
@@ -12,7 +13,7 @@ import { maxRefBytes, RefReader, type RefBounds } from './ref-reader.ts'
  * What references to objects and their parts stand for, as the texts of JSON values in the order of the references. A
  * part that is not there, and all of a deleted object, is null.
  *
- * @throws {TraceRefusal} 400 for what is no such reference, 403 for another entity's, 404 when an object or a row is not
+ * @throws {HttpError} 400 for what is no such reference, 403 for another entity's, 404 when an object or a row is not
  * there, 413 for values too large to be read together; and what `bounds.reserve` throws
  */
 export async function resolveRefs(
@@ -27,7 +28,7 @@ export async function resolveRefs(
     const project = await deps.projects.find(caller, projectId)
     const resolved = await new RefReader(deps.pool, project, bounds).resolve(ofProject.map(([, ref]) => ref))
     for (const [index, text] of resolved.entries()) {
-      if (text instanceof TraceRefusal) throw text
+      if (text instanceof HttpError) throw text
       texts.set(ofProject[index]![0], text)
     }
   }

@@ -1,5 +1,5 @@
+import { badRequest } from '../errors.ts'
 import type { TraceDeps } from '../deps.ts'
-import { badRequest } from '../refusals.ts'
 import { countStream } from '../read-memory.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'

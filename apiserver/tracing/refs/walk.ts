@@ -1,6 +1,6 @@
+import { badRequest } from '../errors.ts'
 import { truncate } from '../truncate.ts'
 import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../../../lib/json/value.ts'
-import { badRequest } from '../refusals.ts'
 import { looksLikeRef, tryParseRef, type ObjectRef, type RefEdge } from './parse-ref.ts'
 
 /** A stored value, which is parsed when somebody goes into it. */
@@ -41,7 +41,7 @@ export type Walk =
 
 const nothing: Walk = { text: 'null' }
 
-/** Where a reference begins. @throws {TraceRefusal} 400 when its version is not a digest */
+/** Where a reference begins. @throws {HttpError} 400 when its version is not a digest */
 export function startWalk({ name, digest, edges }: Pick<ObjectRef, 'name' | 'digest' | 'edges'>): Walk {
   if (digest === 'latest' || /^v\d+$/.test(digest)) {
     throw badRequest(`Invalid ref: ${truncate(`${name}:${digest}`)} must name its version by its digest`)
@@ -53,7 +53,7 @@ export function startWalk({ name, digest, edges }: Pick<ObjectRef, 'name' | 'dig
  * Goes from a stored value along edges: members and items lead to their values, or to nothing where there are none. A
  * reference on the way leads on into what it names, in the same project only.
  *
- * @throws {TraceRefusal} 400 for an edge that the value cannot have
+ * @throws {HttpError} 400 for an edge that the value cannot have
  */
 export function walk(stored: StoredValue, edges: RefEdge[], projectId: string): Walk {
   let value: Value = edges.length > 0 ? stored.value : null

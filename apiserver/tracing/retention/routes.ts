@@ -1,10 +1,10 @@
+import { notFound } from '../../../lib/http/http-error.ts'
 import { Type } from 'typebox'
 import { withTransaction } from '../../../db/pool.ts'
 import { recordAct } from '../../../db/accounts/audit-log.ts'
 import { findRetention, setRetention } from '../../../db/retention/traces.ts'
 import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { notFound } from '../../../lib/http/http-error.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { isTracedName, Projects } from '../projects.ts'
 

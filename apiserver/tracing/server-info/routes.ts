@@ -1,9 +1,9 @@
+import { badRequest } from '../errors.ts'
 import type { Router } from '@koa/router'
 import type { Static } from 'typebox'
 import { listProjectNumbers, sumStored, type StoredKind } from '../../../db/tracing/project-facts.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
-import { badRequest } from '../refusals.ts'
 import type { TraceApi } from '../trace-api.ts'
 import {
   projectsInfoAnswer,

@@ -1,10 +1,10 @@
+import { digestMismatch, tooLarge } from '../errors.ts'
 import { addTable } from '../../../db/tracing/tables.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../digests.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import type { Project } from '../projects.ts'
-import { digestMismatch, tooLarge } from '../refusals.ts'
 import { digestRows } from './digest-rows.ts'
 
 /** No table has more rows: its order is written in one statement. */
@@ -29,7 +29,7 @@ export async function createTable(
 /**
  * Makes a table of rows that are there, or come later; its digest.
  *
- * @throws {TraceRefusal} 409 for another digest, 413 for too many
+ * @throws {HttpError} 409 for another digest, 413 for too many
  */
 export async function createTableOfDigests(
   deps: Pick<TraceDeps, 'pool'>,

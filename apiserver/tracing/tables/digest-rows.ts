@@ -1,8 +1,8 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
+import { tooLarge } from '../errors.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { TraceDeps } from '../deps.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
-import { tooLarge } from '../refusals.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { splitItems } from './split-rows.ts'
 

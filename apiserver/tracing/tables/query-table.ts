@@ -1,3 +1,4 @@
+import { badRequest } from '../errors.ts'
 import {
   measureTables,
   pageTable,
@@ -16,7 +17,6 @@ import { checkNames, SqlParams } from '../query/params.ts'
 import type { SortKey } from '../query/schema.ts'
 import { partBytes, type ReadMemory } from '../read-memory.ts'
 import { readPage } from '../read-page.ts'
-import { badRequest } from '../refusals.ts'
 import type { TableQuery } from './schema.ts'
 
 // What is known of so many rows is in memory at once, and some of their values.
@@ -30,7 +30,7 @@ type Deps = Pick<TraceDeps, 'pool'> & { reading: ReadMemory }
 /**
  * Rows of a table, as JSON texts; none of an unknown table. They are read while the list is written.
  *
- * @throws {TraceRefusal} 400 for pages and paths that cannot be
+ * @throws {HttpError} 400 for pages and paths that cannot be
  */
 export function listRows(deps: Deps, project: Project, query: TableQuery): AsyncIterable<string> {
   const page = { digest: query.digest, ...readPage(query) }

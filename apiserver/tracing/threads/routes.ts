@@ -1,3 +1,4 @@
+import { badRequest } from '../errors.ts'
 import type { Static } from 'typebox'
 import {
   streamThreads,
@@ -10,7 +11,6 @@ import type { TraceDeps } from '../deps.ts'
 import { parseInstant } from '../instants.ts'
 import { checkNames } from '../query/params.ts'
 import type { SortKey } from '../query/schema.ts'
-import { badRequest } from '../refusals.ts'
 import { sendChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeLines } from '../write-list.ts'

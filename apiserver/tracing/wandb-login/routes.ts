@@ -1,8 +1,8 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { badRequest } from '../errors.ts'
 import { requireRole } from '../../accounts/keys/require-key.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import type { TraceDeps } from '../deps.ts'
-import { badRequest } from '../refusals.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { graphqlAnswer, graphqlSchema, type GraphqlRequest } from './schema.ts'
 

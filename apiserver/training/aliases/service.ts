@@ -1,9 +1,9 @@
+import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { aliasPattern, isAlias, maxAliasLength } from '../../../crds/names.ts'
 import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/models/aliases.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
-import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
 import { getModel } from '../models/service.ts'
 import type { AliasDeletion } from './schema.ts'
 
@@ -26,11 +26,7 @@ export async function putAlias(deps: Deps, { entity, modelId, alias }: AliasPlac
   requireAlias(alias)
   const row = await setAlias(deps.pool, id, alias, step)
   if (row) return row
-  throw unprocessable({
-    loc: ['body', 'step'],
-    msg: 'Value error, the model has no checkpoint of this step',
-    type: 'value_error',
-  })
+  throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint of this step'))
 }
 
 /** Deletes an alias; its step stays. */
@@ -54,8 +50,8 @@ export async function deleteModelAlias(
 
 function requireAlias(alias: string): void {
   if (isAlias(alias)) return
-  const msg =
-    `Value error, an alias matches ${aliasPattern}, has at most ${maxAliasLength} characters, and is neither latest nor ` +
+  const reason =
+    `an alias matches ${aliasPattern}, has at most ${maxAliasLength} characters, and is neither latest nor ` +
     'stepN nor vN'
-  throw unprocessable({ loc: ['path', 'alias'], msg, type: 'value_error' })
+  throw unprocessable(valueError(['path', 'alias'], reason))
 }

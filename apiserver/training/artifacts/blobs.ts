@@ -1,3 +1,5 @@
+import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { findBlobSize } from '../../../db/artifacts/blobs.ts'
@@ -8,7 +10,6 @@ import { sumSizes } from '../../../artifacts/store/sum-sizes.ts'
 import type { Deps } from '../../deps.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import { notFound, HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { keepBlob, spoolUpload, storeOrRefuse, uploadTooLarge } from './store-files.ts'
 import { withUpload } from './upload.ts'
 
@@ -86,7 +87,8 @@ async function keepReceived(
   const isWhole = span.start === 0 && !spooled.broken && (span.total ?? spooled.size) === spooled.size
   if (isWhole) return finishBlob(deps, name, spooled)
   await keepPart(deps, name, span.start, spooled)
-  if (spooled.broken) throw new HttpError(400, 'The body ended too early.', { Connection: 'close' })
+  if (spooled.broken)
+    throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
   const parts = await listParts(deps, name)
   const size = measure(parts)
   if (span.total === undefined || size < span.total) return { digest: name.digest, size, complete: false }
@@ -108,8 +110,8 @@ async function finishBlob(deps: Deps, name: BlobName, spooled: Spooled): Promise
     deps.artifacts.removeAll(keyOf('upload', { entity: name.entity, digest: name.digest })),
   )
   if (isRight) return { digest: name.digest, size: spooled.size, complete: true }
-  const msg = `Value error, the bytes have the sha256 ${spooled.digest}; all of them were dropped`
-  throw unprocessable({ loc: ['path', 'digest'], msg, type: 'value_error' })
+  const reason = `the bytes have the sha256 ${spooled.digest}; all of them were dropped`
+  throw unprocessable(valueError(['path', 'digest'], reason))
 }
 
 async function keepPart(deps: Deps, name: BlobName, start: number, { file, digest, size }: Spooled): Promise<void> {
@@ -165,12 +167,12 @@ function readSpan(ctx: RequestContext): Span {
   const [start = 0, last = -1, total = 0] = numbers.map(Number)
   const length = ctx.request.length
   if (start > last || last >= total || (length !== undefined && length !== last - start + 1)) {
-    const msg = 'Value error, Content-Range must be "bytes FIRST-LAST/TOTAL" and fit the length of the body'
-    throw unprocessable({ loc: ['header', 'Content-Range'], msg, type: 'value_error' })
+    const reason = 'Content-Range must be "bytes FIRST-LAST/TOTAL" and fit the length of the body'
+    throw unprocessable(valueError(['header', 'Content-Range'], reason))
   }
   return { start, total }
 }
 
 function gap(size: number): HttpError {
-  return new HttpError(409, `${size} bytes are there; go on from there.`)
+  return new HttpError(errors.conflict, `${size} bytes are there; go on from there.`)
 }

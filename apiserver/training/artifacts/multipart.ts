@@ -1,3 +1,4 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { BusboyInstance } from '@fastify/busboy'
@@ -6,7 +7,6 @@ import type { Deps } from '../../deps.ts'
 import { feedForm, openFormParser, refuseForm } from '../../../lib/http/multipart.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { maxFiles } from './schema.ts'
 import { spoolUpload, uploadTooLarge } from './store-files.ts'
 

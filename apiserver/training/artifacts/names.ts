@@ -1,7 +1,8 @@
+import { HttpError, notFound, unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { isReservedProject } from '../../../crds/names.ts'
 import type { ArtifactName } from '../../../db/artifacts/versions.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { notFound, HttpError, unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { isName } from '../../accounts/names.ts'
 import { readVersion } from '../../../artifacts/inputs/address.ts'
 
@@ -21,7 +22,10 @@ export function nameUpload(caller: Caller, params: ArtifactName): ArtifactName {
   if (isReservedProject(project)) faults.push(fault('project', 'this name is reserved'))
   if (faults.length > 0) throw unprocessable(...faults)
   if (entity !== caller.entity) {
-    throw new HttpError(403, `This key belongs to the entity ${caller.entity}, and cannot upload to another.`)
+    throw new HttpError(
+      errors.foreign_entity,
+      `This key belongs to the entity ${caller.entity}, and cannot upload to another.`,
+    )
   }
   return { entity, project, name }
 }
@@ -49,5 +53,5 @@ function checkName(part: 'project' | 'name', text: string): ValidationIssue[] {
 }
 
 function fault(part: string, reason: string): ValidationIssue {
-  return { loc: ['path', part], msg: `Value error, ${reason}`, type: 'value_error' }
+  return valueError(['path', part], `${reason}`)
 }

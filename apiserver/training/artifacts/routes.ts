@@ -1,10 +1,10 @@
+import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { Type } from 'typebox'
 import { keyOf } from '../../../artifacts/layout.ts'
 import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { ByteRange } from '../../../lib/http/ranges.ts'
 import { sendFile } from '../../../lib/http/send-file.ts'
-import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { openArtifact } from '../open-artifact.ts'
 import { readBlobState, receiveBlob } from './blobs.ts'
@@ -122,6 +122,6 @@ function routeBlobs(api: RestApi, deps: Deps): void {
 
 function readDigest({ digest }: { digest: string }): string {
   if (digestPattern.test(digest)) return digest
-  const msg = 'Value error, a file is known by its sha256 in 64 small hexadecimal digits'
-  throw unprocessable({ loc: ['path', 'digest'], msg, type: 'value_error' })
+  const reason = 'a file is known by its sha256 in 64 small hexadecimal digits'
+  throw unprocessable(valueError(['path', 'digest'], reason))
 }

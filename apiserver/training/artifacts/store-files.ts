@@ -1,3 +1,5 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { insertBlob, renewBlob, type Blob } from '../../../db/artifacts/blobs.ts'
@@ -6,7 +8,6 @@ import { keyOf } from '../../../artifacts/layout.ts'
 import { SourceTooLarge, spoolSource, type Spooled } from '../../../artifacts/store/spool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireStorage } from '../../accounts/limits/service.ts'
-import { HttpError, unavailable } from '../../../lib/http/http-error.ts'
 
 /**
  * Spools what a client sends into a local file; `count` is told of its bytes as they come.
@@ -68,10 +69,14 @@ export async function storeOrRefuse<T>(deps: Deps, work: () => Promise<T>): Prom
 
 export function uploadTooLarge({ config }: Deps): HttpError {
   const detail = `The upload is larger than ${config.TRAINYARD_UPLOAD_LIMIT_BYTES} bytes.`
-  return new HttpError(413, detail, { Connection: 'close' })
+  return new HttpError(errors.body_too_large, detail, { headers: { Connection: 'close' } })
 }
 
 function notStored({ log }: Deps, error: unknown): HttpError {
   log.error({ error }, 'upload not stored')
-  return unavailable('The upload could not be stored: the artifact store takes no writes at the moment.', 10)
+  return new HttpError(
+    errors.store_unavailable,
+    'The upload could not be stored: the artifact store takes no writes at the moment.',
+    { retryAfterSeconds: 10 },
+  )
 }

@@ -1,3 +1,5 @@
+import { HttpError, unprocessable, valueError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { rm } from 'node:fs/promises'
 import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
 import type { Deps } from '../../deps.ts'
@@ -7,7 +9,6 @@ import { JsonError } from '../../../lib/json/parse.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { linger } from '../../../lib/http/body.ts'
 import type { Caller, RequestContext } from '../../accounts/context.ts'
-import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { checkData, checkStoredData, type CheckPlan, type DataCheck } from './check-data.ts'
 import { readMultipart, type Form } from './multipart.ts'
@@ -51,7 +52,8 @@ export async function withUpload<T>(
   work: (incoming: IncomingBytes) => Promise<T>,
   beside?: () => Promise<number>,
 ): Promise<T> {
-  if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new HttpError(415, 'Compressed bodies are not taken.')
+  if (!/^(identity)?$/i.test(ctx.get('Content-Encoding')))
+    throw new HttpError(errors.unsupported_media_type, 'Compressed bodies are not taken.')
   if ((ctx.request.length ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
   const incoming = await deps.storage.receive(ctx, beside)
   try {
@@ -74,7 +76,7 @@ function receiveFile(deps: Deps, { ctx, caller, file, check }: UploadRequest): P
     incoming.end()
     if (spooled.broken) {
       await rm(spooled.file, { force: true })
-      throw new HttpError(400, 'The body ended too early.', { Connection: 'close' })
+      throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
     }
     try {
       await checkData(deps, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
@@ -134,6 +136,6 @@ function parseMetadata(text: string): unknown {
 /** @throws {HttpError} 422 */
 function checkMetadata(metadata: unknown): Record<string, unknown> {
   if (isMetadata(metadata)) return metadata
-  const msg = 'Value error, metadata is a JSON object of at most 65536 characters'
-  throw unprocessable({ loc: ['body', 'metadata'], msg, type: 'value_error' })
+  const reason = 'metadata is a JSON object of at most 65536 characters'
+  throw unprocessable(valueError(['body', 'metadata'], reason))
 }

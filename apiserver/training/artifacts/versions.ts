@@ -1,3 +1,4 @@
+import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { createHash } from 'node:crypto'
 import {
   addArtifactVersion,
@@ -10,7 +11,6 @@ import {
 } from '../../../db/artifacts/versions.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
 import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
 import type { VersionName } from './names.ts'
 import { isFilePath } from './schema.ts'
@@ -69,14 +69,17 @@ export function checkPaths(files: { path: string }[]): void {
 
 export function invalidPath(path: string, reason: string) {
   const shown = JSON.stringify(path.slice(0, 100))
-  return unprocessable({ loc: ['body', 'files'], msg: `Value error, ${shown}: ${reason}`, type: 'value_error' })
+  return unprocessable(valueError(['body', 'files'], `${shown}: ${reason}`))
 }
 
 function missingFiles(files: ArtifactFile[], missing: ArtifactFile[]) {
-  const faults = missing.slice(0, 100).map((file) => ({
-    loc: ['body', 'files', String(files.findIndex(({ path }) => path === file.path)), 'digest'],
-    msg: 'Value error, no file of this digest and size is there; upload it first',
-    type: 'value_error',
-  }))
+  const faults = missing
+    .slice(0, 100)
+    .map((file) =>
+      valueError(
+        ['body', 'files', String(files.findIndex(({ path }) => path === file.path)), 'digest'],
+        'no file of this digest and size is there; upload it first',
+      ),
+    )
   return unprocessable(...faults)
 }

@@ -1,3 +1,4 @@
+import { notFound } from '../../../lib/http/http-error.ts'
 import { optimizerFile } from '../../../artifacts/layout.ts'
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
@@ -5,7 +6,6 @@ import type { StoredCheckpoint } from '../../../db/checkpoints/checkpoints.ts'
 import { artifactKey, isKey } from '../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
-import { notFound } from '../../../lib/http/http-error.ts'
 
 const manifestName = 'manifest.json'
 // Trainers go on from it; nobody else can use it.

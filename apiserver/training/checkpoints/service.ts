@@ -1,3 +1,5 @@
+import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { createHash } from 'node:crypto'
 import { deleteCheckpoints } from '../../../db/deletion/checkpoints.ts'
 import {
@@ -9,7 +11,6 @@ import {
 } from '../../../db/checkpoints/checkpoints.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import type { Deps } from '../../deps.ts'
-import { notFound, HttpError } from '../../../lib/http/http-error.ts'
 import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { StepsDeletionAnswer } from './schema.ts'
@@ -66,7 +67,7 @@ export async function deleteModelCheckpoints(
   // Clients of the OpenAI kind would ask again three times.
   const headers = { 'x-should-retry': 'false' }
   const detail = `Step ${step} goes by the alias ${alias}; move the alias or delete it first. Nothing was deleted.`
-  throw new HttpError(409, detail, headers)
+  throw new HttpError(errors.conflict, detail, { headers })
 }
 
 function without(steps: number[], found: number[]): number[] {

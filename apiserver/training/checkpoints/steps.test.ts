@@ -1,5 +1,5 @@
+import type { HttpError } from '../../../lib/http/http-error.ts'
 import { expect, test } from 'vitest'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { readStepReference, readSteps } from './steps.ts'
 
 test.each<[string, number[] | undefined, NodeJS.Dict<string | string[]>, number[]]>([

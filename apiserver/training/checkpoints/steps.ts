@@ -1,6 +1,6 @@
+import { notFound, unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { isAlias } from '../../../crds/names.ts'
 import type { StepReference } from '../../../db/checkpoints/checkpoints.ts'
-import { notFound, unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { maxStep, maxSteps } from './schema.ts'
 
 /** Reads a path's `{step}`: a number, `latest`, or an alias. @throws {HttpError} 404 for what can be none of them */

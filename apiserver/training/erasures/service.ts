@@ -1,3 +1,4 @@
+import { notFound } from '../../../lib/http/http-error.ts'
 import {
   findErasure,
   findErasurePosition,
@@ -11,7 +12,6 @@ import {
 import { closeProjects, hasOpenProjects } from '../../../db/erasure/traces.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { notFound } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
 import { isTracedName } from '../../tracing/projects.ts'

@@ -1,8 +1,9 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors, findError } from '../../errors/table.ts'
 import { readFile } from 'node:fs/promises'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { openSmallThread } from '../../accounts/limits/heavy-threads.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { checkBody, readBytes, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 import type { CheckOutcome, CheckTask } from './check-worker.ts'
@@ -53,8 +54,11 @@ export class BodyChecker {
     const outcome = await threads.run<CheckTask, CheckOutcome>({ module, task, timeoutMs }, turn)
     // Only the thread has ended with it.
     if (!outcome)
-      throw new HttpError(413, 'The body has too many parts to be taken in, or takes too long to be checked.')
-    if ('refused' in outcome) throw new HttpError(outcome.refused.status, outcome.refused.detail)
+      throw new HttpError(
+        errors.body_too_large,
+        'The body has too many parts to be taken in, or takes too long to be checked.',
+      )
+    if ('refused' in outcome) throw new HttpError(findError(outcome.refused.code), outcome.refused.detail)
     return outcome.checked
   }
 }

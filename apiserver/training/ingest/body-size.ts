@@ -1,5 +1,6 @@
-import type { ReaderLimits, TooLarge } from '../../../lib/json/reader.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
+import type { ReaderLimits, TooLarge } from '../../../lib/json/reader.ts'
 
 /**
  * A piece is a trajectory, or a member beside the groups. What is parsed at once is in memory as values: of so many bytes,
@@ -17,7 +18,10 @@ export const bodyLimits: ReaderLimits = {
 
 /** The refusal of a body that is beyond its limits. */
 export function bodyTooLarge({ what }: TooLarge): HttpError {
-  return new HttpError(413, `The body cannot be taken in: ${what === 'piece' ? pieceLimits : totalLimit}.`)
+  return new HttpError(
+    errors.body_too_large,
+    `The body cannot be taken in: ${what === 'piece' ? pieceLimits : totalLimit}.`,
+  )
 }
 
 const pieceLimits =

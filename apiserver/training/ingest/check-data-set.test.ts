@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
 import { HttpError } from '../../../lib/http/http-error.ts'
+import { expect, test } from 'vitest'
 import { readBytes } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 

@@ -1,6 +1,6 @@
+import { unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { decodeText, findTextStart, JsonError, parseText } from '../../../lib/json/parse.ts'
 import type { ReadInto } from '../../../lib/json/reader.ts'
-import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { findRowFault, hasAnswer } from './sft-row.ts'
 
 const newline = 0x0a
@@ -85,5 +85,5 @@ function readLines(readInto: ReadInto, take: (line: Buffer | undefined, number: 
 function describeFault(path: string, reason: string, line?: number): ValidationIssue {
   const where = line === undefined ? `${path}:` : `${path}, line ${line}`
   const loc = ['body', path, ...(line === undefined ? [] : [String(line)])]
-  return { loc, msg: `Value error, ${where} ${reason}`, type: 'value_error' }
+  return valueError(loc, `${where} ${reason}`)
 }

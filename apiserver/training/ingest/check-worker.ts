@@ -9,7 +9,7 @@ import type { BodyKind } from './shapes.ts'
 export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
 
 /** The members of the body (nothing for data of SFT), or why it is refused. */
-export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<HttpError, 'status' | 'detail'> }
+export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<HttpError, 'code' | 'detail'> }
 
 /** It reads synchronously: nothing else waits in its thread. */
 function checkFile(task: CheckTask): CheckOutcome {
@@ -20,7 +20,7 @@ function checkFile(task: CheckTask): CheckOutcome {
     checkDataSet(readInto, task.path)
     return { checked: undefined }
   } catch (error) {
-    if (error instanceof HttpError) return { refused: { status: error.status, detail: error.detail } }
+    if (error instanceof HttpError) return { refused: { code: error.code, detail: error.detail } }
     throw error
   } finally {
     closeSync(handle)

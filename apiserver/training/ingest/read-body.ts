@@ -1,9 +1,9 @@
+import { type HttpError, unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import type { Static } from 'typebox'
 import { searchLoneSurrogate } from '../../../lib/json/lone-surrogate.ts'
 import { TooLarge, type JsonPiece, type JsonReader } from '../../../lib/json/reader.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
 import { jsonInvalid, stringUnicode } from '../../../lib/http/body.ts'
-import { type HttpError, unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { maxFaults } from '../../../lib/http/validation/compile.ts'
 import { bodyTooLarge } from './body-size.ts'
 import type { trajectorySchema } from './group-schema.ts'
@@ -174,6 +174,6 @@ function addFaults(list: ListContent, faults: ValidationIssue[]): void {
 }
 
 function tooMany(what: string, most: number): HttpError {
-  const msg = `Value error, more than ${most} ${what} in one body`
-  return unprocessable({ loc: ['body', 'trajectory_groups'], msg, type: 'value_error' })
+  const reason = `more than ${most} ${what} in one body`
+  return unprocessable(valueError(['body', 'trajectory_groups'], reason))
 }

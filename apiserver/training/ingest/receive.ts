@@ -1,7 +1,8 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import type { Deps } from '../../deps.ts'
 import type { RestRequest } from '../../accounts/rest-api.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import { unavailable } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { getModel } from '../models/service.ts'
 import type { CheckedBody } from './check-body.ts'
@@ -47,7 +48,11 @@ export async function receiveTrajectories<T>(
 
 /** Answers are kept for a day; this one has gone while its body was read. */
 function refuseLost(): Promise<never> {
-  return Promise.reject(unavailable('The answer to this Idempotency-Key is kept no longer.', 1))
+  return Promise.reject(
+    new HttpError(errors.answer_expired, 'The answer to this Idempotency-Key is kept no longer.', {
+      retryAfterSeconds: 1,
+    }),
+  )
 }
 
 /** A model that is not the caller's is told at once: its body may be large. What is no id is a fault of the body. */

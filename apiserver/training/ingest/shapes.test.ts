@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
 import { HttpError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { describe, expect, test } from 'vitest'
 import { pickGivenConfig } from '../training-jobs/rl-config.ts'
 import { checkBody, readBytes } from './check-body.ts'
 

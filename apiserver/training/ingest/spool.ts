@@ -1,10 +1,11 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { createHash } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
 import { openBody } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import { HttpError, unavailable } from '../../../lib/http/http-error.ts'
 
 /** A body in a file of its own. */
 export interface SpooledBody {
@@ -76,7 +77,11 @@ export async function keepStorable<T>({ log }: Pick<Deps, 'log'>, write: () => P
   } catch (error) {
     if (error instanceof HttpError) throw error
     log.error({ error }, 'body not stored')
-    throw unavailable('The trajectories could not be stored: the artifact store takes no writes at the moment.', 10)
+    throw new HttpError(
+      errors.store_unavailable,
+      'The trajectories could not be stored: the artifact store takes no writes at the moment.',
+      { retryAfterSeconds: 10 },
+    )
   }
 }
 

@@ -1,7 +1,7 @@
+import { notFound } from '../../../lib/http/http-error.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import { deleteModel } from '../../../db/deletion/models.ts'
 import type { Deps } from '../../deps.ts'
-import { notFound } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import type { ModelDeletion } from './schema.ts'
 

@@ -1,3 +1,5 @@
+import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { keyOf } from '../../../artifacts/layout.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { findBaseModel, type BaseModelRow } from '../../../db/base-models/base-models.ts'
@@ -9,7 +11,6 @@ import { sumSizes } from '../../../artifacts/store/sum-sizes.ts'
 import type { Deps } from '../../deps.ts'
 import { requireStorage } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { notFound, HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { makeResource, nameModel, nameTaken } from './make.ts'
 import type { ForkBody } from './schema.ts'
 import { getModel } from './service.ts'
@@ -88,15 +89,11 @@ async function findSource({ pool }: Deps, { id }: ModelRow, step?: number): Prom
   if (step === 0) return undefined
   const checkpoint = await findCheckpoint(pool, id, step === undefined ? 'latest' : { step })
   if (checkpoint || step === undefined) return checkpoint
-  throw unprocessable({
-    loc: ['body', 'step'],
-    msg: 'Value error, the model has no checkpoint of this step',
-    type: 'value_error',
-  })
+  throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint of this step'))
 }
 
 async function requireServed({ pool }: Deps, { baseModel }: ModelRow): Promise<BaseModelRow> {
   const found = await findBaseModel(pool, baseModel)
   if (found) return found
-  throw new HttpError(409, `The base model ${baseModel} is not served any more.`)
+  throw new HttpError(errors.conflict, `The base model ${baseModel} is not served any more.`)
 }

@@ -1,10 +1,11 @@
+import { HttpError, unprocessable, valueError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { buildModel } from '../../../crds/manifests.ts'
 import { isReservedProject, servedName } from '../../../crds/names.ts'
 import type { BaseModelRow } from '../../../db/base-models/base-models.ts'
 import { markModelResourceCreated } from '../../../db/models/missing-resources.ts'
 import type { ModelName, ModelRow } from '../../../db/models/models.ts'
 import type { Deps } from '../../deps.ts'
-import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { defaultProject, generateModelName } from '../../accounts/names.ts'
 
 /** What a client says of a new model's name; what it leaves out is chosen. */
@@ -17,18 +18,21 @@ export interface WantedName {
 /** The name of a new model of this id. @throws {HttpError} 403 for another entity, 422 for a reserved name */
 export function nameModel(id: string, entity: string, wanted: WantedName): ModelName {
   if ((wanted.entity ?? entity) !== entity) {
-    throw new HttpError(403, `This key belongs to the entity ${entity}, and cannot make models of another.`)
+    throw new HttpError(
+      errors.foreign_entity,
+      `This key belongs to the entity ${entity}, and cannot make models of another.`,
+    )
   }
   const project = wanted.project ?? defaultProject
   if (isReservedProject(project)) {
-    throw unprocessable({ loc: ['body', 'project'], msg: 'Value error, this name is reserved', type: 'value_error' })
+    throw unprocessable(valueError(['body', 'project'], 'this name is reserved'))
   }
   return { entity, project, name: wanted.name ?? generateModelName(id) }
 }
 
 /** The answer to a name that another model has; `hint` says what to do. */
 export function nameTaken(name: ModelName, hint: string): HttpError {
-  return new HttpError(409, `A model ${servedName(name)} exists already; ${hint}.`)
+  return new HttpError(errors.conflict, `A model ${servedName(name)} exists already; ${hint}.`)
 }
 
 /** Without Kubernetes the model is there all the same: the operator makes the resource later. */

@@ -1,6 +1,6 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../../lib/json/document.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { modelCreateSchema } from './schema.ts'
 

@@ -1,3 +1,4 @@
+import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { findBaseModel, listBaseModels, type BaseModelRow } from '../../../db/base-models/base-models.ts'
 import { findListedModel, findModelDetails, listModelDetails, type ModelDetails } from '../../../db/models/details.ts'
 import { findModel, findModelByName, unhideModel, type ModelName, type ModelRow } from '../../../db/models/models.ts'
@@ -6,7 +7,6 @@ import { notForked } from '../../../db/models/table.ts'
 import { resourceName } from '../../../crds/names.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
 import { makeResource, nameModel, nameTaken } from './make.ts'
@@ -76,8 +76,8 @@ async function requireBaseModel(deps: Deps, name: string): Promise<BaseModelRow>
   const known = (await listBaseModels(deps.pool)).slice(0, maxNames).map((other) => other.name)
   const there =
     known.length > 0 ? `there are ${known.join(', ')} (GET /v1/models lists all)` : 'there is none at all yet'
-  const msg = `Value error, no base model has the name ${name.slice(0, 200)}; ${there}`
-  throw unprocessable({ loc: ['body', 'base_model'], msg, type: 'value_error' })
+  const reason = `no base model has the name ${name.slice(0, 200)}; ${there}`
+  throw unprocessable(valueError(['body', 'base_model'], reason))
 }
 
 async function takeExisting(deps: Deps, name: ModelName, isWanted: (existing: ModelRow) => boolean): Promise<ModelRow> {

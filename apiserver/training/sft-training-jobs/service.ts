@@ -1,9 +1,9 @@
+import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { InputRefused } from '../../../artifacts/inputs/address.ts'
 import { whileHoldingInput } from '../../../artifacts/inputs/hold.ts'
 import { resolveInput } from '../../../artifacts/inputs/resolve.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { unprocessable } from '../../../lib/http/http-error.ts'
 import { getModel } from '../models/service.ts'
 import { sftSettings } from '../settings/generated.ts'
 import { pickGiven } from '../settings/given.ts'
@@ -58,7 +58,7 @@ async function refuseInput(work: () => Promise<void>): Promise<void> {
     await work()
   } catch (error) {
     if (!(error instanceof InputRefused)) throw error
-    const msg = `Value error, ${error.message}`
-    throw unprocessable({ loc: ['body', 'training_data_url'], msg, type: 'value_error' })
+    const reason = `${error.message}`
+    throw unprocessable(valueError(['body', 'training_data_url'], reason))
   }
 }

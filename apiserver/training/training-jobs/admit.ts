@@ -1,3 +1,4 @@
+import { notFound } from '../../../lib/http/http-error.ts'
 import { buildJobSpec, buildTrainingJob, type TrainingJobFacts } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
@@ -11,7 +12,6 @@ import { withTransaction, type Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireJobPlace } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { notFound } from '../../../lib/http/http-error.ts'
 
 /** A checked job whose input is stored. */
 export interface Admission extends Omit<

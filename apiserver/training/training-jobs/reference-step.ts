@@ -1,6 +1,6 @@
+import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
 import type { Deps } from '../../deps.ts'
-import { unprocessable } from '../../../lib/http/http-error.ts'
 import type { RlConfig } from './rl-config.ts'
 
 /**
@@ -16,7 +16,7 @@ export async function requireReferenceStep(
 ): Promise<void> {
   const step = config?.kl_penalty_reference_step
   if (step == null || (await mayHaveStep(pool, modelId, step))) return
-  const msg = `Value error, the model has no step ${step}`
+  const reason = `the model has no step ${step}`
   const loc = ['body', 'experimental_config', 'kl_penalty_reference_step']
-  throw unprocessable({ loc, msg, type: 'value_error' })
+  throw unprocessable(valueError(loc, reason))
 }

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
 import { HttpError } from '../../../lib/http/http-error.ts'
+import { expect, test } from 'vitest'
 import { requireRightPlace } from './right-place.ts'
 
 const rl = { method: 'RL', settings: ['learning_rate', 'ppo'], member: 'experimental_config' } as const

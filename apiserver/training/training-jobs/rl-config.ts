@@ -1,5 +1,5 @@
+import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import type { Static } from 'typebox'
-import { unprocessable } from '../../../lib/http/http-error.ts'
 import { rlAliases, type rlConfigSchema } from '../settings/generated.ts'
 import { pickGiven } from '../settings/given.ts'
 
@@ -21,7 +21,7 @@ export function requirePossibleConfig(config: RlConfig | null | undefined): void
   const given = pickGiven(config)
   for (const [alias, name] of Object.entries(rlAliases)) {
     if (given[alias] === undefined || given[name] === undefined || given[alias] === given[name]) continue
-    const msg = `Value error, another name of ${name}, which is given with another value`
-    throw unprocessable({ loc: ['body', 'experimental_config', alias], msg, type: 'value_error' })
+    const reason = `another name of ${name}, which is given with another value`
+    throw unprocessable(valueError(['body', 'experimental_config', alias], reason))
   }
 }

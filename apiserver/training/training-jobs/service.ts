@@ -1,7 +1,8 @@
+import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { cancelUntrainedJob } from '../../../db/jobs/endings.ts'
 import { findJob, findJobArrival, listJobs, type JobView } from '../../../db/jobs/views.ts'
 import type { Deps } from '../../deps.ts'
-import { notFound, HttpError } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
@@ -33,7 +34,7 @@ export async function listTrainingJobs(deps: Deps, entity: string, query: JobLis
 export async function cancelTrainingJob(deps: Deps, entity: string, id: string): Promise<JobView> {
   const job = await getTrainingJob(deps, entity, id)
   const { ended, state } = await cancelUntrainedJob(deps.pool, job.id)
-  if (!ended && state !== 'Cancelled') throw new HttpError(409, refuseToCancel(state))
+  if (!ended && state !== 'Cancelled') throw new HttpError(errors.conflict, refuseToCancel(state))
   return getTrainingJob(deps, entity, id)
 }
 

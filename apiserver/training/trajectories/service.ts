@@ -1,3 +1,5 @@
+import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import type { Readable } from 'node:stream'
 import {
   findTrajectory,
@@ -10,7 +12,6 @@ import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Deps } from '../../deps.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import { notFound, HttpError, unavailable } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
@@ -64,8 +65,13 @@ export async function openTrajectory({ artifacts, log }: Deps, row: TrajectoryRo
   try {
     return await artifacts.open(artifactKey(payloadUri)!, { start, end: start + payloadLength - 1 })
   } catch (error) {
-    if (error instanceof ArtifactMissing) throw new HttpError(404, "The trajectory's payload is not kept any more")
+    if (error instanceof ArtifactMissing)
+      throw new HttpError(errors.not_found, "The trajectory's payload is not kept any more")
     log.error({ error }, 'payload not read')
-    throw unavailable('The trajectory could not be read: the artifact store does not answer at the moment.', 10)
+    throw new HttpError(
+      errors.store_unavailable,
+      'The trajectory could not be read: the artifact store does not answer at the moment.',
+      { retryAfterSeconds: 10 },
+    )
   }
 }

@@ -1,3 +1,4 @@
+import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import {
   findLog,
   findLogPosition,
@@ -15,7 +16,6 @@ import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
 import { withTransaction } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { notFound, unprocessable } from '../../../lib/http/http-error.ts'
 import { storeBody } from '../ingest/store-body.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
 import { cursorFault, resolveCursor } from '../../../lib/http/page.ts'
@@ -95,6 +95,6 @@ async function resolveSplitStep({ pool }: Deps, modelId: string, cursor: string)
 }
 
 function otherModel() {
-  const msg = 'Value error, not the model of the address'
-  return unprocessable({ loc: ['body', 'model_id'], msg, type: 'value_error' })
+  const reason = 'not the model of the address'
+  return unprocessable(valueError(['body', 'model_id'], reason))
 }

@@ -1,3 +1,5 @@
+import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { numberOutbox } from '../../../db/webhooks/outbox.ts'
 import {
@@ -21,7 +23,6 @@ import {
 import { AddressRefused } from '../../../lib/outbound/refused.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { notFound, HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
@@ -62,7 +63,7 @@ export async function createWebhook(
   }
   const made = await insertWebhook(pool, webhook, maxWebhooks)
   if (made) return made
-  throw new HttpError(409, `An entity has at most ${maxWebhooks} webhooks; delete one first.`)
+  throw new HttpError(errors.conflict, `An entity has at most ${maxWebhooks} webhooks; delete one first.`)
 }
 
 export async function getWebhook({ pool }: Deps, { entity, id }: WebhookAddress): Promise<WebhookRow> {
@@ -129,7 +130,7 @@ function requireOpen(check: () => unknown): void {
     check()
   } catch (error) {
     if (!(error instanceof AddressRefused)) throw error
-    throw unprocessable({ loc: ['body', 'url'], msg: `Value error, ${error.message}`, type: 'value_error' })
+    throw unprocessable(valueError(['body', 'url'], `${error.message}`))
   }
 }
 

@@ -1,6 +1,6 @@
+import { HttpError } from '../http-error.ts'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { HttpError } from '../http-error.ts'
 import { compileQuery } from './compile.ts'
 
 const schema = Type.Object({

@@ -1,7 +1,7 @@
+import { unprocessable, type ValidationIssue } from '../http-error.ts'
 import { Ajv, type Options } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import type { JsonDocument } from '../../json/document.ts'
-import { unprocessable, type ValidationIssue } from '../http-error.ts'
 import { presentFault } from './issues.ts'
 import { parseTime } from './time.ts'
 

@@ -1,5 +1,5 @@
-import type { ErrorObject } from 'ajv'
 import type { ValidationIssue } from '../http-error.ts'
+import type { ErrorObject } from 'ajv'
 
 /** What a schema asks for (the value of the rule's keyword) and what was found. */
 interface Failure {

@@ -1,8 +1,8 @@
+import { notFound } from '../../lib/http/http-error.ts'
 import { expect, test } from 'vitest'
-import { StoreFailed } from '../artifacts/store/failed.ts'
-import { createLogger } from '../lib/log.ts'
-import { notFound } from '../lib/http/http-error.ts'
-import { toRefusal } from './answer-errors.ts'
+import { StoreFailed } from '../../artifacts/store/failed.ts'
+import { createLogger } from '../../lib/log.ts'
+import { toHttpError } from './answer-errors.ts'
 
 const log = createLogger('test', 'silent')
 const withCode = (code: string, message = 'x', more = {}) => Object.assign(new Error(message), { code, ...more })
@@ -24,9 +24,9 @@ test.each<[string, unknown, number]>([
   ['a fault of ours', new TypeError('undefined is not a function'), 500],
   ['something thrown that is no error', 'oops', 500],
 ])('%s', (_, error, status) => {
-  expect(toRefusal(error, log).status).toBe(status)
+  expect(toHttpError(error, log).status).toBe(status)
 })
 
 test('an unexpected error tells nothing of itself', () => {
-  expect(toRefusal(new Error('password=x'), log).detail).toBe('Internal server error')
+  expect(toHttpError(new Error('password=x'), log).detail).toBe('Internal server error')
 })

@@ -1,0 +1,45 @@
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from './table.ts'
+import type Koa from 'koa'
+import { StoreFailed } from '../../artifacts/store/failed.ts'
+import { isDatabaseUnavailable } from '../../db/unavailable.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { PresentError } from './present.ts'
+
+/** Makes what a client is answered of anything that was thrown. */
+export type TranslateError = (error: unknown, log: Logger) => HttpError
+
+/** The one error path: an HttpError is answered as it is; everything unexpected becomes a plain 500 and one line of the log. */
+export function answerErrors(
+  log: Logger,
+  present: PresentError,
+  translate: TranslateError = toHttpError,
+): Koa.Middleware {
+  return async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      // The client has left: nobody reads an answer.
+      if (ctx.req.socket.destroyed) return
+      const answered = translate(error, log)
+      ctx.status = answered.status
+      ctx.set(answered.headers)
+      ctx.body = present(answered, ctx.path)
+    }
+  }
+}
+
+/** What a client is answered of an error. */
+export function toHttpError(error: unknown, log: Logger): HttpError {
+  if (error instanceof HttpError) return error
+  if (isDatabaseUnavailable(error)) {
+    log.warn({ error }, 'database unavailable')
+    return new HttpError(errors.database_unavailable, undefined, { retryAfterSeconds: 1 })
+  }
+  if (error instanceof StoreFailed) {
+    log.warn({ error }, 'artifact store unavailable')
+    return new HttpError(errors.store_unavailable, undefined, { retryAfterSeconds: 10 })
+  }
+  log.error({ error }, 'request failed')
+  return new HttpError(errors.internal_error)
+}

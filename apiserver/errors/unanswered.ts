@@ -1,0 +1,15 @@
+import { HttpError } from '../../lib/http/http-error.ts'
+import { errors } from './table.ts'
+import type Koa from 'koa'
+import type { KnownPath } from '../../lib/http/nearest-paths.ts'
+import { unknownPath } from './unknown-path.ts'
+
+/** Refuses what no handler has answered: there is no such path, or no such method of one. */
+export function refuseUnanswered(known: readonly KnownPath[]): Koa.Middleware {
+  return async (ctx, next) => {
+    await next()
+    if (ctx.status < 400 || ctx.body) return
+    if (ctx.status === 404) throw unknownPath(ctx, known)
+    throw new HttpError(ctx.status === 501 ? errors.method_not_implemented : errors.method_not_allowed)
+  }
+}

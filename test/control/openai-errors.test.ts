@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import OpenAI from 'openai'
+import { beforeAll, expect, test } from 'vitest'
+import { addKey, useApiServer } from '../support/api-server.ts'
+import { useStack } from '../support/stack.ts'
+
+const own = useApiServer(useStack())
+const entity = `team-${randomUUID()}`
+let apiKey = ''
+beforeAll(async () => {
+  apiKey = await addKey(own.database.pool, entity, 'member')
+})
+
+const connect = (key = apiKey) => new OpenAI({ baseURL: `${own.server.url}/v1`, apiKey: key, maxRetries: 0 })
+const chat = { model: 'nobody/has/this', messages: [{ role: 'user' as const, content: 'Hi' }] }
+
+test.each([
+  [
+    'a path that is not here',
+    (client: OpenAI) => client.completions.create({ model: 'm', prompt: 'Hi' }),
+    {
+      status: 404,
+      message: expect.stringContaining('404 There is no POST /v1/completions here. Chats are completed by'),
+      type: 'not_found_error',
+      code: 'unknown_path',
+    },
+  ],
+  [
+    'a model that does not exist',
+    (client: OpenAI) => client.chat.completions.create(chat),
+    {
+      status: 404,
+      message: expect.stringContaining('404 The model nobody/has/this does not exist.'),
+      type: 'not_found_error',
+      code: 'model_not_found',
+    },
+  ],
+  [
+    'a chat that is invalid',
+    (client: OpenAI) => client.chat.completions.create({ ...chat, n: 'two' as unknown as number }),
+    {
+      status: 422,
+      message: '422 n: Input should be a valid integer',
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+      param: 'n',
+    },
+  ],
+  [
+    'a key that is not known',
+    () => connect('ty_unknown').models.list(),
+    {
+      status: 401,
+      message: expect.stringContaining('401 A valid API key is needed, and the one that was sent is not known here'),
+      type: 'authentication_error',
+      code: 'invalid_api_key',
+    },
+  ],
+])("OpenAI's SDK says what is wrong with %s", async (_, ask, expected) => {
+  const error = await ask(connect()).then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
+  expect(error).toBeInstanceOf(OpenAI.APIError)
+  expect(error).toMatchObject({ param: null, ...expected, requestID: expect.any(String) })
+})
+
+const get = (path: string, headers = {}) =>
+  fetch(own.server.url + path, { headers: { authorization: `Bearer ${apiKey}`, ...headers } })
+
+test('an error of the training interface has no member but detail', async () => {
+  const unknown = await get('/v1/preview/modles')
+  expect(await unknown.json()).toEqual({
+    detail: expect.stringMatching(
+      /^There is no GET \/v1\/preview\/modles here\. .* The nearest: GET \/v1\/preview\/models/,
+    ),
+  })
+  expect(Object.keys((await (await get('/v1/preview/models/x')).json()) as object)).toEqual(['detail'])
+})
+
+test('an unknown path of traces is answered in their form, with the nearest', async () => {
+  const unknown = await get('/traces/objs/query')
+  expect(await unknown.json()).toEqual({ reason: expect.stringContaining('There is no GET /traces/objs/query here.') })
+})
+
+test('every answer has the id of its request: that of the client, or a new one', async () => {
+  expect((await get('/v1/health')).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  expect((await get('/traces/server_info', { 'x-request-id': 'mine-1' })).headers.get('x-request-id')).toBe('mine-1')
+  expect((await get('/v1/none', { 'x-request-id': 'mine-2' })).headers.get('x-request-id')).toBe('mine-2')
+})
