@@ -49,10 +49,10 @@ function compareSegments(wanted: string | undefined, known: string | undefined):
 /** The Levenshtein distance. */
 function countEdits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [index, letter] of [...from].entries()) {
+  for (let index = 0; index < from.length; index++) {
     const next = [index + 1]
     for (let at = 1; at <= to.length; at++) {
-      next.push(Math.min(next[at - 1]! + 1, row[at]! + 1, row[at - 1]! + (to[at - 1] === letter ? 0 : 1)))
+      next.push(Math.min(next[at - 1]! + 1, row[at]! + 1, row[at - 1]! + (to[at - 1] === from[index] ? 0 : 1)))
     }
     row = next
   }

@@ -98,7 +98,7 @@ export function readExpiry(expiresAt?: string | null, expiresInSeconds?: number 
 }
 
 function badExpiry(reason: string): HttpError {
-  return unprocessable(valueError(['body', 'expires_at'], `${reason}`))
+  return unprocessable(valueError(['body', 'expires_at'], reason))
 }
 
 function makeSecret() {

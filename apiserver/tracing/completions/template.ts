@@ -1,4 +1,4 @@
-import { badRequest, missing } from '../errors.ts'
+import { badRequest } from '../errors.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 
 /** What stands in place of `{name}` in the texts of messages. */

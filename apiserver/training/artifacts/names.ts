@@ -53,5 +53,5 @@ function checkName(part: 'project' | 'name', text: string): ValidationIssue[] {
 }
 
 function fault(part: string, reason: string): ValidationIssue {
-  return valueError(['path', part], `${reason}`)
+  return valueError(['path', part], reason)
 }

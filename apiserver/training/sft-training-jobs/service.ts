@@ -58,7 +58,7 @@ async function refuseInput(work: () => Promise<void>): Promise<void> {
     await work()
   } catch (error) {
     if (!(error instanceof InputRefused)) throw error
-    const reason = `${error.message}`
+    const reason = error.message
     throw unprocessable(valueError(['body', 'training_data_url'], reason))
   }
 }

@@ -130,7 +130,7 @@ function requireOpen(check: () => unknown): void {
     check()
   } catch (error) {
     if (!(error instanceof AddressRefused)) throw error
-    throw unprocessable(valueError(['body', 'url'], `${error.message}`))
+    throw unprocessable(valueError(['body', 'url'], error.message))
   }
 }
 
