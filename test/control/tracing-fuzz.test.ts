@@ -16,6 +16,8 @@ const project = 'team/project'
 const { seed, numRuns: requests } = chooseCases(700)
 const lanes = 4
 const maxMs = 5_000
+// What is slow by itself is slow again; what waited for other processes of a busy machine is not, time after time.
+const maxSlowTries = 3
 
 let key: string
 let things: Traces
@@ -26,21 +28,30 @@ beforeAll(async () => {
 
 const statuses = new Map<number, number>()
 
-/** What is wrong with the answer to a request; undefined when nothing is. */
+/** What is wrong with the answers to a request, which is sent again when it takes long; undefined when nothing is. */
 async function findFault(operation: TraceOperation, hostile: Hostile): Promise<string | undefined> {
-  const { method, path, headers, body } = hostile
+  for (let tries = 1; ; tries++) {
+    const { status, text, tookMs } = await ask(hostile)
+    const fault = judge(operation, status, text)
+    if (fault !== undefined || tookMs <= maxMs) return fault
+    if (tries === maxSlowTries) return `it took ${Math.round(tookMs)} ms`
+  }
+}
+
+async function ask({ method, path, headers, body }: Hostile) {
   const startedAt = performance.now()
   const response = await fetch(own.server.url + path, {
     method,
     headers: { ...headers, authorization: `Bearer ${key}` },
     ...(body && { body }),
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
   })
   const text = await response.text()
-  const tookMs = performance.now() - startedAt
-  const { status } = response
+  return { status: response.status, text, tookMs: performance.now() - startedAt }
+}
+
+function judge(operation: TraceOperation, status: number, text: string): string | undefined {
   statuses.set(status, 1 + (statuses.get(status) ?? 0))
-  if (tookMs > maxMs) return `it took ${Math.round(tookMs)} ms`
   // A spoilt path may be of nothing, or of another operation. The database is there all the time.
   const isElsewhere = status === 404 || status === 405
   const isDocumented = operation.statuses.includes(status) && status !== 503 && status !== 504
