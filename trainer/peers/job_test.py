@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 from peers.art_preprocessing import pack, tokenize
 from peers.preprocessing_test import list_choices
 from peers.trajectories import Maker, write_payload
+from testing.seeds import draw_seeds
 from trainyard_trainer.compute.model.optimizer import RL
 
 MOMENTUM = 0.9  # the share of the average of gradients that a step keeps
@@ -61,7 +62,7 @@ def read_averages(jobs, reports) -> dict[str, torch.Tensor]:
     return {name.removesuffix(".exp_avg"): value for name, value in state.items() if name.endswith(".exp_avg")}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", draw_seeds(1))
 @pytest.mark.parametrize(
     "settings",
     [
@@ -83,7 +84,8 @@ def test_a_step_of_a_job_has_the_loss_and_the_gradient_of_art(jobs, load_model, 
     model = load_model(jobs.locate(first))
     results = tokenize(groups, tokenizer, settings.get("scale_rewards", True))
     loss = compute_theirs(model, pack(results, settings.get("advantage_balance", 0.0)), settings)
-    assert step["loss"] == pytest.approx(loss, rel=1e-5)
+    # The tokens' losses are of the size of one, and can cancel out.
+    assert step["loss"] == pytest.approx(loss, rel=1e-5, abs=1e-6)
     gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
     norm = math.hypot(*(value.norm().item() for value in gradients.values()))
     assert step["grad_norm"] == pytest.approx(norm, rel=1e-4)

@@ -4,8 +4,10 @@ import hashlib
 import json
 import os
 import pickle
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import torch
@@ -172,8 +174,17 @@ def catch(function):
         return type(cause).__name__
 
 
-def main() -> None:
-    root = Path(os.environ["TRAINYARD_TEST_FOLDER"])
+def main() -> NoReturn:
+    """Ends the process itself, as the trainer does: threads may wait for ever for the other process."""
+    try:
+        run_rank(Path(os.environ["TRAINYARD_TEST_FOLDER"]))
+    except Exception:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def run_rank(root: Path) -> None:
     torch.set_num_threads(1)
     CHUNK_VALUES["cpu"] = 1 << 14  # a dozen tokens
     group = TrainerProcessGroup()
