@@ -86,8 +86,8 @@ export async function replaceFeedback(
     const gone = await deleteFeedback(connection, project, [replaced])
     // A request that is repeated finds nothing to replace, and its own feedback is stored already.
     const isTaken = gone > 0 && (await findFeedback(connection, project, [by.id])).length > 0
-    const [stored] = await insertFeedback(connection, project, [isTaken ? { ...by, id: spareId } : by])
-    return stored!
+    const [inserted] = await insertFeedback(connection, project, [isTaken ? { ...by, id: spareId } : by])
+    return inserted!
   })
 }
 
