@@ -3,7 +3,7 @@ import { bytesOfCall, countStored, type StoredChange } from './stored-bytes.ts'
 
 /**
  * Deletes the rows of some calls; answers how many. To be repeated while it deletes as many as it may. Their objects in the
- * artifact store are recorded as replaced long ago, so that garbage collection removes them next.
+ * artifact store are recorded as replaced long ago, so that retention removes them next.
  *
  * @param which a condition on `tracing.calls c` with parameters from $2 on
  */

@@ -1,11 +1,11 @@
 import { whileUnheld } from '../../db/store/held-keys.ts'
 import {
-  markReplacedCollected,
+  markReplacedRemoved,
   isPayloadUsed,
   listReplacedPayloads,
   postponeReplaced,
   type ReplacedPayload,
-} from '../../db/gc/replaced-payloads.ts'
+} from '../../db/retention/replaced-payloads.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Pool } from '../../db/pool.ts'
 
@@ -27,7 +27,7 @@ export async function expireReplacedPayloads(deps: Deps, which: { seconds: numbe
 async function expireOne({ tracing, artifacts }: Deps, payload: ReplacedPayload): Promise<void> {
   const isDone = await whileUnheld({ pool: tracing, schema: 'tracing' }, payload.key, async (connection) => {
     if (!(await isPayloadUsed(connection, payload))) await artifacts.remove(payload.key)
-    await markReplacedCollected(connection, payload)
+    await markReplacedRemoved(connection, payload)
     return true
   })
   if (!isDone) await postponeReplaced(tracing, payload)

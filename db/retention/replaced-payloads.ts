@@ -35,7 +35,7 @@ export async function isPayloadUsed(
 }
 
 /** Records that the object is removed, or used again. */
-export async function markReplacedCollected(connection: Connection, { project, key }: ReplacedPayload): Promise<void> {
+export async function markReplacedRemoved(connection: Connection, { project, key }: ReplacedPayload): Promise<void> {
   await connection.query('DELETE FROM tracing.replaced_payloads WHERE project = $1 AND key = $2', [project, key])
 }
 
