@@ -4,7 +4,7 @@ import type { ModelRow } from '../../db/models/models.ts'
 
 /** GET /v1/models: every name that a chat request may give as its model, without the steps. */
 export function presentModelList(baseModels: BaseModelRow[], models: ModelRow[]) {
-  return { object: 'list', data: [...baseModels.flatMap(presentBaseModel), ...models.map(presentModel)] }
+  return { object: 'list' as const, data: [...baseModels.flatMap(presentBaseModel), ...models.map(presentModel)] }
 }
 
 function presentBaseModel({ name, names, updatedAt }: BaseModelRow) {
@@ -16,5 +16,5 @@ function presentModel(model: ModelRow) {
 }
 
 function presentItem(id: string, created: Date, owner: { owned_by: string; root: string }) {
-  return { id, object: 'model', created: Math.floor(created.getTime() / 1000), ...owner }
+  return { id, object: 'model' as const, created: Math.floor(created.getTime() / 1000), ...owner }
 }

@@ -3,7 +3,7 @@ import type { Pool } from '../pool.ts'
 export interface CheckpointRow {
   id: string
   step: number
-  metrics: Record<string, unknown>
+  metrics: Record<string, number>
 }
 
 /** The step of a checkpoint of this model, a deleted one too; undefined when it never had such a checkpoint. */

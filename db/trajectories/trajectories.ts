@@ -1,3 +1,4 @@
+import type { TrajectoryFlag } from './flags.ts'
 import { column, readRecords, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
 
@@ -12,7 +13,7 @@ const indexColumns = {
   advantage: column<number | null>('advantage', 'double precision'),
   metrics: column<Record<string, number | boolean>>('metrics', 'jsonb'),
   tokens: column<number>('tokens', 'integer'),
-  flags: column<string[]>('flags', 'text[]'),
+  flags: column<TrajectoryFlag[]>('flags', 'text[]'),
   payloadOffset: column<number>('payload_offset', 'bigint'),
   payloadLength: column<number>('payload_length', 'bigint'),
 }

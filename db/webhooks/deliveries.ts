@@ -1,3 +1,4 @@
+import type { EventType } from './event-types.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
 
@@ -14,7 +15,7 @@ export const deliveryColumns = {
   deliveredAt: column<Date | null>('delivered_at', 'timestamptz'),
 }
 
-const changeColumns = { eventId: column<string>('event_id', 'uuid'), kind: column<string>('kind', 'text') }
+const changeColumns = { eventId: column<string>('event_id', 'uuid'), kind: column<EventType>('kind', 'text') }
 
 export interface DeliveryRow extends RowOf<typeof deliveryColumns>, RowOf<typeof changeColumns> {}
 

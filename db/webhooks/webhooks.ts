@@ -1,3 +1,4 @@
+import type { EventType } from './event-types.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Pool } from '../pool.ts'
 import { recordAct } from '../accounts/audit-log.ts'
@@ -6,7 +7,7 @@ export const webhookColumns = {
   id: column<string>('id', 'uuid'),
   place: column<number>('place', 'bigint'),
   url: column<string>('url', 'text'),
-  events: column<string[]>('events', 'text[]'),
+  events: column<EventType[]>('events', 'text[]'),
   project: column<string | null>('project', 'text'),
   description: column<string | null>('description', 'text'),
   secret: column<string>('secret', 'text'),

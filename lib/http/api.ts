@@ -46,7 +46,7 @@ export class Api<State extends CallerState, Options extends object> {
   get<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
     path: P,
     operation: Operation<Q, B, A> & Options,
-    handle: Handler<State, P, Q, B>,
+    handle: Handler<State, P, Q, B, A>,
   ): void {
     this.#add('get', path, operation, handle)
   }
@@ -54,7 +54,7 @@ export class Api<State extends CallerState, Options extends object> {
   post<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
     path: P,
     operation: Operation<Q, B, A> & Options,
-    handle: Handler<State, P, Q, B>,
+    handle: Handler<State, P, Q, B, A>,
   ): void {
     this.#add('post', path, operation, handle)
   }
@@ -62,7 +62,7 @@ export class Api<State extends CallerState, Options extends object> {
   put<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
     path: P,
     operation: Operation<Q, B, A> & Options,
-    handle: Handler<State, P, Q, B>,
+    handle: Handler<State, P, Q, B, A>,
   ): void {
     this.#add('put', path, operation, handle)
   }
@@ -70,7 +70,7 @@ export class Api<State extends CallerState, Options extends object> {
   delete<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
     path: P,
     operation: Operation<Q, B, A> & Options,
-    handle: Handler<State, P, Q, B>,
+    handle: Handler<State, P, Q, B, A>,
   ): void {
     this.#add('delete', path, operation, handle)
   }
@@ -79,7 +79,7 @@ export class Api<State extends CallerState, Options extends object> {
     method: Method,
     path: P,
     operation: Operation<Q, B, A> & Options,
-    handle: Handler<State, P, Q, B>,
+    handle: Handler<State, P, Q, B, A>,
   ): void {
     const { refusals = [] } = this.#dialect
     this.operations.push({ ...operation, method, path, refusals: [...refusals, ...(operation.refusals ?? [])] })

@@ -77,7 +77,16 @@ export interface ApiRequest<State extends CallerState, Params, Query, Body> {
   answerOnce: <T>(work: () => Promise<T>, digest?: Buffer) => Promise<T>
 }
 
-/** Answers a request. What it returns is the answer's JSON; one that returns undefined has written the answer itself. */
-export type Handler<State extends CallerState, Path extends string, Query extends TSchema, Body extends TSchema> = (
+/**
+ * Answers a request. What it returns is the answer's JSON, as its value or as its text; a handler that returns undefined has
+ * written the answer itself.
+ */
+export type Handler<
+  State extends CallerState,
+  Path extends string,
+  Query extends TSchema,
+  Body extends TSchema,
+  Answer extends TSchema,
+> = (
   request: ApiRequest<State, PathParams<Path>, Static<Query>, Static<Body>>,
-) => Promise<unknown>
+) => Promise<Static<Answer> | string | void>

@@ -25,7 +25,7 @@ export interface ListPage<T> {
 }
 
 /** The schema of a page of items. */
-export function listOf(item: TSchema) {
+export function listOf<Item extends TSchema>(item: Item) {
   return Type.Object({
     object: Type.Literal('list'),
     data: Type.Array(item),

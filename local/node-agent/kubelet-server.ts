@@ -13,8 +13,8 @@ import type { Pods } from './pod/pods.ts'
 import { readRun, type Run } from './container/run.ts'
 
 /** An error response. */
-class Refusal extends Error {
-  override name = 'Refusal'
+class RequestError extends Error {
+  override name = 'RequestError'
   readonly status: number
 
   constructor(status: number, message: string) {
@@ -67,7 +67,7 @@ export class KubeletServer {
     try {
       await this.#route(request, response)
     } catch (error) {
-      if (error instanceof Refusal)
+      if (error instanceof RequestError)
         response.writeHead(error.status, { 'content-type': 'text/plain' }).end(error.message)
       else if (response.headersSent) response.destroy()
       else {
@@ -84,9 +84,9 @@ export class KubeletServer {
       response.end('ok')
       return
     }
-    if (!(request.socket as TLSSocket).authorized) throw new Refusal(401, 'a client certificate is needed')
-    if (noun !== 'containerLogs') throw new Refusal(501, `the local node does not serve ${noun}`)
-    if (!namespace || !name || !container) throw new Refusal(404, 'no such path')
+    if (!(request.socket as TLSSocket).authorized) throw new RequestError(401, 'a client certificate is needed')
+    if (noun !== 'containerLogs') throw new RequestError(501, `the local node does not serve ${noun}`)
+    if (!namespace || !name || !container) throw new RequestError(404, 'no such path')
     await this.#sendLog({ namespace, name, container }, url.searchParams, response)
   }
 
@@ -97,10 +97,10 @@ export class KubeletServer {
   ): Promise<void> {
     const options = readLogOptions(query)
     const pod = this.#pods.find(namespace, name)
-    if (!pod) throw new Refusal(404, `pod "${name}" not found on the local node`)
+    if (!pod) throw new RequestError(404, `pod "${name}" not found on the local node`)
     const runs = await this.#pods.listRuns(pod, container)
     const run = runs[query.get('previous') === 'true' ? 1 : 0]
-    if (!run) throw new Refusal(400, `container "${container}" in pod "${name}" ${explainNoRun(pod, container)}`)
+    if (!run) throw new RequestError(400, `container "${container}" in pod "${name}" ${explainNoRun(pod, container)}`)
     const watch = options.follow ? watchRun(run) : undefined
     response.writeHead(200, { 'content-type': 'text/plain' })
     response.flushHeaders()
@@ -126,7 +126,7 @@ function explainNoRun(pod: Pod, container: string): string {
 function readLogOptions(query: URLSearchParams): LogOptions {
   for (const name of ['timestamps', 'sinceSeconds', 'sinceTime']) {
     const value = query.get(name)
-    if (value && value !== 'false') throw new Refusal(400, `${name}: the local node keeps no times of log lines`)
+    if (value && value !== 'false') throw new RequestError(400, `${name}: the local node keeps no times of log lines`)
   }
   const tailLines = readNumber(query, 'tailLines')
   const limitBytes = readNumber(query, 'limitBytes')
@@ -141,7 +141,7 @@ function readNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined
   const value = Number(text)
-  if (!Number.isInteger(value) || value < 0) throw new Refusal(400, `${name} is no number`)
+  if (!Number.isInteger(value) || value < 0) throw new RequestError(400, `${name} is no number`)
   return value
 }
 

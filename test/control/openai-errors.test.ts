@@ -79,8 +79,10 @@ test('an error of the training interface has no member but detail', async () => 
 })
 
 test('an unknown path of traces is answered in their form, with the nearest', async () => {
-  const unknown = await get('/traces/objs/query')
-  expect(await unknown.json()).toEqual({ reason: expect.stringContaining('There is no GET /traces/objs/query here.') })
+  const unknown = await get('/traces/objs/queries')
+  expect(await unknown.json()).toEqual({
+    reason: expect.stringContaining('There is no GET /traces/objs/queries here.'),
+  })
 })
 
 test('every answer has the id of its request: that of the client, or a new one', async () => {

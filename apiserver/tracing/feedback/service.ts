@@ -50,7 +50,7 @@ export async function createBatch(deps: TraceDeps, caller: Caller, batch: WireFe
   const checks = new AnnotationChecks(deps, caller)
   for (const [index, wire] of batch.entries()) {
     const loc = ['body', 'batch', String(index)]
-    const item = await catchFault(() => readFeedback(checks, { deps, caller, wire, loc }), loc)
+    const item = await catchIssue(() => readFeedback(checks, { deps, caller, wire, loc }), loc)
     // The first one is enough: looking for more may take a second for each hostile schema.
     if (!('id' in item)) throw unprocessable(item)
     items.push({ ...item, projectId: wire.project_id })
@@ -80,7 +80,7 @@ async function storeBatch(
 }
 
 /** What an item breaks, as a fault of the batch. A project that is somebody else's stays a refusal of everything. */
-async function catchFault(read: () => Promise<NewFeedback>, loc: string[]): Promise<NewFeedback | ValidationIssue> {
+async function catchIssue(read: () => Promise<NewFeedback>, loc: string[]): Promise<NewFeedback | ValidationIssue> {
   try {
     return await read()
   } catch (error) {

@@ -7,7 +7,7 @@ export function presentAlias({ alias, step, updatedAt }: AliasRow) {
 /** All aliases of a model, in the form of a list of one page. */
 export function presentAliasList(aliases: AliasRow[]) {
   return {
-    object: 'list',
+    object: 'list' as const,
     data: aliases.map(presentAlias),
     has_more: false,
     first_id: aliases[0]?.alias ?? '',

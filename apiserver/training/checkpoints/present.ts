@@ -21,7 +21,7 @@ export function presentCheckpointDetails(checkpoint: StoredCheckpoint, files: Ch
 /** All files of a checkpoint, in the form of a list of one page. */
 export function presentFileList(files: CheckpointFile[]) {
   return {
-    object: 'list',
+    object: 'list' as const,
     data: files.map(presentFile),
     has_more: false,
     first_id: files[0]?.path ?? '',

@@ -5,7 +5,7 @@ export function presentErasure({ id, entity, project, requestedAt, finishedAt, r
     id,
     entity,
     project,
-    state: finishedAt ? 'done' : 'running',
+    state: finishedAt ? ('done' as const) : ('running' as const),
     requested_at: requestedAt.toISOString(),
     finished_at: finishedAt?.toISOString() ?? null,
     report,

@@ -18,10 +18,10 @@ const smallUpToBytes = 4 * 1024 * 1024
 const timeoutMs = 600_000
 
 /** A body in a file, and whose turn its check is. */
-export interface BodyToCheck {
+export interface BodyToCheck<Kind extends BodyKind = BodyKind> {
   file: string
   size: number
-  kind: BodyKind
+  kind: Kind
   turn: Turn
 }
 
@@ -38,9 +38,9 @@ export class BodyChecker {
   }
 
   /** @throws {HttpError} 422 with the faults, 413 for a body that takes too much memory or time */
-  async check({ file, size, kind, turn }: BodyToCheck): Promise<CheckedBody> {
+  async check<Kind extends BodyKind>({ file, size, kind, turn }: BodyToCheck<Kind>): Promise<CheckedBody<Kind>> {
     if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), kind, size + 1)
-    return (await this.#ask({ file, kind }, { size, turn }))!
+    return (await this.#ask<Kind>({ file, kind }, { size, turn }))!
   }
 
   /** Checks a file of SFT data; `path` is its name for people. @throws {HttpError} as `check` does */
@@ -49,9 +49,12 @@ export class BodyChecker {
     else await this.#ask({ file, kind: 'sft', path }, { size, turn })
   }
 
-  async #ask(task: CheckTask, { size, turn }: Pick<BodyToCheck, 'size' | 'turn'>): Promise<CheckedBody | undefined> {
+  async #ask<Kind extends BodyKind>(
+    task: CheckTask,
+    { size, turn }: Pick<BodyToCheck, 'size' | 'turn'>,
+  ): Promise<CheckedBody<Kind> | undefined> {
     const threads = size <= smallUpToBytes ? this.#small : this.#large
-    const outcome = await threads.run<CheckTask, CheckOutcome>({ module, task, timeoutMs }, turn)
+    const outcome = await threads.run<CheckTask, CheckOutcome<Kind>>({ module, task, timeoutMs }, turn)
     // Only the thread has ended with it.
     if (!outcome)
       throw new HttpError(

@@ -2,13 +2,13 @@ import { JsonReader, type ReadInto } from '../../../lib/json/reader.ts'
 import { describeRewards, fillAdvantages, type RewardFigures } from './advantages.ts'
 import { bodyLimits } from './body-size.ts'
 import { readTrajectoryBody, type BodyContent } from './read-body.ts'
-import type { BodyKind } from './shapes.ts'
+import type { BodyKind, BodyMembers } from './shapes.ts'
 
 // One statement of this many rows is some 500 kB.
 const rowsPerBatch = 1_000
 
 /** A body that is in shape; without its trajectories, so that it is small. */
-export interface CheckedBody extends Omit<BodyContent, 'rows'> {
+export interface CheckedBody<Kind extends BodyKind = BodyKind> extends Omit<BodyContent<Kind>, 'rows'> {
   trajectories: number
   rewards: RewardFigures
   /** The index rows of its trajectories as JSON arrays, ready for the database. */
@@ -16,9 +16,14 @@ export interface CheckedBody extends Omit<BodyContent, 'rows'> {
 }
 
 /** Reads and checks a body; see `readTrajectoryBody`. */
-export function checkBody(readInto: ReadInto, kind: BodyKind, windowBytes?: number): CheckedBody {
+export function checkBody<Kind extends BodyKind>(
+  readInto: ReadInto,
+  kind: Kind,
+  windowBytes?: number,
+): CheckedBody<Kind> {
   const { rows, ...content } = readTrajectoryBody(new JsonReader(readInto, bodyLimits, windowBytes), kind)
-  const config = content.members['experimental_config'] as { scale_rewards?: boolean | null } | null | undefined
+  const members: BodyMembers[BodyKind] = content.members
+  const config = 'experimental_config' in members ? members.experimental_config : undefined
   fillAdvantages(rows, config?.scale_rewards ?? true)
   const starts = Array.from({ length: Math.ceil(rows.length / rowsPerBatch) }, (_, index) => index * rowsPerBatch)
   return {

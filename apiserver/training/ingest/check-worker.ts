@@ -9,7 +9,9 @@ import type { BodyKind } from './shapes.ts'
 export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
 
 /** The members of the body (nothing for data of SFT), or why it is refused. */
-export type CheckOutcome = { checked: CheckedBody | undefined } | { refused: Pick<HttpError, 'code' | 'detail'> }
+export type CheckOutcome<Kind extends BodyKind = BodyKind> =
+  | { checked: CheckedBody<Kind> | undefined }
+  | { refused: Pick<HttpError, 'code' | 'detail'> }
 
 /** It reads synchronously: nothing else waits in its thread. */
 function checkFile(task: CheckTask): CheckOutcome {

@@ -1,3 +1,4 @@
+import type { TrajectoryFlag } from '../../../db/trajectories/flags.ts'
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { trajectorySchema } from './group-schema.ts'
@@ -25,19 +26,6 @@ export interface TrajectoryIndexRow {
   payload_offset: number
   payload_length: number
 }
-
-export const trajectoryFlags = [
-  // Nothing of it can be trained on: no sampled choice has logprobs.
-  'no_logprobs',
-  // It is as good as its group: training passes it over.
-  'zero_advantage',
-  // A sampled choice ended at its length limit.
-  'truncated',
-  'tool_calls',
-  'additional_histories',
-] as const
-
-export type TrajectoryFlag = (typeof trajectoryFlags)[number]
 
 type Trajectory = Static<typeof trajectorySchema>
 type Item = Record<string, unknown>

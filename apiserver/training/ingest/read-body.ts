@@ -8,16 +8,16 @@ import { maxFaults } from '../../../lib/http/validation/compile.ts'
 import { bodyTooLarge } from './body-size.ts'
 import type { trajectorySchema } from './group-schema.ts'
 import { indexTrajectory, readScenario, type TrajectoryIndexRow } from './index-row.ts'
-import { findFaults, knownGroupMembers, knownMembers, type BodyKind } from './shapes.ts'
+import { findFaults, knownGroupMembers, knownMembers, type BodyKind, type BodyMembers } from './shapes.ts'
 
 // Each has an index row, which all go into one transaction. 32 groups of 16 are 512.
 const maxTrajectories = 100_000
 const maxGroups = 100_000
 
 /** What a body says, without its trajectories. */
-export interface BodyContent {
+export interface BodyContent<Kind extends BodyKind = BodyKind> {
   /** The members that somebody reads, without what is in the groups. */
-  members: Record<string, unknown>
+  members: BodyMembers[Kind]
   groups: number
   /** Of rollouts that failed, in all groups. */
   exceptions: number
@@ -38,7 +38,7 @@ interface ListContent {
  *
  * @throws {HttpError} 422 with the faults, 413 for one trajectory or member that is too large to be looked at
  */
-export function readTrajectoryBody(reader: JsonReader, kind: BodyKind): BodyContent {
+export function readTrajectoryBody<Kind extends BodyKind>(reader: JsonReader, kind: Kind): BodyContent<Kind> {
   try {
     return new BodyWalk(reader).readBody(kind)
   } catch (error) {
@@ -57,7 +57,7 @@ class BodyWalk {
     this.#reader = reader
   }
 
-  readBody(kind: BodyKind): BodyContent {
+  readBody<Kind extends BodyKind>(kind: Kind): BodyContent<Kind> {
     const { members, list, faults } = this.#readOutline([], 'trajectory_groups', {
       known: knownMembers[kind],
       find: findFaults[kind],
@@ -67,7 +67,7 @@ class BodyWalk {
     if (this.#surrogate) throw stringUnicode(this.#surrogate)
     const all = [...faults, ...list.faults].slice(0, maxFaults)
     if (all.length > 0) throw unprocessable(...all)
-    return { members, groups: list.length, exceptions: list.exceptions, rows: list.rows }
+    return { members: members as BodyMembers[Kind], groups: list.length, exceptions: list.exceptions, rows: list.rows }
   }
 
   #readGroups(): ListContent {

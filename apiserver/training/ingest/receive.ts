@@ -11,7 +11,7 @@ import type { BodyKind } from './shapes.ts'
 import { digestBody, withSpooledBody, type SpooledBody } from './spool.ts'
 
 /** A body in shape, in a file that the store may adopt. */
-export type ReceivedBody = SpooledBody & CheckedBody
+export type ReceivedBody<Kind extends BodyKind = BodyKind> = SpooledBody & CheckedBody<Kind>
 
 type TakeRequest = Pick<RestRequest<{ model_id?: string }>, 'ctx' | 'caller' | 'params' | 'answerOnce'>
 
@@ -23,11 +23,11 @@ type TakeRequest = Pick<RestRequest<{ model_id?: string }>, 'ctx' | 'caller' | '
  * @throws {HttpError} 403 when the entity stores as much as it may, 404 for a model that is not the caller's, 413, 415, 422
  * with the faults, 503 when the store takes no writes
  */
-export async function receiveTrajectories<T>(
+export async function receiveTrajectories<Kind extends BodyKind, T>(
   deps: Deps,
   request: TakeRequest,
-  kind: BodyKind,
-  work: (body: ReceivedBody) => Promise<T>,
+  kind: Kind,
+  work: (body: ReceivedBody<Kind>) => Promise<T>,
 ): Promise<T> {
   const { ctx, caller, params, answerOnce } = request
   // What a key was answered before is answered again, whatever is stored or deleted meanwhile.

@@ -1,4 +1,4 @@
-import { Type, type TSchema } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
 import { compileFaults } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
@@ -34,6 +34,11 @@ function describeLog(group: TSchema) {
 export const bodySchemas = { job: describeJob(groupSchema), log: describeLog(groupSchema) }
 
 export type BodyKind = keyof typeof bodySchemas
+
+/** The members of a valid body, without its groups, which stay in its file. */
+export type BodyMembers = {
+  [Kind in BodyKind]: Omit<Static<(typeof bodySchemas)[Kind]>, 'trajectory_groups'>
+}
 
 const outlines = { job: describeJob(Type.Unknown()), log: describeLog(Type.Unknown()) }
 

@@ -9,13 +9,7 @@ import { requireReferenceStep } from './reference-step.ts'
 import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
 import { requireRightPlace } from './right-place.ts'
 import { rlSettings } from '../settings/generated.ts'
-import { pickGivenConfig, requirePossibleConfig, type RlConfig } from './rl-config.ts'
-
-/** What a checked body of an RL job says beside its trajectories. */
-interface RlJobMembers {
-  model_id: string
-  experimental_config?: RlConfig | null
-}
+import { pickGivenConfig, requirePossibleConfig } from './rl-config.ts'
 
 const notOfRl = { trainingDataUrl: null, experimentalConfig: null, creationWarnings: [] }
 
@@ -29,10 +23,10 @@ const notOfRl = { trainingDataUrl: null, experimentalConfig: null, creationWarni
 export async function createRlJob(
   deps: Deps,
   request: { caller: Caller; newId: () => string },
-  body: ReceivedBody,
+  body: ReceivedBody<'job'>,
 ): Promise<{ id: string }> {
   const { caller } = request
-  const { model_id, experimental_config } = body.members as unknown as RlJobMembers
+  const { model_id, experimental_config } = body.members
   const model = await getModel(deps, caller.entity, model_id)
   requireRightPlace(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
   requirePossibleConfig(experimental_config)

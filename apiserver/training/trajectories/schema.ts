@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
-import { trajectoryFlags } from '../ingest/index-row.ts'
+import { trajectoryFlags } from '../../../db/trajectories/flags.ts'
 import { splitSchema } from '../ingest/shapes.ts'
 import { orderedPageQuery } from '../../../lib/http/page.ts'
 

@@ -33,9 +33,9 @@ interface LogRequest {
  *
  * @throws {HttpError} 404 for a model that is not the caller's, 422 for a body that names another one
  */
-export async function logTrajectories(deps: Deps, request: LogRequest, body: ReceivedBody): Promise<LogRow> {
+export async function logTrajectories(deps: Deps, request: LogRequest, body: ReceivedBody<'log'>): Promise<LogRow> {
   const { caller } = request
-  const { split, model_id } = body.members as { split: string; model_id?: string | null }
+  const { split, model_id } = body.members
   const model = await getModel(deps, caller.entity, request.params.model_id)
   if (model_id && model_id.toLowerCase() !== model.id) throw otherModel()
   const { mean: meanReward, min: minReward, max: maxReward, squares: rewardSquares } = body.rewards

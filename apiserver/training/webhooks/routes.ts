@@ -64,7 +64,7 @@ function routeEach(api: RestApi, deps: Deps): void {
     async ({ caller, params }) => {
       const id = params.webhook_id
       await removeWebhook(deps, { entity: caller.entity, id, by: caller.keyId })
-      return { id: id.toLowerCase(), deleted: true }
+      return { id: id.toLowerCase(), deleted: true as const }
     },
   )
 

@@ -1,20 +1,10 @@
+import { eventTypes } from '../../../db/webhooks/event-types.ts'
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { nameSchema } from '../../accounts/names.ts'
 
 /** What a webhook can be told of: a job's states, and models. */
-const eventType = Type.Enum([
-  'training_job.pending',
-  'training_job.queued',
-  'training_job.starting',
-  'training_job.running',
-  'training_job.publishing',
-  'training_job.succeeded',
-  'training_job.failed',
-  'training_job.cancelled',
-  'model.created',
-  'model.deleted',
-])
+const eventType = Type.Enum([...eventTypes])
 
 /** What it is told of when its maker did not say. */
 export const defaultEvents = ['training_job.succeeded', 'training_job.failed', 'training_job.cancelled'] as const

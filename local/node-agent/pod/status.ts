@@ -88,9 +88,9 @@ function buildConditions(pod: Pod, view: PodView, phase: string, now: string): P
   return [...others, ...wanted.map(({ type, fault }) => buildCondition(pod, type, fault, now))]
 }
 
-type Fault = { reason: string; message?: string } | undefined
+type StatusReason = { reason: string; message?: string } | undefined
 
-function buildCondition(pod: Pod, type: string, fault: Fault, now: string): PodCondition {
+function buildCondition(pod: Pod, type: string, fault: StatusReason, now: string): PodCondition {
   const before = pod.status?.conditions?.find((condition) => condition.type === type)
   const status = fault ? 'False' : 'True'
   const generation = pod.metadata?.generation
@@ -111,7 +111,7 @@ function explain(
   isFine: (container: ContainerView) => boolean,
   reason: string,
   word: string,
-): Fault {
+): StatusReason {
   const bad = containers.filter((container) => !isFine(container)).map((container) => container.spec.name)
   return bad.length > 0 ? { reason, message: `containers with ${word} status: [${bad.join(' ')}]` } : undefined
 }
