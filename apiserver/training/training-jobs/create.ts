@@ -9,15 +9,8 @@ import { requireReferenceStep } from './reference-step.ts'
 import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
 import { requireRightPlace } from './right-place.ts'
 import { rlSettings } from '../settings/generated.ts'
-import { pickGivenConfig, requirePossibleConfig, type RlConfig } from './rl-config.ts'
-
-/** What a checked body of an RL job says beside its trajectories. */
-interface RlJobMembers {
-  model_id: string
-  experimental_config?: RlConfig | null
-}
-
-const notOfRl = { trainingDataUrl: null, experimentalConfig: null, creationWarnings: [] }
+import { extractRlFields, type RlRequest } from './request.ts'
+import { requirePossibleConfig } from './rl-config.ts'
 
 /**
  * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
@@ -32,15 +25,15 @@ export async function createRlJob(
   body: ReceivedBody,
 ): Promise<{ id: string }> {
   const { caller } = request
-  const { model_id, experimental_config } = body.members as unknown as RlJobMembers
-  const model = await getModel(deps, caller.entity, model_id)
+  const members = body.members as unknown as RlRequest
+  const { experimental_config } = members
+  const model = await getModel(deps, caller.entity, members.model_id)
   requireRightPlace(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
   requirePossibleConfig(experimental_config)
   await requireReferenceStep(deps, model.id, experimental_config)
   await requireFreeJobPlace(deps, caller.entity)
   const id = request.newId()
-  const config = pickGivenConfig(experimental_config)
-  const job = { id, caller, model, method: 'RL' as const, config, inputBytes: body.size, ...notOfRl }
+  const job = { ...extractRlFields(members), id, caller, model, inputBytes: body.size }
   await storeBody(deps, { entity: caller.entity, body }, ({ uri, digest }) =>
     admitJob(deps, { ...job, inputUri: uri, inputDigest: digest }, (connection) =>
       insertTrajectories(
