@@ -2,7 +2,8 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
 import { compileFaults } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
-import { rlConfigSchema, rlSettings } from '../settings/generated.ts'
+import { rlSettings } from '../settings/generated.ts'
+import { rlRequestMembers } from '../training-jobs/request.ts'
 import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
 
 // What users call their splits: train, val, test/hard, eval-2026.
@@ -12,11 +13,7 @@ export const splitSchema = Type.String({ pattern: splitPattern, minLength: 1, ma
 
 function describeJob(group: TSchema) {
   return Type.Object({
-    model_id: modelIdSchema,
-    experimental_config: Type.Optional(nullable(rlConfigSchema)),
-    config: Type.Optional(
-      nullable(Type.Object({}, { description: 'Of SFT. RL reads its settings from experimental_config: nulls only.' })),
-    ),
+    ...rlRequestMembers,
     trajectory_groups: Type.Array(group),
   })
 }

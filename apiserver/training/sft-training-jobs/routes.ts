@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
+import { sftRequestSchema } from '../training-jobs/request.ts'
 import { trainingJobIdSchema } from '../training-jobs/schema.ts'
-import { sftJobCreateSchema } from './schema.ts'
 import { createSftJob } from './service.ts'
 
 // A rate for each of 20,000 batches.
@@ -18,7 +18,7 @@ export function routeSftTrainingJobs(api: RestApi, deps: Deps): void {
         'an https:// or s3:// address that the administrator allows.',
       idempotent: true,
       idParameter: 'training_job_id',
-      body: sftJobCreateSchema,
+      body: sftRequestSchema,
       bodyLimitBytes,
       answer: trainingJobIdSchema,
     },

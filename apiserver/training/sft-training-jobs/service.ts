@@ -6,11 +6,9 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { getModel } from '../models/service.ts'
 import { sftSettings } from '../settings/generated.ts'
-import { pickGiven } from '../settings/given.ts'
 import { admitJob } from '../training-jobs/admit.ts'
+import { extractSftFields, type SftRequest } from '../training-jobs/request.ts'
 import { requireRightPlace } from '../training-jobs/right-place.ts'
-import { warnOfIgnoredSettings } from './ignored-settings.ts'
-import type { SftJobCreate } from './schema.ts'
 
 /**
  * Takes an SFT job in. An uploaded data set is pinned to its file at once; what lies elsewhere is only checked here, and
@@ -22,23 +20,12 @@ import type { SftJobCreate } from './schema.ts'
 export async function createSftJob(
   deps: Deps,
   { caller, newId }: { caller: Caller; newId: () => string },
-  body: SftJobCreate,
+  body: SftRequest,
 ): Promise<{ id: string }> {
   const model = await getModel(deps, caller.entity, body.model_id)
   requireRightPlace(body, { method: 'SFT', settings: sftSettings, member: 'config' })
-  const experimentalConfig = body.experimental_config ? { ...body.experimental_config } : undefined
   const id = newId()
-  const job = {
-    id,
-    caller,
-    model,
-    method: 'SFT' as const,
-    config: pickGiven(body.config),
-    trainingDataUrl: body.training_data_url,
-    experimentalConfig: experimentalConfig ?? null,
-    inputBytes: null,
-    creationWarnings: warnOfIgnoredSettings(experimentalConfig),
-  }
+  const job = { ...extractSftFields(body), id, caller, model, inputBytes: null }
   await refuseInput(async () => {
     const input = await findInput(deps, caller.entity, body.training_data_url)
     await whileHoldingInput(deps, input.inputUri, () => admitJob(deps, { ...job, ...input }))

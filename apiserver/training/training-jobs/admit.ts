@@ -12,12 +12,10 @@ import { withTransaction, type Connection } from '../../../db/pool.ts'
 import type { Deps } from '../../deps.ts'
 import { requireJobPlace } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
+import type { RequestedFields } from './request.ts'
 
 /** A checked job whose input is stored. */
-export interface Admission extends Omit<
-  NewJob,
-  'keyId' | 'modelId' | 'maxAttempts' | 'specDigest' | 'namespace' | 'crName' | 'resourceCreatedAt'
-> {
+export interface Admission extends RequestedFields, Pick<NewJob, 'id' | 'inputUri' | 'inputDigest' | 'inputBytes'> {
   caller: Caller
   model: ModelRow
 }

@@ -9,9 +9,8 @@ import { requireReferenceStep } from './reference-step.ts'
 import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
 import { requireRightPlace } from './right-place.ts'
 import { rlSettings } from '../settings/generated.ts'
-import { pickGivenConfig, requirePossibleConfig } from './rl-config.ts'
-
-const notOfRl = { trainingDataUrl: null, experimentalConfig: null, creationWarnings: [] }
+import { extractRlFields } from './request.ts'
+import { requirePossibleConfig } from './rl-config.ts'
 
 /**
  * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
@@ -33,8 +32,7 @@ export async function createRlJob(
   await requireReferenceStep(deps, model.id, experimental_config)
   await requireFreeJobPlace(deps, caller.entity)
   const id = request.newId()
-  const config = pickGivenConfig(experimental_config)
-  const job = { id, caller, model, method: 'RL' as const, config, inputBytes: body.size, ...notOfRl }
+  const job = { ...extractRlFields(body.members), id, caller, model, inputBytes: body.size }
   await storeBody(deps, { entity: caller.entity, body }, ({ uri, digest }) =>
     admitJob(deps, { ...job, inputUri: uri, inputDigest: digest }, (connection) =>
       insertTrajectories(

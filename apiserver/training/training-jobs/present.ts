@@ -2,6 +2,7 @@ import { reasons } from '../../../crds/names.ts'
 import type { EventRow } from '../../../db/jobs/events.ts'
 import type { LogLine } from '../../../db/jobs/logs.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
+import { presentRequested } from './request.ts'
 
 /** A training job as clients see it. They need its id; the rest is for people. */
 export function presentTrainingJob(job: JobView) {
@@ -17,8 +18,7 @@ export function presentTrainingJob(job: JobView) {
     progress: { step: job.progressStep, total_steps: job.progressTotal },
     queue: job.queue && presentQueue(job.queue),
     checkpoint: job.checkpoint,
-    training_data_url: job.trainingDataUrl,
-    ...presentConfig(job),
+    ...presentRequested(job),
     failure: job.failure && presentFailure(job.failure),
     warnings: job.warnings,
     timeline,
@@ -26,13 +26,6 @@ export function presentTrainingJob(job: JobView) {
     started_at: timeline.started_at,
     finished_at: timeline.finished_at,
   }
-}
-
-/** What RL is set by came as `experimental_config`; SFT has a `config`, and beside it whatever its client gave. */
-function presentConfig({ method, config, experimentalConfig }: JobView) {
-  return method === 'SFT'
-    ? { config, experimental_config: experimentalConfig }
-    : { config: null, experimental_config: config }
 }
 
 function presentQueue({ ahead, place }: NonNullable<JobView['queue']>) {

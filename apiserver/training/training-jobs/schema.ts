@@ -5,6 +5,7 @@ import { jobStates } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
 import { orderedPageQuery, pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
+import { requestedMembers } from './request.ts'
 
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
@@ -51,9 +52,7 @@ export const trainingJobSchema = Type.Object({
     ),
   ),
   checkpoint: nullable(Type.Object({ id: Type.String({ format: 'uuid' }), step: count })),
-  training_data_url: nullable(Type.String()),
-  config: nullable(Type.Object({}, { description: 'Of SFT.' })),
-  experimental_config: nullable(Type.Object({})),
+  ...requestedMembers,
   failure: nullable(
     Type.Object(
       {

@@ -1,0 +1,85 @@
+// All that a client says of a job beside its data: what a request may have, what the row keeps of it, and what answers give
+// back. It is in one file, so that RL and SFT take and answer the same.
+
+import { Type, type Static } from 'typebox'
+import type { NewJob } from '../../../db/jobs/table.ts'
+import type { JobView } from '../../../db/jobs/views.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
+import { modelIdSchema } from '../../accounts/names.ts'
+import { rlConfigSchema, sftConfigSchema } from '../settings/generated.ts'
+import { pickGiven } from '../settings/given.ts'
+import { warnOfIgnoredSettings } from '../sft-training-jobs/ignored-settings.ts'
+import { pickGivenConfig } from './rl-config.ts'
+
+/** Members of the requests for both methods. */
+const requestMembers = { model_id: modelIdSchema }
+
+/** Members of the body of POST /v1/preview/training-jobs, beside its trajectories. */
+export const rlRequestMembers = {
+  ...requestMembers,
+  experimental_config: Type.Optional(nullable(rlConfigSchema)),
+  config: Type.Optional(
+    nullable(Type.Object({}, { description: 'Of SFT. RL reads its settings from experimental_config: nulls only.' })),
+  ),
+}
+
+/** The body of POST /v1/preview/sft-training-jobs. */
+export const sftRequestSchema = Type.Object({
+  ...requestMembers,
+  training_data_url: Type.String({ minLength: 1, maxLength: 4096 }),
+  config: Type.Optional(nullable(sftConfigSchema)),
+  // Whatever it is: kept and given back, never refused.
+  experimental_config: Type.Optional(nullable(Type.Object({}, { additionalProperties: Type.Unknown() }))),
+})
+
+/** Members of an answer that repeat the request. */
+export const requestedMembers = {
+  training_data_url: nullable(Type.String()),
+  config: nullable(Type.Object({}, { description: 'Of SFT.' })),
+  experimental_config: nullable(Type.Object({})),
+}
+
+const rlRequestSchema = Type.Object(rlRequestMembers)
+const requestedSchema = Type.Object(requestedMembers)
+
+export type RlRequest = Static<typeof rlRequestSchema>
+export type SftRequest = Static<typeof sftRequestSchema>
+
+/** Fields of a new job's row that come from its input, or that `admitJob` sets. */
+type OtherFields =
+  | ('id' | 'modelId' | 'keyId' | 'inputUri' | 'inputDigest' | 'inputBytes')
+  | ('maxAttempts' | 'specDigest' | 'namespace' | 'crName' | 'resourceCreatedAt')
+
+/** Fields of a new job's row that its request decides: all others. */
+export type RequestedFields = Omit<NewJob, OtherFields>
+
+export function extractRlFields({ experimental_config: config }: RlRequest): RequestedFields {
+  return {
+    method: 'RL',
+    config: pickGivenConfig(config),
+    trainingDataUrl: null,
+    experimentalConfig: null,
+    creationWarnings: [],
+  }
+}
+
+export function extractSftFields({ config, experimental_config, training_data_url }: SftRequest): RequestedFields {
+  const experimentalConfig = experimental_config ? { ...experimental_config } : null
+  return {
+    method: 'SFT',
+    config: pickGiven(config),
+    trainingDataUrl: training_data_url,
+    experimentalConfig,
+    creationWarnings: warnOfIgnoredSettings(experimentalConfig),
+  }
+}
+
+/** The settings of RL came as `experimental_config`; SFT has a `config`, and beside it whatever its client gave. */
+export function presentRequested(job: JobView): Static<typeof requestedSchema> {
+  const isSft = job.method === 'SFT'
+  return {
+    training_data_url: job.trainingDataUrl,
+    config: isSft ? job.config : null,
+    experimental_config: isSft ? job.experimentalConfig : job.config,
+  }
+}
