@@ -24,10 +24,14 @@ test('loading a module does not count as the time of a task', async () => {
 test.each([
   ['time', 'export default { run: () => { for (;;); } }', 100],
   ['memory', 'export default { run: () => { const all = []; for (;;) all.push({ all: [] }) } }', 60_000],
-])('a task that takes too much %s has no outcome, and the next one runs', async (_, code, timeoutMs) => {
-  expect(await run(code, 0, timeoutMs)).toBeUndefined()
-  expect(await run('export default { run: (n) => n + 1 }', 1)).toBe(2)
-})
+])(
+  'a task that takes too much %s has no outcome, and the next one runs',
+  { timeout: 60_000 },
+  async (_, code, timeoutMs) => {
+    expect(await run(code, 0, timeoutMs)).toBeUndefined()
+    expect(await run('export default { run: (n) => n + 1 }', 1)).toBe(2)
+  },
+)
 
 test('an error of the module goes to the caller', async () => {
   await expect(run('export default { run: () => { throw new Error("broken") } }')).rejects.toThrow('broken')
