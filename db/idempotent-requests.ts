@@ -78,6 +78,6 @@ async function forgetRequest(pool: Pool, { owner, key, holder }: RequestClaim): 
 }
 
 /** Frees the keys of requests that nobody repeats any more. */
-export async function sweepKeyedRequests(pool: Pool): Promise<void> {
+export async function expireKeyedRequests(pool: Pool): Promise<void> {
   await pool.query(`DELETE FROM auth.idempotent_requests WHERE created_at < clock_timestamp() - ${keptFor}`)
 }

@@ -1,5 +1,5 @@
 import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
-import { sweepKeyedRequests } from '../db/idempotent-requests.ts'
+import { expireKeyedRequests } from '../db/idempotent-requests.ts'
 import { expireHolds } from '../db/store/held-keys.ts'
 import { expireOutbox } from '../db/webhooks/outbox.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -33,10 +33,10 @@ export const databaseSteps = {
   frequent: {
     applyCheckpointRetention,
     removeOldDeletionAnswers: ({ pool }) => removeOldDeletionAnswers(pool),
-    removeOldIdempotencyKeys: ({ pool }) => sweepKeyedRequests(pool),
-    removeOldOutboxRows: ({ pool }) => expireOutbox(pool),
+    expireIdempotencyKeys: ({ pool }) => expireKeyedRequests(pool),
+    expireOutboxRows: ({ pool }) => expireOutbox(pool),
   },
-  hourly: { createTracePartitions, removeOldKeyHolds },
+  hourly: { createTracePartitions, expireKeyHolds },
 } satisfies Record<string, Record<string, Step>>
 
 /** Steps that remove objects from the store. They wait while the store is not ours. */
@@ -86,7 +86,7 @@ export function startMaintenance(deps: MaintenanceDeps, guard: StoreGuard): () =
   }
 }
 
-async function removeOldKeyHolds({ pool, tracing }: Pick<MaintenanceDeps, 'pool' | 'tracing'>): Promise<void> {
+async function expireKeyHolds({ pool, tracing }: Pick<MaintenanceDeps, 'pool' | 'tracing'>): Promise<void> {
   await expireHolds({ schema: 'training', pool })
   await expireHolds({ schema: 'tracing', pool: tracing })
 }

@@ -5,7 +5,7 @@ import { Idempotency } from '../../lib/http/idempotency.ts'
 import { RequestIds } from '../../lib/http/request-ids.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { insertApiKey } from '../../db/accounts/api-keys.ts'
-import { sweepKeyedRequests } from '../../db/idempotent-requests.ts'
+import { expireKeyedRequests } from '../../db/idempotent-requests.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart } from '../support/kill.ts'
@@ -141,7 +141,7 @@ describe('a key that was used', () => {
     expect(corrected).toMatchObject({ status: 200, replayed: false })
 
     await pool.query(`UPDATE auth.idempotent_requests SET created_at = now() - interval '25 h' WHERE key = $1`, [key])
-    await sweepKeyedRequests(pool)
+    await expireKeyedRequests(pool)
     const later = await post(modelsPath, newModel(), key)
     expect(later).toMatchObject({ status: 200, replayed: false })
     expect(readId(later)).not.toBe(readId(corrected))
