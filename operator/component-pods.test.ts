@@ -10,7 +10,7 @@ function makePod(name: string, baseModel: string, component: string, status: Par
     uid: `uid-${name}`,
     labels: { [labels.baseModel]: baseModel, [labels.component]: component },
   }
-  return { apiVersion: 'v1', kind: 'Pod', metadata, status } as Pod
+  return { apiVersion: 'v1', kind: 'Pod', metadata, status }
 }
 
 const ready = { podIP: '10.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] }

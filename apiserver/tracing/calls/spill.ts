@@ -8,9 +8,14 @@ import { holdKey, releaseAfter } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { splitBytes } from '../../../lib/split-bytes.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { Logger } from '../../../lib/log.ts'
 import type { Project } from '../projects.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
+
+interface ReadDeps {
+  artifacts: ArtifactStore
+  log: Logger
+}
 
 // Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
 const maxInRowBytes = 256 * 1024
@@ -72,7 +77,7 @@ export function bytesOfSpilled({ spilled }: StoredCall): number {
 }
 
 /** Puts payloads back into their places that lie in the artifact store, as far as they were asked for. */
-export async function fetchSpilled(deps: Pick<TraceDeps, 'artifacts' | 'log'>, calls: StoredCall[]): Promise<void> {
+export async function fetchSpilled(deps: ReadDeps, calls: StoredCall[]): Promise<void> {
   for (const call of calls) {
     for (const [place, { key }] of Object.entries(call.spilled ?? {})) {
       if (call[place as Payload] === undefined) continue
@@ -82,7 +87,7 @@ export async function fetchSpilled(deps: Pick<TraceDeps, 'artifacts' | 'log'>, c
 }
 
 /** Of a call that was removed since its row was read, the payload may be gone: that ends no answer. */
-async function fetchPayload({ artifacts, log }: Pick<TraceDeps, 'artifacts' | 'log'>, key: string) {
+async function fetchPayload({ artifacts, log }: ReadDeps, key: string) {
   try {
     return (await buffer(await artifacts.open(key))).toString()
   } catch (error) {
