@@ -13,9 +13,9 @@ export async function removeSomeCalls(
 ): Promise<number> {
   return withTransaction(pool, async (connection) => {
     const { rows } = await connection.query<StoredChange>(
-      `WITH removable AS (SELECT c.project, c.id, c.week FROM tracing.calls c WHERE ${which} LIMIT $1 FOR UPDATE SKIP LOCKED),
+      `WITH chosen AS (SELECT c.project, c.id, c.week FROM tracing.calls c WHERE ${which} LIMIT $1 FOR UPDATE SKIP LOCKED),
        gone AS (
-         DELETE FROM tracing.calls c USING removable d
+         DELETE FROM tracing.calls c USING chosen d
          WHERE c.project = d.project AND c.id = d.id AND c.week = d.week
          RETURNING c.project, c.week, c.id, c.spilled, -(${bytesOfCall}) AS bytes
        ),
