@@ -8,7 +8,11 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const rest = createRest(stack)
-const sentence = { detail: expect.any(String) as unknown }
+// In our own form, and in that of OpenAI's clients.
+const refusal = (sentence: unknown) => ({
+  detail: sentence,
+  error: expect.objectContaining({ message: sentence }) as unknown,
+})
 
 let pool: Pool
 let foreign: Rest
@@ -52,15 +56,15 @@ describe('chat', () => {
   ])('%s is 404', async (_, name) => {
     const answer = await post({ model: name.startsWith(':') ? model.address + name : name })
     expect(answer.status).toBe(404)
-    expect(await answer.json()).toEqual(sentence)
+    expect(await answer.json()).toEqual(refusal(expect.any(String)))
   })
 
   test("another entity's model is 404 as if it did not exist", async () => {
     const answer = await post({ model: model.address }, foreign)
     expect(answer.status).toBe(404)
-    expect(await answer.json()).toEqual({
-      detail: `The model ${model.address} does not exist. GET /v1/models lists those that do.`,
-    })
+    expect(await answer.json()).toEqual(
+      refusal(`The model ${model.address} does not exist. GET /v1/models lists those that do.`),
+    )
   })
 
   test.each(['', ':latest', ':step0'])(
