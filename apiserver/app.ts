@@ -39,7 +39,7 @@ import { routeUsage } from './accounts/usage/routes.ts'
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
 
 // Proxies and people give up sooner, and a line that is not slow takes a megabyte in a second.
-const answerTimes = { stallMs: 60_000, leastBytesPerSecond: 1024 * 1024 }
+const answerTimes = { stallMs: 60_000, minBytesPerSecond: 1024 * 1024 }
 
 /** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
 export function createApp(deps: Deps): Koa {

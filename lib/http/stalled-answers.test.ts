@@ -17,7 +17,7 @@ let server: Awaited<ReturnType<typeof startServer>>
 beforeAll(async () => {
   const app = new Koa()
   app.on('error', () => {})
-  app.use(endStalledAnswers({ stallMs, leastBytesPerSecond: wholeSize / 2 }))
+  app.use(endStalledAnswers({ stallMs, minBytesPerSecond: wholeSize / 2 }))
   app.use(async (ctx) => {
     if (ctx.path === '/later') await delay(3 * stallMs)
     body = ctx.path === '/file' ? Readable.from(download(), { objectMode: false }).on('error', () => {}) : undefined

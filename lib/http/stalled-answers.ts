@@ -6,7 +6,7 @@ export interface AnswerTimes {
   /** For a client that takes nothing of what is there. */
   stallMs: number
   /** What a client takes of a whole answer, which is in memory until then, at the least. */
-  leastBytesPerSecond: number
+  minBytesPerSecond: number
 }
 
 /**
@@ -16,9 +16,9 @@ export interface AnswerTimes {
  *
  * When all of an answer is there, and waits in memory for its client, there is a deadline, which comes with its size.
  */
-export function endStalledAnswers({ stallMs, leastBytesPerSecond }: AnswerTimes): Koa.Middleware {
+export function endStalledAnswers({ stallMs, minBytesPerSecond }: AnswerTimes): Koa.Middleware {
   const endLater = (res: ServerResponse) => {
-    const deadlineMs = stallMs + (1_000 * res.writableLength) / leastBytesPerSecond
+    const deadlineMs = stallMs + (1_000 * res.writableLength) / minBytesPerSecond
     const deadline = setTimeout(() => res.destroy(), deadlineMs)
     res.once('close', () => clearTimeout(deadline))
   }
