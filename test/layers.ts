@@ -33,7 +33,6 @@ const layers: Record<string, readonly (readonly string[])[]> = {
   apiserver: [
     ['main.ts'],
     ['app.ts', 'server-settings.ts'],
-    ['deps.ts'],
     ['health', 'openapi', 'tracing', 'training'],
     ['inference'],
     ['kube.ts'],
@@ -44,14 +43,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
 }
 
 /** Known imports of higher layers, as `FOLDER: UNIT -> UNIT`. Remove a line when its last import is gone. */
-const exceptions: readonly string[] = [
-  'apiserver: accounts -> deps.ts',
-  'apiserver: health -> deps.ts',
-  'apiserver: inference -> deps.ts',
-  'apiserver: tracing -> deps.ts',
-  'apiserver: training -> deps.ts',
-  'apiserver: training -> tracing',
-]
+const exceptions: readonly string[] = []
 
 interface Import {
   from: string

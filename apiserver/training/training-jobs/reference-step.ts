@@ -1,6 +1,6 @@
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { RlConfig } from './rl-config.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { RlConfig } from './rl-config.ts'
  * @throws {HttpError} 422 for a reference that the model does not have, and cannot come to have in time
  */
 export async function requireReferenceStep(
-  { pool }: Pick<Deps, 'pool'>,
+  pool: Pool,
   modelId: string,
   config: RlConfig | null | undefined,
 ): Promise<void> {
