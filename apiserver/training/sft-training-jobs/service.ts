@@ -7,7 +7,7 @@ import { getModel } from '../models/service.ts'
 import { sftSettings } from '../settings/generated.ts'
 import { admitJob, type AdmissionDeps } from '../training-jobs/admit.ts'
 import { extractSftFields, type SftRequest } from '../training-jobs/request.ts'
-import { requireRightPlace } from '../training-jobs/right-place.ts'
+import { refuseMisplacedSettings } from '../training-jobs/misplaced-settings.ts'
 
 /** What SFT jobs are made with. */
 export interface SftJobDeps extends AdmissionDeps, InputDeps {}
@@ -25,7 +25,7 @@ export async function createSftJob(
   body: SftRequest,
 ): Promise<{ id: string }> {
   const model = await getModel(deps.pool, caller.entity, body.model_id)
-  requireRightPlace(body, { method: 'SFT', settings: sftSettings, member: 'config' })
+  refuseMisplacedSettings(body, { method: 'SFT', settings: sftSettings, member: 'config' })
   const id = newId()
   const job = { ...extractSftFields(body), id, caller, model, inputBytes: null }
   await refuseInput(async () => {

@@ -1,12 +1,74 @@
-import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { cancelUntrainedJob } from '../../../db/jobs/endings.ts'
+import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
 import { findJob, findJobArrival, listJobs, type JobView } from '../../../db/jobs/views.ts'
+import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
+import type { ReceivedBody } from '../ingest/receive.ts'
+import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
+import { getModel } from '../models/service.ts'
+import { rlSettings } from '../settings/generated.ts'
+import { admitJob, type AdmissionDeps } from './admit.ts'
+import { refuseMisplacedSettings } from './misplaced-settings.ts'
+import { extractRlFields } from './request.ts'
+import { requirePossibleConfig, type RlConfig } from './rl-config.ts'
 import type { JobListQuery } from './schema.ts'
+
+/** What RL jobs are made with. */
+export interface RlJobDeps extends AdmissionDeps, PayloadDeps {}
+
+/**
+ * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
+ * then on.
+ *
+ * @throws {HttpError} 404 for a model that is not the caller's, 422 for settings that stand elsewhere than in
+ * experimental_config, contradict each other, or name a reference that is not there
+ */
+export async function createRlJob(
+  deps: RlJobDeps,
+  request: { caller: Caller; newId: () => string },
+  body: ReceivedBody<'job'>,
+): Promise<{ id: string }> {
+  const { caller } = request
+  const { model_id, experimental_config } = body.members
+  const model = await getModel(deps.pool, caller.entity, model_id)
+  refuseMisplacedSettings(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
+  requirePossibleConfig(experimental_config)
+  await requireReferenceStep(deps.pool, model.id, experimental_config)
+  await requireFreeJobPlace(deps, caller.entity)
+  const id = request.newId()
+  const job = { ...extractRlFields(body.members), id, caller, model, inputBytes: body.size }
+  await storeBody(deps, { entity: caller.entity, body }, ({ uri, digest }) =>
+    admitJob(deps, { ...job, inputUri: uri, inputDigest: digest }, (connection) =>
+      insertTrajectories(
+        connection,
+        { modelId: model.id, jobId: id, split: 'train', payloadUri: uri },
+        body.rowBatches,
+      ),
+    ),
+  )
+  return { id }
+}
+
+/**
+ * A step that an earlier job of the model may still make is taken; where it then is not made, or is deleted before the
+ * job's turn comes, the job fails.
+ *
+ * @throws {HttpError} 422 for a reference that the model does not have, and cannot come to have in time
+ */
+async function requireReferenceStep(pool: Pool, modelId: string, config: RlConfig | null | undefined): Promise<void> {
+  const step = config?.kl_penalty_reference_step
+  if (step == null || (await mayHaveStep(pool, modelId, step))) return
+  const reason = `the model has no step ${step}`
+  const loc = ['body', 'experimental_config', 'kl_penalty_reference_step']
+  throw unprocessable(valueError(loc, reason))
+}
 
 /** A job of one of the entity's models. */
 export async function getTrainingJob(pool: Pool, entity: string, id: string): Promise<JobView> {
