@@ -1,8 +1,7 @@
 import { Router } from '@koa/router'
 import Koa from 'koa'
-import type { Deps } from './deps.ts'
 import { routeAuditLog } from './accounts/audit-log/routes.ts'
-import { routeGateway } from './inference/routes.ts'
+import { routeGateway, type GatewayDeps } from './inference/routes.ts'
 import { routeHealth, routeSystemCheck } from './health/routes.ts'
 import { createRestApi, type RestApi } from './accounts/rest-api.ts'
 import { routeKeys } from './accounts/keys/routes.ts'
@@ -26,13 +25,23 @@ import { routeErasures } from './training/erasures/routes.ts'
 import { routeModels } from './training/models/routes.ts'
 import { routeRetention } from './training/retention/routes.ts'
 import { routeSftTrainingJobs } from './training/sft-training-jobs/routes.ts'
-import { routeTrainingJobs } from './training/training-jobs/routes.ts'
+import { routeTrainingJobs, type TrainingJobDeps } from './training/training-jobs/routes.ts'
 import { routeLogs } from './training/trajectory-logs/routes.ts'
 import { routeTrajectories } from './training/trajectories/routes.ts'
 import { routeWebhooks } from './training/webhooks/routes.ts'
-import { routeTraceRetention } from './tracing/retention/routes.ts'
-import { createTracing } from './tracing/routes.ts'
+import { routeTraceRetention, type TraceRetentionDeps } from './tracing/retention/routes.ts'
+import { createTracing, type TracingDeps } from './tracing/routes.ts'
 import { routeTraceHealth } from './tracing/server-info/routes.ts'
+import type { SystemDeps } from './health/system-check.ts'
+import type { ArtifactDeps } from './training/artifacts/store-files.ts'
+import type { CheckpointDeps } from './training/checkpoints/service.ts'
+import type { ErasureDeps } from './training/erasures/service.ts'
+import type { ForkDeps } from './training/models/fork.ts'
+import type { ModelDeps } from './training/models/service.ts'
+import type { SftJobDeps } from './training/sft-training-jobs/service.ts'
+import type { TrajectoryDeps } from './training/trajectories/service.ts'
+import type { WebhookDeps } from './training/webhooks/service.ts'
+import type { LimitDeps } from './accounts/limits/service.ts'
 import { routeUsage } from './accounts/usage/routes.ts'
 
 // Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
@@ -41,8 +50,26 @@ const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TR
 // Proxies and people give up sooner, and a line that is not slow takes a megabyte in a second.
 const answerTimes = { stallMs: 60_000, minBytesPerSecond: 1024 * 1024 }
 
+/** What requests are answered with; made once by main.ts. */
+interface AppDeps
+  extends
+    ArtifactDeps,
+    CheckpointDeps,
+    ErasureDeps,
+    ForkDeps,
+    GatewayDeps,
+    LimitDeps,
+    ModelDeps,
+    SftJobDeps,
+    SystemDeps,
+    TraceRetentionDeps,
+    TracingDeps,
+    TrainingJobDeps,
+    TrajectoryDeps,
+    WebhookDeps {}
+
 /** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
-export function createApp(deps: Deps): Koa {
+export function createApp(deps: AppDeps): Koa {
   const app = new Koa()
   // A stream that broke off; who left, or what failed, is said where it is noticed.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
@@ -66,18 +93,18 @@ export function createApp(deps: Deps): Koa {
   app.use(tracing.routes)
 
   app.use(requireKey(deps))
-  app.use(limitRequests(deps))
+  app.use(limitRequests(deps.requestLimiter))
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app
 }
 
 /** Every operation that needs a key, one folder per resource. */
-function createApi(router: Router<RequestState>, deps: Deps): RestApi {
+function createApi(router: Router<RequestState>, deps: AppDeps): RestApi {
   const api = createRestApi(router, deps)
   routeModels(api, deps)
-  routeRetention(api, deps)
-  routeAliases(api, deps)
+  routeRetention(api, deps.pool)
+  routeAliases(api, deps.pool)
   routeCheckpoints(api, deps)
   routeDownloads(api, deps)
   routeErasures(api, deps)
@@ -85,10 +112,10 @@ function createApi(router: Router<RequestState>, deps: Deps): RestApi {
   routeTrainingJobs(api, deps)
   routeSftTrainingJobs(api, deps)
   routeGateway(api, deps)
-  routeKeys(api, deps)
-  routeAuditLog(api, deps)
+  routeKeys(api, deps.pool)
+  routeAuditLog(api, deps.pool)
   routeLimits(api, deps)
-  routeUsage(api, deps)
+  routeUsage(api, deps.pool)
   routeWebhooks(api, deps)
   routeLogs(api, deps)
   routeTrajectories(api, deps)

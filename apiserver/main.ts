@@ -64,7 +64,12 @@ const heavyThreads = openHeavyThreads()
 const requestLimiter = new RequestLimiter(pool)
 
 const app = createApp({
-  config,
+  limitDefaults: config,
+  engineKey: config.TRAINYARD_ENGINE_KEY,
+  namespace: config.TRAINYARD_NAMESPACE,
+  bodyLimitBytes: config.TRAINYARD_BODY_LIMIT_BYTES,
+  uploadLimitBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES,
+  pricesFile: config.TRAINYARD_TRACING_PRICES,
   log,
   pool,
   tracing,

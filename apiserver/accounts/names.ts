@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 // store, which have no two dots in a row.
 const pattern = '^[A-Za-z0-9](\\.?[A-Za-z0-9_-])*\\.?$'
 const maxLength = 128
+const maxTracedLength = 256
 const description = 'letters, digits, dots, underscores and dashes, of which the first is a letter or a digit'
 
 /** The schema of the id of a model, of which clients often have the name only. */
@@ -32,6 +33,11 @@ const nameExpression = new RegExp(pattern)
 /** Whether a text can be the name of an entity, a project or a model. */
 export function isName(text: string): boolean {
   return text.length <= maxLength && nameExpression.test(text)
+}
+
+/** Whether a project of traces, or its entity, can have this name: clients of tracing give more names than those of models. */
+export function isTracedName(name: string): boolean {
+  return name !== '' && name.length <= maxTracedLength && !name.includes('\0') && name.isWellFormed()
 }
 
 export function isReservedEntity(name: string): boolean {

@@ -24,7 +24,7 @@ afterAll(() => void engine.close())
 test.runIf(hasIPv6)('an engine with an IPv6 address is asked', async () => {
   const pod = { name: 'engine-0', labels: { 'trainyard.dev/base-model': 'tiny' }, ip, ready: true }
   const kube: Kube = { createResource: async () => {}, listPods: async () => [pod], readVersion: async () => 'v1' }
-  const deps = { kube, log: createLogger('test', 'silent'), config: { TRAINYARD_ENGINE_KEY: 'key' } }
+  const deps = { kube, log: createLogger('test', 'silent'), engineKey: 'key' }
   expect(await checkEngines(deps, AbortSignal.timeout(3_000))).toEqual({
     ok: true,
     detail: '1 of 1 ready',

@@ -1,11 +1,15 @@
 import { engineOrigin } from '../../crds/engine-address.ts'
 import { labels } from '../../crds/names.ts'
-import type { Config } from '../config.ts'
-import type { Deps } from '../deps.ts'
-import type { Pod } from '../kube.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Pod, Kube } from '../kube.ts'
 import type { PartReport } from './part.ts'
 
-type EngineDeps = Pick<Deps, 'kube' | 'log'> & { config: Pick<Config, 'TRAINYARD_ENGINE_KEY'> }
+/** What engines are asked with. */
+export interface EngineDeps {
+  engineKey: string
+  kube: Kube
+  log: Logger
+}
 
 /** Every engine pod: whether it is ready, and how many adapters it has loaded. Which ones those are is their owners' matter. */
 export async function checkEngines(deps: EngineDeps, signal: AbortSignal): Promise<PartReport> {
@@ -18,12 +22,12 @@ export async function checkEngines(deps: EngineDeps, signal: AbortSignal): Promi
   return { ok: working > 0 && working === engines.length, detail, engines, forAdmins: { versions } }
 }
 
-async function readEngine(deps: EngineDeps, pod: Pod, signal: AbortSignal) {
+async function readEngine(deps: Pick<EngineDeps, 'engineKey' | 'log'>, pod: Pod, signal: AbortSignal) {
   const base_model = pod.labels[labels.baseModel] ?? null
   try {
     const [{ version }, { data }] = await Promise.all([
-      readJson<{ version: string }>(deps, pod, '/version', signal),
-      readJson<{ data: EngineModel[] }>(deps, pod, '/v1/models', signal),
+      readJson<{ version: string }>(deps.engineKey, pod, '/version', signal),
+      readJson<{ data: EngineModel[] }>(deps.engineKey, pod, '/v1/models', signal),
     ])
     const adapters = data.filter((model) => model.parent).length
     return { engine: { base_model, ready: pod.ready, adapters }, version }
@@ -38,8 +42,8 @@ interface EngineModel {
   parent?: string | null
 }
 
-async function readJson<T>(deps: EngineDeps, pod: Pod, path: string, signal: AbortSignal): Promise<T> {
-  const headers = { authorization: `Bearer ${deps.config.TRAINYARD_ENGINE_KEY}` }
+async function readJson<T>(engineKey: string, pod: Pod, path: string, signal: AbortSignal): Promise<T> {
+  const headers = { authorization: `Bearer ${engineKey}` }
   const response = await fetch(engineOrigin(pod.ip ?? '') + path, { headers, signal })
   if (!response.ok) throw new Error(`engine answered ${response.status} to ${path}`)
   return (await response.json()) as T

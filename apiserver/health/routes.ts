@@ -1,10 +1,9 @@
 import type { Router } from '@koa/router'
 import { Type } from 'typebox'
-import type { Deps } from '../deps.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import { presentReport } from './present.ts'
 import { shareCheck } from './shared-check.ts'
-import { checkSystem } from './system-check.ts'
+import { checkSystem, type SystemDeps } from './system-check.ts'
 
 // Each check writes to the store and asks every pod.
 const keepMs = 2_000
@@ -23,7 +22,7 @@ export function routeHealth(router: Router): void {
 }
 
 /** Whether each part works, measured within the last seconds: 200 when all do, else 503 with the same body. */
-export function routeSystemCheck(api: RestApi, deps: Deps): void {
+export function routeSystemCheck(api: RestApi, deps: SystemDeps): void {
   const operation = {
     tag: 'Health',
     summary: 'Whether each part works',

@@ -1,9 +1,17 @@
 import { labels } from '../../crds/names.ts'
 import { readDatabaseVersion } from '../../db/server-version.ts'
 import { buildOrigin } from '../../lib/origin.ts'
-import type { Deps } from '../deps.ts'
-import { checkEngines } from './engines.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { Kube } from '../kube.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import { checkEngines, type EngineDeps } from './engines.ts'
 import { checkPart, type PartReport } from './part.ts'
+
+/** What the parts of the system are checked with. */
+export interface SystemDeps extends EngineDeps {
+  artifacts: ArtifactStore
+  pool: Pool
+}
 
 const timeoutMs = 3_000
 
@@ -18,17 +26,17 @@ export interface SystemReport {
 }
 
 /** Asks every part at the same time; nothing is taken from memory. */
-export async function checkSystem(deps: Deps): Promise<SystemReport> {
+export async function checkSystem(deps: SystemDeps): Promise<SystemReport> {
   const checkedAt = new Date()
   const signal = AbortSignal.timeout(timeoutMs)
   const checks: Record<string, () => Promise<PartReport>> = {
-    postgres: () => checkPostgres(deps),
-    kubernetes: () => checkKubernetes(deps),
-    operator: () => checkControlPods(deps, { component: 'operator', port: operatorPort, signal }),
-    status_server: () => checkControlPods(deps, { component: 'status-server', port: statusServerPort, signal }),
-    artifact_store: () => checkArtifacts(deps),
+    postgres: () => checkPostgres(deps.pool),
+    kubernetes: () => checkKubernetes(deps.kube),
+    operator: () => checkControlPods(deps.kube, { component: 'operator', port: operatorPort, signal }),
+    status_server: () => checkControlPods(deps.kube, { component: 'status-server', port: statusServerPort, signal }),
+    artifact_store: () => checkArtifacts(deps.artifacts),
     engines: () => checkEngines(deps, signal),
-    trainers: () => checkTrainers(deps),
+    trainers: () => checkTrainers(deps.kube),
   }
   const reports = await Promise.all(
     Object.entries(checks).map(async ([part, check]) => [part, await checkPart(check, timeoutMs)] as const),
@@ -36,20 +44,20 @@ export async function checkSystem(deps: Deps): Promise<SystemReport> {
   return { ok: reports.every(([, report]) => report.ok), checkedAt, parts: Object.fromEntries(reports) }
 }
 
-async function checkPostgres({ pool }: Deps): Promise<PartReport> {
+async function checkPostgres(pool: Pool): Promise<PartReport> {
   return { ok: true, detail: 'answers', forAdmins: { version: await readDatabaseVersion(pool) } }
 }
 
-async function checkKubernetes({ kube }: Deps): Promise<PartReport> {
+async function checkKubernetes(kube: Kube): Promise<PartReport> {
   return { ok: true, detail: 'answers', forAdmins: { version: await kube.readVersion() } }
 }
 
-async function checkArtifacts({ artifacts }: Deps): Promise<PartReport> {
+async function checkArtifacts(artifacts: ArtifactStore): Promise<PartReport> {
   await artifacts.probe()
   return { ok: true, detail: 'takes writes' }
 }
 
-async function checkTrainers({ kube }: Deps): Promise<PartReport> {
+async function checkTrainers(kube: Kube): Promise<PartReport> {
   const pods = await kube.listPods(`${labels.component}=trainer`)
   const ready = pods.filter((pod) => pod.ready).length
   return { ok: ready > 0, detail: `${ready} of ${pods.length} ready`, ready }
@@ -57,7 +65,7 @@ async function checkTrainers({ kube }: Deps): Promise<PartReport> {
 
 /** A part of the control side works when one of its pods answers. */
 async function checkControlPods(
-  { kube }: Deps,
+  kube: Kube,
   { component, port, signal }: { component: string; port: number; signal: AbortSignal },
 ): Promise<PartReport> {
   const pods = await kube.listPods(`app.kubernetes.io/name=trainyard,app.kubernetes.io/component=${component}`)

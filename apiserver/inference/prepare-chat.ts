@@ -1,5 +1,4 @@
 import { unprocessable } from '../../lib/http/http-error.ts'
-import type { Deps } from '../deps.ts'
 import type { JsonDocument } from '../../lib/json/document.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { saltCache } from './cache-salt.ts'
@@ -43,13 +42,9 @@ export interface CheckedChat {
  *
  * @throws {HttpError} 422 for a reply that could be too large, and when there is no memory for the request
  */
-export function prepareChat(
-  { config }: Pick<Deps, 'config'>,
-  checked: CheckedChat,
-  memory: RequestReservation,
-): PreparedChat {
+export function prepareChat(engineKey: string, checked: CheckedChat, memory: RequestReservation): PreparedChat {
   const { entity, document, chat, target } = checked
-  const cacheSalt = saltCache(config.TRAINYARD_ENGINE_KEY, entity, chat.cache_salt)
+  const cacheSalt = saltCache(engineKey, entity, chat.cache_salt)
   const body = buildEngineRequest(document, chat, { ...target, cacheSalt })
   refuseLargeReply({ chat, bodyBytes: body.length, trainable: target.trainable })
   // What lets go must not hold the body itself.

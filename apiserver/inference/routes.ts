@@ -1,21 +1,28 @@
 import { Type } from 'typebox'
 import { listBaseModels } from '../../db/base-models/base-models.ts'
 import { listModels } from '../../db/models/models.ts'
-import type { Deps } from '../deps.ts'
+import type { Slots } from '../accounts/limits/slots.ts'
+import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import { turnOf } from '../accounts/limits/turn.ts'
 import { readProject } from '../accounts/usage/project-header.ts'
 import { chatCompletionSchema, modelListSchema } from './answers.ts'
 import { holdPlace, watchClient } from './chat-client.ts'
 import { chatRequestSchema } from './chat-schema.ts'
-import { completeChat } from './chat.ts'
+import { completeChat, type ChatDeps } from './chat.ts'
 import { presentModelList } from './present.ts'
-import { readChat } from './read-chat.ts'
+import { readChat, type ChatReadDeps } from './read-chat.ts'
+
+/** What the gateway answers with. */
+export interface GatewayDeps extends ChatDeps, ChatReadDeps {
+  chatSlots: Slots
+  responses: RevocableResponses
+}
 
 // Clients read this list as one page.
 const listLimit = 10_000
 
-export function routeGateway(api: RestApi, deps: Deps): void {
+export function routeGateway(api: RestApi, deps: GatewayDeps): void {
   api.post(
     '/v1/chat/completions',
     {
@@ -28,11 +35,11 @@ export function routeGateway(api: RestApi, deps: Deps): void {
       refusals: [400],
     },
     async ({ ctx, caller }) => {
-      holdPlace(ctx, deps)
+      holdPlace(ctx, deps.chatSlots)
       const project = readProject(ctx)
       const memory = deps.memory.open(ctx)
       const chat = await readChat(deps, ctx)
-      const call = { caller, turn: turnOf(ctx.state.caller), project, memory, signal: watchClient(ctx, deps) }
+      const call = { caller, turn: turnOf(ctx.state.caller), project, memory, signal: watchClient(ctx, deps.responses) }
       const reply = await completeChat(deps, call, chat)
       if (reply.kind === 'complete') {
         ctx.type = 'application/json'

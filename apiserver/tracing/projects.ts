@@ -2,6 +2,13 @@ import { badRequest, forbiddenProject } from './errors.ts'
 import { findTraceProject, openTraceProject } from '../../db/tracing/projects.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Caller } from '../accounts/context.ts'
+import { isTracedName } from '../accounts/names.ts'
+
+/** The database of traces, and what finds projects in it. */
+export interface ProjectDeps {
+  pool: Pool
+  projects: Projects
+}
 
 /** A project with the number under which its rows are; 0 while it has none. */
 export interface Project {
@@ -15,8 +22,6 @@ export interface Project {
 // An erased project's number must not live on for long; the eraser waits until it surely is forgotten.
 const keptMs = 5_000
 const maxKept = 10_000
-
-const maxNameLength = 256
 
 /** Finds the projects that requests name. */
 export class Projects {
@@ -59,9 +64,4 @@ export function splitProjectId(projectId: string): { entity: string; name: strin
   const [entity = '', name = '', ...rest] = projectId.split('/')
   if (isTracedName(entity) && isTracedName(name) && rest.length === 0) return { entity, name }
   throw badRequest(`Invalid project_id: ${JSON.stringify(projectId.slice(0, 300))} is not of the form entity/project`)
-}
-
-/** Whether a project can have this name. */
-export function isTracedName(name: string): boolean {
-  return name !== '' && name.length <= maxNameLength && !name.includes('\0') && name.isWellFormed()
 }

@@ -1,5 +1,13 @@
 import { ExcessMemory } from '../accounts/limits/excess-memory.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
+import type { Pool } from '../../db/pool.ts'
+
+/** What rows are read from. */
+export interface ReadDeps {
+  pool: Pool
+  /** Counts what is read. */
+  reading: ReadMemory
+}
 
 /** A list is read in parts of so many bytes, or of one thing that is larger. */
 export const partBytes = 4 * 1024 * 1024

@@ -2,9 +2,11 @@ import { HttpError } from '../../lib/http/http-error.ts'
 import { errors } from '../errors/table.ts'
 import { Router } from '@koa/router'
 import type Koa from 'koa'
-import type { Deps } from '../deps.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
-import { requireKey } from '../accounts/keys/require-key.ts'
+import { requireKey, type AuthDeps } from '../accounts/keys/require-key.ts'
 import type { RequestState } from '../accounts/context.ts'
 import { limitRequests } from '../accounts/limits/limit-requests.ts'
 import { answerErrors } from '../errors/answer-errors.ts'
@@ -18,7 +20,8 @@ import { routeCompletions } from './completions/routes.ts'
 import { DefaultPrices } from './costs/default-prices.ts'
 import { readPrices } from './costs/prices.ts'
 import { routeCosts } from './costs/routes.ts'
-import type { TraceDeps } from './deps.ts'
+import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
+import type { GatewayDeps } from '../inference/routes.ts'
 import { routeFeedback } from './feedback/routes.ts'
 import { ValueChecker } from './feedback/value-checker.ts'
 import { routeFiles } from './files/routes.ts'
@@ -33,19 +36,34 @@ import { routeRefs } from './refs/routes.ts'
 import { routeTables } from './tables/routes.ts'
 import { routeService } from './server-info/routes.ts'
 import { routeThreads } from './threads/routes.ts'
-import { createTraceApi } from './trace-api.ts'
+import { createTraceApi, type TraceApiDeps } from './trace-api.ts'
 
 // Where the SDKs look by themselves. Clients that are told an address of traces find the same at the root.
 const mount = '/traces'
 
+/** What the tracing group is made of. Its completions are answered as the gateway answers chats. */
+export interface TracingDeps extends AuthDeps, GatewayDeps, TraceApiDeps {
+  artifacts: ArtifactStore
+  requestLimiter: RequestLimiter
+  /** For all that takes long. */
+  heavyThreads: WorkerPool
+  uploadLimitBytes: number
+  /** Of what tokens of models cost; see `readPrices`. */
+  pricesFile: string | undefined
+  /** Of traces alone: a flood of them stops nothing else. */
+  tracing: Pool
+  /** For calls that come in and for finding projects, whoever reads meanwhile. */
+  traceWrites: Pool
+}
+
 /** The tracing group: every operation, one folder per resource. */
-export function createTracing(main: Deps): { operations: readonly PlacedOperation[]; routes: Koa.Middleware } {
+export function createTracing(main: TracingDeps): { operations: readonly PlacedOperation[]; routes: Koa.Middleware } {
   const deps = createTraceDeps(main)
   const router = new Router<RequestState>()
   const guards = [
     answerErrors(main.log, presentReason, toTraceError),
     requireKey(main, readTraceKey),
-    limitRequests(main),
+    limitRequests(main.requestLimiter),
   ]
   router.use(...guards)
   const api = createTraceApi(router, main)
@@ -60,7 +78,7 @@ export function createTracing(main: Deps): { operations: readonly PlacedOperatio
   routeThreads(api, deps)
   routeCompletions(api, deps)
   routeService(api, deps)
-  routeGraphql(api, deps)
+  routeGraphql(api, deps.projects)
 
   const routes = router.routes() as Koa.Middleware
   const others = refuseOthers(guards, api.operations)
@@ -100,19 +118,24 @@ function readFirst(path: string): string {
   return path.split('/', 2)[1] ?? ''
 }
 
-function createTraceDeps(main: Deps): TraceDeps {
-  const { artifacts, config, log, memory, storage, tracing: pool } = main
-  // Not of the pool that answers are read from: whoever writes begins with a look at the project.
-  const projects = new Projects(main.traceWrites)
-  const calls = new CallWriter(main.traceWrites, artifacts)
-  const streams = new StreamSemaphore(pool.options.max)
-  const file = config.TRAINYARD_TRACING_PRICES
-  const prices = new DefaultPrices(file === undefined ? new Map() : readPrices(file), main.pool)
-  const values = new ValueChecker()
-  const threads = {
-    values,
-    inspector: new ValueInspector(main.heavyThreads),
-    spans: new SpanBuilder(main.heavyThreads),
+function createTraceDeps(main: TracingDeps) {
+  const { artifacts, heavyThreads, log, memory, pricesFile, responses, storage, uploadLimitBytes } = main
+  return {
+    artifacts,
+    log,
+    memory,
+    responses,
+    storage,
+    uploadLimitBytes,
+    pool: main.tracing,
+    // Not of the pool that answers are read from: whoever writes begins with a look at the project.
+    projects: new Projects(main.traceWrites),
+    calls: new CallWriter(main.traceWrites, artifacts),
+    streams: new StreamSemaphore(main.tracing.options.max),
+    prices: new DefaultPrices(pricesFile === undefined ? new Map() : readPrices(pricesFile), main.pool),
+    values: new ValueChecker(),
+    inspector: new ValueInspector(heavyThreads),
+    spans: new SpanBuilder(heavyThreads),
+    gateway: main,
   }
-  return { artifacts, config, log, pool, projects, memory, storage, streams, calls, prices, ...threads, main }
 }

@@ -35,7 +35,7 @@ async function serve(
   app.use(async (ctx) => {
     ctx.state = { caller: { keyId: 'key', entity: 'team', role: 'read', weight: 1 } }
     const answer = { type: 'application/jsonl', chunks: watched(), ...times }
-    await sendChunks(ctx, { main: { responses }, memory, streams } as never, answer)
+    await sendChunks(ctx, { memory, responses, streams }, answer)
   })
   const callback = app.callback()
   server = createServer((request, response) => void callback(request, response))

@@ -1,9 +1,23 @@
 import { Readable } from 'node:stream'
 import { turnOf } from '../accounts/limits/turn.ts'
 import type { RequestContext } from '../accounts/context.ts'
-import type { TraceDeps } from './deps.ts'
+import type { RequestMemory } from '../accounts/limits/request-memory.ts'
+import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
+import type { StreamSemaphore } from './stream-semaphore.ts'
+import type { ProjectDeps } from './projects.ts'
 import { streamBytes } from './read-memory.ts'
 import { cutLong } from './write-list.ts'
+
+/** What answers are streamed with. */
+export interface StreamDeps {
+  memory: RequestMemory
+  responses: RevocableResponses
+  /** Answers that hold a connection of the pool. */
+  streams: StreamSemaphore
+}
+
+/** What queries are answered with. */
+export interface QueryDeps extends ProjectDeps, StreamDeps {}
 
 // A client that takes nothing of what is there for so long has left, or should have.
 const defaultStallMs = 30_000
@@ -28,16 +42,16 @@ interface Chunks {
  */
 export async function sendChunks(
   ctx: RequestContext,
-  { main, memory, streams }: Pick<TraceDeps, 'main' | 'memory' | 'streams'>,
+  { memory, responses, streams }: StreamDeps,
   answer: Chunks,
 ): Promise<void> {
   memory.open(ctx).add(streamBytes)
   const release = await streams.acquire(turnOf(ctx.state.caller))
-  await pipeChunks(
-    ctx,
-    { main },
-    { deadlineMs: maxReadMs, ...answer, chunks: releaseAfterwards(answer.chunks, release) },
-  )
+  await pipeChunks(ctx, responses, {
+    deadlineMs: maxReadMs,
+    ...answer,
+    chunks: releaseAfterwards(answer.chunks, release),
+  })
 }
 
 /**
@@ -46,7 +60,7 @@ export async function sendChunks(
  */
 export async function pipeChunks(
   ctx: RequestContext,
-  { main }: Pick<TraceDeps, 'main'>,
+  responses: RevocableResponses,
   { type, chunks, stallMs = defaultStallMs, deadlineMs = defaultDeadlineMs }: Chunks,
 ): Promise<void> {
   const pieces = cutLong(chunks)
@@ -61,7 +75,7 @@ export async function pipeChunks(
   ctx.res.setMaxListeners(20)
   const deadline = setTimeout(end, deadlineMs)
   ctx.res.once('close', () => clearTimeout(deadline))
-  main.responses.track(ctx.state.caller.keyId, ctx.res).addEventListener('abort', end)
+  responses.track(ctx.state.caller.keyId, ctx.res).addEventListener('abort', end)
   // The connection is quiet too while nothing is there to be sent; it is asked again after the next chunk then.
   ctx.res.setTimeout(stallMs, () => ctx.res.writableLength > 0 && end())
   ctx.type = type

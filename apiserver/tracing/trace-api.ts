@@ -12,7 +12,14 @@ import { compileFaults } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState } from '../accounts/context.ts'
 import type { IncomingBytes } from '../accounts/limits/incoming-bytes.ts'
 import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
-import type { Deps } from '../deps.ts'
+import type { RequestMemory } from '../accounts/limits/request-memory.ts'
+import type { StorageUse } from '../accounts/limits/storage.ts'
+
+/** What bodies are read within. */
+export interface TraceApiDeps {
+  memory: RequestMemory
+  storage: StorageUse
+}
 
 /** What clients take for the limit of a request. */
 export const bodyLimitBytes = 32 * 1024 * 1024
@@ -35,8 +42,6 @@ export interface TraceOptions extends RoleOption {
  */
 export type TraceApi = Api<RequestState, TraceOptions>
 
-type TraceApiDeps = Pick<Deps, 'memory' | 'storage'>
-
 export function createTraceApi(router: Router<RequestState>, deps: TraceApiDeps): TraceApi {
   return new Api<RequestState, TraceOptions>(router, {
     authorize: authorizeRole,
@@ -52,7 +57,7 @@ function compileTraceBody(deps: TraceApiDeps, schema: TSchema, { stores = false,
   return async (ctx: RequestContext): Promise<ReadBody> => {
     const incoming = stores ? await deps.storage.receiveTraces(ctx) : undefined
     try {
-      const { bytes, reserve } = await readBytes(deps, ctx)
+      const { bytes, reserve } = await readBytes(deps.memory, ctx)
       incoming?.add(bytes.length)
       const value = await parseJsonBody(bytes, texts, reserve)
       const issues = findIssues(value, bytes.length)
@@ -72,7 +77,7 @@ function settle(incoming: IncomingBytes, answered: boolean): void {
 }
 
 /** A request's body, cleaned of what no database can hold; its values count as its bytes do. @throws {HttpError} 413 */
-async function readBytes({ memory }: TraceApiDeps, ctx: RequestContext): Promise<{ bytes: Buffer; reserve: Reserve }> {
+async function readBytes(memory: RequestMemory, ctx: RequestContext): Promise<{ bytes: Buffer; reserve: Reserve }> {
   const held = memory.open(ctx)
   try {
     const bytes = cleanJson(await held.read(openBody(ctx, bodyLimitBytes)))

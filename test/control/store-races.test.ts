@@ -2,8 +2,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Deps } from '../../apiserver/deps.ts'
+import { limitSettings } from '../../apiserver/accounts/limits/settings.ts'
 import { StorageMeter } from '../../apiserver/accounts/limits/storage-meter.ts'
 import { StorageUse } from '../../apiserver/accounts/limits/storage.ts'
 import { CallWriter } from '../../apiserver/tracing/calls/writer.ts'
@@ -18,6 +19,7 @@ import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
 import { keyOf } from '../../artifacts/layout.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import { readConfig } from '../../lib/config.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eraseBlobs } from '../../operator/erasure/blobs.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
@@ -88,8 +90,14 @@ function removeWhile(write: () => Promise<unknown>) {
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
-const apiDeps = (store: ArtifactStore) =>
-  ({ pool, artifacts: store, storage: new StorageUse({ pool, tracing: pool }), log, config: {} }) as Deps
+const limitDefaults = readConfig(Type.Object(limitSettings), {})
+const apiDeps = (store: ArtifactStore) => ({
+  pool,
+  artifacts: store,
+  storage: new StorageUse({ pool, tracing: pool }),
+  log,
+  limitDefaults,
+})
 const isThere = async (key: string) => (await artifacts.stat(key)) !== undefined
 
 async function addModel(): Promise<string> {

@@ -1,5 +1,5 @@
 import { findActPosition, listActs } from '../../../db/accounts/audit-log.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../rest-api.ts'
 import { listOf, presentPage, resolveCursor } from '../../../lib/http/page.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
@@ -7,7 +7,7 @@ import { presentAct } from './present.ts'
 import { actSchema, auditQuerySchema } from './schema.ts'
 
 /** The log can be read, and nothing else: no operation writes to it by itself, or removes from it. */
-export function routeAuditLog(api: RestApi, { pool }: Deps): void {
+export function routeAuditLog(api: RestApi, pool: Pool): void {
   api.get(
     '/v1/preview/audit-log',
     {

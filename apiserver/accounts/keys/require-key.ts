@@ -2,12 +2,18 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import type { ErrorDefinition } from '../../../lib/http/error-table.ts'
 import type Koa from 'koa'
-import type { Deps } from '../../deps.ts'
+import type { ApiKeyLookup } from './api-key-lookup.ts'
+import type { LastUsedTracker } from './last-used.ts'
 import { digestKey } from './secret.ts'
-import { applyDefaults } from '../limits/limits.ts'
+import { applyDefaults, type LimitDefaults } from '../limits/limits.ts'
 import type { Caller, RequestState, Role } from '../context.ts'
 
-type AuthDeps = Pick<Deps, 'apiKeys' | 'lastUsed' | 'config'>
+/** What keys are checked with. */
+export interface AuthDeps {
+  apiKeys: ApiKeyLookup
+  lastUsed: LastUsedTracker
+  limitDefaults: LimitDefaults
+}
 
 /**
  * Lets a request through whose bearer key is known, not revoked and not expired, before a byte of its body is read.
@@ -16,7 +22,7 @@ type AuthDeps = Pick<Deps, 'apiKeys' | 'lastUsed' | 'config'>
  * asked after each request has come in, so that a key that is revoked ends everywhere at once.
  */
 export function requireKey(
-  { apiKeys, lastUsed, config }: AuthDeps,
+  { apiKeys, lastUsed, limitDefaults }: AuthDeps,
   readKey: (ctx: Pick<Koa.Context, 'get'>) => string | undefined = readBearer,
 ): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
@@ -25,7 +31,7 @@ export function requireKey(
     const known = await apiKeys.find(digestKey(key), ctx.ip)
     if (known === undefined) throw unauthorized(errors.invalid_api_key)
     const { keyId, entity, role, ...set } = known
-    const { weight, ...limits } = applyDefaults(set, config)
+    const { weight, ...limits } = applyDefaults(set, limitDefaults)
     ctx.state.caller = { keyId, entity, role, weight }
     ctx.state.limits = limits
     lastUsed.record(keyId)

@@ -1,6 +1,6 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../rest-api.ts'
 import { readBearer } from './require-key.ts'
 import type { RequestContext } from '../context.ts'
@@ -22,7 +22,7 @@ import {
 const usual = { tag: 'Keys', role: 'admin' } as const
 const making = { ...usual, idempotent: 'handler', idParameter: 'key_id', answer: newKeySchema } as const
 
-export function routeKeys(api: RestApi, { pool }: Deps): void {
+export function routeKeys(api: RestApi, pool: Pool): void {
   api.post(
     '/v1/preview/keys',
     { ...making, summary: 'Make a key, which this answer alone shows', body: keyCreateSchema, bodyOptional: true },

@@ -1,15 +1,14 @@
 import { saveTokenStatistics } from '../../../db/accounts/limits.ts'
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../rest-api.ts'
 import { presentLimits } from './present.ts'
 import { limitsSchema, tokenStatisticsBodySchema } from './schema.ts'
-import { readLimits } from './service.ts'
+import { readLimits, type LimitDeps } from './service.ts'
 
 /**
  * Limits are set by whoever runs the service, not by the entities: see `npm run limits`. What is kept of their own tokens
  * they set themselves.
  */
-export function routeLimits(api: RestApi, deps: Deps): void {
+export function routeLimits(api: RestApi, deps: LimitDeps): void {
   api.get(
     '/v1/preview/limits',
     { tag: 'Usage', summary: 'Read what the entity may use, and what it uses now', answer: limitsSchema },

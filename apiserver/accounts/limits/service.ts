@@ -2,9 +2,16 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findEntityLimits, type EntityLimits } from '../../../db/accounts/limits.ts'
 import { countUnfinishedJobs, lockJobCount } from '../../../db/accounts/quota-use.ts'
-import type { Connection } from '../../../db/pool.ts'
-import type { Deps } from '../../deps.ts'
-import { applyDefaults } from './limits.ts'
+import type { Connection, Pool } from '../../../db/pool.ts'
+import type { StorageUse } from './storage.ts'
+import { applyDefaults, type LimitDefaults } from './limits.ts'
+
+/** What limits and their use are read from. */
+export interface LimitDeps {
+  pool: Pool
+  storage: StorageUse
+  limitDefaults: LimitDefaults
+}
 
 // A job takes from seconds to hours: often enough to get its place soon, seldom enough to cost nothing.
 const retryAfterSeconds = 15
@@ -17,10 +24,10 @@ export interface LimitsInUse {
   storedBytes: number
 }
 
-export async function readLimits(deps: Deps, entity: string): Promise<LimitsInUse> {
+export async function readLimits(deps: LimitDeps, entity: string): Promise<LimitsInUse> {
   const { pool, storage } = deps
   const [limits, queuedJobs, storedBytes] = await Promise.all([
-    findLimits(deps, pool, entity),
+    findLimits(deps.limitDefaults, pool, entity),
     countUnfinishedJobs(pool, entity),
     storage.measure(entity),
   ])
@@ -34,19 +41,22 @@ export async function readLimits(deps: Deps, entity: string): Promise<LimitsInUs
  * @throws {HttpError} 429, with which the transaction undoes the insert
  */
 export async function requireJobPlace(
-  deps: Pick<Deps, 'config'>,
+  limitDefaults: LimitDefaults,
   connection: Connection,
   entity: string,
 ): Promise<void> {
-  const { queuedJobs: limit } = await findLimits(deps, connection, entity)
+  const { queuedJobs: limit } = await findLimits(limitDefaults, connection, entity)
   if (limit === Infinity) return
   await lockJobCount(connection, entity)
   if ((await countUnfinishedJobs(connection, entity)) > limit) throw noJobPlace(entity, limit)
 }
 
 /** Looks the same up before anything is stored for a job that will be refused. @throws {HttpError} 429 */
-export async function requireFreeJobPlace(deps: Pick<Deps, 'config' | 'pool'>, entity: string): Promise<void> {
-  const { queuedJobs: limit } = await findLimits(deps, deps.pool, entity)
+export async function requireFreeJobPlace(
+  deps: Pick<LimitDeps, 'limitDefaults' | 'pool'>,
+  entity: string,
+): Promise<void> {
+  const { queuedJobs: limit } = await findLimits(deps.limitDefaults, deps.pool, entity)
   if (limit !== Infinity && (await countUnfinishedJobs(deps.pool, entity)) >= limit) throw noJobPlace(entity, limit)
 }
 
@@ -61,20 +71,16 @@ function noJobPlace(entity: string, limit: number): HttpError {
  * @throws {HttpError} 403
  */
 export async function requireStorage(
-  deps: Pick<Deps, 'config' | 'pool' | 'storage'>,
+  deps: LimitDeps,
   entity: string,
   wanted: number | (() => Promise<number>),
 ): Promise<void> {
-  const { storedBytes: limit } = await findLimits(deps, deps.pool, entity)
+  const { storedBytes: limit } = await findLimits(deps.limitDefaults, deps.pool, entity)
   if (limit === Infinity) return
   const bytes = typeof wanted === 'number' ? wanted : await wanted()
   await deps.storage.requireRoom(entity, limit, bytes)
 }
 
-async function findLimits(
-  { config }: Pick<Deps, 'config'>,
-  connection: Connection,
-  entity: string,
-): Promise<EntityLimits> {
-  return applyDefaults(await findEntityLimits(connection, entity), config)
+async function findLimits(limitDefaults: LimitDefaults, connection: Connection, entity: string): Promise<EntityLimits> {
+  return applyDefaults(await findEntityLimits(connection, entity), limitDefaults)
 }

@@ -1,11 +1,11 @@
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../rest-api.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { presentUsage } from './present.ts'
 import { usageQuerySchema, usageSchema } from './schema.ts'
 import { readGroupBy, reportUsage } from './service.ts'
 
-export function routeUsage(api: RestApi, { pool }: Deps): void {
+export function routeUsage(api: RestApi, pool: Pool): void {
   api.get(
     '/v1/preview/usage',
     {

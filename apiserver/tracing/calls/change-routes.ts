@@ -1,7 +1,7 @@
 import { badRequest } from '../errors.ts'
 import { Type } from 'typebox'
 import { renameCall } from '../../../db/tracing/change-calls.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ProjectDeps } from '../projects.ts'
 import { emptySchema, optional, projectIdSchema } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { deleteWithDescendants } from './delete.ts'
@@ -16,7 +16,7 @@ const updateSchema = Type.Object({
 })
 const deleteSchema = Type.Object({ project_id: projectIdSchema, call_ids: Type.Array(Type.String()) })
 
-export function routeCallChanges(api: TraceApi, deps: TraceDeps): void {
+export function routeCallChanges(api: TraceApi, deps: ProjectDeps): void {
   api.post(
     '/call/update',
     {

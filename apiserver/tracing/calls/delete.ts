@@ -1,7 +1,7 @@
 import { tooLarge } from '../errors.ts'
 import { deleteCalls, listParents, listTraces } from '../../../db/tracing/change-calls.ts'
 import type { Caller } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ProjectDeps } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
 import { weeksOf } from './week.ts'
 
@@ -11,7 +11,7 @@ const maxPerTrace = 10_000
 
 /** Deletes calls and all that stand below them; answers how many. @throws {HttpError} 413 for more than 1,000 ids */
 export async function deleteWithDescendants(
-  { pool, projects }: TraceDeps,
+  { pool, projects }: ProjectDeps,
   caller: Caller,
   { projectId, callIds }: { projectId: string; callIds: string[] },
 ): Promise<number> {

@@ -1,10 +1,9 @@
 import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { splitBySize } from '../../../lib/split-by-size.ts'
-import type { TraceDeps } from '../deps.ts'
 import type { Project } from '../projects.ts'
 import { splitPath } from '../query/field.ts'
 import { resolveStoredRefs } from '../refs/resolve-refs.ts'
-import { partBytes, type ReadMemory } from '../read-memory.ts'
+import { partBytes, type ReadDeps } from '../read-memory.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { ExpandedCall, isPayload } from './expanded-call.ts'
 import { PathTree } from './path-tree.ts'
@@ -13,15 +12,12 @@ import { RefTexts } from './ref-texts.ts'
 // Of payloads that are parsed together.
 const maxParsed = 1024 * 1024
 
-/** What is read from, and what counts it. */
-type Deps = Pick<TraceDeps, 'pool'> & { reading: ReadMemory }
-
 /**
  * Writes calls with the values of objects in the places of refs at these paths; paths may lead on into what was put
  * there. What is an object gets its ref as `_ref`; refs that lead nowhere stay.
  */
 export async function* expandCalls(
-  deps: Deps,
+  deps: ReadDeps,
   project: Project,
   wanted: {
     calls: StoredCall[]
@@ -57,7 +53,7 @@ export async function* expandCalls(
 }
 
 /** The values of all refs at the paths: those that stand in calls, then those that stand in what these lead to. */
-async function resolveAll(deps: Deps, project: Project, calls: ExpandedCall[]): Promise<RefTexts> {
+async function resolveAll(deps: ReadDeps, project: Project, calls: ExpandedCall[]): Promise<RefTexts> {
   const values = new RefTexts()
   for (;;) {
     const missing = new Set(calls.flatMap((call) => call.listRefs(values)))

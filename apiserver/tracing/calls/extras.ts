@@ -1,7 +1,7 @@
 import { measureFeedbackOfCalls } from '../../../db/tracing/feedback.ts'
 import type { StoredCall } from '../../../db/tracing/call-rows.ts'
-import { costsOfCalls } from '../costs/service.ts'
-import type { TraceDeps } from '../deps.ts'
+import { costsOfCalls, type CostDeps } from '../costs/service.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { feedbackOfCalls } from '../feedback/service.ts'
 import { findMember } from '../../../lib/json/find-member.ts'
 import type { Project } from '../projects.ts'
@@ -13,7 +13,7 @@ const maxUsageBytes = 64 * 1024
 
 /** By calls, the bytes of the feedback that will be told of them. */
 export async function measureFeedback(
-  { pool }: Pick<TraceDeps, 'pool'>,
+  pool: Pool,
   { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
 ): Promise<Map<string, number>> {
   if (!wanted.include_feedback) return new Map()
@@ -26,12 +26,12 @@ export async function measureFeedback(
 
 /** What was asked for of calls and does not stand in their rows, in their order. */
 export async function lookUpExtras(
-  deps: TraceDeps,
+  deps: CostDeps,
   { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
 ): Promise<CallExtras[]> {
   const costs = wanted.include_costs ? await costsOfCalls(deps, project, calls.map(readUsage)) : []
   const ids = calls.map(({ id }) => id)
-  const feedback = wanted.include_feedback ? await feedbackOfCalls(deps, project, ids) : undefined
+  const feedback = wanted.include_feedback ? await feedbackOfCalls(deps.pool, project, ids) : undefined
   return calls.map(({ id }, index) => ({
     ...(costs[index] && { costs: costs[index] }),
     ...(feedback && { feedback: feedback.get(id) ?? [] }),

@@ -1,5 +1,6 @@
 import type { Caller } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { CallWriter } from './writer.ts'
+import type { Projects } from '../projects.ts'
 import { emptySchema } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
 import type { CallPart } from './parts.ts'
@@ -15,6 +16,12 @@ import {
   type WireStart,
 } from './schema.ts'
 
+/** What calls are written with. */
+export interface IngestDeps {
+  calls: CallWriter
+  projects: Projects
+}
+
 const tag = 'Calls'
 const under = (place: string, names: readonly string[]) => names.map((name) => `${place}.${name}`)
 const startBody = { stores: true, body: startBodySchema, texts: under('start', startTexts) }
@@ -22,7 +29,7 @@ const endBody = { stores: true, body: endBodySchema, texts: under('end', endText
 const batchTexts = [...under('batch[].req.start', startTexts), ...under('batch[].req.end', endTexts)]
 
 /** How calls come in: whole ones, or starts and ends in any order. What was answered is durable. */
-export function routeIngest(api: TraceApi, deps: TraceDeps): void {
+export function routeIngest(api: TraceApi, deps: IngestDeps): void {
   routeWhole(api, deps)
   routeParts(api, deps)
 
@@ -45,7 +52,7 @@ export function routeIngest(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeWhole(api: TraceApi, deps: TraceDeps): void {
+function routeWhole(api: TraceApi, deps: IngestDeps): void {
   api.post(
     '/v2/{entity}/{project}/calls/complete',
     {
@@ -68,7 +75,7 @@ function routeWhole(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeParts(api: TraceApi, deps: TraceDeps): void {
+function routeParts(api: TraceApi, deps: IngestDeps): void {
   const addStart = async (caller: Caller, projectId: string, wire: WireStart) => {
     const project = await deps.projects.open(caller, projectId)
     const part = readStart(wire, caller.keyId, ['body', 'start'])
@@ -96,7 +103,7 @@ function routeParts(api: TraceApi, deps: TraceDeps): void {
 
 /** A batch may hold calls of several projects. All of them are looked up before anything is written. */
 async function writeByProject(
-  { projects, calls }: TraceDeps,
+  { projects, calls }: IngestDeps,
   caller: Caller,
   parts: (CallPart & { projectId: string })[],
 ): Promise<void> {

@@ -1,17 +1,19 @@
 import { Type } from 'typebox'
 import { rawText, rawObject } from '../../../lib/json/raw.ts'
-import type { TraceDeps } from '../deps.ts'
 import { countRead, countStream } from '../read-memory.ts'
-import { sendChunks } from '../send-chunks.ts'
+import { sendChunks, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray, writeLine } from '../write-list.ts'
 import { callSchema, callsQuerySchema, readBodySchema, statsQuerySchema, statsSchema } from './query-schema.ts'
-import { countFoundCalls, findCall, findCalls } from './service.ts'
+import { countFoundCalls, findCall, findCalls, type CallDeps } from './service.ts'
+
+/** What queries of calls are answered with. */
+export interface CallQueryDeps extends CallDeps, QueryDeps {}
 
 const tag = 'Calls'
 const lines = 'application/jsonl'
 
-export function routeCallQueries(api: TraceApi, deps: TraceDeps): void {
+export function routeCallQueries(api: TraceApi, deps: CallQueryDeps): void {
   api.post(
     '/calls/stream_query',
     { tag, summary: 'Find calls', role: 'read', body: callsQuerySchema, otherAnswers: { [lines]: callSchema } },

@@ -1,10 +1,9 @@
-import type { TraceDeps } from '../deps.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { routeCallChanges } from './change-routes.ts'
-import { routeIngest } from './ingest-routes.ts'
-import { routeCallQueries } from './query-routes.ts'
+import { routeIngest, type IngestDeps } from './ingest-routes.ts'
+import { routeCallQueries, type CallQueryDeps } from './query-routes.ts'
 
-export function routeCalls(api: TraceApi, deps: TraceDeps): void {
+export function routeCalls(api: TraceApi, deps: CallQueryDeps & IngestDeps): void {
   routeIngest(api, deps)
   routeCallQueries(api, deps)
   routeCallChanges(api, deps)

@@ -2,8 +2,8 @@ import type { StoredCall } from '../../../db/tracing/call-rows.ts'
 import { countCalls, streamCalls, type CallSelection } from '../../../db/tracing/read-calls.ts'
 import { splitBySize } from '../../../lib/split-by-size.ts'
 import type { Caller } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
-import type { Project } from '../projects.ts'
+import type { CostDeps } from '../costs/service.ts'
+import type { Project, ProjectDeps } from '../projects.ts'
 import { partBytes, type ReadMemory } from '../read-memory.ts'
 import { compileCallsOrder, compileCallsWhere } from '../query/calls-query.ts'
 import { SqlParams } from '../query/params.ts'
@@ -13,7 +13,10 @@ import { lookUpExtras, measureFeedback } from './extras.ts'
 import { presentCall } from './present.ts'
 import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
-import { bytesOfSpilled, fetchSpilled } from './spill.ts'
+import { bytesOfSpilled, fetchSpilled, type SpilledDeps } from './spill.ts'
+
+/** What calls are read with. */
+export interface CallDeps extends CostDeps, ProjectDeps, SpilledDeps {}
 
 /** Whose calls are read, and what counts them. */
 export interface CallReading {
@@ -23,7 +26,7 @@ export interface CallReading {
 
 /** The calls that a query finds, as JSON texts in chunks. What they have beside their rows is counted before it is read. */
 export async function* findCalls(
-  deps: TraceDeps,
+  deps: CallDeps,
   { caller, reading }: CallReading,
   wanted: CallsQuery,
 ): AsyncGenerator<string[]> {
@@ -31,7 +34,7 @@ export async function* findCalls(
   const next = (bytes: number) => reading.next(bytes)
   for await (const chunk of streamCalls(deps.pool, selectCalls(project, wanted), next)) {
     const apart = reading.bytes
-    const feedback = await measureFeedback(deps, { project, calls: chunk, wanted })
+    const feedback = await measureFeedback(deps.pool, { project, calls: chunk, wanted })
     const sizeOf = (call: StoredCall) => bytesOfSpilled(call) + (feedback.get(call.id) ?? 0)
     for (const calls of splitBySize(chunk, partBytes, sizeOf)) {
       reading.next(calls.reduce((sum, call) => sum + sizeOf(call), apart))
@@ -41,7 +44,7 @@ export async function* findCalls(
 }
 
 /** One call; undefined when it is not there or deleted. */
-export async function findCall(deps: TraceDeps, by: CallReading, wanted: CallRead) {
+export async function findCall(deps: CallDeps, by: CallReading, wanted: CallRead) {
   // Only what is checked: a body may have more, such as a limit.
   const query = {
     project_id: wanted.project_id,
@@ -56,7 +59,7 @@ export async function findCall(deps: TraceDeps, by: CallReading, wanted: CallRea
 }
 
 /** How many calls a query finds, and their bytes where they are asked for. */
-export async function countFoundCalls(deps: TraceDeps, caller: Caller, wanted: StatsQuery) {
+export async function countFoundCalls(deps: ProjectDeps, caller: Caller, wanted: StatsQuery) {
   const project = await deps.projects.find(caller, wanted.project_id)
   const params = new SqlParams()
   const where = compileCallsWhere(readSelection(wanted), project, params)
@@ -83,7 +86,7 @@ function readSelection({ filter, query, expand_columns: expandColumns }: StatsQu
 }
 
 async function* presentCalls(
-  deps: TraceDeps,
+  deps: Pick<CallDeps, 'artifacts' | 'log' | 'pool' | 'prices'>,
   {
     project,
     calls,

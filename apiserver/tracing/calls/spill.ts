@@ -12,7 +12,8 @@ import type { Logger } from '../../../lib/log.ts'
 import type { Project } from '../projects.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 
-interface ReadDeps {
+/** Where payloads of calls are. */
+export interface SpilledDeps {
   artifacts: ArtifactStore
   log: Logger
 }
@@ -77,7 +78,7 @@ export function bytesOfSpilled({ spilled }: StoredCall): number {
 }
 
 /** Puts payloads back into their places that lie in the artifact store, as far as they were asked for. */
-export async function fetchSpilled(deps: ReadDeps, calls: StoredCall[]): Promise<void> {
+export async function fetchSpilled(deps: SpilledDeps, calls: StoredCall[]): Promise<void> {
   for (const call of calls) {
     for (const [place, { key }] of Object.entries(call.spilled ?? {})) {
       if (call[place as Payload] === undefined) continue
@@ -87,7 +88,7 @@ export async function fetchSpilled(deps: ReadDeps, calls: StoredCall[]): Promise
 }
 
 /** Of a call that was removed since its row was read, the payload may be gone: that ends no answer. */
-async function fetchPayload({ artifacts, log }: ReadDeps, key: string) {
+async function fetchPayload({ artifacts, log }: SpilledDeps, key: string) {
   try {
     return (await buffer(await artifacts.open(key))).toString()
   } catch (error) {

@@ -4,10 +4,16 @@ import { completeChat, type ChatCall, type ChatReply } from '../../inference/cha
 import { checkChat, prepareChat } from '../../inference/prepare-chat.ts'
 import { resolveModel, type ChatTarget } from '../../inference/resolve-model.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ProjectDeps } from '../projects.ts'
+import type { GatewayDeps } from '../../inference/routes.ts'
 import { buildChat, type ChatInputs } from './chat-inputs.ts'
 import { readPrompt } from './prompt.ts'
 import type { Place, TrackedCall } from './tracked-call.ts'
+
+/** What engines are asked with, and prompts are found with. */
+export interface AskDeps extends ProjectDeps {
+  gateway: GatewayDeps
+}
 
 /** What a call says whose client did not wait. */
 export const clientLeft = 'The client left before the answer was complete.'
@@ -35,24 +41,24 @@ export type AskEngine = () => Promise<ChatReply>
  * is looked up before anything is made of them.
  */
 export async function openChat(
-  deps: TraceDeps,
+  deps: AskDeps,
   completion: Completion,
   asked: AskedChat,
 ): Promise<AskEngine | HttpError> {
-  const target = await orRefusal(resolveModel(deps.main.pool, completion.caller.entity, asked.inputs.model))
+  const target = await orRefusal(resolveModel(deps.gateway.pool, completion.caller.entity, asked.inputs.model))
   if (target instanceof HttpError) return () => Promise.reject(target)
   const document = await orRefusal(fillChat(deps, completion, asked))
   // Clients send a request again for which there was no room.
   const isPassing = document instanceof HttpError && (document.status === 429 || document.status >= 500)
   if (isPassing) throw document
   if (document instanceof HttpError) return document
-  const ask = await orRefusal(prepareAsking(deps, completion, { document, target }))
+  const ask = await orRefusal(prepareAsking(deps.gateway, completion, { document, target }))
   asked.reader.letGo()
   return ask instanceof HttpError ? () => Promise.reject(ask) : ask
 }
 
 async function fillChat(
-  deps: TraceDeps,
+  deps: ProjectDeps,
   completion: Completion,
   { inputs, reader, isStream }: AskedChat,
 ): Promise<JsonDocument> {
@@ -62,14 +68,14 @@ async function fillChat(
 }
 
 async function prepareAsking(
-  { main }: TraceDeps,
+  gateway: GatewayDeps,
   completion: Completion,
   { document, target }: { document: JsonDocument; target: ChatTarget },
 ): Promise<AskEngine> {
   const { caller, turn, charged: project, memory, signal } = completion
   const chat = checkChat(document)
-  const prepared = prepareChat(main, { entity: caller.entity, document, chat, target }, memory)
-  return () => completeChat(main, { caller, turn, project, memory, signal }, prepared)
+  const prepared = prepareChat(gateway.engineKey, { entity: caller.entity, document, chat, target }, memory)
+  return () => completeChat(gateway, { caller, turn, project, memory, signal }, prepared)
 }
 
 async function orRefusal<T>(asked: Promise<T>): Promise<T | HttpError> {

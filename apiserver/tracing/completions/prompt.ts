@@ -3,9 +3,8 @@ import type { Caller } from '../../accounts/context.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import type { ChatReader } from '../../inference/chat-reader.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
-import type { TraceDeps } from '../deps.ts'
 import { readObject, type ObjectPlace } from '../objects/read-object.ts'
-import type { Project } from '../projects.ts'
+import type { Project, ProjectDeps } from '../projects.ts'
 import { looksLikeRef, parseRef } from '../refs/parse-ref.ts'
 import { countRead } from '../read-memory.ts'
 
@@ -18,7 +17,7 @@ const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
  * @throws {HttpError} when it is larger than a chat may be
  */
 export async function readPrompt(
-  deps: Pick<TraceDeps, 'pool' | 'projects'>,
+  deps: ProjectDeps,
   { caller, project, memory }: { caller: Caller; project: Project; memory: RequestReservation },
   { prompt, reader }: { prompt: string; reader: ChatReader },
 ): Promise<unknown[]> {

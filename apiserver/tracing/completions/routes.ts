@@ -2,22 +2,32 @@ import { isReservedProject } from '../../../crds/names.ts'
 import { holdPlace, watchClient } from '../../inference/chat-client.ts'
 import { ChatReader } from '../../inference/chat-reader.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
-import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
+import type { RequestReservation, RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { requireRole } from '../../accounts/keys/require-key.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { isName } from '../../accounts/names.ts'
 import { readProject } from '../../accounts/usage/project-header.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { StorageUse } from '../../accounts/limits/storage.ts'
+import type { CallWriter } from '../calls/writer.ts'
+import type { Logger } from '../../../lib/log.ts'
 import type { Project } from '../projects.ts'
 import { pipeChunks } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
-import { openChat, type Completion } from './chat.ts'
+import { openChat, type Completion, type AskDeps } from './chat.ts'
 import { readInputs, type ChatInputs } from './chat-inputs.ts'
 import { createCompletion } from './create.ts'
 import { completionAnswer, completionSchema, completionTexts, type CompletionRequest } from './schema.ts'
 import { streamCompletion } from './stream.ts'
 import { TrackedCall } from './tracked-call.ts'
+
+/** What completions are answered with. */
+export interface CompletionDeps extends AskDeps {
+  calls: CallWriter
+  log: Logger
+  memory: RequestMemory
+  storage: StorageUse
+}
 
 const tag = 'Completions'
 const description =
@@ -27,15 +37,15 @@ const description =
   'tells of it, for which the role member is needed. Usage is charged to the project.'
 
 /** Chats with the models of the gateway that leave a trace. */
-export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
+export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
   const request = { tag, description, role: 'read', body: completionSchema, texts: completionTexts } as const
 
   api.post(
     '/completions/create',
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
-      holdPlace(ctx, deps.main)
-      return whileCounted(deps, ctx, body, async (incoming) => {
+      holdPlace(ctx, deps.gateway.chatSlots)
+      return whileCounted(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false, incoming })
         return createCompletion(completion, ask)
       })
@@ -50,11 +60,11 @@ export function routeCompletions(api: TraceApi, deps: TraceDeps): void {
       otherAnswers: { 'application/jsonl': completionAnswer },
     },
     async ({ ctx, body }) => {
-      holdPlace(ctx, deps.main)
-      await whileCounted(deps, ctx, body, async (incoming) => {
+      holdPlace(ctx, deps.gateway.chatSlots)
+      await whileCounted(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true, incoming })
-        const chunks = streamCompletion(deps, completion, ask)
-        await pipeChunks(ctx, deps, { type: 'application/jsonl', chunks })
+        const chunks = streamCompletion(deps.log, completion, ask)
+        await pipeChunks(ctx, deps.gateway.responses, { type: 'application/jsonl', chunks })
       })
     },
   )
@@ -74,7 +84,7 @@ interface Read extends Asked {
 
 /** Works on a completion; what its call takes counts as stored meanwhile, from before anything of it is written. */
 async function whileCounted<T>(
-  { storage }: TraceDeps,
+  storage: StorageUse,
   ctx: RequestContext,
   { track_llm_call: isTracked }: CompletionRequest,
   work: (incoming: IncomingBytes | undefined) => Promise<T>,
@@ -90,7 +100,11 @@ async function whileCounted<T>(
 }
 
 /** Reads a completion; what is made of its inputs is let go again. */
-async function openCompletion(deps: TraceDeps, ctx: RequestContext, asked: Asked) {
+async function openCompletion(
+  deps: Pick<CompletionDeps, 'calls' | 'gateway' | 'memory' | 'pool' | 'projects'>,
+  ctx: RequestContext,
+  asked: Asked,
+) {
   const memory = deps.memory.open(ctx)
   const reader = new ChatReader(memory)
   const inputs = readInputs(asked.body.inputs, reader)
@@ -99,7 +113,7 @@ async function openCompletion(deps: TraceDeps, ctx: RequestContext, asked: Asked
 }
 
 async function buildCompletion(
-  deps: TraceDeps,
+  deps: Pick<CompletionDeps, 'calls' | 'gateway' | 'projects'>,
   ctx: RequestContext,
   { body, incoming, inputs, memory }: Read,
 ): Promise<Completion> {
@@ -108,7 +122,7 @@ async function buildCompletion(
   const tracked = incoming && new TrackedCall(deps, { caller, project }, { body, inputs, incoming })
   const charged = readProject(ctx) ?? nameCharged(project)
   const turn = turnOf(ctx.state.caller)
-  return { caller, turn, project, tracked, charged, memory, signal: watchClient(ctx, deps.main) }
+  return { caller, turn, project, tracked, charged, memory, signal: watchClient(ctx, deps.gateway.responses) }
 }
 
 /** Traces may be under names that usage cannot be charged to. */

@@ -1,7 +1,7 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { toHttpError } from '../../errors/answer-errors.ts'
 import { ExcessMemory } from '../../accounts/limits/excess-memory.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { Logger } from '../../../lib/log.ts'
 import { writeJsonText } from '../../../lib/json/json-text.ts'
 import { clientLeft, type AskEngine, type Completion } from './chat.ts'
 import { readReply } from './events.ts'
@@ -15,7 +15,7 @@ const freeReplyBytes = 64 * 1024
  * wrong. The call is there before the first chunk, and has ended before the stream has.
  */
 export async function* streamCompletion(
-  { log }: Pick<TraceDeps, 'log'>,
+  log: Logger,
   completion: Completion,
   ask: AskEngine | HttpError,
 ): AsyncGenerator<string> {

@@ -1,12 +1,18 @@
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { measurePart, type CallPart, type CallStart } from '../calls/parts.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { CallWriter } from '../calls/writer.ts'
 import { newId } from '../ids.ts'
 import { JsonText, writeJsonText } from '../../../lib/json/json-text.ts'
-import type { Project } from '../projects.ts'
+import type { Project, Projects } from '../projects.ts'
 import { keepInputs, type ChatInputs } from './chat-inputs.ts'
 import type { CompletionRequest } from './schema.ts'
+
+/** What calls of completions are written with. */
+export interface TrackDeps {
+  calls: CallWriter
+  projects: Projects
+}
 
 const opName = 'weave.completions_create'
 
@@ -35,15 +41,15 @@ export interface TrackedRequest {
 /** The call that tells of a completion among the project's traces. */
 export class TrackedCall {
   readonly id = newId()
-  readonly #calls: TraceDeps['calls']
-  readonly #projects: TraceDeps['projects']
+  readonly #calls: CallWriter
+  readonly #projects: Projects
   readonly #place: Place
   readonly #model: string
   readonly #start: CallStart
   readonly #incoming: IncomingBytes
 
   /** @throws {HttpError} 403 when the entity may not store its inputs */
-  constructor({ calls, projects }: Pick<TraceDeps, 'calls' | 'projects'>, place: Place, asked: TrackedRequest) {
+  constructor({ calls, projects }: TrackDeps, place: Place, asked: TrackedRequest) {
     this.#calls = calls
     this.#projects = projects
     this.#place = place

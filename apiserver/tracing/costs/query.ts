@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { TraceDeps } from '../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { Project } from '../projects.ts'
 import { planColumns, type AnswerColumn } from '../query/answer-columns.ts'
 import { answerRows } from '../query/answer-rows.ts'
@@ -9,11 +9,7 @@ import type { rowsQuerySchema } from '../query/schema.ts'
 import { costFields, presentedFields } from './fields.ts'
 
 /** JSON texts of a project's own costs, oldest first, unless another order is asked for. */
-export function queryCosts(
-  { pool }: Pick<TraceDeps, 'pool'>,
-  project: Project,
-  wire: Static<typeof rowsQuerySchema>,
-): AsyncGenerator<string> {
+export function queryCosts(pool: Pool, project: Project, wire: Static<typeof rowsQuerySchema>): AsyncGenerator<string> {
   const params = new SqlParams()
   const columns = planMembers(wire.fields, params)
   const own = `f.project = ${params.add(project.number)}`

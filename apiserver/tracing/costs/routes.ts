@@ -1,8 +1,7 @@
-import type { TraceDeps } from '../deps.ts'
 import { readPurgeIds } from '../query/purge-ids.ts'
 import { purgeSchema, rowsQuerySchema } from '../query/schema.ts'
 import { emptySchema } from '../schema.ts'
-import { sendChunks } from '../send-chunks.ts'
+import { sendChunks, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { queryCosts } from './query.ts'
@@ -12,7 +11,7 @@ import { createCosts, purgeCosts } from './service.ts'
 const tag = 'Costs'
 
 /** What a project pays for tokens of models. */
-export function routeCosts(api: TraceApi, deps: TraceDeps): void {
+export function routeCosts(api: TraceApi, deps: QueryDeps): void {
   api.post(
     '/cost/create',
     {
@@ -24,7 +23,7 @@ export function routeCosts(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ caller, body: { project_id: projectId, costs } }) => {
       const project = await deps.projects.open(caller, projectId)
-      return { ids: await createCosts(deps, project, { costs, createdBy: caller.keyId }) }
+      return { ids: await createCosts(deps.pool, project, { costs, createdBy: caller.keyId }) }
     },
   )
 
@@ -32,7 +31,7 @@ export function routeCosts(api: TraceApi, deps: TraceDeps): void {
     '/cost/query',
     { tag, summary: "Find a project's costs", role: 'read', body: rowsQuerySchema, answer: costRowsSchema },
     async ({ ctx, caller, body }) => {
-      const rows = queryCosts(deps, await deps.projects.find(caller, body.project_id), body)
+      const rows = queryCosts(deps.pool, await deps.projects.find(caller, body.project_id), body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"results":', rows, '}') })
     },
   )
@@ -49,7 +48,7 @@ export function routeCosts(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ caller, body }) => {
       const ids = readPurgeIds(body.query.$expr, { takesIn: true })
-      await purgeCosts(deps, await deps.projects.find(caller, body.project_id), ids)
+      await purgeCosts(deps.pool, await deps.projects.find(caller, body.project_id), ids)
       return {}
     },
   )

@@ -1,15 +1,23 @@
 import { deleteCosts, insertCosts, listCostsOf, type CostRow } from '../../../db/tracing/costs.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { DefaultPrices } from './default-prices.ts'
 import { newId } from '../ids.ts'
 import { parseInstant } from '../instants.ts'
 import type { Project } from '../projects.ts'
 import { choosePrice, presentCost, type Price } from './choose.ts'
 import type { WireCost } from './schema.ts'
 
+/** Where prices are. */
+export interface CostDeps {
+  pool: Pool
+  /** Of models, where a project has none of its own. */
+  prices: DefaultPrices
+}
+
 /** Stores what a project pays for models; answers with the new ids, each with its model. */
 export async function createCosts(
-  { pool }: Pick<TraceDeps, 'pool'>,
+  pool: Pool,
   project: Project,
   { costs, createdBy }: { costs: Record<string, WireCost>; createdBy: string },
 ): Promise<[id: string, llmId: string][]> {
@@ -36,7 +44,7 @@ function readUnit(unit: string | null | undefined): string | null {
   return unit === undefined ? 'USD' : unit
 }
 
-export async function purgeCosts({ pool }: Pick<TraceDeps, 'pool'>, project: Project, ids: string[]): Promise<void> {
+export async function purgeCosts(pool: Pool, project: Project, ids: string[]): Promise<void> {
   await deleteCosts(pool, project.number, ids)
 }
 
@@ -52,7 +60,7 @@ export type CallCosts = Record<string, ReturnType<typeof presentCost>>
 
 /** What each of the calls cost; undefined where no model that it used has a price. */
 export async function costsOfCalls(
-  deps: Pick<TraceDeps, 'pool' | 'prices'>,
+  deps: CostDeps,
   project: Project,
   calls: UsedTokens[],
 ): Promise<(CallCosts | undefined)[]> {
@@ -72,7 +80,7 @@ function listModels(usage: unknown): string[] {
 }
 
 async function findPrices(
-  { pool, prices }: Pick<TraceDeps, 'pool' | 'prices'>,
+  { pool, prices }: CostDeps,
   project: Project,
   llmIds: ReadonlySet<string>,
 ): Promise<Map<string, Price[]>> {

@@ -1,9 +1,15 @@
 import { badRequest } from '../errors.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import type { Caller } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ProjectDeps } from '../projects.ts'
+import type { ValueChecker } from './value-checker.ts'
 import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
 import { resolveRefs } from '../refs/resolve-refs.ts'
+
+/** What feedback is checked and stored with. */
+export interface FeedbackDeps extends ProjectDeps {
+  values: ValueChecker
+}
 
 // Of a specification, whose schema may have far less; so it need not be counted with what requests read.
 const bounds = { maxBytes: 1024 * 1024, reserve: () => {} }
@@ -15,13 +21,13 @@ const defaultBudgetMs = 10_000
 
 /** The annotations of one request: each specification is read once, and all of them have some time together. */
 export class AnnotationChecks {
-  readonly #deps: TraceDeps
+  readonly #deps: FeedbackDeps
   readonly #caller: Caller
   /** Texts, by references. */
   readonly #schemas = new Map<string, string>()
   #leftMs: number
 
-  constructor(deps: TraceDeps, caller: Caller, budgetMs = defaultBudgetMs) {
+  constructor(deps: FeedbackDeps, caller: Caller, budgetMs = defaultBudgetMs) {
     this.#deps = deps
     this.#caller = caller
     this.#leftMs = budgetMs

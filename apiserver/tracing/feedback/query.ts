@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { TraceDeps } from '../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { Project } from '../projects.ts'
 import { isCount, planColumns } from '../query/answer-columns.ts'
 import { answerRows } from '../query/answer-rows.ts'
@@ -10,7 +10,7 @@ import { allFields, feedbackFields } from './fields.ts'
 
 /** JSON texts of a project's feedback; oldest first, unless another order is asked for. */
 export function queryFeedback(
-  { pool }: Pick<TraceDeps, 'pool'>,
+  pool: Pool,
   project: Project,
   wire: Static<typeof rowsQuerySchema>,
 ): AsyncGenerator<string> {

@@ -1,9 +1,9 @@
 import { rawList, rawObject, rawText } from '../../../lib/json/raw.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { FeedbackDeps } from './annotation-spec.ts'
 import { readPurgeIds } from '../query/purge-ids.ts'
 import { purgeSchema, rowsQuerySchema } from '../query/schema.ts'
 import { emptySchema } from '../schema.ts'
-import { sendChunks } from '../send-chunks.ts'
+import { sendChunks, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { presentStored } from './present.ts'
@@ -23,7 +23,7 @@ import { createBatch, createFeedback, purgeFeedback, replaceWith } from './servi
 const tag = 'Feedback'
 
 /** What people and scorers say of calls and objects. */
-export function routeFeedback(api: TraceApi, deps: TraceDeps): void {
+export function routeFeedback(api: TraceApi, deps: FeedbackDeps & QueryDeps): void {
   routeWrites(api, deps)
 
   api.post(
@@ -38,7 +38,7 @@ export function routeFeedback(api: TraceApi, deps: TraceDeps): void {
       answer: feedbackRowsSchema,
     },
     async ({ ctx, caller, body }) => {
-      const rows = queryFeedback(deps, await deps.projects.find(caller, body.project_id), body)
+      const rows = queryFeedback(deps.pool, await deps.projects.find(caller, body.project_id), body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"result":', rows, '}') })
     },
   )
@@ -54,13 +54,13 @@ export function routeFeedback(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ caller, body }) => {
       const ids = readPurgeIds(body.query.$expr, { takesIn: false })
-      await purgeFeedback(deps, await deps.projects.find(caller, body.project_id), ids)
+      await purgeFeedback(deps.pool, await deps.projects.find(caller, body.project_id), ids)
       return {}
     },
   )
 }
 
-function routeWrites(api: TraceApi, deps: TraceDeps): void {
+function routeWrites(api: TraceApi, deps: FeedbackDeps): void {
   api.post(
     '/feedback/create',
     {

@@ -8,21 +8,25 @@ import {
   type NewFeedback,
   type StoredFeedback,
 } from '../../../db/tracing/feedback.ts'
-import { withTransaction } from '../../../db/pool.ts'
+import { withTransaction, type Pool } from '../../../db/pool.ts'
 import { rawList, rawText, type RawJson } from '../../../lib/json/raw.ts'
 import type { Caller } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
 import { newId } from '../ids.ts'
-import type { Project } from '../projects.ts'
+import type { Project, Projects, ProjectDeps } from '../projects.ts'
 import { tryParseRef } from '../refs/parse-ref.ts'
-import { AnnotationChecks } from './annotation-spec.ts'
+import { AnnotationChecks, type FeedbackDeps } from './annotation-spec.ts'
 import { presentOfCall } from './present.ts'
 import { checkFeedback } from './rules.ts'
 import type { WireFeedback } from './schema.ts'
 
 /** @throws {HttpError} 400 for what breaks a rule, 422 for a payload that is no object */
-export async function createFeedback(deps: TraceDeps, caller: Caller, wire: WireFeedback): Promise<StoredFeedback> {
-  const item = await readFeedback(new AnnotationChecks(deps, caller), { deps, caller, wire, loc: ['body'] })
+export async function createFeedback(deps: FeedbackDeps, caller: Caller, wire: WireFeedback): Promise<StoredFeedback> {
+  const item = await readFeedback(new AnnotationChecks(deps, caller), {
+    projects: deps.projects,
+    caller,
+    wire,
+    loc: ['body'],
+  })
   const project = await deps.projects.open(caller, wire.project_id)
   const [stored] = await insertFeedback(deps.pool, project.number, [item])
   return stored!
@@ -30,11 +34,16 @@ export async function createFeedback(deps: TraceDeps, caller: Caller, wire: Wire
 
 /** Puts feedback in the place of another, which is gone afterwards. Under an id that a third has it gets another one. */
 export async function replaceWith(
-  deps: TraceDeps,
+  deps: FeedbackDeps,
   caller: Caller,
   wire: WireFeedback & { feedback_id: string },
 ): Promise<StoredFeedback> {
-  const item = await readFeedback(new AnnotationChecks(deps, caller), { deps, caller, wire, loc: ['body'] })
+  const item = await readFeedback(new AnnotationChecks(deps, caller), {
+    projects: deps.projects,
+    caller,
+    wire,
+    loc: ['body'],
+  })
   const project = await deps.projects.open(caller, wire.project_id)
   return replaceFeedback(deps.pool, project.number, { replaced: wire.feedback_id, by: item, spareId: newId() })
 }
@@ -45,12 +54,16 @@ export async function replaceWith(
  *
  * @throws {HttpError} 422 with the first item that breaks a rule
  */
-export async function createBatch(deps: TraceDeps, caller: Caller, batch: WireFeedback[]): Promise<StoredFeedback[]> {
+export async function createBatch(
+  deps: FeedbackDeps,
+  caller: Caller,
+  batch: WireFeedback[],
+): Promise<StoredFeedback[]> {
   const items: (NewFeedback & { projectId: string })[] = []
   const checks = new AnnotationChecks(deps, caller)
   for (const [index, wire] of batch.entries()) {
     const loc = ['body', 'batch', String(index)]
-    const item = await catchIssue(() => readFeedback(checks, { deps, caller, wire, loc }), loc)
+    const item = await catchIssue(() => readFeedback(checks, { projects: deps.projects, caller, wire, loc }), loc)
     // The first one is enough: looking for more may take a second for each hostile schema.
     if (!('id' in item)) throw unprocessable(item)
     items.push({ ...item, projectId: wire.project_id })
@@ -59,7 +72,7 @@ export async function createBatch(deps: TraceDeps, caller: Caller, batch: WireFe
 }
 
 async function storeBatch(
-  deps: TraceDeps,
+  deps: ProjectDeps,
   caller: Caller,
   items: (NewFeedback & { projectId: string })[],
 ): Promise<StoredFeedback[]> {
@@ -91,13 +104,13 @@ async function catchIssue(read: () => Promise<NewFeedback>, loc: string[]): Prom
 
 async function readFeedback(
   checks: AnnotationChecks,
-  { deps, caller, wire, loc }: { deps: TraceDeps; caller: Caller; wire: WireFeedback; loc: string[] },
+  { projects, caller, wire, loc }: { projects: Projects; caller: Caller; wire: WireFeedback; loc: string[] },
 ): Promise<NewFeedback> {
   if (wire.payload.first !== '{') {
     throw unprocessable({ loc: [...loc, 'payload'], msg: 'Input should be a valid dictionary', type: 'dict_type' })
   }
   // A project that begins with this begins only when there is something to store.
-  const { id: projectId } = await deps.projects.find(caller, wire.project_id)
+  const { id: projectId } = await projects.find(caller, wire.project_id)
   const { payload, annotation } = checkFeedback(wire, projectId)
   if (annotation) await checks.check(annotation)
   const target = tryParseRef(wire.weave_ref)
@@ -116,17 +129,13 @@ async function readFeedback(
   }
 }
 
-export async function purgeFeedback(deps: Pick<TraceDeps, 'pool'>, project: Project, ids: string[]): Promise<void> {
-  await deleteFeedback(deps.pool, project.number, ids)
+export async function purgeFeedback(pool: Pool, project: Project, ids: string[]): Promise<void> {
+  await deleteFeedback(pool, project.number, ids)
 }
 
 /** JSON of the list of feedback on each of the calls, oldest first; a call without any is not in the answer. */
-export async function feedbackOfCalls(
-  deps: Pick<TraceDeps, 'pool'>,
-  project: Project,
-  callIds: string[],
-): Promise<Map<string, RawJson>> {
-  const rows = await listFeedbackOfCalls(deps.pool, project.number, callIds)
+export async function feedbackOfCalls(pool: Pool, project: Project, callIds: string[]): Promise<Map<string, RawJson>> {
+  const rows = await listFeedbackOfCalls(pool, project.number, callIds)
   const byCall = [...Map.groupBy(rows, ({ callId }) => callId)]
   return new Map(byCall.map(([id, own]) => [id, rawText(rawList(own.map(presentOfCall)))]))
 }

@@ -6,8 +6,14 @@ import { feedForm, openFormParser, refuseForm } from '../../../lib/http/multipar
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { openAnyBody } from '../../../lib/http/body.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { discardContent, takeContent, type FileContent } from './content.ts'
+
+/** What uploads are spooled with. */
+export interface FileFormDeps {
+  artifacts: ArtifactStore
+  uploadLimitBytes: number
+}
 
 /** What `/file/create` takes: a project, a file, and the digest that the client expects, in any order. */
 export interface FileForm {
@@ -25,7 +31,7 @@ const fileField = 'file'
  * @throws {HttpError} 422 for what is no such form, 413, 403 when the entity may not store so much; nothing is left behind then
  */
 export async function readFileForm(
-  deps: Pick<TraceDeps, 'artifacts' | 'config'>,
+  deps: FileFormDeps,
   ctx: RequestContext,
   incoming: IncomingBytes,
 ): Promise<FileForm> {
@@ -41,7 +47,7 @@ export async function readFileForm(
 }
 
 class FormReading {
-  readonly #deps: Pick<TraceDeps, 'artifacts' | 'config'>
+  readonly #deps: FileFormDeps
   readonly #parser: BusboyInstance
   readonly #done: Promise<void>
   readonly #fields = new Map<string, string>()
@@ -50,7 +56,7 @@ class FormReading {
   #refusal: HttpError | undefined
   isBroken = false
 
-  constructor(deps: Pick<TraceDeps, 'artifacts' | 'config'>, parser: BusboyInstance) {
+  constructor(deps: FileFormDeps, parser: BusboyInstance) {
     this.#deps = deps
     this.#parser = parser
     this.#done = new Promise((resolve, reject) => parser.on('finish', resolve).on('error', reject))
@@ -98,7 +104,7 @@ class FormReading {
   }
 
   get #limitBytes(): number {
-    return this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES
+    return this.#deps.uploadLimitBytes
   }
 
   #takeFile(stream: Readable): void {

@@ -1,10 +1,12 @@
 import { sumFiles } from '../../../db/tracing/files.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ProjectDeps } from '../projects.ts'
+import type { RevocableResponses } from '../../accounts/keys/revocable-responses.ts'
+import type { StorageUse } from '../../accounts/limits/storage.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { discardContent } from './content.ts'
-import { readFileForm } from './read-form.ts'
+import { readFileForm, type FileFormDeps } from './read-form.ts'
 import {
   bytesSchema,
   fileContentSchema,
@@ -13,12 +15,18 @@ import {
   filesQuerySchema,
   filesSizeSchema,
 } from './schema.ts'
-import { keepFile, openFile } from './service.ts'
+import { keepFile, openFile, type FileDeps } from './service.ts'
+
+/** What requests for files are answered with. */
+export interface FileRequestDeps extends FileDeps, FileFormDeps, ProjectDeps {
+  responses: RevocableResponses
+  storage: StorageUse
+}
 
 const tag = 'Files'
 
 /** Files of a project, known by their digests: code of ops, images, whatever objects and calls refer to. */
-export function routeFiles(api: TraceApi, deps: TraceDeps): void {
+export function routeFiles(api: TraceApi, deps: FileRequestDeps): void {
   // Old clients have the second name.
   for (const folder of ['/file', '/files']) {
     routeCreate(api, deps, `${folder}/create`)
@@ -34,7 +42,11 @@ export function routeFiles(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeCreate(api: TraceApi, deps: TraceDeps, path: string): void {
+function routeCreate(
+  api: TraceApi,
+  deps: Pick<FileRequestDeps, 'artifacts' | 'pool' | 'projects' | 'storage' | 'uploadLimitBytes'>,
+  path: string,
+): void {
   api.post(
     path,
     {
@@ -55,7 +67,11 @@ function routeCreate(api: TraceApi, deps: TraceDeps, path: string): void {
   )
 }
 
-async function receiveFile(deps: TraceDeps, ctx: RequestContext, incoming: IncomingBytes): Promise<string> {
+async function receiveFile(
+  deps: Pick<FileRequestDeps, 'artifacts' | 'pool' | 'projects' | 'storage' | 'uploadLimitBytes'>,
+  ctx: RequestContext,
+  incoming: IncomingBytes,
+): Promise<string> {
   const { caller } = ctx.state
   const form = await readFileForm(deps, ctx, incoming)
   incoming.end()
@@ -69,7 +85,11 @@ async function receiveFile(deps: TraceDeps, ctx: RequestContext, incoming: Incom
   }
 }
 
-function routeContent(api: TraceApi, deps: TraceDeps, path: string): void {
+function routeContent(
+  api: TraceApi,
+  deps: Pick<FileRequestDeps, 'artifacts' | 'pool' | 'projects' | 'responses'>,
+  path: string,
+): void {
   api.post(
     path,
     {
@@ -83,7 +103,7 @@ function routeContent(api: TraceApi, deps: TraceDeps, path: string): void {
       const project = await deps.projects.find(caller, body.project_id)
       const { size, body: content } = await openFile(deps, project, body.digest)
       if (!Buffer.isBuffer(content)) {
-        const ended = deps.main.responses.track(caller.keyId, ctx.res)
+        const ended = deps.responses.track(caller.keyId, ctx.res)
         ended.addEventListener('abort', () => content.destroy())
       }
       ctx.type = 'application/octet-stream'

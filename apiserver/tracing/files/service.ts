@@ -4,12 +4,17 @@ import type { Readable } from 'node:stream'
 import { addFile, findFile, hasFile, type FilePlace } from '../../../db/tracing/files.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { presentDigest } from '../digests.ts'
 import type { Project } from '../projects.ts'
 import type { FileContent } from './content.ts'
 
-type FileDeps = Pick<TraceDeps, 'pool' | 'artifacts'>
+/** Where files are. */
+export interface FileDeps {
+  artifacts: ArtifactStore
+  pool: Pool
+}
 
 /**
  * Keeps a file of a project under its digest, once. A large one is in the artifact store before anything says so.

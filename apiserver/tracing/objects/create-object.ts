@@ -1,10 +1,17 @@
 import { digestMismatch } from '../errors.ts'
 import { publishVersion } from '../../../db/tracing/objects.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ValueInspector } from './value-inspector.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { Project } from '../projects.ts'
 import type { GivenValue } from './inspect-value.ts'
 import { checkObjectId } from './object-names.ts'
+
+/** What objects are made with. */
+export interface CreateObjectDeps {
+  inspector: ValueInspector
+  pool: Pool
+}
 
 export interface NewObject extends GivenValue {
   objectId: string
@@ -21,7 +28,7 @@ export interface NewObject extends GivenValue {
  * @throws {HttpError} 403 for what is no name, 400 when the value does not fit its class, 409 for another digest
  */
 export async function createObject(
-  { pool, inspector }: Pick<TraceDeps, 'pool' | 'inspector'>,
+  { pool, inspector }: CreateObjectDeps,
   project: Project,
   { objectId, expectedDigest, wbUserId, turn, ...given }: NewObject,
 ): Promise<string> {

@@ -2,7 +2,7 @@ import { badRequest, missing } from '../errors.ts'
 import { listObjectAliases } from '../../../db/tracing/object-labels.ts'
 import { deleteVersions } from '../../../db/tracing/objects.ts'
 import { truncate } from '../truncate.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { Project } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
 import { readSelector } from './object-names.ts'
@@ -16,7 +16,7 @@ const maxVersions = 100
  * @throws {HttpError} 400 for too many at once, 404
  */
 export async function deleteObject(
-  { pool }: Pick<TraceDeps, 'pool'>,
+  pool: Pool,
   { number }: Project,
   { objectId, digests }: { objectId: string; digests: string[] | null },
 ): Promise<number> {

@@ -6,7 +6,7 @@ import {
   removeTags,
   setAliases,
 } from '../../../db/tracing/object-labels.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ProjectDeps } from '../projects.ts'
 import { emptySchema } from '../schema.ts'
 import { checkNames } from '../query/params.ts'
 import type { TraceApi } from '../trace-api.ts'
@@ -24,12 +24,12 @@ import {
 const tag = 'Objects'
 
 /** Tags of versions, and aliases: names of an object's own for one of its versions. */
-export function routeObjectLabels(api: TraceApi, deps: TraceDeps): void {
+export function routeObjectLabels(api: TraceApi, deps: ProjectDeps): void {
   routeTags(api, deps)
   routeAliases(api, deps)
 }
 
-function routeTags(api: TraceApi, deps: TraceDeps): void {
+function routeTags(api: TraceApi, deps: ProjectDeps): void {
   const path = '/objs/{object_id}/versions/{digest}/tags'
   api.put(
     path,
@@ -37,7 +37,7 @@ function routeTags(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, params, body }) => {
       checkTags(body.tags)
       const project = await deps.projects.find(caller, body.project_id)
-      const version = await readVersion(deps, project, { objectId: params.object_id, digest: params.digest })
+      const version = await readVersion(deps.pool, project, { objectId: params.object_id, digest: params.digest })
       await addTags(deps.pool, project.number, { ...version, tags: body.tags })
       return {}
     },
@@ -48,7 +48,7 @@ function routeTags(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, params, body }) => {
       checkNames(body.tags)
       const project = await deps.projects.find(caller, body.project_id)
-      const version = await readVersion(deps, project, { objectId: params.object_id, digest: params.digest })
+      const version = await readVersion(deps.pool, project, { objectId: params.object_id, digest: params.digest })
       await removeTags(deps.pool, project.number, { ...version, tags: body.tags })
       return {}
     },
@@ -63,7 +63,7 @@ function routeTags(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeAliases(api: TraceApi, deps: TraceDeps): void {
+function routeAliases(api: TraceApi, deps: ProjectDeps): void {
   const path = '/objs/{object_id}/aliases'
   api.put(
     path,
@@ -78,7 +78,7 @@ function routeAliases(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, params, body }) => {
       checkAliases(body.aliases)
       const project = await deps.projects.find(caller, body.project_id)
-      const version = await readVersion(deps, project, { objectId: params.object_id, digest: body.digest })
+      const version = await readVersion(deps.pool, project, { objectId: params.object_id, digest: body.digest })
       await setAliases(deps.pool, project.number, { ...version, aliases: body.aliases })
       return {}
     },

@@ -7,11 +7,10 @@ import {
   type VersionOrder,
   type VersionPage,
 } from '../../../db/tracing/object-lists.ts'
-import type { TraceDeps } from '../deps.ts'
 import { fillValues } from '../fill-values.ts'
 import type { Project } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
-import { partBytes, type ReadMemory } from '../read-memory.ts'
+import { partBytes, type ReadDeps } from '../read-memory.ts'
 import { readPage } from '../read-page.ts'
 import { presentVersion } from './present.ts'
 import type { ObjectsQuery } from './schema.ts'
@@ -19,20 +18,17 @@ import type { ObjectsQuery } from './schema.ts'
 // What is known of so many versions is in memory at once, and some of their values.
 const versionsAtOnce = 10_000
 
-/** What is read from, and what counts it. */
-type Deps = Pick<TraceDeps, 'pool'> & { reading: ReadMemory }
-
 /**
  * The live versions that a query asks for, as JSON texts. They are read while the list is written; what can be wrong with
  * the query is found out before.
  */
-export function listObjects(deps: Deps, project: Project, query: ObjectsQuery): AsyncGenerator<string> {
+export function listObjects(deps: ReadDeps, project: Project, query: ObjectsQuery): AsyncGenerator<string> {
   const page = { order: readOrder(query.sort_by), ...readPage(query) }
   return presentPages(deps, { project, query, page, filter: readFilter(query.filter) })
 }
 
 async function* presentPages(
-  deps: Deps,
+  deps: ReadDeps,
   { project, query, page, filter }: { project: Project; query: ObjectsQuery; page: VersionPage; filter: VersionFilter },
 ): AsyncGenerator<string> {
   const valueBytes = query.metadata_only === true ? 0 : partBytes
@@ -46,7 +42,7 @@ async function* presentPages(
 }
 
 async function* presentListed(
-  deps: Deps,
+  deps: ReadDeps,
   { project, query, listed }: { project: Project; query: ObjectsQuery; listed: ListedVersion[] },
 ): AsyncGenerator<string> {
   const withSize = query.include_storage_size === true
@@ -59,7 +55,7 @@ async function* presentListed(
   }
 }
 
-function fillVersions({ pool, reading }: Deps, project: Project, listed: ListedVersion[]) {
+function fillVersions({ pool, reading }: ReadDeps, project: Project, listed: ListedVersion[]) {
   return fillValues(listed, reading, async (names) => {
     const found = await readVersions(pool, project.number, { names, valueBytes: Number.MAX_SAFE_INTEGER })
     const values = new Map(found.map((version) => [nameVersion(version), version.val ?? undefined]))

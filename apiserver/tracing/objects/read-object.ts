@@ -1,9 +1,9 @@
 import { missing } from '../errors.ts'
 import { findVersion, type ObjectValue, type ObjectVersion, type VersionSelector } from '../../../db/tracing/objects.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { truncate } from '../truncate.ts'
 import type { Project } from '../projects.ts'
-import type { ReadMemory } from '../read-memory.ts'
+import type { ReadDeps } from '../read-memory.ts'
 import { readSelector } from './object-names.ts'
 
 // Read with the version; what is larger counts among what is in memory before it is read.
@@ -22,11 +22,11 @@ export interface ObjectPlace {
  * @throws {HttpError} 413, 429 or 503 when there is no memory for it
  */
 export async function readObject(
-  { pool, reading }: Pick<TraceDeps, 'pool'> & { reading: ReadMemory },
+  { pool, reading }: ReadDeps,
   project: Project,
   place: ObjectPlace,
 ): Promise<ObjectValue> {
-  const { val, ...version } = await find({ pool }, project, { ...place, valueBytes: smallBytes })
+  const { val, ...version } = await find(pool, project, { ...place, valueBytes: smallBytes })
   reading.add(version.size)
   if (val !== null) return { ...version, val }
   const { objectId, digest } = version
@@ -35,17 +35,13 @@ export async function readObject(
 }
 
 /** The same without the value. */
-export async function readVersion(
-  deps: Pick<TraceDeps, 'pool'>,
-  project: Project,
-  place: ObjectPlace,
-): Promise<ObjectVersion> {
-  const { val: _, ...version } = await find(deps, project, { ...place, valueBytes: 0 })
+export async function readVersion(pool: Pool, project: Project, place: ObjectPlace): Promise<ObjectVersion> {
+  const { val: _, ...version } = await find(pool, project, { ...place, valueBytes: 0 })
   return version
 }
 
 async function find(
-  { pool }: Pick<TraceDeps, 'pool'>,
+  pool: Pool,
   { number }: Project,
   { objectId, digest, valueBytes }: ObjectPlace & { valueBytes: number },
 ): Promise<ObjectVersion & { val: string | null }> {

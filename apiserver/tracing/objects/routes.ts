@@ -1,11 +1,11 @@
 import { readLabels } from '../../../db/tracing/object-labels.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ProjectDeps } from '../projects.ts'
 import { countRead, countStream } from '../read-memory.ts'
-import { sendChunks } from '../send-chunks.ts'
+import { sendChunks, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
-import { createObject } from './create-object.ts'
+import { createObject, type CreateObjectDeps } from './create-object.ts'
 import { deleteObject } from './delete-object.ts'
 import { routeObjectLabels } from './label-routes.ts'
 import { listObjects } from './list-objects.ts'
@@ -22,10 +22,13 @@ import {
   objectsSchema,
 } from './schema.ts'
 
+/** What requests for objects are answered with. */
+export interface ObjectDeps extends CreateObjectDeps, QueryDeps {}
+
 const tag = 'Objects'
 
 /** Publishing objects and ops, reading their versions, and deleting them. */
-export function routeObjects(api: TraceApi, deps: TraceDeps): void {
+export function routeObjects(api: TraceApi, deps: ObjectDeps): void {
   routeCreate(api, deps)
   routeRead(api, deps)
   routeQuery(api, deps)
@@ -33,7 +36,7 @@ export function routeObjects(api: TraceApi, deps: TraceDeps): void {
   routeObjectLabels(api, deps)
 }
 
-function routeCreate(api: TraceApi, deps: TraceDeps): void {
+function routeCreate(api: TraceApi, deps: Pick<ObjectDeps, 'inspector' | 'pool' | 'projects'>): void {
   api.post(
     '/obj/create',
     {
@@ -62,7 +65,7 @@ function routeCreate(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeRead(api: TraceApi, deps: TraceDeps): void {
+function routeRead(api: TraceApi, deps: Pick<QueryDeps, 'memory' | 'pool' | 'projects'>): void {
   api.post(
     '/obj/read',
     { tag, summary: 'Read a version of an object', role: 'read', body: objectReadSchema, answer: objectReadAnswer },
@@ -70,7 +73,7 @@ function routeRead(api: TraceApi, deps: TraceDeps): void {
       const project = await deps.projects.find(caller, body.project_id)
       const place = { objectId: body.object_id, digest: body.digest }
       const version = body.metadata_only
-        ? { ...(await readVersion(deps, project, place)), val: '{}' }
+        ? { ...(await readVersion(deps.pool, project, place)), val: '{}' }
         : await readObject({ pool: deps.pool, reading: countRead(deps.memory.open(ctx)) }, project, place)
       const [labels] = body.include_tags_and_aliases ? await readLabels(deps.pool, project.number, [version]) : []
       return `{"obj":${presentVersion(project, version, { val: version.val, labels })}}`
@@ -78,7 +81,7 @@ function routeRead(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeQuery(api: TraceApi, deps: TraceDeps): void {
+function routeQuery(api: TraceApi, deps: QueryDeps): void {
   api.post(
     '/objs/query',
     {
@@ -97,7 +100,7 @@ function routeQuery(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeDelete(api: TraceApi, deps: TraceDeps): void {
+function routeDelete(api: TraceApi, deps: ProjectDeps): void {
   api.post(
     '/obj/delete',
     {
@@ -111,7 +114,7 @@ function routeDelete(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       const named = { objectId: body.object_id, digests: body.digests ?? null }
-      return { num_deleted: await deleteObject(deps, project, named) }
+      return { num_deleted: await deleteObject(deps.pool, project, named) }
     },
   )
 }

@@ -1,12 +1,19 @@
 import { Type } from 'typebox'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { Caller, RequestContext } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
+import type { StorageUse } from '../../accounts/limits/storage.ts'
 import { optional } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeAnswer } from './answer.ts'
 import { readFormat, readOtlpBody } from './body.ts'
-import { storeSpans } from './service.ts'
+import { storeSpans, type SpanDeps } from './service.ts'
+
+/** What exports are taken in with. */
+export interface ExportDeps extends SpanDeps {
+  memory: RequestMemory
+  storage: StorageUse
+}
 
 const answerSchema = Type.Object({
   partial_success: optional(Type.Object({ rejected_spans: Type.Integer(), error_message: Type.String() })),
@@ -23,7 +30,7 @@ const paths = [
   ['/agents/otel/v1/traces', 'Export spans of agents'],
 ] as const
 
-export function routeOtel(api: TraceApi, deps: TraceDeps): void {
+export function routeOtel(api: TraceApi, deps: ExportDeps): void {
   for (const [path, summary] of paths) {
     const streamedBody = { 'application/x-protobuf': spansSchema, 'application/json': Type.Object({}) }
     const otherAnswers = { 'application/x-protobuf': spansSchema }
@@ -43,7 +50,7 @@ export function routeOtel(api: TraceApi, deps: TraceDeps): void {
 }
 
 async function storeExport(
-  deps: TraceDeps,
+  deps: Pick<ExportDeps, 'calls' | 'memory' | 'projects' | 'spans'>,
   ctx: RequestContext,
   { caller, incoming }: { caller: Caller; incoming: IncomingBytes },
 ): Promise<void> {

@@ -2,8 +2,9 @@ import { badRequest } from '../errors.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import type { TraceDeps } from '../deps.ts'
-import type { Project } from '../projects.ts'
+import type { SpanBuilder } from './span-builder.ts'
+import type { CallWriter } from '../calls/writer.ts'
+import type { Project, Projects } from '../projects.ts'
 import { reject, type Rejections } from './answer.ts'
 import type { OtlpFormat } from './body.ts'
 import { OtelFault } from './fault.ts'
@@ -15,7 +16,12 @@ import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import type { Source } from './read-span.ts'
 import { readWireSpans, type SpanGroup } from './wire-spans.ts'
 
-type Deps = Pick<TraceDeps, 'calls' | 'projects' | 'spans'>
+/** What spans are stored with. */
+export interface SpanDeps {
+  calls: CallWriter
+  projects: Projects
+  spans: SpanBuilder
+}
 
 /** An export as it came in. */
 export interface ExportRequest extends Routing {
@@ -34,7 +40,7 @@ export interface ExportRequest extends Routing {
  *
  * @throws {HttpError} 400, 403 or 413, before anything is stored
  */
-export async function storeSpans(deps: Deps, request: ExportRequest): Promise<Rejections> {
+export async function storeSpans(deps: SpanDeps, request: ExportRequest): Promise<Rejections> {
   try {
     return await storeGroups(deps, request)
   } catch (error) {
@@ -42,8 +48,8 @@ export async function storeSpans(deps: Deps, request: ExportRequest): Promise<Re
   }
 }
 
-async function storeGroups(deps: Deps, request: ExportRequest): Promise<Rejections> {
-  const readGroups = await openGroups(deps, request)
+async function storeGroups(deps: SpanDeps, request: ExportRequest): Promise<Rejections> {
+  const readGroups = await openGroups(deps.spans, request)
   const routes = new ProjectRoutes(request, deps.projects)
   await routes.open(readGroups())
   const storing = new Storing(deps, request)
@@ -52,7 +58,7 @@ async function storeGroups(deps: Deps, request: ExportRequest): Promise<Rejectio
 }
 
 /** The groups of a request, to be gone through twice. */
-async function openGroups({ spans }: Deps, request: ExportRequest): Promise<() => Iterable<SpanGroup>> {
+async function openGroups(spans: SpanBuilder, request: ExportRequest): Promise<() => Iterable<SpanGroup>> {
   const { format, bytes, caller } = request
   if (format === 'protobuf') return () => readWireSpans(bytes)
   const split = await spans.split(bytes, caller.entity)
@@ -61,13 +67,13 @@ async function openGroups({ spans }: Deps, request: ExportRequest): Promise<() =
 
 /** The spans of one request on their way. */
 class Storing {
-  readonly #deps: Deps
+  readonly #deps: Pick<SpanDeps, 'calls' | 'spans'>
   readonly #request: ExportRequest
   readonly #batches: SpanBatches
   readonly #yielder = new EventLoopYielder()
   readonly #rejections: Rejections = { count: 0, reasons: [] }
 
-  constructor(deps: Deps, request: ExportRequest) {
+  constructor(deps: Pick<SpanDeps, 'calls' | 'spans'>, request: ExportRequest) {
     this.#deps = deps
     this.#request = request
     this.#batches = new SpanBatches(deps.calls, request)

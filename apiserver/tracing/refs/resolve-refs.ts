@@ -1,9 +1,9 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { badRequest } from '../errors.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
 import { truncate } from '../truncate.ts'
-import type { Project } from '../projects.ts'
+import type { Project, ProjectDeps } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
 import type { ReadMemory } from '../read-memory.ts'
 import { parseRef, tryParseRef, type ObjectRef } from './parse-ref.ts'
@@ -17,7 +17,7 @@ import { maxRefBytes, RefReader, type RefBounds } from './ref-reader.ts'
  * there, 413 for values too large to be read together; and what `bounds.reserve` throws
  */
 export async function resolveRefs(
-  deps: Pick<TraceDeps, 'pool' | 'projects'>,
+  deps: ProjectDeps,
   { caller, bounds }: { caller: Caller; bounds: RefBounds },
   uris: string[],
 ): Promise<string[]> {
@@ -42,7 +42,7 @@ export async function resolveRefs(
  * @throws {HttpError} 413, 429 or 503 when there is no memory for it
  */
 export async function resolveStoredRefs(
-  { pool, reading }: Pick<TraceDeps, 'pool'> & { reading: Pick<ReadMemory, 'add'> },
+  { pool, reading }: { pool: Pool; reading: Pick<ReadMemory, 'add'> },
   project: Project,
   uris: Iterable<string>,
 ): Promise<Map<string, string>> {

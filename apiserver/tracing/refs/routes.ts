@@ -1,7 +1,6 @@
 import { badRequest } from '../errors.ts'
-import type { TraceDeps } from '../deps.ts'
 import { countStream } from '../read-memory.ts'
-import { sendChunks } from '../send-chunks.ts'
+import { sendChunks, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { maxRefBytes } from './ref-reader.ts'
@@ -11,7 +10,7 @@ import { refsReadSchema, refValuesSchema } from './schema.ts'
 const maxRefs = 1_000
 
 /** Reading what references stand for. */
-export function routeRefs(api: TraceApi, deps: TraceDeps): void {
+export function routeRefs(api: TraceApi, deps: QueryDeps): void {
   api.post(
     '/refs/read_batch',
     {

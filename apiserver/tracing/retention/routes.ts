@@ -1,12 +1,19 @@
 import { notFound } from '../../../lib/http/http-error.ts'
 import { Type } from 'typebox'
-import { withTransaction } from '../../../db/pool.ts'
+import { withTransaction, type Pool } from '../../../db/pool.ts'
 import { recordAct } from '../../../db/accounts/audit-log.ts'
 import { findRetention, setRetention } from '../../../db/retention/traces.ts'
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
-import { isTracedName, Projects } from '../projects.ts'
+import { isTracedName } from '../../accounts/names.ts'
+import { Projects } from '../projects.ts'
+
+/** The databases of models and of traces. */
+export interface TraceRetentionDeps {
+  pool: Pool
+  /** Of traces alone. */
+  tracing: Pool
+}
 
 // A hundred years.
 const maxDays = 36_500
@@ -15,7 +22,7 @@ const path = '/v1/preview/projects/{project}/trace-retention'
 const retentionSchema = Type.Object({ days: nullable(Type.Integer({ minimum: 1, maximum: maxDays })) })
 
 /** How long a project keeps its calls; a part of the interface that is ours alone. */
-export function routeTraceRetention(api: RestApi, { pool, tracing }: Deps): void {
+export function routeTraceRetention(api: RestApi, { pool, tracing }: TraceRetentionDeps): void {
   const projects = new Projects(tracing)
   const nameOf = (project: string) => {
     if (!isTracedName(project) || project.includes('/')) throw notFound('Project')

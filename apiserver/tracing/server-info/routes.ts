@@ -2,8 +2,8 @@ import { badRequest } from '../errors.ts'
 import type { Router } from '@koa/router'
 import type { Static } from 'typebox'
 import { listProjectNumbers, sumStored, type StoredKind } from '../../../db/tracing/project-facts.ts'
-import type { TraceDeps } from '../deps.ts'
-import type { Project } from '../projects.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { Project, ProjectDeps } from '../projects.ts'
 import type { TraceApi } from '../trace-api.ts'
 import {
   projectsInfoAnswer,
@@ -26,7 +26,7 @@ export function routeTraceHealth(router: Router): void {
 }
 
 /** What the server is, and what it keeps of a project. */
-export function routeService(api: TraceApi, deps: TraceDeps): void {
+export function routeService(api: TraceApi, deps: ProjectDeps): void {
   const infoOperation = { tag, summary: 'What clients must know before they begin', answer: serverInfoSchema }
   api.get('/server_info', infoOperation, () => Promise.resolve(serverInfo))
 
@@ -59,7 +59,7 @@ export function routeService(api: TraceApi, deps: TraceDeps): void {
       body: projectStatsSchema,
       answer: projectStatsAnswer,
     },
-    async ({ caller, body }) => measureProject(deps, await deps.projects.find(caller, body.project_id), body),
+    async ({ caller, body }) => measureProject(deps.pool, await deps.projects.find(caller, body.project_id), body),
   )
 }
 
@@ -70,7 +70,7 @@ function readNames(entity: string, projectIds: string[]): string[] {
 }
 
 async function measureProject(
-  { pool }: TraceDeps,
+  pool: Pool,
   { number }: Project,
   wanted: Static<typeof projectStatsSchema>,
 ): Promise<Static<typeof projectStatsAnswer>> {

@@ -1,11 +1,10 @@
 import { digestMismatch, tooLarge } from '../errors.ts'
 import { addTable } from '../../../db/tracing/tables.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { digestTable } from '../digests.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import type { Project } from '../projects.ts'
-import { digestRows } from './digest-rows.ts'
+import { digestRows, type TableWriteDeps } from './digest-rows.ts'
 
 /** No table has more rows: its order is written in one statement. */
 export const maxDigests = 1_000_000
@@ -15,7 +14,7 @@ type Expected = string | null | undefined
 
 /** Makes a table of rows; its digest and theirs. @throws {HttpError} 409 for another digest, and what digestRows throws */
 export async function createTable(
-  deps: Pick<TraceDeps, 'pool' | 'inspector'> & { turn: Turn },
+  deps: TableWriteDeps,
   project: Project,
   { rows, expectedDigest }: { rows: JsonText; expectedDigest: Expected },
 ): Promise<{ digest: string; rowDigests: string[] }> {
@@ -32,13 +31,13 @@ export async function createTable(
  * @throws {HttpError} 409 for another digest, 413 for too many
  */
 export async function createTableOfDigests(
-  deps: Pick<TraceDeps, 'pool'>,
+  pool: Pool,
   project: Project,
   { rowDigests, expectedDigest }: { rowDigests: string[]; expectedDigest: Expected },
 ): Promise<string> {
   if (rowDigests.length > maxDigests) throw tooLarge()
   const digest = digestAsExpected(rowDigests, expectedDigest)
-  await addTable(deps.pool, project.number, { digest, rowDigests })
+  await addTable(pool, project.number, { digest, rowDigests })
   return digest
 }
 

@@ -1,19 +1,26 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
 import { tooLarge } from '../errors.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ValueInspector } from '../objects/value-inspector.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { splitItems } from './split-rows.ts'
 
-// Clients send 1,000 at once. A body has room for ten million empty ones.
-const maxRows = 200_000
-
 /** What rows are digested with. */
-export interface RowDeps extends Pick<TraceDeps, 'inspector'> {
+export interface RowDeps {
+  inspector: ValueInspector
   /** Of the entity whose the rows are. */
   turn: Turn
 }
+
+/** What tables are made with. */
+export interface TableWriteDeps extends RowDeps {
+  pool: Pool
+}
+
+// Clients send 1,000 at once. A body has room for ten million empty ones.
+const maxRows = 200_000
 
 /**
  * Digests of rows, in their order; other requests are served meanwhile.

@@ -1,3 +1,4 @@
+import type { Pool } from '../../../db/pool.ts'
 import { badRequest } from '../errors.ts'
 import {
   measureTables,
@@ -8,14 +9,13 @@ import {
   type RowSort,
   type TableRow,
 } from '../../../db/tracing/tables.ts'
-import type { TraceDeps } from '../deps.ts'
 import { fillValues } from '../fill-values.ts'
 import type { Project } from '../projects.ts'
 import { compileSort } from '../query/compile.ts'
 import { splitPath, type Fields } from '../query/field.ts'
 import { checkNames, SqlParams } from '../query/params.ts'
 import type { SortKey } from '../query/schema.ts'
-import { partBytes, type ReadMemory } from '../read-memory.ts'
+import { partBytes, type ReadDeps } from '../read-memory.ts'
 import { readPage } from '../read-page.ts'
 import type { TableQuery } from './schema.ts'
 
@@ -24,15 +24,12 @@ const rowsAtOnce = 10_000
 // Each part is sorted anew, so parts are few.
 const rowsSortedAtOnce = 100_000
 
-/** What is read from, and what counts it. */
-type Deps = Pick<TraceDeps, 'pool'> & { reading: ReadMemory }
-
 /**
  * Rows of a table, as JSON texts; none of an unknown table. They are read while the list is written.
  *
  * @throws {HttpError} 400 for pages and paths that cannot be
  */
-export function listRows(deps: Deps, project: Project, query: TableQuery): AsyncIterable<string> {
+export function listRows(deps: ReadDeps, project: Project, query: TableQuery): AsyncIterable<string> {
   const page = { digest: query.digest, ...readPage(query) }
   const digests = query.filter?.row_digests?.length ? query.filter.row_digests : null
   checkNames(digests)
@@ -44,7 +41,7 @@ export function listRows(deps: Deps, project: Project, query: TableQuery): Async
 type Page = ReturnType<typeof readPage> & { digest: string }
 
 async function* chooseRows(
-  deps: Deps,
+  deps: ReadDeps,
   project: Project,
   choice: Page & { digests: string[] | null; sort: RowSort | undefined },
 ): AsyncGenerator<TableRow> {
@@ -58,7 +55,7 @@ async function* chooseRows(
 }
 
 /** In the order of the table, part by part. A part is short where rows are not there, and behind the end. */
-async function* pageRows(deps: Deps, project: Project, { digest, limit, offset }: Page): AsyncGenerator<TableRow> {
+async function* pageRows(deps: ReadDeps, project: Project, { digest, limit, offset }: Page): AsyncGenerator<TableRow> {
   const end = limit === null ? Infinity : offset + limit
   for (let from = offset; from < end; from += rowsAtOnce) {
     const part = { digest, offset: from, limit: Math.min(rowsAtOnce, end - from), valueBytes: partBytes }
@@ -68,12 +65,12 @@ async function* pageRows(deps: Deps, project: Project, { digest, limit, offset }
   }
 }
 
-async function countRows(pool: TraceDeps['pool'], project: Project, digest: string): Promise<number> {
+async function countRows(pool: Pool, project: Project, digest: string): Promise<number> {
   const [table] = await measureTables(pool, project.number, { digests: [digest], withSize: false })
   return table?.rowCount ?? 0
 }
 
-function fillRows({ pool, reading }: Deps, project: Project, rows: TableRow[]): AsyncGenerator<TableRow> {
+function fillRows({ pool, reading }: ReadDeps, project: Project, rows: TableRow[]): AsyncGenerator<TableRow> {
   return fillValues(rows, reading, async (batch) => {
     const digests = batch.map(({ digest }) => digest)
     const values = await readRows(pool, project.number, digests)

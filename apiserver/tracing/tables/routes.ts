@@ -1,8 +1,9 @@
 import { measureTables } from '../../../db/tracing/tables.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { ProjectDeps } from '../projects.ts'
+import type { ValueInspector } from '../objects/value-inspector.ts'
 import { countStream } from '../read-memory.ts'
-import { sendChunks } from '../send-chunks.ts'
+import { sendChunks, type QueryDeps } from '../send-chunks.ts'
 import { writeArray, writeLines } from '../write-list.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { checkNames } from '../query/params.ts'
@@ -25,17 +26,22 @@ import {
 } from './schema.ts'
 import { updateTable } from './update-table.ts'
 
+/** What requests for tables are answered with. */
+export interface TableDeps extends QueryDeps {
+  inspector: ValueInspector
+}
+
 const tag = 'Tables'
 
 /** Tables: rows in an order, known by the digest of theirs. */
-export function routeTables(api: TraceApi, deps: TraceDeps): void {
+export function routeTables(api: TraceApi, deps: TableDeps): void {
   routeCreate(api, deps)
   routeUpdate(api, deps)
   routeQuery(api, deps)
   routeStatistics(api, deps)
 }
 
-function routeCreate(api: TraceApi, deps: TraceDeps): void {
+function routeCreate(api: TraceApi, deps: Pick<TableDeps, 'inspector' | 'pool' | 'projects'>): void {
   api.post(
     '/table/create',
     {
@@ -69,12 +75,12 @@ function routeCreate(api: TraceApi, deps: TraceDeps): void {
     async ({ caller, body }) => {
       const project = await deps.projects.open(caller, body.project_id)
       const order = { rowDigests: body.row_digests, expectedDigest: body.expected_digest }
-      return { digest: await createTableOfDigests(deps, project, order) }
+      return { digest: await createTableOfDigests(deps.pool, project, order) }
     },
   )
 }
 
-function routeUpdate(api: TraceApi, deps: TraceDeps): void {
+function routeUpdate(api: TraceApi, deps: Pick<TableDeps, 'inspector' | 'pool' | 'projects'>): void {
   api.post(
     '/table/update',
     {
@@ -94,7 +100,7 @@ function routeUpdate(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeQuery(api: TraceApi, deps: TraceDeps): void {
+function routeQuery(api: TraceApi, deps: QueryDeps): void {
   const query = { tag, role: 'read', body: tableQuerySchema } as const
   api.post(
     '/table/query',
@@ -116,7 +122,7 @@ function routeQuery(api: TraceApi, deps: TraceDeps): void {
   )
 }
 
-function routeStatistics(api: TraceApi, deps: TraceDeps): void {
+function routeStatistics(api: TraceApi, deps: ProjectDeps): void {
   api.post(
     '/table/query_stats',
     {

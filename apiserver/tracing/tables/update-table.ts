@@ -2,13 +2,12 @@ import { unprocessable } from '../../../lib/http/http-error.ts'
 import { badRequest, missing, tooLarge } from '../errors.ts'
 import { addTable, readOrder } from '../../../db/tracing/tables.ts'
 import { truncate } from '../truncate.ts'
-import type { TraceDeps } from '../deps.ts'
 import { digestTable } from '../digests.ts'
 import type { Project } from '../projects.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { maxDigests } from './create-table.ts'
 import { DigestList } from './digest-list.ts'
-import { digestRow, type RowDeps } from './digest-rows.ts'
+import { digestRow, type RowDeps, type TableWriteDeps } from './digest-rows.ts'
 import type { TableUpdates } from './schema.ts'
 
 // Clients send some thousands. Each looks for its place.
@@ -23,7 +22,7 @@ type Update = TableUpdates['updates'][number]
  * @throws {HttpError} 404 for an unknown table, 400 for places behind its end, 422 for what is no change, 413 for too many
  */
 export async function updateTable(
-  { pool, ...deps }: Pick<TraceDeps, 'pool'> & RowDeps,
+  { pool, ...deps }: TableWriteDeps,
   project: Project,
   { base_digest: base, updates }: TableUpdates,
 ): Promise<{ digest: string; updatedRowDigests: string[] }> {

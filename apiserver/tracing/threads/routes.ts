@@ -7,11 +7,10 @@ import {
   type ThreadRow,
   type ThreadSort,
 } from '../../../db/tracing/threads.ts'
-import type { TraceDeps } from '../deps.ts'
 import { parseInstant } from '../instants.ts'
 import { checkNames } from '../query/params.ts'
 import type { SortKey } from '../query/schema.ts'
-import { sendChunks } from '../send-chunks.ts'
+import { sendChunks, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeLines } from '../write-list.ts'
 import { threadSchema, threadsQuerySchema } from './schema.ts'
@@ -19,7 +18,7 @@ import { threadSchema, threadsQuerySchema } from './schema.ts'
 type WireQuery = Static<typeof threadsQuerySchema>
 
 /** Conversations: calls that share a thread. */
-export function routeThreads(api: TraceApi, deps: TraceDeps): void {
+export function routeThreads(api: TraceApi, deps: QueryDeps): void {
   api.post(
     '/threads/stream_query',
     {

@@ -2,12 +2,12 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import { badRequest } from '../errors.ts'
 import { requireRole } from '../../accounts/keys/require-key.ts'
 import type { Caller } from '../../accounts/context.ts'
-import type { TraceDeps } from '../deps.ts'
+import type { Projects } from '../projects.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { graphqlAnswer, graphqlSchema, type GraphqlRequest } from './schema.ts'
 
 /** The three operations with which clients begin. */
-export function routeGraphql(api: TraceApi, deps: TraceDeps): void {
+export function routeGraphql(api: TraceApi, projects: Projects): void {
   api.post(
     '/graphql',
     {
@@ -22,7 +22,7 @@ export function routeGraphql(api: TraceApi, deps: TraceDeps): void {
     },
     async ({ caller, body }) => {
       try {
-        return { data: await answerOperation(deps, caller, body) }
+        return { data: await answerOperation(projects, caller, body) }
       } catch (error) {
         // What is not the request's fault, such as a database that is away, must reach the client as a status: it asks again.
         if (error instanceof HttpError && error.status < 500) return { errors: [presentRefusal(error)] }
@@ -33,16 +33,16 @@ export function routeGraphql(api: TraceApi, deps: TraceDeps): void {
 }
 
 /** Told apart by what they name: clients send the same texts always. */
-async function answerOperation(deps: TraceDeps, caller: Caller, { query, variables }: GraphqlRequest) {
+async function answerOperation(projects: Projects, caller: Caller, { query, variables }: GraphqlRequest) {
   const given = variables ?? {}
   if (query.includes('upsertModel')) {
     requireRole(caller, 'member')
-    const { name } = await deps.projects.open(caller, readProjectId(caller, given['name'], given['entity']))
+    const { name } = await projects.open(caller, readProjectId(caller, given['name'], given['entity']))
     return { upsertModel: { model: { name, description: null } } }
   }
   if (/\bproject\s*\(/.test(query)) {
     const projectId = readProjectId(caller, given['name'], given['entityName'])
-    const { number, name } = await deps.projects.find(caller, projectId)
+    const { number, name } = await projects.find(caller, projectId)
     return { project: number === 0 ? null : { name } }
   }
   if (query.includes('viewer')) return { viewer: { username: caller.entity, defaultEntity: { name: caller.entity } } }

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { PathParams } from '../../../lib/http/operation.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { isRetry } from '../../../lib/http/retry.ts'
@@ -10,9 +10,9 @@ import { deleteModelAlias, listModelAliases, putAlias, type AliasPlace } from '.
 const tag = 'Models'
 const path = '/v1/preview/models/{model_id}/aliases'
 
-export function routeAliases(api: RestApi, deps: Deps): void {
+export function routeAliases(api: RestApi, pool: Pool): void {
   api.get(path, { tag, summary: "List a model's aliases", answer: listOf(aliasSchema) }, async ({ caller, params }) =>
-    presentAliasList(await listModelAliases(deps, caller.entity, params.model_id)),
+    presentAliasList(await listModelAliases(pool, caller.entity, params.model_id)),
   )
 
   api.put(
@@ -24,13 +24,13 @@ export function routeAliases(api: RestApi, deps: Deps): void {
       body: aliasBodySchema,
       answer: aliasSchema,
     },
-    async ({ caller, params, body }) => presentAlias(await putAlias(deps, placeOf(caller.entity, params), body.step)),
+    async ({ caller, params, body }) => presentAlias(await putAlias(pool, placeOf(caller.entity, params), body.step)),
   )
 
   api.delete(
     `${path}/{alias}`,
     { tag, summary: 'Delete an alias', answer: aliasDeletionSchema },
-    ({ ctx, caller, params }) => deleteModelAlias(deps, placeOf(caller.entity, params), isRetry(ctx)),
+    ({ ctx, caller, params }) => deleteModelAlias(pool, placeOf(caller.entity, params), isRetry(ctx)),
   )
 }
 

@@ -2,8 +2,7 @@ import { notFound, unprocessable, valueError } from '../../../lib/http/http-erro
 import { aliasPattern, isAlias, maxAliasLength } from '../../../crds/names.ts'
 import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/models/aliases.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
-import { withTransaction } from '../../../db/pool.ts'
-import type { Deps } from '../../deps.ts'
+import { withTransaction, type Pool } from '../../../db/pool.ts'
 import { getModel } from '../models/service.ts'
 import type { AliasDeletion } from './schema.ts'
 
@@ -15,36 +14,36 @@ export interface AliasPlace {
 }
 
 /** All aliases of a model. */
-export async function listModelAliases(deps: Deps, entity: string, modelId: string): Promise<AliasRow[]> {
-  const { id } = await getModel(deps, entity, modelId)
-  return listAliases(deps.pool, id)
+export async function listModelAliases(pool: Pool, entity: string, modelId: string): Promise<AliasRow[]> {
+  const { id } = await getModel(pool, entity, modelId)
+  return listAliases(pool, id)
 }
 
 /** Makes an alias, or moves it: the next chat request by it is answered by the other step. */
-export async function putAlias(deps: Deps, { entity, modelId, alias }: AliasPlace, step: number): Promise<AliasRow> {
-  const { id } = await getModel(deps, entity, modelId)
+export async function putAlias(pool: Pool, { entity, modelId, alias }: AliasPlace, step: number): Promise<AliasRow> {
+  const { id } = await getModel(pool, entity, modelId)
   requireAlias(alias)
-  const row = await setAlias(deps.pool, id, alias, step)
+  const row = await setAlias(pool, id, alias, step)
   if (row) return row
   throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint of this step'))
 }
 
 /** Deletes an alias; its step stays. */
 export async function deleteModelAlias(
-  deps: Deps,
+  pool: Pool,
   { entity, modelId, alias }: AliasPlace,
   repeated: boolean,
 ): Promise<AliasDeletion> {
-  const { id } = await getModel(deps, entity, modelId)
+  const { id } = await getModel(pool, entity, modelId)
   if (!isAlias(alias)) throw notFound('Alias')
   const target = `alias/${id}/${alias}`
   const answer = { alias, deleted: true } as const
-  const deleted = await withTransaction(deps.pool, async (connection) => {
+  const deleted = await withTransaction(pool, async (connection) => {
     const found = await deleteAlias(connection, id, alias)
     if (found) await recordDeletion(connection, entity, target, answer)
     return found
   })
-  if (deleted || (repeated && (await findDeletionAnswer(deps.pool, entity, target)))) return answer
+  if (deleted || (repeated && (await findDeletionAnswer(pool, entity, target)))) return answer
   throw notFound('Alias')
 }
 

@@ -7,10 +7,18 @@ import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { folderOf, keyOf } from '../../../artifacts/layout.ts'
 import type { Spooled } from '../../../artifacts/store/spool.ts'
 import { sumSizes } from '../../../artifacts/store/sum-sizes.ts'
-import type { Deps } from '../../deps.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import { keepBlob, spoolUpload, storeOrRefuse, uploadTooLarge } from './store-files.ts'
+import {
+  keepBlob,
+  spoolUpload,
+  storeOrRefuse,
+  uploadTooLarge,
+  type SpoolDeps,
+  type BlobDeps,
+  type BlobUploadDeps,
+} from './store-files.ts'
 import { withUpload } from './upload.ts'
 
 /** How much of a file is there, counted from its beginning without a gap. */
@@ -40,7 +48,7 @@ interface Part {
 }
 
 /** @throws {HttpError} 404 when nothing of it is there */
-export async function readBlobState(deps: Deps, name: BlobName): Promise<BlobState> {
+export async function readBlobState(deps: Pick<BlobDeps, 'artifacts' | 'pool'>, name: BlobName): Promise<BlobState> {
   const state = await findState(deps, name)
   if (state.size === 0 && !state.complete) throw notFound('File')
   return state
@@ -52,9 +60,9 @@ export async function readBlobState(deps: Deps, name: BlobName): Promise<BlobSta
  *
  * @throws {HttpError} 409 where a part would leave a gap, 422 when the bytes have another digest: all is dropped then
  */
-export async function receiveBlob(deps: Deps, name: BlobName, ctx: RequestContext): Promise<BlobState> {
+export async function receiveBlob(deps: BlobUploadDeps, name: BlobName, ctx: RequestContext): Promise<BlobState> {
   const span = readSpan(ctx)
-  if ((span.total ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
+  if ((span.total ?? 0) > deps.uploadLimitBytes) throw uploadTooLarge(deps.uploadLimitBytes)
   const before = await findState(deps, name)
   if (before.complete) return before
   if (span.start > before.size) throw gap(before.size)
@@ -64,11 +72,11 @@ export async function receiveBlob(deps: Deps, name: BlobName, ctx: RequestContex
 }
 
 async function receivePart(
-  deps: Deps,
+  deps: BlobUploadDeps,
   name: BlobName,
   { ctx, span, incoming }: { ctx: RequestContext; span: Span; incoming: IncomingBytes },
 ): Promise<BlobState> {
-  const maxBytes = (span.total ?? deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) - span.start
+  const maxBytes = (span.total ?? deps.uploadLimitBytes) - span.start
   const spooled = await spoolUpload(deps, ctx.req, { maxBytes, count: (bytes) => incoming.add(bytes) })
   incoming.end()
   try {
@@ -80,7 +88,7 @@ async function receivePart(
 }
 
 async function keepReceived(
-  deps: Deps,
+  deps: BlobUploadDeps,
   name: BlobName,
   { span, spooled }: { span: Span; spooled: Spooled },
 ): Promise<BlobState> {
@@ -89,24 +97,24 @@ async function keepReceived(
   await keepPart(deps, name, span.start, spooled)
   if (spooled.broken)
     throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
-  const parts = await listParts(deps, name)
+  const parts = await listParts(deps.artifacts, name)
   const size = measure(parts)
   if (span.total === undefined || size < span.total) return { digest: name.digest, size, complete: false }
   return finishBlob(deps, name, await join(deps, parts, span.total))
 }
 
-async function findState(deps: Deps, name: BlobName): Promise<BlobState> {
+async function findState(deps: Pick<BlobDeps, 'artifacts' | 'pool'>, name: BlobName): Promise<BlobState> {
   const { digest } = name
   const size = await findBlobSize(deps.pool, name.entity, digest)
   if (size !== undefined) return { digest, size, complete: true }
-  return { digest, size: measure(await listParts(deps, name)), complete: false }
+  return { digest, size: measure(await listParts(deps.artifacts, name)), complete: false }
 }
 
-async function finishBlob(deps: Deps, name: BlobName, spooled: Spooled): Promise<BlobState> {
+async function finishBlob(deps: BlobDeps, name: BlobName, spooled: Spooled): Promise<BlobState> {
   const isRight = spooled.digest === name.digest
   if (isRight) await keepBlob(deps, name.entity, spooled)
   else await rm(spooled.file, { force: true })
-  await storeOrRefuse(deps, () =>
+  await storeOrRefuse(deps.log, () =>
     deps.artifacts.removeAll(keyOf('upload', { entity: name.entity, digest: name.digest })),
   )
   if (isRight) return { digest: name.digest, size: spooled.size, complete: true }
@@ -114,19 +122,24 @@ async function finishBlob(deps: Deps, name: BlobName, spooled: Spooled): Promise
   throw unprocessable(valueError(['path', 'digest'], reason))
 }
 
-async function keepPart(deps: Deps, name: BlobName, start: number, { file, digest, size }: Spooled): Promise<void> {
+async function keepPart(
+  deps: Pick<BlobDeps, 'artifacts' | 'log' | 'pool'>,
+  name: BlobName,
+  start: number,
+  { file, digest, size }: Spooled,
+): Promise<void> {
   if (size === 0) return rm(file, { force: true })
   const prefix = keyOf('upload', { entity: name.entity, digest: name.digest })
   const key = `${prefix}/${start}-${start + size}`
   await whileHoldingKey({ pool: deps.pool, schema: 'training' }, prefix, () =>
-    storeOrRefuse(deps, () => deps.artifacts.adopt(key, file, { digest, size })),
+    storeOrRefuse(deps.log, () => deps.artifacts.adopt(key, file, { digest, size })),
   )
 }
 
 /** The parts of an unfinished file, by where they start. */
-async function listParts(deps: Deps, { entity, digest }: BlobName): Promise<Part[]> {
+async function listParts(artifacts: ArtifactStore, { entity, digest }: BlobName): Promise<Part[]> {
   const parts: Part[] = []
-  for await (const { key } of deps.artifacts.list(keyOf('upload', { entity, digest }))) {
+  for await (const { key } of artifacts.list(keyOf('upload', { entity, digest }))) {
     const [start = 0, end = 0] = key
       .slice(key.lastIndexOf('/') + 1)
       .split('-')
@@ -140,8 +153,8 @@ function measure(parts: Part[]): number {
   return parts.reduce((size, { start, end }) => (start <= size ? Math.max(size, end) : size), 0)
 }
 
-async function join(deps: Deps, parts: Part[], total: number): Promise<Spooled> {
-  const spooled = await spoolUpload(deps, Readable.from(readParts(deps, parts), { objectMode: false }), {
+async function join(deps: SpoolDeps, parts: Part[], total: number): Promise<Spooled> {
+  const spooled = await spoolUpload(deps, Readable.from(readParts(deps.artifacts, parts), { objectMode: false }), {
     maxBytes: total,
   })
   if (!spooled.broken) return spooled
@@ -150,11 +163,11 @@ async function join(deps: Deps, parts: Part[], total: number): Promise<Spooled> 
 }
 
 /** The bytes of overlapping parts, each once. */
-async function* readParts(deps: Deps, parts: Part[]): AsyncGenerator<Uint8Array> {
+async function* readParts(artifacts: ArtifactStore, parts: Part[]): AsyncGenerator<Uint8Array> {
   let size = 0
   for (const { key, start, end } of parts) {
     if (end <= size) continue
-    yield* (await deps.artifacts.open(key, { start: size - start })) as AsyncIterable<Uint8Array>
+    yield* (await artifacts.open(key, { start: size - start })) as AsyncIterable<Uint8Array>
     size = end
   }
 }

@@ -5,9 +5,14 @@ import { keyOf } from '../../../artifacts/layout.ts'
 import { StoreFailed } from '../../../artifacts/store/failed.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { Spooled } from '../../../artifacts/store/spool.ts'
-import type { Deps } from '../../deps.ts'
+import type { BodyChecker } from '../ingest/body-checker.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
-import { spoolUpload } from './store-files.ts'
+import { spoolUpload, type SpoolDeps } from './store-files.ts'
+
+/** What files that were stored before are checked with. */
+interface CheckDeps extends SpoolDeps {
+  bodies: BodyChecker
+}
 
 /** What `?check` may ask for. */
 export type DataCheck = 'sft' | 'none'
@@ -21,7 +26,7 @@ export interface CheckPlan {
 
 /** Looks at a file that came in. @throws {HttpError} 422 with the bad lines of data of SFT */
 export async function checkData(
-  { bodies }: Deps,
+  bodies: BodyChecker,
   { path, spooled }: { path: string; spooled: Spooled },
   { check, turn }: CheckPlan,
 ): Promise<void> {
@@ -30,7 +35,7 @@ export async function checkData(
 
 /** The same for files that were stored before; one that is not there is refused by whoever makes a version of it. */
 export async function checkStoredData(
-  deps: Deps,
+  deps: CheckDeps,
   { entity, files }: { entity: string; files: ArtifactFile[] },
   plan: CheckPlan,
 ): Promise<void> {
@@ -40,17 +45,17 @@ export async function checkStoredData(
   for (const [digest, path] of wanted) {
     const spooled = await copyStored(deps, keyOf('blob', { entity, digest }))
     try {
-      if (spooled) await checkData(deps, { path, spooled }, plan)
+      if (spooled) await checkData(deps.bodies, { path, spooled }, plan)
     } finally {
       if (spooled) await rm(spooled.file, { force: true })
     }
   }
 }
 
-async function copyStored(deps: Deps, key: string): Promise<Spooled | undefined> {
+async function copyStored(deps: SpoolDeps, key: string): Promise<Spooled | undefined> {
   try {
     const stored = await deps.artifacts.open(key)
-    const spooled = await spoolUpload(deps, stored, { maxBytes: deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES })
+    const spooled = await spoolUpload(deps, stored, { maxBytes: deps.uploadLimitBytes })
     if (!spooled.broken) return spooled
     await rm(spooled.file, { force: true })
     throw new StoreFailed('reading a stored file', { cause: spooled.broken })

@@ -3,12 +3,11 @@ import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { BusboyInstance } from '@fastify/busboy'
 import type { Spooled } from '../../../artifacts/store/spool.ts'
-import type { Deps } from '../../deps.ts'
 import { feedForm, openFormParser, refuseForm } from '../../../lib/http/multipart.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { maxFiles } from './schema.ts'
-import { spoolUpload, uploadTooLarge } from './store-files.ts'
+import { spoolUpload, uploadTooLarge, type SpoolDeps } from './store-files.ts'
 
 /** A form: its files, spooled, and the text of its field `metadata`. */
 export interface Form {
@@ -23,7 +22,7 @@ const limits = { files: maxFiles, fields: 100, parts: maxFiles + 100, fieldSize:
  *
  * @throws {HttpError} nothing is left behind then
  */
-export async function readMultipart(deps: Deps, ctx: RequestContext, incoming: IncomingBytes): Promise<Form> {
+export async function readMultipart(deps: SpoolDeps, ctx: RequestContext, incoming: IncomingBytes): Promise<Form> {
   const reading = new FormReading(deps, openFormParser(ctx, { preservePath: true, limits }))
   try {
     await reading.feed(ctx.req, incoming)
@@ -35,7 +34,7 @@ export async function readMultipart(deps: Deps, ctx: RequestContext, incoming: I
 }
 
 class FormReading {
-  readonly #deps: Deps
+  readonly #deps: SpoolDeps
   readonly #parser: BusboyInstance
   readonly #streams: Readable[] = []
   readonly #files: Promise<{ path: string; spooled: Spooled }>[] = []
@@ -43,7 +42,7 @@ class FormReading {
   #metadata: string | undefined
   #refusal: HttpError | undefined
 
-  constructor(deps: Deps, parser: BusboyInstance) {
+  constructor(deps: SpoolDeps, parser: BusboyInstance) {
     this.#deps = deps
     this.#parser = parser
     this.#done = new Promise((resolve, reject) => parser.on('finish', resolve).on('error', reject))
@@ -58,11 +57,11 @@ class FormReading {
   }
 
   async feed(source: Readable, incoming: IncomingBytes): Promise<void> {
-    const maxBytes = this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES
+    const maxBytes = this.#deps.uploadLimitBytes
     let size = 0
     for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length
-      if (size > maxBytes) throw uploadTooLarge(this.#deps)
+      if (size > maxBytes) throw uploadTooLarge(this.#deps.uploadLimitBytes)
       incoming.add(chunk.length)
       await feedForm(this.#parser, this.#done, chunk)
       if (this.#refusal) throw this.#refusal
@@ -88,7 +87,7 @@ class FormReading {
 
   #takeFile(path: string, stream: Readable): void {
     this.#streams.push(stream.on('error', () => {}))
-    const spooled = spoolUpload(this.#deps, stream, { maxBytes: this.#deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES })
+    const spooled = spoolUpload(this.#deps, stream, { maxBytes: this.#deps.uploadLimitBytes })
     const file = spooled.then((taken) => ({ path, spooled: taken }))
     file.catch((error: unknown) => {
       if (error instanceof HttpError) this.#refusal ??= error

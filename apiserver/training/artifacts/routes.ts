@@ -1,7 +1,7 @@
 import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { Type } from 'typebox'
 import { keyOf } from '../../../artifacts/layout.ts'
-import type { Deps } from '../../deps.ts'
+import type { BlobUploadDeps, ArtifactDeps } from './store-files.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { ByteRange } from '../../../lib/http/ranges.ts'
 import { sendFile } from '../../../lib/http/send-file.ts'
@@ -20,12 +20,12 @@ const bytes = Type.String({ format: 'binary' })
 const digestPattern = /^[0-9a-f]{64}$/
 
 /** Uploaded data sets: versions that never change, their files, and the files that are still on their way. */
-export function routeArtifacts(api: RestApi, deps: Deps): void {
+export function routeArtifacts(api: RestApi, deps: ArtifactDeps): void {
   routeVersions(api, deps)
   routeBlobs(api, deps)
 }
 
-function routeVersions(api: RestApi, deps: Deps): void {
+function routeVersions(api: RestApi, deps: ArtifactDeps): void {
   api.put(
     path,
     {
@@ -48,21 +48,21 @@ function routeVersions(api: RestApi, deps: Deps): void {
     async ({ ctx, caller, params, query, newId }) => {
       const name = nameUpload(caller, params)
       const content = await receiveContent(deps, { ctx, caller, file: query.file, check: query.check })
-      return presentArtifact(await makeVersion(deps, { caller, name, newId }, content))
+      return presentArtifact(await makeVersion(deps.pool, { caller, name, newId }, content))
     },
   )
 
   api.get(
     path,
     { tag, summary: 'Read a version of a data set: NAME, NAME:latest or NAME:v0', answer: artifactSchema },
-    async ({ caller, params }) => presentArtifact(await getVersion(deps, nameVersion(caller, params))),
+    async ({ caller, params }) => presentArtifact(await getVersion(deps.pool, nameVersion(caller, params))),
   )
 
   api.get(
     `${path}/versions`,
     { tag, summary: "List a data set's versions", query: versionsQuery, answer: listOf(artifactSchema) },
     async ({ caller, params, query }) => {
-      const rows = await listVersions(deps, nameArtifact(caller, params), query)
+      const rows = await listVersions(deps.pool, nameArtifact(caller, params), query)
       return presentPage(rows, query.limit, presentArtifact)
     },
   )
@@ -78,7 +78,7 @@ function routeVersions(api: RestApi, deps: Deps): void {
       refusals: [416],
     },
     async ({ ctx, caller, params }) => {
-      const version = await getVersion(deps, nameVersion(caller, params))
+      const version = await getVersion(deps.pool, nameVersion(caller, params))
       const file = version.files.find((each) => each.path === params.path)
       if (!file) throw notFound('File')
       const { digest, size } = file
@@ -89,7 +89,7 @@ function routeVersions(api: RestApi, deps: Deps): void {
   )
 }
 
-function routeBlobs(api: RestApi, deps: Deps): void {
+function routeBlobs(api: RestApi, deps: BlobUploadDeps): void {
   api.put(
     `${path}/blobs/{digest}`,
     {

@@ -6,8 +6,33 @@ import { insertBlob, renewBlob, type Blob } from '../../../db/artifacts/blobs.ts
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { keyOf } from '../../../artifacts/layout.ts'
 import { SourceTooLarge, spoolSource, type Spooled } from '../../../artifacts/store/spool.ts'
-import type { Deps } from '../../deps.ts'
-import { requireStorage } from '../../accounts/limits/service.ts'
+import type { Logger } from '../../../lib/log.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
+import type { BodyChecker } from '../ingest/body-checker.ts'
+import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
+import { requireStorage, type LimitDeps } from '../../accounts/limits/service.ts'
+
+/** What uploads are spooled with. */
+export interface SpoolDeps {
+  artifacts: ArtifactStore
+  log: Logger
+  uploadLimitBytes: number
+}
+
+/** What blobs are stored with. */
+export interface BlobDeps extends LimitDeps {
+  artifacts: ArtifactStore
+  log: Logger
+}
+
+/** What blobs are taken in with. */
+export interface BlobUploadDeps extends BlobDeps, SpoolDeps {}
+
+/** What versions of artifacts are taken in and read with. */
+export interface ArtifactDeps extends BlobUploadDeps {
+  bodies: BodyChecker
+  memory: RequestMemory
+}
 
 /**
  * Spools what a client sends into a local file; `count` is told of its bytes as they come.
@@ -15,21 +40,21 @@ import { requireStorage } from '../../accounts/limits/service.ts'
  * @throws {HttpError} 413 when it is too much, 503 when the store takes no writes, and what `count` throws
  */
 export async function spoolUpload(
-  deps: Deps,
+  deps: SpoolDeps,
   source: Readable,
   bounds: { maxBytes: number; count?: (bytes: number) => void },
 ): Promise<Spooled> {
   try {
     return await spoolSource(deps.artifacts, source, bounds)
   } catch (error) {
-    if (error instanceof SourceTooLarge) throw uploadTooLarge(deps)
+    if (error instanceof SourceTooLarge) throw uploadTooLarge(deps.uploadLimitBytes)
     if (error instanceof HttpError) throw error
-    throw notStored(deps, error)
+    throw notStored(deps.log, error)
   }
 }
 
 /** Puts a spooled file into the store under its digest, and notes it. @throws {HttpError} 403 when the entity has no room */
-export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Promise<Blob> {
+export async function keepBlob(deps: BlobDeps, entity: string, spooled: Spooled): Promise<Blob> {
   const { digest, size } = spooled
   const key = keyOf('blob', { entity, digest })
   await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, () =>
@@ -38,18 +63,18 @@ export async function keepBlob(deps: Deps, entity: string, spooled: Spooled): Pr
   return { digest, size }
 }
 
-async function storeBlob(deps: Deps, entity: string, spooled: Spooled & { key: string }): Promise<void> {
+async function storeBlob(deps: BlobDeps, entity: string, spooled: Spooled & { key: string }): Promise<void> {
   const { file, key, digest, size } = spooled
   if (await renewBlob(deps.pool, entity, { digest, size })) {
     // Whoever was to remove it may have died between the file and its row.
-    if (await storeOrRefuse(deps, () => deps.artifacts.stat(key))) return rm(file, { force: true })
+    if (await storeOrRefuse(deps.log, () => deps.artifacts.stat(key))) return rm(file, { force: true })
   } else await requireRoom(deps, entity, spooled)
-  await storeOrRefuse(deps, () => deps.artifacts.adopt(key, file, { digest, size }))
+  await storeOrRefuse(deps.log, () => deps.artifacts.adopt(key, file, { digest, size }))
   await insertBlob(deps.pool, entity, { digest, size })
   deps.storage.record(entity, size)
 }
 
-async function requireRoom(deps: Deps, entity: string, { file, size }: Spooled): Promise<void> {
+async function requireRoom(deps: LimitDeps, entity: string, { file, size }: Spooled): Promise<void> {
   try {
     await requireStorage(deps, entity, size)
   } catch (error) {
@@ -59,20 +84,20 @@ async function requireRoom(deps: Deps, entity: string, { file, size }: Spooled):
 }
 
 /** @throws {HttpError} 503 */
-export async function storeOrRefuse<T>(deps: Deps, work: () => Promise<T>): Promise<T> {
+export async function storeOrRefuse<T>(log: Logger, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw notStored(deps, error)
+    throw notStored(log, error)
   }
 }
 
-export function uploadTooLarge({ config }: Deps): HttpError {
-  const detail = `The upload is larger than ${config.TRAINYARD_UPLOAD_LIMIT_BYTES} bytes.`
+export function uploadTooLarge(uploadLimitBytes: number): HttpError {
+  const detail = `The upload is larger than ${uploadLimitBytes} bytes.`
   return new HttpError(errors.body_too_large, detail, { headers: { Connection: 'close' } })
 }
 
-function notStored({ log }: Deps, error: unknown): HttpError {
+function notStored(log: Logger, error: unknown): HttpError {
   log.error({ error }, 'upload not stored')
   return new HttpError(
     errors.store_unavailable,

@@ -2,7 +2,6 @@ import { HttpError, unprocessable, valueError } from '../../../lib/http/http-err
 import { errors } from '../../errors/table.ts'
 import { rm } from 'node:fs/promises'
 import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
-import type { Deps } from '../../deps.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import { parseJson } from '../../../lib/json/document.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
@@ -13,7 +12,7 @@ import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { checkData, checkStoredData, type CheckPlan, type DataCheck } from './check-data.ts'
 import { readMultipart, type Form } from './multipart.ts'
 import { isFilePath, isMetadata, manifestSchema } from './schema.ts'
-import { keepBlob, spoolUpload, uploadTooLarge } from './store-files.ts'
+import { keepBlob, spoolUpload, uploadTooLarge, type ArtifactDeps } from './store-files.ts'
 import { checkPaths, invalidPath, type VersionContent } from './versions.ts'
 
 const parseManifest = compileBody(manifestSchema)
@@ -32,7 +31,7 @@ export interface UploadRequest {
 }
 
 /** Takes a version's files in whichever way they are sent: as form data, as a manifest of stored ones, or as one body. */
-export async function receiveContent(deps: Deps, request: UploadRequest): Promise<VersionContent> {
+export async function receiveContent(deps: ArtifactDeps, request: UploadRequest): Promise<VersionContent> {
   const { ctx, file } = request
   const type = ctx.get('Content-Type')
   if (/^multipart\/form-data\s*;/i.test(type)) return receiveForm(deps, request)
@@ -47,14 +46,14 @@ export async function receiveContent(deps: Deps, request: UploadRequest): Promis
  * @throws {HttpError} 403, 413, 415, 429
  */
 export async function withUpload<T>(
-  deps: Deps,
+  deps: Pick<ArtifactDeps, 'storage' | 'uploadLimitBytes'>,
   ctx: RequestContext,
   work: (incoming: IncomingBytes) => Promise<T>,
   beside?: () => Promise<number>,
 ): Promise<T> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding')))
     throw new HttpError(errors.unsupported_media_type, 'Compressed bodies are not taken.')
-  if ((ctx.request.length ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
+  if ((ctx.request.length ?? 0) > deps.uploadLimitBytes) throw uploadTooLarge(deps.uploadLimitBytes)
   const incoming = await deps.storage.receive(ctx, beside)
   try {
     if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
@@ -67,19 +66,19 @@ export async function withUpload<T>(
   }
 }
 
-function receiveFile(deps: Deps, { ctx, caller, file, check }: UploadRequest): Promise<VersionContent> {
+function receiveFile(deps: ArtifactDeps, { ctx, caller, file, check }: UploadRequest): Promise<VersionContent> {
   const path = file ?? defaultFile
   if (!isFilePath(path)) throw invalidPath(path, 'it cannot be the path of a file')
   return withUpload(deps, ctx, async (incoming) => {
     const count = (bytes: number) => incoming.add(bytes)
-    const spooled = await spoolUpload(deps, ctx.req, { maxBytes: deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES, count })
+    const spooled = await spoolUpload(deps, ctx.req, { maxBytes: deps.uploadLimitBytes, count })
     incoming.end()
     if (spooled.broken) {
       await rm(spooled.file, { force: true })
       throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
     }
     try {
-      await checkData(deps, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
+      await checkData(deps.bodies, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
       return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
     } finally {
       // What the store has taken over is not here any more.
@@ -88,7 +87,7 @@ function receiveFile(deps: Deps, { ctx, caller, file, check }: UploadRequest): P
   })
 }
 
-async function readManifest(deps: Deps, { ctx, caller, check }: UploadRequest): Promise<VersionContent> {
+async function readManifest(deps: ArtifactDeps, { ctx, caller, check }: UploadRequest): Promise<VersionContent> {
   const { files, metadata } = parseManifest(await deps.memory.readJson(ctx, manifestLimitBytes))
   const plain = files.map(({ path, digest, size }) => ({ path, digest, size }))
   const content = { files: plain, metadata: checkMetadata(metadata ?? {}) }
@@ -96,7 +95,7 @@ async function readManifest(deps: Deps, { ctx, caller, check }: UploadRequest): 
   return content
 }
 
-function receiveForm(deps: Deps, { ctx, caller, check }: UploadRequest): Promise<VersionContent> {
+function receiveForm(deps: ArtifactDeps, { ctx, caller, check }: UploadRequest): Promise<VersionContent> {
   return withUpload(deps, ctx, async (incoming) => {
     const form = await readMultipart(deps, ctx, incoming)
     incoming.end()
@@ -105,14 +104,14 @@ function receiveForm(deps: Deps, { ctx, caller, check }: UploadRequest): Promise
 }
 
 async function keepForm(
-  deps: Deps,
+  deps: ArtifactDeps,
   { entity, form }: { entity: string; form: Form },
   plan: CheckPlan,
 ): Promise<VersionContent> {
   try {
     const metadata = checkMetadata(form.metadata === undefined ? {} : parseMetadata(form.metadata))
     checkPaths(form.files)
-    for (const file of form.files) await checkData(deps, file, plan)
+    for (const file of form.files) await checkData(deps.bodies, file, plan)
     const files: ArtifactFile[] = []
     for (const { path, spooled } of form.files) {
       files.push({ path, ...(await keepBlob(deps, entity, spooled)) })

@@ -9,7 +9,7 @@ import {
   type ArtifactName,
   type ArtifactVersion,
 } from '../../../db/artifacts/versions.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
 import type { VersionName } from './names.ts'
@@ -23,7 +23,7 @@ export interface VersionContent {
 
 /** Makes the next version of a data set, or answers the newest when that is equal. */
 export async function makeVersion(
-  deps: Deps,
+  pool: Pool,
   { caller, name, newId }: { caller: Caller; name: ArtifactName; newId: () => string },
   content: VersionContent,
 ): Promise<ArtifactVersion> {
@@ -33,27 +33,27 @@ export async function makeVersion(
   const { metadata } = content
   const digest = createHash('sha256').update(JSON.stringify({ files, metadata })).digest('hex')
   const version = { ...name, id: newId(), keyId: caller.keyId, digest, size, files, metadata }
-  const made = await addArtifactVersion(deps.pool, version)
+  const made = await addArtifactVersion(pool, version)
   if ('missing' in made) throw missingFiles(content.files, made.missing)
   return made
 }
 
 /** @throws {HttpError} 404 */
-export async function getVersion(deps: Deps, { version, ...name }: VersionName): Promise<ArtifactVersion> {
-  const found = await findArtifactVersion(deps.pool, name, version)
+export async function getVersion(pool: Pool, { version, ...name }: VersionName): Promise<ArtifactVersion> {
+  const found = await findArtifactVersion(pool, name, version)
   if (!found) throw notFound('Artifact')
   return found
 }
 
 /** One version more than the page holds, so that it shows whether there are more. */
 export async function listVersions(
-  deps: Deps,
+  pool: Pool,
   name: ArtifactName,
   { after, limit, order }: OrderedPageQuery,
 ): Promise<ArtifactVersion[]> {
-  await getVersion(deps, { ...name, version: 'latest' })
-  const version = await resolveCursor(after, (cursor) => findArtifactCursor(deps.pool, name, cursor))
-  return listArtifactVersions(deps.pool, name, { after: version, order, limit: limit + 1 })
+  await getVersion(pool, { ...name, version: 'latest' })
+  const version = await resolveCursor(after, (cursor) => findArtifactCursor(pool, name, cursor))
+  return listArtifactVersions(pool, name, { after: version, order, limit: limit + 1 })
 }
 
 /** @throws {HttpError} 422 for paths that lead out of the version, and for two of the same */

@@ -1,7 +1,6 @@
 import { notFound } from '../../../lib/http/http-error.ts'
 import { Type } from 'typebox'
 import { keyOf } from '../../../artifacts/layout.ts'
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { PathParams } from '../../../lib/http/operation.ts'
 import type { ByteRange } from '../../../lib/http/ranges.ts'
@@ -13,7 +12,7 @@ import { archiveCheckpoint } from './archive.ts'
 import { listCheckpointFiles } from './files.ts'
 import { presentFileList } from './present.ts'
 import { fileSchema } from './schema.ts'
-import { getCheckpoint } from './service.ts'
+import { getCheckpoint, type CheckpointDeps } from './service.ts'
 
 const tag = 'Checkpoints'
 const path = '/v1/preview/models/{model_id}/checkpoints/{step}'
@@ -21,9 +20,9 @@ const bytes = Type.String({ format: 'binary' })
 const parquet = 'application/vnd.apache.parquet'
 
 /** A checkpoint as a plain PEFT folder: its files one by one, or all in a tar. */
-export function routeDownloads(api: RestApi, deps: Deps): void {
+export function routeDownloads(api: RestApi, deps: CheckpointDeps): void {
   const find = (entity: string, params: PathParams<typeof path>) =>
-    getCheckpoint(deps, entity, params.model_id, params.step)
+    getCheckpoint(deps.pool, entity, params.model_id, params.step)
 
   api.get(
     `${path}/files`,
@@ -91,7 +90,7 @@ export function routeDownloads(api: RestApi, deps: Deps): void {
     },
     async ({ ctx, caller, params }) => {
       const [model, checkpoint] = await Promise.all([
-        getModel(deps, caller.entity, params.model_id),
+        getModel(deps.pool, caller.entity, params.model_id),
         find(caller.entity, params),
       ])
       const files = await listCheckpointFiles(deps.artifacts, checkpoint)

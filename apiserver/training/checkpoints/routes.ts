@@ -1,4 +1,3 @@
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { isRetry } from '../../../lib/http/retry.ts'
 import { listOf, orderedPageQuery, presentPage } from '../../../lib/http/page.ts'
@@ -11,18 +10,18 @@ import {
   stepsDeletionSchema,
   stepsQuerySchema,
 } from './schema.ts'
-import { deleteModelCheckpoints, getCheckpoint, listModelCheckpoints } from './service.ts'
+import { deleteModelCheckpoints, getCheckpoint, listModelCheckpoints, type CheckpointDeps } from './service.ts'
 import { readSteps } from './steps.ts'
 
 const tag = 'Checkpoints'
 const path = '/v1/preview/models/{model_id}/checkpoints'
 
-export function routeCheckpoints(api: RestApi, deps: Deps): void {
+export function routeCheckpoints(api: RestApi, deps: CheckpointDeps): void {
   api.get(
     path,
     { tag, summary: "List a model's checkpoints", query: orderedPageQuery, answer: listOf(checkpointSchema) },
     async ({ caller, params, query }) => {
-      const rows = await listModelCheckpoints(deps, caller.entity, params.model_id, query)
+      const rows = await listModelCheckpoints(deps.pool, caller.entity, params.model_id, query)
       return presentPage(rows, query.limit, presentCheckpoint)
     },
   )
@@ -41,7 +40,7 @@ export function routeCheckpoints(api: RestApi, deps: Deps): void {
     ({ ctx, caller, params, body }) => {
       const steps = readSteps(body?.steps, ctx.query)
       const wanted = { steps, repeated: isRetry(ctx) }
-      return deleteModelCheckpoints(deps, caller.entity, params.model_id, wanted)
+      return deleteModelCheckpoints(deps.pool, caller.entity, params.model_id, wanted)
     },
   )
 
@@ -54,7 +53,7 @@ export function routeCheckpoints(api: RestApi, deps: Deps): void {
       answer: checkpointDetailsSchema,
     },
     async ({ caller, params }) => {
-      const checkpoint = await getCheckpoint(deps, caller.entity, params.model_id, params.step)
+      const checkpoint = await getCheckpoint(deps.pool, caller.entity, params.model_id, params.step)
       return presentCheckpointDetails(checkpoint, await listCheckpointFiles(deps.artifacts, checkpoint))
     },
   )

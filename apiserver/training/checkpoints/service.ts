@@ -10,33 +10,40 @@ import {
   type StoredCheckpoint,
 } from '../../../db/checkpoints/checkpoints.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { StepsDeletionAnswer } from './schema.ts'
 import { readStepReference } from './steps.ts'
 
+/** Where checkpoints and their files are. */
+export interface CheckpointDeps {
+  artifacts: ArtifactStore
+  pool: Pool
+}
+
 /** One checkpoint more than the page holds, so that it shows whether there are more. */
 export async function listModelCheckpoints(
-  deps: Deps,
+  pool: Pool,
   entity: string,
   modelId: string,
   { after, limit, order }: OrderedPageQuery,
 ): Promise<CheckpointRow[]> {
-  const { id } = await getModel(deps, entity, modelId)
-  const step = await resolveCursor(after, (cursor) => findCheckpointStep(deps.pool, id, cursor))
-  return listCheckpoints(deps.pool, id, { after: step, order, limit: limit + 1 })
+  const { id } = await getModel(pool, entity, modelId)
+  const step = await resolveCursor(after, (cursor) => findCheckpointStep(pool, id, cursor))
+  return listCheckpoints(pool, id, { after: step, order, limit: limit + 1 })
 }
 
 /** One of a model's checkpoints. Step 0 is served like any other, but there is no file of it. */
 export async function getCheckpoint(
-  deps: Deps,
+  pool: Pool,
   entity: string,
   modelId: string,
   step: string,
 ): Promise<StoredCheckpoint> {
-  const { id } = await getModel(deps, entity, modelId)
-  const checkpoint = await findCheckpoint(deps.pool, id, readStepReference(step))
+  const { id } = await getModel(pool, entity, modelId)
+  const checkpoint = await findCheckpoint(pool, id, readStepReference(step))
   if (!checkpoint) throw notFound('Checkpoint')
   return checkpoint
 }
@@ -49,17 +56,17 @@ export interface WantedDeletion {
 
 /** Deletes checkpoints by step; those that there are not are told. @throws {HttpError} 409 when an alias names one */
 export async function deleteModelCheckpoints(
-  deps: Deps,
+  pool: Pool,
   entity: string,
   modelId: string,
   { steps, repeated }: WantedDeletion,
 ): Promise<StepsDeletionAnswer> {
-  const { id } = await getModel(deps, entity, modelId)
+  const { id } = await getModel(pool, entity, modelId)
   const target = `checkpoints/${id}/${digestSteps(steps)}`
-  const told = repeated ? await findDeletionAnswer<StepsDeletionAnswer>(deps.pool, entity, target) : undefined
+  const told = repeated ? await findDeletionAnswer<StepsDeletionAnswer>(pool, entity, target) : undefined
   if (told) return told
   const present = (deleted: number[]) => ({ deleted_count: deleted.length, not_found_steps: without(steps, deleted) })
-  const outcome = await deleteCheckpoints(deps.pool, id, steps, (connection, deleted) =>
+  const outcome = await deleteCheckpoints(pool, id, steps, (connection, deleted) =>
     recordDeletion(connection, entity, target, present(deleted)),
   )
   if ('deleted' in outcome) return present(outcome.deleted)

@@ -1,15 +1,14 @@
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { isRetry } from '../../../lib/http/retry.ts'
 import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
 import { presentErasure } from './present.ts'
 import { erasureSchema } from './schema.ts'
-import { eraseEntity, eraseProject, getErasure, listOwnErasures } from './service.ts'
+import { eraseEntity, eraseProject, getErasure, listOwnErasures, type ErasureDeps } from './service.ts'
 
 const tag = 'Erasure'
 const role = 'admin'
 
-export function routeErasures(api: RestApi, deps: Deps): void {
+export function routeErasures(api: RestApi, deps: ErasureDeps): void {
   api.delete(
     '/v1/preview/projects/{project}',
     {
@@ -54,7 +53,7 @@ export function routeErasures(api: RestApi, deps: Deps): void {
     '/v1/preview/erasures',
     { tag, role, summary: 'List the erasures', query: pageQuery, answer: listOf(erasureSchema) },
     async ({ caller, query }) => {
-      const rows = await listOwnErasures(deps, caller.entity, query)
+      const rows = await listOwnErasures(deps.pool, caller.entity, query)
       return presentPage(rows, query.limit, presentErasure)
     },
   )
@@ -62,6 +61,6 @@ export function routeErasures(api: RestApi, deps: Deps): void {
   api.get(
     '/v1/preview/erasures/{erasure_id}',
     { tag, role, summary: 'Read the report of an erasure', answer: erasureSchema },
-    async ({ caller, params }) => presentErasure(await getErasure(deps, caller.entity, params.erasure_id)),
+    async ({ caller, params }) => presentErasure(await getErasure(deps.pool, caller.entity, params.erasure_id)),
   )
 }

@@ -1,6 +1,8 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { BodyChecker } from './body-checker.ts'
+import type { Idempotency } from '../../../lib/http/idempotency.ts'
 import type { RestRequest } from '../../accounts/rest-api.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
@@ -8,7 +10,14 @@ import { getModel } from '../models/service.ts'
 import type { CheckedBody } from './check-body.ts'
 import { watchForModelId } from './first-member.ts'
 import type { BodyKind } from './shapes.ts'
-import { digestBody, withSpooledBody, type SpooledBody } from './spool.ts'
+import { digestBody, withSpooledBody, type SpooledBody, type SpoolDeps } from './spool.ts'
+
+/** What bodies of trajectories are taken in with. */
+export interface ReceiveDeps extends SpoolDeps {
+  bodies: BodyChecker
+  idempotency: Idempotency
+  pool: Pool
+}
 
 /** A body in shape, in a file that the store may adopt. */
 export type ReceivedBody<Kind extends BodyKind = BodyKind> = SpooledBody & CheckedBody<Kind>
@@ -24,16 +33,17 @@ type TakeRequest = Pick<RestRequest<{ model_id?: string }>, 'ctx' | 'caller' | '
  * with the faults, 503 when the store takes no writes
  */
 export async function receiveTrajectories<Kind extends BodyKind, T>(
-  deps: Deps,
+  deps: ReceiveDeps,
   request: TakeRequest,
   kind: Kind,
   work: (body: ReceivedBody<Kind>) => Promise<T>,
 ): Promise<T> {
   const { ctx, caller, params, answerOnce } = request
   // What a key was answered before is answered again, whatever is stored or deleted meanwhile.
-  if (await deps.idempotency.isAnswered(ctx, caller.entity)) return answerOnce(refuseLost, await digestBody(deps, ctx))
-  if (params.model_id !== undefined) await getModel(deps, caller.entity, params.model_id)
-  return withSpooledBody(deps, ctx, { look: lookForModel(deps, request, kind) }, (spooled) =>
+  if (await deps.idempotency.isAnswered(ctx, caller.entity))
+    return answerOnce(refuseLost, await digestBody(deps.bodyLimitBytes, ctx))
+  if (params.model_id !== undefined) await getModel(deps.pool, caller.entity, params.model_id)
+  return withSpooledBody(deps, ctx, { look: lookForModel(deps.pool, request, kind) }, (spooled) =>
     answerOnce(async () => {
       const { file, size } = spooled
       const checked = await deps.bodies.check({ file, size, kind, turn: turnOf(ctx.state.caller) })
@@ -56,9 +66,9 @@ function refuseLost(): Promise<never> {
 }
 
 /** A model that is not the caller's is told at once: its body may be large. What is no id is a fault of the body. */
-function lookForModel(deps: Deps, { caller }: TakeRequest, kind: BodyKind): (chunk: Buffer) => Promise<void> {
+function lookForModel(pool: Pool, { caller }: TakeRequest, kind: BodyKind): (chunk: Buffer) => Promise<void> {
   if (kind !== 'job') return async () => {}
   return watchForModelId(async (modelId) => {
-    if (isUuid(modelId)) await getModel(deps, caller.entity, modelId)
+    if (isUuid(modelId)) await getModel(pool, caller.entity, modelId)
   })
 }

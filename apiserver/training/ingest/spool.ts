@@ -3,9 +3,19 @@ import { errors } from '../../errors/table.ts'
 import { createHash } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Deps } from '../../deps.ts'
+import type { Logger } from '../../../lib/log.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
+import type { StorageUse } from '../../accounts/limits/storage.ts'
 import { openBody } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../../accounts/context.ts'
+
+/** What bodies are spooled with. */
+export interface SpoolDeps {
+  artifacts: ArtifactStore
+  bodyLimitBytes: number
+  log: Logger
+  storage: StorageUse
+}
 
 /** A body in a file of its own. */
 export interface SpooledBody {
@@ -20,8 +30,6 @@ interface Watch {
   /** Is told of each chunk; what it throws ends the reading. */
   look: (chunk: Buffer) => Promise<void>
 }
-
-type SpoolDeps = Pick<Deps, 'artifacts' | 'config' | 'log' | 'storage'>
 
 /**
  * Writes a request's body into a file as it comes in, no faster than the disk takes it, and gives it to `work`. However
@@ -43,11 +51,11 @@ export async function withSpooledBody<T>(
   }
   let file: string | undefined
   try {
-    const place = await keepStorable(deps, () => deps.artifacts.spoolPath())
+    const place = await keepStorable(deps.log, () => deps.artifacts.spoolPath())
     file = place
-    const handle = await keepStorable(deps, () => open(place, 'wx'))
-    const body = openBody(ctx, deps.config.TRAINYARD_BODY_LIMIT_BYTES)
-    const written = await writeAll(deps, handle, watch(body, count))
+    const handle = await keepStorable(deps.log, () => open(place, 'wx'))
+    const body = openBody(ctx, deps.bodyLimitBytes)
+    const written = await writeAll(deps.log, handle, watch(body, count))
     incoming.end()
     return await work({ file, ...written })
   } finally {
@@ -57,9 +65,9 @@ export async function withSpooledBody<T>(
 }
 
 /** sha256 of a request's body, which is written nowhere. @throws {HttpError} 413 and 415 as `openBody` does */
-export async function digestBody({ config }: Pick<Deps, 'config'>, ctx: RequestContext): Promise<Buffer> {
+export async function digestBody(bodyLimitBytes: number, ctx: RequestContext): Promise<Buffer> {
   const hash = createHash('sha256')
-  for await (const chunk of openBody(ctx, config.TRAINYARD_BODY_LIMIT_BYTES)) hash.update(chunk)
+  for await (const chunk of openBody(ctx, bodyLimitBytes)) hash.update(chunk)
   return hash.digest()
 }
 
@@ -71,7 +79,7 @@ async function* watch(body: AsyncIterable<Buffer>, look: Watch['look']): AsyncIt
 }
 
 /** Runs what writes to the store. @throws {HttpError} 503 when it fails */
-export async function keepStorable<T>({ log }: Pick<Deps, 'log'>, write: () => Promise<T>): Promise<T> {
+export async function keepStorable<T>(log: Logger, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
@@ -89,7 +97,7 @@ export async function keepStorable<T>({ log }: Pick<Deps, 'log'>, write: () => P
 const turnBytes = 1024 * 1024
 const maxPauseMs = 10
 
-async function writeAll(deps: Pick<Deps, 'log'>, handle: FileHandle, body: AsyncIterable<Buffer>) {
+async function writeAll(log: Logger, handle: FileHandle, body: AsyncIterable<Buffer>) {
   const hash = createHash('sha256')
   let size = 0
   let turn = { endsAt: turnBytes, beganMs: performance.now() }
@@ -97,7 +105,7 @@ async function writeAll(deps: Pick<Deps, 'log'>, handle: FileHandle, body: Async
     for await (const chunk of body) {
       hash.update(chunk)
       size += chunk.length
-      await keepStorable(deps, () => handle.writeFile(chunk))
+      await keepStorable(log, () => handle.writeFile(chunk))
       if (size < turn.endsAt) continue
       // Others get as much time as this took.
       await delay(Math.min(performance.now() - turn.beganMs, maxPauseMs))

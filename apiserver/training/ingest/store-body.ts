@@ -1,19 +1,26 @@
-import type { Connection } from '../../../db/pool.ts'
+import type { Connection, Pool } from '../../../db/pool.ts'
 import { whileHoldingKey, whileUnheld } from '../../../db/store/held-keys.ts'
 import { readInstallation } from '../../../db/store/installation.ts'
 import { referToPayloads } from '../../../db/store/references.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import { keyOf } from '../../../artifacts/layout.ts'
-import type { StoredArtifact } from '../../../artifacts/store/store.ts'
-import type { Deps } from '../../deps.ts'
+import type { StoredArtifact, ArtifactStore } from '../../../artifacts/store/store.ts'
+import type { Logger } from '../../../lib/log.ts'
 import { keepStorable, type SpooledBody } from './spool.ts'
+
+/** What payloads are stored with. */
+export interface PayloadDeps {
+  artifacts: ArtifactStore
+  log: Logger
+  pool: Pool
+}
 
 /**
  * Gives a spooled body to the store, as it came, and commits what points at it. The same body twice is one object: nobody
  * removes it before the commit. Where that is refused, and nothing else points at the object, it goes again.
  */
 export async function storeBody<T>(
-  deps: Deps,
+  deps: PayloadDeps,
   { entity, body }: { entity: string; body: SpooledBody },
   commit: (stored: StoredArtifact) => Promise<T>,
 ): Promise<T> {
@@ -23,7 +30,7 @@ export async function storeBody<T>(
   const stored = { isThere: false }
   try {
     return await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
-      const artifact = await keepStorable(deps, () => deps.artifacts.adopt(key, file, { digest, size }))
+      const artifact = await keepStorable(deps.log, () => deps.artifacts.adopt(key, file, { digest, size }))
       stored.isThere = true
       return commit(artifact)
     })
@@ -35,7 +42,7 @@ export async function storeBody<T>(
 }
 
 /** What cannot be removed now is left to the garbage collector, and so is all that lies in a store that is not ours alone. */
-async function removeSpare({ pool, artifacts, log }: Deps, key: string): Promise<void> {
+async function removeSpare({ pool, artifacts, log }: PayloadDeps, key: string): Promise<void> {
   const remove = async (connection: Connection) => {
     const [reference] = await referToPayloads(connection, [key])
     const { trouble } = await readInstallation(connection)

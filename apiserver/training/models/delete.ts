@@ -1,7 +1,7 @@
 import { notFound } from '../../../lib/http/http-error.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import { deleteModel } from '../../../db/deletion/models.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import type { ModelDeletion } from './schema.ts'
 
@@ -10,7 +10,7 @@ import type { ModelDeletion } from './schema.ts'
  * request is told again what it was told first.
  */
 export async function deleteOwnModel(
-  { pool }: Deps,
+  pool: Pool,
   entity: string,
   id: string,
   repeated: boolean,

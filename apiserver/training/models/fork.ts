@@ -8,12 +8,18 @@ import { insertFork, type NewFork } from '../../../db/models/forks.ts'
 import { findModelByName, type ModelRow } from '../../../db/models/models.ts'
 import { artifactKey, artifactUri } from '../../../artifacts/store/keys.ts'
 import { sumSizes } from '../../../artifacts/store/sum-sizes.ts'
-import type { Deps } from '../../deps.ts'
-import { requireStorage } from '../../accounts/limits/service.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
+import { requireStorage, type LimitDeps } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { makeResource, nameModel, nameTaken } from './make.ts'
+import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts'
 import type { ForkBody } from './schema.ts'
 import { getModel } from './service.ts'
+
+/** What forks are made with. */
+export interface ForkDeps extends LimitDeps, ResourceDeps {
+  artifacts: ArtifactStore
+}
 
 interface ForkRequest {
   caller: Caller
@@ -25,10 +31,10 @@ interface ForkRequest {
  * Makes a model that starts from another one's step. Its checkpoint is a copy with an id of its own, made before any row
  * names it: what a crash leaves is files that nothing points at, which the garbage collector removes.
  */
-export async function forkModel(deps: Deps, request: ForkRequest, wanted: ForkBody): Promise<string> {
-  const source = await getModel(deps, request.caller.entity, request.modelId)
-  const checkpoint = await findSource(deps, source, wanted.step ?? undefined)
-  const baseModel = await requireServed(deps, source)
+export async function forkModel(deps: ForkDeps, request: ForkRequest, wanted: ForkBody): Promise<string> {
+  const source = await getModel(deps.pool, request.caller.entity, request.modelId)
+  const checkpoint = await findSource(deps.pool, source, wanted.step ?? undefined)
+  const baseModel = await requireServed(deps.pool, source)
   const fork = describeFork(request, source, { checkpoint, wanted })
   const known = await findModelByName(deps.pool, fork)
   // Made by an earlier run of the same request, which then died.
@@ -42,7 +48,7 @@ export async function forkModel(deps: Deps, request: ForkRequest, wanted: ForkBo
 
 /** Its files, then its rows; without the rows the files go again. */
 async function copyCheckpoint(
-  { artifacts, pool }: Deps,
+  { artifacts, pool }: Pick<ForkDeps, 'artifacts' | 'pool'>,
   checkpoint: StoredCheckpoint | undefined,
   fork: NewFork,
 ): Promise<void> {
@@ -85,14 +91,14 @@ function describeFork(
 }
 
 /** The step that is wanted, the newest when none is; undefined stands for step 0. */
-async function findSource({ pool }: Deps, { id }: ModelRow, step?: number): Promise<StoredCheckpoint | undefined> {
+async function findSource(pool: Pool, { id }: ModelRow, step?: number): Promise<StoredCheckpoint | undefined> {
   if (step === 0) return undefined
   const checkpoint = await findCheckpoint(pool, id, step === undefined ? 'latest' : { step })
   if (checkpoint || step === undefined) return checkpoint
   throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint of this step'))
 }
 
-async function requireServed({ pool }: Deps, { baseModel }: ModelRow): Promise<BaseModelRow> {
+async function requireServed(pool: Pool, { baseModel }: ModelRow): Promise<BaseModelRow> {
   const found = await findBaseModel(pool, baseModel)
   if (found) return found
   throw new HttpError(errors.conflict, `The base model ${baseModel} is not served any more.`)

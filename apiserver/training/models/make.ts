@@ -5,8 +5,17 @@ import { isReservedProject, servedName } from '../../../crds/names.ts'
 import type { BaseModelRow } from '../../../db/base-models/base-models.ts'
 import { markModelResourceCreated } from '../../../db/models/missing-resources.ts'
 import type { ModelName, ModelRow } from '../../../db/models/models.ts'
-import type { Deps } from '../../deps.ts'
+import type { Kube } from '../../kube.ts'
+import type { Logger } from '../../../lib/log.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { defaultProject, generateModelName } from '../../accounts/names.ts'
+
+/** What resources of models are made with. */
+export interface ResourceDeps {
+  kube: Kube
+  log: Logger
+  pool: Pool
+}
 
 /** What a client says of a new model's name; what it leaves out is chosen. */
 export interface WantedName {
@@ -37,7 +46,7 @@ export function nameTaken(name: ModelName, hint: string): HttpError {
 
 /** Without Kubernetes the model is there all the same: the operator makes the resource later. */
 export async function makeResource(
-  { kube, pool, log }: Deps,
+  { kube, pool, log }: ResourceDeps,
   model: ModelRow,
   { crName }: Pick<BaseModelRow, 'crName'>,
 ): Promise<void> {

@@ -1,16 +1,15 @@
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { isRetry } from '../../../lib/http/retry.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { deleteOwnModel } from './delete.ts'
-import { forkModel } from './fork.ts'
+import { forkModel, type ForkDeps } from './fork.ts'
 import { presentModel } from './present.ts'
 import { forkBodySchema, modelCreateSchema, modelDeletionSchema, modelListQuery, modelSchema } from './schema.ts'
-import { createModel, getModelDetails, listOwnModels } from './service.ts'
+import { createModel, getModelDetails, listOwnModels, type ModelDeps } from './service.ts'
 
 const tag = 'Models'
 
-export function routeModels(api: RestApi, deps: Deps): void {
+export function routeModels(api: RestApi, deps: ForkDeps & ModelDeps): void {
   api.post(
     '/v1/preview/models',
     {
@@ -23,7 +22,7 @@ export function routeModels(api: RestApi, deps: Deps): void {
     },
     async ({ caller, newId, body }) => {
       const { id } = await createModel(deps, { caller, newId }, body)
-      return presentModel(await getModelDetails(deps, caller.entity, id))
+      return presentModel(await getModelDetails(deps.pool, caller.entity, id))
     },
   )
 
@@ -31,7 +30,7 @@ export function routeModels(api: RestApi, deps: Deps): void {
     '/v1/preview/models',
     { tag, summary: 'List the models, by age', query: modelListQuery, answer: listOf(modelSchema) },
     async ({ caller, query }) => {
-      const rows = await listOwnModels(deps, caller.entity, query)
+      const rows = await listOwnModels(deps.pool, caller.entity, query)
       return presentPage(rows, query.limit, presentModel)
     },
   )
@@ -39,7 +38,7 @@ export function routeModels(api: RestApi, deps: Deps): void {
   api.get(
     '/v1/preview/models/{model_id}',
     { tag, summary: 'Read a model', answer: modelSchema },
-    async ({ caller, params }) => presentModel(await getModelDetails(deps, caller.entity, params.model_id)),
+    async ({ caller, params }) => presentModel(await getModelDetails(deps.pool, caller.entity, params.model_id)),
   )
 
   api.delete(
@@ -51,7 +50,7 @@ export function routeModels(api: RestApi, deps: Deps): void {
       answer: modelDeletionSchema,
       idempotent: true,
     },
-    ({ ctx, caller, params }) => deleteOwnModel(deps, caller.entity, params.model_id, isRetry(ctx)),
+    ({ ctx, caller, params }) => deleteOwnModel(deps.pool, caller.entity, params.model_id, isRetry(ctx)),
   )
 
   api.post(
@@ -67,7 +66,7 @@ export function routeModels(api: RestApi, deps: Deps): void {
     },
     async ({ caller, newId, params, body }) => {
       const id = await forkModel(deps, { caller, newId, modelId: params.model_id }, body ?? {})
-      return presentModel(await getModelDetails(deps, caller.entity, id))
+      return presentModel(await getModelDetails(deps.pool, caller.entity, id))
     },
   )
 }

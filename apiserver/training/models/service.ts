@@ -5,12 +5,18 @@ import { findModel, findModelByName, unhideModel, type ModelName, type ModelRow 
 import { insertModel } from '../../../db/models/insert.ts'
 import { notForked } from '../../../db/models/table.ts'
 import { resourceName } from '../../../crds/names.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
-import { makeResource, nameModel, nameTaken } from './make.ts'
+import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts'
 import type { ModelCreate, ModelListQuery } from './schema.ts'
+
+/** What models are made with. */
+export interface ModelDeps extends ResourceDeps {
+  /** Of the models' resources. */
+  namespace: string
+}
 
 // A sentence of more is read by nobody.
 const maxNames = 10
@@ -20,40 +26,40 @@ const maxNames = 10
  * has the new id already was made by an earlier run of the same request.
  */
 export async function createModel(
-  deps: Deps,
+  deps: ModelDeps,
   { caller, newId }: { caller: Caller; newId: () => string },
   wanted: ModelCreate,
 ): Promise<ModelRow> {
   const id = newId()
   const name = nameModel(id, caller.entity, wanted)
   const existing = wanted.return_existing ? await findModelByName(deps.pool, name) : undefined
-  if (existing) return returnExisting(deps, existing)
-  const baseModel = await requireBaseModel(deps, wanted.base_model)
+  if (existing) return returnExisting(deps.pool, existing)
+  const baseModel = await requireBaseModel(deps.pool, wanted.base_model)
   const model = await insertModel(deps.pool, {
     ...name,
     id,
     keyId: caller.keyId,
     baseModel: baseModel.name,
-    namespace: deps.config.TRAINYARD_NAMESPACE,
+    namespace: deps.namespace,
     crName: resourceName(name.name, id),
     resourceCreatedAt: null,
     retention: wanted.retention ?? null,
     ...notForked,
   })
-  if (!model) return takeExisting(deps, name, ({ id: known }) => wanted.return_existing === true || known === id)
+  if (!model) return takeExisting(deps.pool, name, ({ id: known }) => wanted.return_existing === true || known === id)
   await makeResource(deps, model, baseModel)
   return model
 }
 
 /** An entity's own model. */
-export async function getModel(deps: Deps, entity: string, id: string): Promise<ModelRow> {
-  const model = isUuid(id) ? await findModel(deps.pool, entity, id) : undefined
+export async function getModel(pool: Pool, entity: string, id: string): Promise<ModelRow> {
+  const model = isUuid(id) ? await findModel(pool, entity, id) : undefined
   if (!model) throw notFound('Model', id)
   return model
 }
 
 /** The same with all that clients are shown of it. */
-export async function getModelDetails({ pool }: Deps, entity: string, id: string): Promise<ModelDetails> {
+export async function getModelDetails(pool: Pool, entity: string, id: string): Promise<ModelDetails> {
   const model = isUuid(id) ? await findModelDetails(pool, entity, id) : undefined
   if (!model) throw notFound('Model', id)
   return model
@@ -61,7 +67,7 @@ export async function getModelDetails({ pool }: Deps, entity: string, id: string
 
 /** One model more than the page holds, so that it shows whether there are more. */
 export async function listOwnModels(
-  { pool }: Deps,
+  pool: Pool,
   entity: string,
   { after, limit, order, project, name }: ModelListQuery,
 ): Promise<ModelDetails[]> {
@@ -70,26 +76,26 @@ export async function listOwnModels(
   return listModelDetails(pool, filter, { after: cursor, order, limit: limit + 1 })
 }
 
-async function requireBaseModel(deps: Deps, name: string): Promise<BaseModelRow> {
-  const baseModel = await findBaseModel(deps.pool, name)
+async function requireBaseModel(pool: Pool, name: string): Promise<BaseModelRow> {
+  const baseModel = await findBaseModel(pool, name)
   if (baseModel) return baseModel
-  const known = (await listBaseModels(deps.pool)).slice(0, maxNames).map((other) => other.name)
+  const known = (await listBaseModels(pool)).slice(0, maxNames).map((other) => other.name)
   const there =
     known.length > 0 ? `there are ${known.join(', ')} (GET /v1/models lists all)` : 'there is none at all yet'
   const reason = `no base model has the name ${name.slice(0, 200)}; ${there}`
   throw unprocessable(valueError(['body', 'base_model'], reason))
 }
 
-async function takeExisting(deps: Deps, name: ModelName, isWanted: (existing: ModelRow) => boolean): Promise<ModelRow> {
-  const existing = await findModelByName(deps.pool, name)
+async function takeExisting(pool: Pool, name: ModelName, isWanted: (existing: ModelRow) => boolean): Promise<ModelRow> {
+  const existing = await findModelByName(pool, name)
   if (!existing || !isWanted(existing)) {
     throw nameTaken(name, 'send "return_existing": true to get it')
   }
-  return returnExisting(deps, existing)
+  return returnExisting(pool, existing)
 }
 
 /** A model whose resource was deleted keeps its checkpoints, and comes back when it is asked for by name. */
-async function returnExisting(deps: Deps, model: ModelRow): Promise<ModelRow> {
-  if (model.hiddenAt) await unhideModel(deps.pool, model.id)
+async function returnExisting(pool: Pool, model: ModelRow): Promise<ModelRow> {
+  if (model.hiddenAt) await unhideModel(pool, model.id)
   return model
 }

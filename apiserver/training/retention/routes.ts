@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { setRetention } from '../../../db/retention/checkpoints.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { presentModel } from '../models/present.ts'
 import { modelSchema } from '../models/schema.ts'
@@ -9,7 +9,7 @@ import { retentionBodySchema } from './schema.ts'
 
 const path = '/v1/preview/models/{model_id}/retention'
 
-export function routeRetention(api: RestApi, deps: Deps): void {
+export function routeRetention(api: RestApi, pool: Pool): void {
   api.put(
     path,
     {
@@ -22,9 +22,9 @@ export function routeRetention(api: RestApi, deps: Deps): void {
       answer: modelSchema,
     },
     async ({ caller, params, body }) => {
-      const { id } = await getModel(deps, caller.entity, params.model_id)
-      await setRetention(deps.pool, id, body)
-      return presentModel(await getModelDetails(deps, caller.entity, id))
+      const { id } = await getModel(pool, caller.entity, params.model_id)
+      await setRetention(pool, id, body)
+      return presentModel(await getModelDetails(pool, caller.entity, id))
     },
   )
 
@@ -36,7 +36,7 @@ export function routeRetention(api: RestApi, deps: Deps): void {
       answer: Type.Object({ retention: retentionBodySchema }),
     },
     async ({ caller, params }) => {
-      const { retention } = await getModelDetails(deps, caller.entity, params.model_id)
+      const { retention } = await getModelDetails(pool, caller.entity, params.model_id)
       return { retention }
     },
   )

@@ -1,13 +1,12 @@
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { sftRequestSchema } from '../training-jobs/request.ts'
 import { trainingJobIdSchema } from '../training-jobs/schema.ts'
-import { createSftJob } from './service.ts'
+import { createSftJob, type SftJobDeps } from './service.ts'
 
 // A rate for each of 20,000 batches.
 const bodyLimitBytes = 2 * 1024 * 1024
 
-export function routeSftTrainingJobs(api: RestApi, deps: Deps): void {
+export function routeSftTrainingJobs(api: RestApi, deps: SftJobDeps): void {
   api.post(
     '/v1/preview/sft-training-jobs',
     {

@@ -1,14 +1,16 @@
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { InputRefused } from '../../../artifacts/inputs/address.ts'
 import { whileHoldingInput } from '../../../artifacts/inputs/hold.ts'
-import { resolveInput } from '../../../artifacts/inputs/resolve.ts'
-import type { Deps } from '../../deps.ts'
+import { resolveInput, type InputDeps } from '../../../artifacts/inputs/resolve.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { getModel } from '../models/service.ts'
 import { sftSettings } from '../settings/generated.ts'
-import { admitJob } from '../training-jobs/admit.ts'
+import { admitJob, type AdmissionDeps } from '../training-jobs/admit.ts'
 import { extractSftFields, type SftRequest } from '../training-jobs/request.ts'
-import { requireRightPlace } from '../training-jobs/right-place.ts'
+import { refuseMisplacedSettings } from '../training-jobs/misplaced-settings.ts'
+
+/** What SFT jobs are made with. */
+export interface SftJobDeps extends AdmissionDeps, InputDeps {}
 
 /**
  * Takes an SFT job in. An uploaded data set is pinned to its file at once; what lies elsewhere is only checked here, and
@@ -18,12 +20,12 @@ import { requireRightPlace } from '../training-jobs/right-place.ts'
  * beside its config
  */
 export async function createSftJob(
-  deps: Deps,
+  deps: SftJobDeps,
   { caller, newId }: { caller: Caller; newId: () => string },
   body: SftRequest,
 ): Promise<{ id: string }> {
-  const model = await getModel(deps, caller.entity, body.model_id)
-  requireRightPlace(body, { method: 'SFT', settings: sftSettings, member: 'config' })
+  const model = await getModel(deps.pool, caller.entity, body.model_id)
+  refuseMisplacedSettings(body, { method: 'SFT', settings: sftSettings, member: 'config' })
   const id = newId()
   const job = { ...extractSftFields(body), id, caller, model, inputBytes: null }
   await refuseInput(async () => {
@@ -33,7 +35,7 @@ export async function createSftJob(
   return { id }
 }
 
-async function findInput(deps: Deps, entity: string, address: string) {
+async function findInput(deps: InputDeps, entity: string, address: string) {
   const input = await resolveInput(deps, entity, address)
   if ('remote' in input) return { inputUri: address, inputDigest: null }
   return { inputUri: input.uri, inputDigest: input.digest }

@@ -8,11 +8,21 @@ import { insertJob } from '../../../db/jobs/insert.ts'
 import { markJobResourceCreated } from '../../../db/jobs/missing-resources.ts'
 import type { NewJob } from '../../../db/jobs/table.ts'
 import { lockModel } from '../../../db/models/lock.ts'
-import { withTransaction, type Connection } from '../../../db/pool.ts'
-import type { Deps } from '../../deps.ts'
+import { withTransaction, type Connection, type Pool } from '../../../db/pool.ts'
+import type { Kube } from '../../kube.ts'
+import type { LimitDefaults } from '../../accounts/limits/limits.ts'
+import type { Logger } from '../../../lib/log.ts'
 import { requireJobPlace } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { RequestedFields } from './request.ts'
+
+/** What jobs are taken in with. */
+export interface AdmissionDeps {
+  kube: Kube
+  limitDefaults: LimitDefaults
+  log: Logger
+  pool: Pool
+}
 
 /** A checked job whose input is stored. */
 export interface Admission extends RequestedFields, Pick<NewJob, 'id' | 'inputUri' | 'inputDigest' | 'inputBytes'> {
@@ -30,7 +40,7 @@ export interface Admission extends RequestedFields, Pick<NewJob, 'id' | 'inputUr
  * @throws {HttpError} 404 when the model was deleted meanwhile, 429 when the entity has as many unfinished jobs as it may
  */
 export async function admitJob(
-  deps: Deps,
+  deps: AdmissionDeps,
   admission: Admission,
   alsoInsert?: (connection: Connection) => Promise<void>,
 ): Promise<void> {
@@ -38,7 +48,7 @@ export async function admitJob(
   await withTransaction(deps.pool, async (connection) => {
     if (!(await lockModel(connection, job.modelId))) throw notFound('Model')
     if (!(await insertJob(connection, job))) return
-    await requireJobPlace(deps, connection, admission.caller.entity)
+    await requireJobPlace(deps.limitDefaults, connection, admission.caller.entity)
     await alsoInsert?.(connection)
   })
   await makeResource(deps, job)
@@ -58,7 +68,10 @@ function completeJob({ caller, model, ...given }: Admission): NewJob & TrainingJ
   }
 }
 
-async function makeResource({ kube, pool, log }: Deps, job: TrainingJobFacts): Promise<void> {
+async function makeResource(
+  { kube, pool, log }: Pick<AdmissionDeps, 'kube' | 'log' | 'pool'>,
+  job: TrainingJobFacts,
+): Promise<void> {
   try {
     await kube.createResource('TrainingJob', buildTrainingJob(job))
     await markJobResourceCreated(pool, job.id)

@@ -1,19 +1,20 @@
 import { Type } from 'typebox'
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { bodySchemas } from '../ingest/shapes.ts'
-import { receiveTrajectories } from '../ingest/receive.ts'
+import { receiveTrajectories, type ReceiveDeps } from '../ingest/receive.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
-import { createRlJob } from './create.ts'
-import { routeJobEvents } from './events/routes.ts'
-import { cancelTrainingJob, getTrainingJob, listTrainingJobs } from './service.ts'
+import { routeJobEvents, type EventStreamDeps } from './events/routes.ts'
+import { cancelTrainingJob, createRlJob, getTrainingJob, listTrainingJobs, type RlJobDeps } from './service.ts'
 import { routeJobLogs } from './logs/routes.ts'
 import { presentTrainingJob } from './present.ts'
 import { jobListQuery, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
 
+/** What requests for training jobs are answered with. */
+export interface TrainingJobDeps extends RlJobDeps, ReceiveDeps, EventStreamDeps {}
+
 const tag = 'Training jobs'
 
-export function routeTrainingJobs(api: RestApi, deps: Deps): void {
+export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
   api.post(
     '/v1/preview/training-jobs',
     {
@@ -33,7 +34,8 @@ export function routeTrainingJobs(api: RestApi, deps: Deps): void {
   api.get(
     '/v1/preview/training-jobs/{training_job_id}',
     { tag, summary: 'Read a training job', answer: trainingJobSchema },
-    async ({ caller, params }) => presentTrainingJob(await getTrainingJob(deps, caller.entity, params.training_job_id)),
+    async ({ caller, params }) =>
+      presentTrainingJob(await getTrainingJob(deps.pool, caller.entity, params.training_job_id)),
   )
 
   api.get(
@@ -45,7 +47,7 @@ export function routeTrainingJobs(api: RestApi, deps: Deps): void {
       answer: listOf(trainingJobSchema),
     },
     async ({ caller, query }) =>
-      presentPage(await listTrainingJobs(deps, caller.entity, query), query.limit, presentTrainingJob),
+      presentPage(await listTrainingJobs(deps.pool, caller.entity, query), query.limit, presentTrainingJob),
   )
 
   api.post(
@@ -60,9 +62,9 @@ export function routeTrainingJobs(api: RestApi, deps: Deps): void {
       answer: trainingJobSchema,
     },
     async ({ caller, params }) =>
-      presentTrainingJob(await cancelTrainingJob(deps, caller.entity, params.training_job_id)),
+      presentTrainingJob(await cancelTrainingJob(deps.pool, caller.entity, params.training_job_id)),
   )
 
   routeJobEvents(api, deps)
-  routeJobLogs(api, deps)
+  routeJobLogs(api, deps.pool)
 }

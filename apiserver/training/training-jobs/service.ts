@@ -1,22 +1,84 @@
-import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { cancelUntrainedJob } from '../../../db/jobs/endings.ts'
+import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
 import { findJob, findJobArrival, listJobs, type JobView } from '../../../db/jobs/views.ts'
-import type { Deps } from '../../deps.ts'
+import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
+import type { Caller } from '../../accounts/context.ts'
+import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
+import type { ReceivedBody } from '../ingest/receive.ts'
+import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
+import { getModel } from '../models/service.ts'
+import { rlSettings } from '../settings/generated.ts'
+import { admitJob, type AdmissionDeps } from './admit.ts'
+import { refuseMisplacedSettings } from './misplaced-settings.ts'
+import { extractRlFields } from './request.ts'
+import { requirePossibleConfig, type RlConfig } from './rl-config.ts'
 import type { JobListQuery } from './schema.ts'
 
+/** What RL jobs are made with. */
+export interface RlJobDeps extends AdmissionDeps, PayloadDeps {}
+
+/**
+ * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
+ * then on.
+ *
+ * @throws {HttpError} 404 for a model that is not the caller's, 422 for settings that stand elsewhere than in
+ * experimental_config, contradict each other, or name a reference that is not there
+ */
+export async function createRlJob(
+  deps: RlJobDeps,
+  request: { caller: Caller; newId: () => string },
+  body: ReceivedBody<'job'>,
+): Promise<{ id: string }> {
+  const { caller } = request
+  const { model_id, experimental_config } = body.members
+  const model = await getModel(deps.pool, caller.entity, model_id)
+  refuseMisplacedSettings(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
+  requirePossibleConfig(experimental_config)
+  await requireReferenceStep(deps.pool, model.id, experimental_config)
+  await requireFreeJobPlace(deps, caller.entity)
+  const id = request.newId()
+  const job = { ...extractRlFields(body.members), id, caller, model, inputBytes: body.size }
+  await storeBody(deps, { entity: caller.entity, body }, ({ uri, digest }) =>
+    admitJob(deps, { ...job, inputUri: uri, inputDigest: digest }, (connection) =>
+      insertTrajectories(
+        connection,
+        { modelId: model.id, jobId: id, split: 'train', payloadUri: uri },
+        body.rowBatches,
+      ),
+    ),
+  )
+  return { id }
+}
+
+/**
+ * A step that an earlier job of the model may still make is taken; where it then is not made, or is deleted before the
+ * job's turn comes, the job fails.
+ *
+ * @throws {HttpError} 422 for a reference that the model does not have, and cannot come to have in time
+ */
+async function requireReferenceStep(pool: Pool, modelId: string, config: RlConfig | null | undefined): Promise<void> {
+  const step = config?.kl_penalty_reference_step
+  if (step == null || (await mayHaveStep(pool, modelId, step))) return
+  const reason = `the model has no step ${step}`
+  const loc = ['body', 'experimental_config', 'kl_penalty_reference_step']
+  throw unprocessable(valueError(loc, reason))
+}
+
 /** A job of one of the entity's models. */
-export async function getTrainingJob(deps: Deps, entity: string, id: string): Promise<JobView> {
-  const job = isUuid(id) ? await findJob(deps.pool, entity, id) : undefined
+export async function getTrainingJob(pool: Pool, entity: string, id: string): Promise<JobView> {
+  const job = isUuid(id) ? await findJob(pool, entity, id) : undefined
   if (!job) throw notFound('Training job', id)
   return job
 }
 
 /** One job more than the page holds, so that it shows whether there are more. */
-export async function listTrainingJobs(deps: Deps, entity: string, query: JobListQuery): Promise<JobView[]> {
+export async function listTrainingJobs(pool: Pool, entity: string, query: JobListQuery): Promise<JobView[]> {
   const filter = {
     entity,
     modelId: query.model_id,
@@ -26,16 +88,16 @@ export async function listTrainingJobs(deps: Deps, entity: string, query: JobLis
     createdAfter: query.created_after === undefined ? undefined : parseTime(query.created_after),
     createdBefore: query.created_before === undefined ? undefined : parseTime(query.created_before),
   }
-  const after = await resolveCursor(query.after, (id) => findJobArrival(deps.pool, filter, id))
-  return listJobs(deps.pool, filter, { after, order: query.order, limit: query.limit + 1 })
+  const after = await resolveCursor(query.after, (id) => findJobArrival(pool, filter, id))
+  return listJobs(pool, filter, { after, order: query.order, limit: query.limit + 1 })
 }
 
 /** Ends a job that is not trained yet. One that is cancelled already is as good. */
-export async function cancelTrainingJob(deps: Deps, entity: string, id: string): Promise<JobView> {
-  const job = await getTrainingJob(deps, entity, id)
-  const { ended, state } = await cancelUntrainedJob(deps.pool, job.id)
+export async function cancelTrainingJob(pool: Pool, entity: string, id: string): Promise<JobView> {
+  const job = await getTrainingJob(pool, entity, id)
+  const { ended, state } = await cancelUntrainedJob(pool, job.id)
   if (!ended && state !== 'Cancelled') throw new HttpError(errors.conflict, refuseToCancel(state))
-  return getTrainingJob(deps, entity, id)
+  return getTrainingJob(pool, entity, id)
 }
 
 function refuseToCancel(state: string): string {

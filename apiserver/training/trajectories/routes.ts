@@ -1,17 +1,16 @@
 import { Readable } from 'node:stream'
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { startMember } from '../../../lib/json/raw.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { presentTrajectory } from './present.ts'
 import { trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
-import { getTrajectory, listModelTrajectories, openTrajectory } from './service.ts'
+import { getTrajectory, listModelTrajectories, openTrajectory, type TrajectoryDeps } from './service.ts'
 
 const tag = 'Trajectories'
 const path = '/v1/preview/models/{model_id}/trajectories'
 
-export function routeTrajectories(api: RestApi, deps: Deps): void {
+export function routeTrajectories(api: RestApi, deps: TrajectoryDeps): void {
   api.get(
     path,
     {
@@ -21,7 +20,7 @@ export function routeTrajectories(api: RestApi, deps: Deps): void {
       answer: listOf(trajectoryRowSchema),
     },
     async ({ ctx, params, query }) => {
-      const rows = await listModelTrajectories(deps, turnOf(ctx.state.caller), params.model_id, query)
+      const rows = await listModelTrajectories(deps.pool, turnOf(ctx.state.caller), params.model_id, query)
       return presentPage(rows, query.limit, presentTrajectory)
     },
   )
@@ -30,7 +29,7 @@ export function routeTrajectories(api: RestApi, deps: Deps): void {
     `${path}/{trajectory_id}`,
     { tag, summary: 'Read a trajectory with all that was sent, byte by byte', answer: trajectorySchema },
     async ({ ctx, caller, params }) => {
-      const row = await getTrajectory(deps, caller.entity, params.model_id, params.trajectory_id)
+      const row = await getTrajectory(deps.pool, caller.entity, params.model_id, params.trajectory_id)
       const payload = await openTrajectory(deps, row)
       const start = Buffer.from(startMember(JSON.stringify(presentTrajectory(row)), 'trajectory'))
       ctx.type = 'application/json'

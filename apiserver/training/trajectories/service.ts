@@ -10,7 +10,9 @@ import {
 import { artifactKey } from '../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { ArtifactStore } from '../../../artifacts/store/store.ts'
+import type { Logger } from '../../../lib/log.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
@@ -18,19 +20,26 @@ import { resolveCursor } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { TrajectoryListQuery } from './schema.ts'
 
+/** Where trajectories are. */
+export interface TrajectoryDeps {
+  artifacts: ArtifactStore
+  log: Logger
+  pool: Pool
+}
+
 // A filter that hardly a row passes reads many: all others must still find connections to the database.
 // So must all other entities here.
 const lists = new FairSemaphore({ permits: 4, permitsPerKey: 2 })
 
 /** One trajectory more than the page holds, so that it shows whether there are more. */
 export async function listModelTrajectories(
-  deps: Deps,
+  pool: Pool,
   turn: Turn,
   modelId: string,
   query: TrajectoryListQuery,
 ): Promise<TrajectoryRow[]> {
-  const { id } = await getModel(deps, turn.key, modelId)
-  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPosition(deps.pool, id, cursor))
+  const { id } = await getModel(pool, turn.key, modelId)
+  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPosition(pool, id, cursor))
   const filter = {
     split: query.split,
     step: query.step,
@@ -44,13 +53,13 @@ export async function listModelTrajectories(
     maxPush: query.max_push,
   }
   const page = { after, order: query.order, limit: query.limit + 1 }
-  return lists.run(turn, () => listTrajectories(deps.pool, id, filter, page))
+  return lists.run(turn, () => listTrajectories(pool, id, filter, page))
 }
 
 /** A trajectory of one of the entity's models. */
-export async function getTrajectory(deps: Deps, entity: string, modelId: string, id: string): Promise<TrajectoryRow> {
-  const model = await getModel(deps, entity, modelId)
-  const row = isUuid(id) ? await findTrajectory(deps.pool, model.id, id) : undefined
+export async function getTrajectory(pool: Pool, entity: string, modelId: string, id: string): Promise<TrajectoryRow> {
+  const model = await getModel(pool, entity, modelId)
+  const row = isUuid(id) ? await findTrajectory(pool, model.id, id) : undefined
   if (!row) throw notFound('Trajectory', id)
   return row
 }
@@ -60,7 +69,10 @@ export async function getTrajectory(deps: Deps, entity: string, modelId: string,
  *
  * @throws {HttpError} 404 when the payload is not kept any more
  */
-export async function openTrajectory({ artifacts, log }: Deps, row: TrajectoryRow): Promise<Readable> {
+export async function openTrajectory(
+  { artifacts, log }: Pick<TrajectoryDeps, 'artifacts' | 'log'>,
+  row: TrajectoryRow,
+): Promise<Readable> {
   const { payloadUri, payloadOffset: start, payloadLength } = row
   try {
     return await artifacts.open(artifactKey(payloadUri)!, { start, end: start + payloadLength - 1 })

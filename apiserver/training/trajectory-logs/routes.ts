@@ -1,7 +1,6 @@
-import type { Deps } from '../../deps.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { bodySchemas } from '../ingest/shapes.ts'
-import { receiveTrajectories } from '../ingest/receive.ts'
+import { receiveTrajectories, type ReceiveDeps } from '../ingest/receive.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { presentLog, presentLogMade, presentLogStatistics } from './present.ts'
 import { logListQuery, logMadeSchema, logSchema, logStatisticsSchema } from './schema.ts'
@@ -10,7 +9,7 @@ import { listModelLogs, listModelLogStatistics, logTrajectories } from './servic
 const tag = 'Trajectories'
 const path = '/v1/preview/models/{model_id}/log'
 
-export function routeLogs(api: RestApi, deps: Deps): void {
+export function routeLogs(api: RestApi, deps: ReceiveDeps): void {
   api.post(
     path,
     {
@@ -31,7 +30,7 @@ export function routeLogs(api: RestApi, deps: Deps): void {
     path,
     { tag, summary: 'List what was logged, in order', query: logListQuery, answer: listOf(logSchema) },
     async ({ caller, params, query }) => {
-      const rows = await listModelLogs(deps, caller.entity, params.model_id, query)
+      const rows = await listModelLogs(deps.pool, caller.entity, params.model_id, query)
       return presentPage(rows, query.limit, presentLog)
     },
   )
@@ -45,7 +44,7 @@ export function routeLogs(api: RestApi, deps: Deps): void {
       answer: listOf(logStatisticsSchema),
     },
     async ({ caller, params, query }) => {
-      const rows = await listModelLogStatistics(deps, caller.entity, params.model_id, query)
+      const rows = await listModelLogStatistics(deps.pool, caller.entity, params.model_id, query)
       return presentPage(rows, query.limit, presentLogStatistics)
     },
   )

@@ -13,10 +13,9 @@ import {
 } from '../../../db/trajectories/logs.ts'
 import { lockModel } from '../../../db/models/lock.ts'
 import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
-import { withTransaction } from '../../../db/pool.ts'
-import type { Deps } from '../../deps.ts'
+import { withTransaction, type Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { storeBody } from '../ingest/store-body.ts'
+import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
 import { cursorFault, resolveCursor } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
@@ -33,21 +32,25 @@ interface LogRequest {
  *
  * @throws {HttpError} 404 for a model that is not the caller's, 422 for a body that names another one
  */
-export async function logTrajectories(deps: Deps, request: LogRequest, body: ReceivedBody<'log'>): Promise<LogRow> {
+export async function logTrajectories(
+  deps: PayloadDeps,
+  request: LogRequest,
+  body: ReceivedBody<'log'>,
+): Promise<LogRow> {
   const { caller } = request
   const { split, model_id } = body.members
-  const model = await getModel(deps, caller.entity, request.params.model_id)
+  const model = await getModel(deps.pool, caller.entity, request.params.model_id)
   if (model_id && model_id.toLowerCase() !== model.id) throw otherModel()
   const { mean: meanReward, min: minReward, max: maxReward, squares: rewardSquares } = body.rewards
   const { groups, trajectories, exceptions, size: payloadBytes } = body
   const rewards = { meanReward, minReward, maxReward, rewardSquares }
   const log = { id: request.newId(), modelId: model.id, keyId: caller.keyId, split, groups, trajectories, exceptions }
   return storeBody(deps, { entity: caller.entity, body }, ({ uri: payloadUri, digest: payloadDigest }) =>
-    addLog(deps, { ...log, ...rewards, payloadUri, payloadDigest, payloadBytes }, body),
+    addLog(deps.pool, { ...log, ...rewards, payloadUri, payloadDigest, payloadBytes }, body),
   )
 }
 
-async function addLog({ pool }: Deps, log: NewLog, body: ReceivedBody): Promise<LogRow> {
+async function addLog(pool: Pool, log: NewLog, body: ReceivedBody): Promise<LogRow> {
   const { id, modelId, split, payloadUri } = log
   return withTransaction(pool, async (connection) => {
     if (!(await lockModel(connection, modelId))) throw notFound('Model')
@@ -62,32 +65,32 @@ async function addLog({ pool }: Deps, log: NewLog, body: ReceivedBody): Promise<
 
 /** One log more than the page holds, so that it shows whether there are more. */
 export async function listModelLogs(
-  deps: Deps,
+  pool: Pool,
   entity: string,
   modelId: string,
   query: LogListQuery,
 ): Promise<LogRow[]> {
-  const { id } = await getModel(deps, entity, modelId)
+  const { id } = await getModel(pool, entity, modelId)
   const { split, order } = query
-  const after = await resolveCursor(query.after, (cursor) => findLogPosition(deps.pool, { modelId: id, split }, cursor))
-  return listLogs(deps.pool, id, { split, order, after, limit: query.limit + 1 })
+  const after = await resolveCursor(query.after, (cursor) => findLogPosition(pool, { modelId: id, split }, cursor))
+  return listLogs(pool, id, { split, order, after, limit: query.limit + 1 })
 }
 
 /** The same of the statistics per split and step. */
 export async function listModelLogStatistics(
-  deps: Deps,
+  pool: Pool,
   entity: string,
   modelId: string,
   query: LogListQuery,
 ): Promise<LogStatistics[]> {
-  const { id } = await getModel(deps, entity, modelId)
+  const { id } = await getModel(pool, entity, modelId)
   const { split, order } = query
-  const after = query.after === undefined ? undefined : await resolveSplitStep(deps, id, query.after)
+  const after = query.after === undefined ? undefined : await resolveSplitStep(pool, id, query.after)
   if (after && split !== undefined && after.split !== split) throw cursorFault()
-  return listLogStatistics(deps.pool, id, { split, order, after, limit: query.limit + 1 })
+  return listLogStatistics(pool, id, { split, order, after, limit: query.limit + 1 })
 }
 
-async function resolveSplitStep({ pool }: Deps, modelId: string, cursor: string): Promise<SplitStep> {
+async function resolveSplitStep(pool: Pool, modelId: string, cursor: string): Promise<SplitStep> {
   const [, split, digits] = /^([\w./-]{1,64}):(0|[1-9]\d{0,8})$/.exec(cursor) ?? []
   const place = split === undefined ? undefined : { split, step: Number(digits) }
   if (place && (await hasLogs(pool, modelId, place))) return place

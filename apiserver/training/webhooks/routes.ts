@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
 import { presentDelivery, presentNewWebhook, presentWebhook } from './present.ts'
@@ -20,6 +20,7 @@ import {
   replayMany,
   replayOne,
   rotateSecret,
+  type WebhookDeps,
 } from './service.ts'
 
 const tag = 'Webhooks'
@@ -28,9 +29,9 @@ const reading = { tag, role: 'member' } as const
 const changing = { tag, role: 'admin' } as const
 const one = '/v1/preview/webhooks/{webhook_id}'
 
-export function routeWebhooks(api: RestApi, deps: Deps): void {
-  routeEach(api, deps)
-  routeDeliveries(api, deps)
+export function routeWebhooks(api: RestApi, deps: WebhookDeps): void {
+  routeEach(api, deps.pool)
+  routeDeliveries(api, deps.pool)
 
   api.post(
     '/v1/preview/webhooks',
@@ -49,13 +50,13 @@ export function routeWebhooks(api: RestApi, deps: Deps): void {
     '/v1/preview/webhooks',
     { ...reading, summary: "List the entity's webhooks", query: pageQuery, answer: listOf(webhookSchema) },
     async ({ caller, query }) =>
-      presentPage(await listEntityWebhooks(deps, caller.entity, query), query.limit, presentWebhook),
+      presentPage(await listEntityWebhooks(deps.pool, caller.entity, query), query.limit, presentWebhook),
   )
 }
 
-function routeEach(api: RestApi, deps: Deps): void {
+function routeEach(api: RestApi, pool: Pool): void {
   api.get(one, { ...reading, summary: 'Read a webhook', answer: webhookSchema }, async ({ caller, params }) =>
-    presentWebhook(await getWebhook(deps, { entity: caller.entity, id: params.webhook_id })),
+    presentWebhook(await getWebhook(pool, { entity: caller.entity, id: params.webhook_id })),
   )
 
   api.delete(
@@ -63,7 +64,7 @@ function routeEach(api: RestApi, deps: Deps): void {
     { ...changing, summary: 'Delete a webhook with its deliveries', answer: deletedWebhookSchema },
     async ({ caller, params }) => {
       const id = params.webhook_id
-      await removeWebhook(deps, { entity: caller.entity, id, by: caller.keyId })
+      await removeWebhook(pool, { entity: caller.entity, id, by: caller.keyId })
       return { id: id.toLowerCase(), deleted: true as const }
     },
   )
@@ -79,7 +80,7 @@ function routeEach(api: RestApi, deps: Deps): void {
     },
     async ({ caller, params, newId }) => {
       const webhook = { entity: caller.entity, id: params.webhook_id, by: caller.keyId }
-      return presentNewWebhook(await rotateSecret(deps, webhook, newId))
+      return presentNewWebhook(await rotateSecret(pool, webhook, newId))
     },
   )
 
@@ -94,12 +95,12 @@ function routeEach(api: RestApi, deps: Deps): void {
     },
     async ({ caller, params, body }) => {
       const address = { entity: caller.entity, id: params.webhook_id }
-      return { replayed: await replayMany(deps, address, body ?? {}) }
+      return { replayed: await replayMany(pool, address, body ?? {}) }
     },
   )
 }
 
-function routeDeliveries(api: RestApi, deps: Deps): void {
+function routeDeliveries(api: RestApi, pool: Pool): void {
   api.get(
     `${one}/deliveries`,
     {
@@ -110,7 +111,7 @@ function routeDeliveries(api: RestApi, deps: Deps): void {
     },
     async ({ caller, params, query }) => {
       const address = { entity: caller.entity, id: params.webhook_id }
-      return presentPage(await listWebhookDeliveries(deps, address, query), query.limit, presentDelivery)
+      return presentPage(await listWebhookDeliveries(pool, address, query), query.limit, presentDelivery)
     },
   )
 
@@ -119,7 +120,7 @@ function routeDeliveries(api: RestApi, deps: Deps): void {
     { ...changing, summary: 'Send one delivery again', answer: deliverySchema },
     async ({ caller, params }) => {
       const address = { entity: caller.entity, id: params.webhook_id }
-      return presentDelivery(await replayOne(deps, address, params.delivery_id))
+      return presentDelivery(await replayOne(pool, address, params.delivery_id))
     },
   )
 }

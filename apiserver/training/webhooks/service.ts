@@ -21,12 +21,20 @@ import {
   type WebhookRow,
 } from '../../../db/webhooks/webhooks.ts'
 import { AddressRefused } from '../../../lib/outbound/refused.ts'
-import type { Deps } from '../../deps.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { Outbound } from '../../../lib/outbound/outbound.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
 import { defaultEvents, type Replay, type WebhookCreate } from './schema.ts'
+
+/** What webhooks are made with. */
+export interface WebhookDeps {
+  pool: Pool
+  /** Which addresses webhooks may have. */
+  webhooks: Pick<Outbound, 'check'>
+}
 
 // Every change of an entity is looked at once for each of them.
 const maxWebhooks = 100
@@ -43,7 +51,7 @@ interface WebhookAddress {
  * @throws {HttpError} 422 for an address that must not be asked, 409 when the entity has too many
  */
 export async function createWebhook(
-  { pool, webhooks }: Deps,
+  { pool, webhooks }: WebhookDeps,
   { caller, newId }: { caller: Caller; newId: () => string },
   wanted: WebhookCreate,
 ): Promise<WebhookRow> {
@@ -66,7 +74,7 @@ export async function createWebhook(
   throw new HttpError(errors.conflict, `An entity has at most ${maxWebhooks} webhooks; delete one first.`)
 }
 
-export async function getWebhook({ pool }: Deps, { entity, id }: WebhookAddress): Promise<WebhookRow> {
+export async function getWebhook(pool: Pool, { entity, id }: WebhookAddress): Promise<WebhookRow> {
   const webhook = isUuid(id) ? await findWebhook(pool, entity, id) : undefined
   if (!webhook) throw notFound('Webhook')
   return webhook
@@ -74,7 +82,7 @@ export async function getWebhook({ pool }: Deps, { entity, id }: WebhookAddress)
 
 /** One webhook more than the page holds, so that it shows whether there are more. */
 export async function listEntityWebhooks(
-  { pool }: Deps,
+  pool: Pool,
   entity: string,
   { after, limit }: PageQuery,
 ): Promise<WebhookRow[]> {
@@ -82,12 +90,12 @@ export async function listEntityWebhooks(
   return listWebhooks(pool, entity, { after: place, limit: limit + 1 })
 }
 
-export async function removeWebhook({ pool }: Deps, webhook: WebhookChange): Promise<void> {
+export async function removeWebhook(pool: Pool, webhook: WebhookChange): Promise<void> {
   if (!isUuid(webhook.id) || !(await deleteWebhook(pool, webhook))) throw notFound('Webhook')
 }
 
 /** Gives a webhook another secret. A repeated request gives the one that it has made before. */
-export async function rotateSecret({ pool }: Deps, changed: WebhookChange, newId: () => string): Promise<WebhookRow> {
+export async function rotateSecret(pool: Pool, changed: WebhookChange, newId: () => string): Promise<WebhookRow> {
   const secret = formatSecret(createHash('sha256').update(`secret ${newId()}`).digest())
   const webhook = isUuid(changed.id) ? await rotateWebhookSecret(pool, changed, secret) : undefined
   if (!webhook) throw notFound('Webhook')
@@ -96,33 +104,33 @@ export async function rotateSecret({ pool }: Deps, changed: WebhookChange, newId
 
 /** One delivery more than the page holds. */
 export async function listWebhookDeliveries(
-  deps: Deps,
+  pool: Pool,
   address: WebhookAddress,
   { after, limit }: PageQuery,
 ): Promise<DeliveryRow[]> {
-  const { id } = await getWebhook(deps, address)
-  const cursor = await resolveCursor(after, (delivery) => findDelivery(deps.pool, id, delivery))
-  return listDeliveries(deps.pool, id, { before: cursor?.position, limit: limit + 1 })
+  const { id } = await getWebhook(pool, address)
+  const cursor = await resolveCursor(after, (delivery) => findDelivery(pool, id, delivery))
+  return listDeliveries(pool, id, { before: cursor?.position, limit: limit + 1 })
 }
 
 /** Sends one delivery again, however it went before. */
-export async function replayOne(deps: Deps, address: WebhookAddress, deliveryId: string): Promise<DeliveryRow> {
-  const { id } = await getWebhook(deps, address)
-  if (isUuid(deliveryId)) await replayDelivery(deps.pool, id, deliveryId)
-  const delivery = isUuid(deliveryId) ? await findDelivery(deps.pool, id, deliveryId) : undefined
+export async function replayOne(pool: Pool, address: WebhookAddress, deliveryId: string): Promise<DeliveryRow> {
+  const { id } = await getWebhook(pool, address)
+  if (isUuid(deliveryId)) await replayDelivery(pool, id, deliveryId)
+  const delivery = isUuid(deliveryId) ? await findDelivery(pool, id, deliveryId) : undefined
   if (!delivery) throw notFound('Delivery')
   return delivery
 }
 
 /** Sends again all that happened after a place or a time; what was not delivered, when neither is given. */
-export async function replayMany(deps: Deps, address: WebhookAddress, wanted: Replay): Promise<number> {
-  const { id } = await getWebhook(deps, address)
+export async function replayMany(pool: Pool, address: WebhookAddress, wanted: Replay): Promise<number> {
+  const { id } = await getWebhook(pool, address)
   const at = typeof wanted.after === 'string' ? parseTime(wanted.after)! : null
   const position = wanted.after_position ?? null
-  if (at === null && position === null) return replayUndelivered(deps.pool, id)
+  if (at === null && position === null) return replayUndelivered(pool, id)
   // What has just happened has no position yet.
-  while ((await numberOutbox(deps.pool)) > 0);
-  return replayAfter(deps.pool, id, { position: position ?? 0, at })
+  while ((await numberOutbox(pool)) > 0);
+  return replayAfter(pool, id, { position: position ?? 0, at })
 }
 
 function requireOpen(check: () => unknown): void {

@@ -1,19 +1,27 @@
 import { Readable } from 'node:stream'
-import type { Deps } from '../../../deps.ts'
+import type { EventHub } from './hub.ts'
+import type { Slots } from '../../../accounts/limits/slots.ts'
+import type { RevocableResponses } from '../../../accounts/keys/revocable-responses.ts'
 import type { RestApi } from '../../../accounts/rest-api.ts'
 import { turnOf } from '../../../accounts/limits/turn.ts'
 import type { RequestContext } from '../../../accounts/context.ts'
 import { Type } from 'typebox'
 import { listOf, presentPage } from '../../../../lib/http/page.ts'
 import { streamEvents } from './stream.ts'
-import { findEvents, listJobEvents, type EventPlace } from './service.ts'
+import { findEvents, listJobEvents, type EventPlace, type EventDeps } from './service.ts'
 import { presentEvent } from '../present.ts'
 import { eventListQuery, eventSchema } from '../schema.ts'
+
+/** What events are answered with. */
+export interface EventStreamDeps extends EventDeps {
+  eventSlots: Slots
+  responses: RevocableResponses
+}
 
 const tag = 'Training jobs'
 const eventStream = 'text/event-stream'
 
-export function routeJobEvents(api: RestApi, deps: Deps): void {
+export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
   api.get(
     '/v1/preview/training-jobs/{training_job_id}/events',
     {
@@ -31,10 +39,10 @@ export function routeJobEvents(api: RestApi, deps: Deps): void {
       const wantsStream = ctx.accepts('json', eventStream) === eventStream
       const lastEventId = wantsStream ? ctx.get('Last-Event-ID') : ''
       const wanted = { jobId: params.training_job_id, after: lastEventId || query.after }
-      const place = await findEvents(deps, turnOf(caller), wanted)
+      const place = await findEvents(deps.pool, turnOf(caller), wanted)
       if (wantsStream || query.wait) deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller.keyId, ctx.res)])
-      if (wantsStream) return answerStream(ctx, deps, { place, left })
+      if (wantsStream) return answerStream(ctx, deps.events, { place, left })
       return presentPage(await listJobEvents(deps, place, { ...query, left }), query.limit, presentEvent)
     },
   )
@@ -42,14 +50,14 @@ export function routeJobEvents(api: RestApi, deps: Deps): void {
 
 function answerStream(
   ctx: RequestContext,
-  deps: Deps,
+  events: EventHub,
   { place, left }: { place: EventPlace; left: AbortSignal },
 ): void {
   // Everybody who must know that it has ended listens for it; from eleven on Node warns of a leak.
   ctx.res.setMaxListeners(20)
   ctx.type = eventStream
   ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
-  ctx.body = Readable.from(streamEvents(deps.events, place, left))
+  ctx.body = Readable.from(streamEvents(events, place, left))
 }
 
 function whenClientLeaves(ctx: RequestContext): AbortSignal {

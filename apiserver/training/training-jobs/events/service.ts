@@ -1,11 +1,18 @@
 import { notFound } from '../../../../lib/http/http-error.ts'
 import { findEventPlace, listEvents, type EventRow } from '../../../../db/jobs/events.ts'
 import { hasJob } from '../../../../db/jobs/views.ts'
-import type { Deps } from '../../../deps.ts'
+import type { Pool } from '../../../../db/pool.ts'
+import type { EventHub } from './hub.ts'
 import type { Turn } from '../../../accounts/limits/turn.ts'
 import { isUuid } from '../../../../lib/http/validation/compile.ts'
 import { resolveCursor } from '../../../../lib/http/page.ts'
 import type { EventListQuery } from '../schema.ts'
+
+/** Where events come from. */
+export interface EventDeps {
+  events: EventHub
+  pool: Pool
+}
 
 // Comes before every event of a job.
 const beginning = -1
@@ -31,7 +38,7 @@ export function isTerminal({ type }: Pick<EventRow, 'type'>): boolean {
  * @throws {HttpError} 404 without such a job, 422 when it has no such event
  */
 export async function findEvents(
-  { pool }: Deps,
+  pool: Pool,
   turn: Turn,
   { jobId, after }: { jobId: string; after: string | undefined },
 ): Promise<EventPlace> {
@@ -45,7 +52,7 @@ export async function findEvents(
  * one, and none when the time is over.
  */
 export async function listJobEvents(
-  deps: Deps,
+  deps: EventDeps,
   { jobId, turn, after, ended }: EventPlace,
   { limit, wait = 0, left }: Pick<EventListQuery, 'limit' | 'wait'> & { left: AbortSignal },
 ): Promise<EventRow[]> {

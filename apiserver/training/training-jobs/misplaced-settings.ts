@@ -14,7 +14,7 @@ export interface Place {
  *
  * @throws {HttpError} 422 that names the right place
  */
-export function requireRightPlace(body: object, place: Place, other?: string): void {
+export function refuseMisplacedSettings(body: object, place: Place, other?: string): void {
   const beside = listGiven(body).filter((name) => place.settings.includes(name))
   const elsewhere = other === undefined ? [] : listGiven((body as Record<string, object | null>)[other])
   const faults = [

@@ -1,6 +1,6 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { expect, test } from 'vitest'
-import { requireRightPlace } from './right-place.ts'
+import { refuseMisplacedSettings } from './misplaced-settings.ts'
 
 const rl = { method: 'RL', settings: ['learning_rate', 'ppo'], member: 'experimental_config' } as const
 const fault = (loc: string[], what: string) => ({
@@ -16,7 +16,7 @@ test.each([
   ['nulls for what is not set', { config: { learning_rate: null }, ppo: null }],
   ['what nobody knows', { future: { learning_rate: 1 } }],
 ])('%s is taken', (_, body) => {
-  expect(() => requireRightPlace(body, rl, 'config')).not.toThrow()
+  expect(() => refuseMisplacedSettings(body, rl, 'config')).not.toThrow()
 })
 
 test('each setting that stands elsewhere is refused with the right place', () => {
@@ -26,13 +26,13 @@ test('each setting that stands elsewhere is refused with the right place', () =>
     fault(['body', 'config', 'learning_rate'], 'learning_rate'),
     fault(['body', 'config', 'lr'], 'its settings'),
   ]
-  expect(() => requireRightPlace(body, rl, 'config')).toThrow(expect.objectContaining({ detail }))
-  expect(() => requireRightPlace(body, rl, 'config')).toThrow(HttpError)
+  expect(() => refuseMisplacedSettings(body, rl, 'config')).toThrow(expect.objectContaining({ detail }))
+  expect(() => refuseMisplacedSettings(body, rl, 'config')).toThrow(HttpError)
 })
 
 test('many are told in part', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `x${index}`)
   const detail = names.slice(0, 100).map((name) => fault(['body', 'config', name], 'its settings'))
   const config = Object.fromEntries(names.map((name) => [name, 1]))
-  expect(() => requireRightPlace({ config }, rl, 'config')).toThrow(expect.objectContaining({ detail }))
+  expect(() => refuseMisplacedSettings({ config }, rl, 'config')).toThrow(expect.objectContaining({ detail }))
 })
