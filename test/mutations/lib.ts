@@ -65,10 +65,10 @@ export const libMutations: Mutation[] = [
     test: 'lib/outbound/outbound.test.ts',
   },
   {
-    fault: 'a Lease whose holder died is never acquired',
+    fault: 'a Lease is acquired that another process holds',
     file: 'lib/kube/leader.ts',
     find: 'if (holderIdentity && !this.#isExpired(lease.spec))',
-    replace: 'if (holderIdentity)',
+    replace: 'if (holderIdentity && this.#isExpired(lease.spec))',
     test: 'lib/kube/leader.test.ts',
   },
   {
