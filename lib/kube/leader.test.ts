@@ -28,7 +28,15 @@ afterEach(async () => {
 function elect(identity: string, ownTimes: Partial<typeof times> = {}) {
   const onLost = () => lost.push(identity)
   const log = pino({ level: 'silent' })
-  return new LeaderElector({ client, namespace: 'test', name: 'lease', identity, onLost, log, times: { ...times, ...ownTimes } })
+  return new LeaderElector({
+    client,
+    namespace: 'test',
+    name: 'lease',
+    identity,
+    onLost,
+    log,
+    times: { ...times, ...ownTimes },
+  })
 }
 
 const holder = () => (server.read(leases, 'lease')?.['spec'] as { holderIdentity: string } | undefined)?.holderIdentity

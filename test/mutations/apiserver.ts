@@ -13,7 +13,7 @@ export const apiserverMutations: Mutation[] = [
     file: 'apiserver/accounts/keys/revocable-responses.ts',
     find: 'revoked.abort()\n',
     replace: 'void revoked\n',
-    test: 'apiserver/accounts/keys/revocable-responses.test.ts',
+    test: 'test/control/keys.test.ts',
   },
   {
     fault: 'an entity has the name of a path of the service',
@@ -41,7 +41,7 @@ export const apiserverMutations: Mutation[] = [
     file: 'apiserver/accounts/limits/slots.ts',
     find: "    res.once('close', release)\n",
     replace: '',
-    test: 'apiserver/accounts/limits/slots.test.ts',
+    test: 'test/control/limits.test.ts',
   },
   {
     fault: 'a cursor of another kind of report is taken',
