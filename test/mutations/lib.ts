@@ -99,4 +99,11 @@ export const libMutations: Mutation[] = [
     replace: '',
     test: 'lib/kube/kubeconfig.test.ts',
   },
+  {
+    fault: 'an Event is recorded twice',
+    file: 'lib/kube/events.ts',
+    find: '${event.reason}/${event.message}`',
+    replace: '${event.reason}/${performance.now()}`',
+    test: 'lib/kube/events.test.ts',
+  },
 ]
