@@ -170,10 +170,10 @@ export const trainerMutations: Mutation[] = [
     test: 'trainer/trainyard_trainer/progress_test.py',
   },
   {
-    fault: 'a lease never runs out',
+    fault: 'a lease runs out too late',
     file: 'trainer/trainyard_trainer/reports/claims.py',
     find: 'if self.fenced is None and time.monotonic() > self.good_until:',
-    replace: 'if self.fenced is None and self.good_until == 0:',
+    replace: 'if self.fenced is None and time.monotonic() > self.good_until + 3 * self.lease_seconds:',
     test: 'trainer/trainyard_trainer/reports/claims_test.py',
   },
   {
