@@ -29,4 +29,18 @@ export const crdMutations: Mutation[] = [
     replace: "rule: allowOnlyIn('RL', onlySft)",
     test: 'crds/training-settings/crd.test.ts',
   },
+  {
+    fault: 'the source of a BaseModel can be changed',
+    file: 'crds/basemodels.yaml',
+    find: '- rule: self.source == oldSelf.source',
+    replace: '- rule: self.source == self.source',
+    test: 'test/control/trainer-settings.test.ts',
+  },
+  {
+    fault: 'a cancelled TrainingJob can be taken back',
+    file: 'crds/trainingjobs.yaml',
+    find: "(has(self.cancel) && self.cancel)'",
+    replace: "has(self.cancel)'",
+    test: 'test/integration/custom-resources.test.ts',
+  },
 ]

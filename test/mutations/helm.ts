@@ -15,18 +15,4 @@ export const helmMutations: Mutation[] = [
     replace: 'index $kept "engineKey" |',
     test: 'test/control/chart.test.ts',
   },
-  {
-    fault: 'the source of a BaseModel can be changed',
-    file: 'helm/trainyard/crds/basemodels.yaml',
-    find: '- rule: self.source == oldSelf.source',
-    replace: '- rule: self.source == self.source',
-    test: 'test/control/trainer-settings.test.ts',
-  },
-  {
-    fault: 'a cancelled TrainingJob can be taken back',
-    file: 'helm/trainyard/crds/trainingjobs.yaml',
-    find: "(has(self.cancel) && self.cancel)'",
-    replace: '(has(self.cancel) || self.method != "")\'',
-    test: 'test/integration/custom-resources.test.ts',
-  },
 ]

@@ -86,7 +86,7 @@ export const trainerMutations: Mutation[] = [
     test: 'trainer/trainyard_trainer/tokens/assistant_spans_test.py',
   },
   {
-    fault: 'arguments of calls reach the template as a text',
+    fault: 'the template gets no arguments of calls',
     file: 'trainer/trainyard_trainer/tokens/rendering.py',
     find: '            arguments = json.loads(arguments or "{}")',
     replace: '            json.loads(arguments or "{}")',
