@@ -90,7 +90,7 @@ export const databaseMutations: Mutation[] = [
     fault: 'another pod reports on a job',
     file: 'db/jobs/lock-attempt.ts',
     find: 'coalesce(j.holder_pod = $3, false)',
-    replace: 'coalesce(j.holder_pod IS NOT NULL, $3 IS NULL)',
+    replace: '(j.holder_pod IS NOT NULL AND $3::text IS NOT NULL)',
     test: reports,
   },
   {

@@ -18,13 +18,6 @@ export const traceDatabaseMutations: Mutation[] = [
     test: isolation,
   },
   {
-    fault: 'calls of a foreign project are deleted',
-    file: 'db/tracing/change-calls.ts',
-    find: 'WHERE week = ANY ($1) AND project = $2 AND id = ANY ($3) AND started_at IS NOT NULL AND deleted_at IS NULL\n       ORDER',
-    replace: 'WHERE week = ANY ($1) AND project <> -$2::int AND id = ANY ($3)\n       ORDER',
-    test: isolation,
-  },
-  {
     fault: 'a file of a foreign project is read',
     file: 'db/tracing/files.ts',
     find: 'AS "artifactKey" FROM tracing.files WHERE project = $1',
