@@ -22,4 +22,11 @@ export const artifactMutations: Mutation[] = [
     replace: '',
     test: 'artifacts/inputs/address.test.ts',
   },
+  {
+    fault: 'the digest of fetched data is not verified',
+    file: 'artifacts/inputs/fetch.ts',
+    find: 'if (digest === null || digest === stored.digest) return stored',
+    replace: "if (digest === null || digest !== '') return stored",
+    test: 'test/faults/sft-jobs.test.ts',
+  },
 ]

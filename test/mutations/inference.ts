@@ -71,4 +71,11 @@ export const inferenceMutations: Mutation[] = [
     replace: '(maxTokens',
     test: 'apiserver/inference/reply-size.test.ts',
   },
+  {
+    fault: "another entity's model answers",
+    file: 'apiserver/inference/resolve-model.ts',
+    find: 'if (address.entity !== entity) throw',
+    replace: "if (address.entity === '') throw",
+    test: 'test/integration/chat.test.ts',
+  },
 ]
