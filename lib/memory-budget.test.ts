@@ -29,4 +29,7 @@ test('all together have no more than there is', () => {
   first.release()
   expect(budget.bytes).toBe(0)
   budget.open('two').add(875)
+  budget.open('three').add(125)
+  expect(budget.bytes).toBe(1_000)
+  expect(() => budget.open('four').add(1)).toThrow(ofAll)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readFile } from 'node:fs/promises'
 import { isKey } from '../../artifacts/store/keys.ts'
-import { isName } from './names.ts'
+import { isName, isReservedEntity } from './names.ts'
 
 test.each<[string, boolean]>([
   ['a', true],
@@ -22,6 +22,14 @@ test.each<[string, boolean]>([
 ])('%j can be a name: %s', (name, expected) => {
   expect(isName(name)).toBe(expected)
   if (expected) expect(isKey(`payloads/${name}/0a.json`)).toBe(true)
+})
+
+test.each([
+  ['calls', true],
+  ['Calls', true],
+  ['callers', false],
+])('no entity is called as a path of the service: %s %s', (name, expected) => {
+  expect(isReservedEntity(name)).toBe(expected)
 })
 
 test('a name takes no time to refuse, however it looks', () => {

@@ -6,7 +6,7 @@ import { createLogger } from '../../lib/log.ts'
 import { EngineBody } from './engine-body.ts'
 import { EngineClient } from './engine-client.ts'
 
-const address = '127.77.3.1'
+const [address, otherAddress] = ['127.77.3.1', '127.77.3.2']
 let engine: Server
 let answer: (request: IncomingMessage, reply: ServerResponse) => unknown
 const client = new EngineClient(
@@ -27,8 +27,8 @@ afterAll(async () => {
   engine.close()
 })
 
-const post = (body: EngineBody, key = 'acme') =>
-  client.post({
+const post = (body: EngineBody, key = 'acme', by = client) =>
+  by.post({
     baseModelCrName: 'tiny',
     turn: { key, weight: 2.5 },
     path: '/v1/chat/completions',
@@ -86,4 +86,26 @@ test('an engine that breaks off at once is asked again; one that does so later i
     request.socket.destroy()
   }
   await expect(post(late)).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '2' } })
+})
+
+test('a request goes to the engine with the fewest requests under way', async () => {
+  const other = createServer((request, reply) => void answer(request, reply)).listen(8000, otherAddress)
+  await once(other, 'listening')
+  const pods = [address, otherAddress].map((ip) => ({ name: ip, ip }))
+  const both = new EngineClient({ listReady: async () => pods }, 'the key', createLogger('test', 'silent'))
+  const held = Promise.withResolvers<void>()
+  answer = async (request, reply) => {
+    if ((await buffer(request)).toString() === '"long"') await held.promise
+    reply.end(request.socket.localAddress)
+  }
+  const ask = async (text: string) => {
+    const body = new EngineBody(Buffer.from(JSON.stringify(text)), () => {})
+    return (await post(body, 'acme', both)).body.text()
+  }
+  const long = ask('long')
+  expect(await ask('short')).toBe(otherAddress)
+  held.resolve()
+  expect(await long).toBe(address)
+  await both.close()
+  other.close()
 })

@@ -11,6 +11,7 @@ test.each([
   ['artifact://host/a', undefined],
   ['artifact:////a', undefined],
   ['artifact:///a/../b', undefined],
+  ['artifact:///a/b..c', undefined],
   ['artifact:///a/.spool', undefined],
   ['artifact:///.spool/a', undefined],
   ['artifact:///a/', undefined],

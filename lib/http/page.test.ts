@@ -24,6 +24,10 @@ describe('a page', () => {
       last_id: 'b',
     })
   })
+
+  test('that is full and the last one has no more', () => {
+    expect(presentPage(['a', 'b'], 2, present)).toMatchObject({ has_more: false, last_id: 'b' })
+  })
 })
 
 describe("a page's query", () => {

@@ -25,10 +25,18 @@ afterEach(async () => {
   await server.stop()
 })
 
-function elect(identity: string) {
+function elect(identity: string, ownTimes: Partial<typeof times> = {}) {
   const onLost = () => lost.push(identity)
   const log = pino({ level: 'silent' })
-  return new LeaderElector({ client, namespace: 'test', name: 'lease', identity, onLost, log, times })
+  return new LeaderElector({
+    client,
+    namespace: 'test',
+    name: 'lease',
+    identity,
+    onLost,
+    log,
+    times: { ...times, ...ownTimes },
+  })
 }
 
 const holder = () => (server.read(leases, 'lease')?.['spec'] as { holderIdentity: string } | undefined)?.holderIdentity
@@ -94,8 +102,8 @@ test('one lost renewal is no lost lease', async () => {
   await elector.release()
 })
 
-test('a lease that somebody else took is lost at once', async () => {
-  const elector = elect('robbed')
+test('a lease that somebody else took is lost at once, however late it would have to be renewed', async () => {
+  const elector = elect('robbed', { renewDeadlineMs: 60_000 })
   await elector.acquire()
   const lease = server.read(leases, 'lease')!
   server.put(leases, { ...lease, spec: { ...(lease['spec'] as object), holderIdentity: 'thief' } })

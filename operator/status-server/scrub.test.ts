@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { scrub } from './scrub.ts'
+import { scrub, truncateScrubbed } from './scrub.ts'
 
 const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ0cmFpbmVyIn0.c2lnbmF0dXJl'
 
@@ -48,6 +48,10 @@ test('the rest of a line stays', () => {
 test('an address keeps what is no secret, however many stand in a word', () => {
   const text = 'a://h#b://u:p@h/x?token=1,c://@ d://h/p?page=2@3 e://u@h?q=1#f://v@h?sig=2'
   expect(scrub(text)).toBe('a://h#b://***@h/x?*** d://h/p?page=2@3 e://***@h?***')
+})
+
+test('a line is truncated behind its secrets, not within one', () => {
+  expect(truncateScrubbed('see https://user:passphrase@h/x', 24)).toBe('see https://***@h/x')
 })
 
 // What each pattern begins with, so often that whoever starts again at each of them is slow.

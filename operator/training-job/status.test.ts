@@ -166,6 +166,10 @@ test.each(conditionCases)('conditions: %s', (_, job, around, expected) => {
   expect(summarize(describe(job, around))).toEqual(expected)
 })
 
+test('conditions: a cancelled job has failed', () => {
+  expect(summarize(describe({ state: 'Cancelled' }))).toContain('Failed=True Cancelled')
+})
+
 test('a condition keeps the time of its last change', () => {
   const resource = { ...makeResource(), status: describe({ state: 'Starting' }) }
   const later = { ...usual, now: new Date('2026-01-01T01:00:00Z') }

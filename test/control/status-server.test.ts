@@ -135,12 +135,17 @@ test('a failure is recorded, and its message is cut to what a status can hold', 
 })
 
 test('a trainer that waits gets a job within milliseconds of its being queued', async () => {
-  const { claimed } = await startClaim(20)
-  const model = await rows.addModel()
-  const before = performance.now()
-  const job = await rows.addJob(model)
-  expect((await claimed).body?.id).toBe(job)
-  expect(performance.now() - before).toBeLessThan(500)
+  // Once a second the server looks by itself. So often in a row that cannot be why.
+  for (let times = 0; times < 5; times++) {
+    const { claimed } = await startClaim(20)
+    const model = await rows.addModel()
+    const before = performance.now()
+    const job = await rows.addJob(model)
+    const { body } = await claimed
+    expect(body?.id).toBe(job)
+    expect(performance.now() - before).toBeLessThan(500)
+    await finish(job, 1, body?.checkpoint_id)
+  }
 })
 
 test('without a job the wait ends with 204, and no job goes to a client that left', async () => {

@@ -64,10 +64,13 @@ function idOf(days: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`
 }
 
-function callOf(days: number, more: { id?: string; inputs?: object } = {}): CallPart {
+function callOf(days: number, more: { id?: string; inputs?: object; endedDaysAgo?: number } = {}): CallPart {
   const startedAt = daysAgo(days).toISOString().replace('Z', '000Z')
   const start = { traceId: newId(), opName: 'op', startedAt, attributes: json({}), inputs: json(more.inputs ?? {}) }
-  const end = { endedAt: startedAt, output: null, summary: json({}) }
+  const endedAt = daysAgo(more.endedDaysAgo ?? days)
+    .toISOString()
+    .replace('Z', '000Z')
+  const end = { endedAt, output: null, summary: json({}) }
   return { id: more.id ?? idOf(days), start: { ...start, wbUserId: 'u' }, end }
 }
 
@@ -101,7 +104,7 @@ describe('retention', () => {
     const spans = [callOf(40, { id: '00f067aa0ba902b7' }), callOf(1, { id: '10f067aa0ba902b7' })]
     const [old, young] = [callOf(31, { inputs: big }), callOf(29, { inputs: big })]
     const usual = callOf(80)
-    await makeProject('short', 30, [old, young, ...spans])
+    await makeProject('short', 30, [old, young, ...spans, callOf(31, { endedDaysAgo: 1 })])
     await makeProject('usual', null, [usual, callOf(95)])
     expect(await listObjects()).toHaveLength(2)
     await applyTraceRetention(context(90))

@@ -1,25 +1,31 @@
+import { apiserverMutations } from './apiserver.ts'
+import { artifactMutations } from './artifacts.ts'
+import { crdMutations } from './crds.ts'
+import { databaseMutations } from './db.ts'
+import { engineMutations } from './engine.ts'
+import { helmMutations } from './helm.ts'
+import { inferenceMutations } from './inference.ts'
+import { libMutations } from './lib.ts'
+import { localMutations } from './local.ts'
 import type { Mutation } from './mutation.ts'
+import { operatorMutations } from './operator.ts'
+import { tracingMutations } from './tracing.ts'
+import { traceDatabaseMutations } from './traces-db.ts'
+import { trainerMutations } from './trainer.ts'
 
+/** All mutations, by part. */
 export const mutations: Mutation[] = [
-  {
-    fault: 'a job trains on the data of an entity whose name begins with its own',
-    file: 'artifacts/layout.ts',
-    find: "folderOf('blob', { entity })].some((folder) => key.startsWith(`${folder}/`))",
-    replace: "folderOf('blob', { entity })].some((folder) => key.startsWith(folder))",
-    test: 'artifacts/layout.test.ts',
-  },
-  {
-    fault: 'a permit is released twice',
-    file: 'lib/fair-semaphore.ts',
-    find: '      held = false\n',
-    replace: '',
-    test: 'lib/fair-semaphore.test.ts',
-  },
-  {
-    fault: "the loss's sign is wrong",
-    file: 'trainer/trainyard_trainer/rl/loss.py',
-    find: '        losses = -clipped.detach()',
-    replace: '        losses = clipped.detach()',
-    test: 'trainer/trainyard_trainer/rl/loss_test.py',
-  },
+  ...libMutations,
+  ...artifactMutations,
+  ...crdMutations,
+  ...operatorMutations,
+  ...apiserverMutations,
+  ...inferenceMutations,
+  ...tracingMutations,
+  ...databaseMutations,
+  ...traceDatabaseMutations,
+  ...localMutations,
+  ...trainerMutations,
+  ...engineMutations,
+  ...helmMutations,
 ]

@@ -37,17 +37,19 @@ export class TestRunner {
     return known
   }
 
-  /** The tests of a file that passed and failed. A file that cannot be run at all has neither. */
+  /** The tests of a file that passed and failed. A file that cannot be run at all has neither, one that hangs a failure. */
   async run(test: string): Promise<Counts> {
     const report = path.join(this.#root, 'report')
     await rm(report, { force: true })
     const isPython = test.endsWith('.py')
-    await this.#execute(isPython ? await buildPytest(test, report) : buildVitest(test, report))
+    const hasEnded = await this.#execute(isPython ? await buildPytest(test, report) : buildVitest(test, report))
+    if (!hasEnded) return { passed: 0, failed: 1 }
     const text = await readFile(report, 'utf8').catch(() => '')
     return isPython ? countJunit(text) : countVitest(text)
   }
 
-  async #execute({ command, args, folder, env }: TestCommand): Promise<void> {
+  /** False where it had to be ended. */
+  async #execute({ command, args, folder, env }: TestCommand): Promise<boolean> {
     const log = await open(path.join(this.#root, 'output.log'), 'a')
     const child = spawn(command, args, {
       cwd: path.join(this.#root, folder),
@@ -55,8 +57,9 @@ export class TestRunner {
       stdio: ['ignore', log.fd, log.fd],
       timeout: timeoutMs,
     })
-    await new Promise((resolve) => child.once('close', resolve))
+    const signal = await new Promise((resolve) => child.once('close', (_code, endedBy) => resolve(endedBy)))
     await log.close()
+    return signal === null
   }
 }
 

@@ -59,3 +59,10 @@ test('of two starts the later counts, with what it has in the store and without 
   const [joined] = joinRows([[first], [end], [second]])
   expect(joined?.spilled).toEqual({ inputs: stored('new'), output: stored('kept') })
 })
+
+test('of two ends the later counts, whether a start comes between them or not', () => {
+  for (const between of [[], [started('a', '1')]]) {
+    const [joined] = joinRows([[ended('a', '22')], between, [ended('a', '333')]])
+    expect(joined).toMatchObject({ payloads: { output: Buffer.from('333') }, endSize: 3 })
+  }
+})

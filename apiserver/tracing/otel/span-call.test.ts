@@ -21,8 +21,8 @@ function callOf(values: Plain, span: Partial<Span> = {}, around: Partial<typeof 
     attributes,
     ...span,
   }
-  const { start, end } = createCall(whole, { ...surroundings, ...around })
-  return { start: start!, end: end! }
+  const { id, start, end } = createCall(whole, { ...surroundings, ...around })
+  return { id, start: start!, end: end! }
 }
 
 const plain = (text: JsonText | null | undefined): unknown => JSON.parse(String(text))
@@ -39,8 +39,9 @@ test('a span becomes a whole call', () => {
     events: [{ timeUnixNano: startTimeUnixNano, name: 'e', attributes: [], droppedAttributesCount: 1 }],
     links: [{ traceId: 'dd', spanId: 'ee', traceState: '', attributes: [], droppedAttributesCount: 0, flags: 1 }],
   }
-  const { start, end } = callOf({ 'input.value': 'hi', 'output.value': '{"text": "ho"}', 'llm.system': 'x' }, span)
+  const { id, start, end } = callOf({ 'input.value': 'hi', 'output.value': '{"text": "ho"}', 'llm.system': 'x' }, span)
   const { attributes, inputs, otelDump, ...rest } = start
+  expect(id).toBe('bb')
   expect(rest).toEqual({
     traceId: 'aa',
     opName: 'op',

@@ -7,7 +7,7 @@ from testing.styled_templates import dress
 from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.history import tokenize_history
-from trainyard_trainer.tokens.rendering import present_tool
+from trainyard_trainer.tokens.rendering import present_message, present_tool
 
 USER = {"role": "user", "content": "Name a colour."}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
@@ -96,6 +96,12 @@ def test_parts_null_and_bare_tools_are_taken_as_the_engine_takes_them(tokenizer,
     history = tokenize(tokenizer, parts, empty, USER, make_choice("Red."), tools=[bare])
     same = [{"role": "user", "content": "Name a\ncolour."}, {"role": "assistant", "content": ""}, USER]
     assert history == tokenize(tokenizer, *same, make_choice("Red."), tools=[TOOL])
+
+
+def test_arguments_of_a_call_reach_the_template_as_an_object():
+    call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"bird": "owl"}'}}
+    message = present_message({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert message["tool_calls"][0]["function"]["arguments"] == {"bird": "owl"}
 
 
 def test_arguments_that_are_nested_too_deeply_are_none(tokenizer, make_choice):

@@ -130,15 +130,18 @@ def test_a_part_under_the_base_goes_beside_one_under_an_adapter(executor, slots)
     assert not torch.allclose(plain, adapted)
 
 
-def test_what_an_adapter_adds_is_what_peft_adds(executor, slots):
+def test_what_an_adapter_adds_is_what_peft_adds_and_so_are_its_gradients(executor, slots):
     layer = executor.base.decoder.layers[1].mlp.down_proj
-    hidden = torch.randn(1, 5, 48)
+    hidden = torch.randn(1, 5, 48, requires_grad=True)
     name = slots["scaled"]
-    with torch.no_grad(), routing.CURRENT.use((Route(name, 0),), never):
+    with routing.CURRENT.use((Route(name, 0),), never):
         found = layer(hidden)
     down, up = layer.lora_A[name].weight, layer.lora_B[name].weight
     wanted = layer.base_layer(hidden) + (hidden @ down.T @ up.T) * (16 / 4**0.5)
     torch.testing.assert_close(found, wanted)
+    push = torch.randn_like(wanted)
+    gradients = [torch.autograd.grad(result, (hidden, down, up), push) for result in (found, wanted)]
+    torch.testing.assert_close(*gradients)
 
 
 @pytest.fixture

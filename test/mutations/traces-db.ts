@@ -1,0 +1,69 @@
+import type { Mutation } from './mutation.ts'
+
+const isolation = 'test/control/tracing-isolation.test.ts'
+
+export const traceDatabaseMutations: Mutation[] = [
+  {
+    fault: "another entity's project is found",
+    file: 'apiserver/tracing/projects.ts',
+    find: 'if (entity !== caller.entity) throw',
+    replace: 'if (entity === name) throw',
+    test: 'test/control/tracing-foreign-ids.test.ts',
+  },
+  {
+    fault: 'calls of a foreign project are read',
+    file: 'apiserver/tracing/query/calls-query.ts',
+    find: '`c.project = ${params.add(project.number)}::int`',
+    replace: '`c.project <> -${params.add(project.number)}::int`',
+    test: isolation,
+  },
+  {
+    fault: 'a file of a foreign project is read',
+    file: 'db/tracing/files.ts',
+    find: 'AS "artifactKey" FROM tracing.files WHERE project = $1',
+    replace: 'AS "artifactKey" FROM tracing.files WHERE project <> -$1::int',
+    test: isolation,
+  },
+  {
+    fault: 'rows of a foreign table are read',
+    file: 'db/tracing/tables.ts',
+    find: 'JOIN tracing.table_rows r ON r.project = $1 AND r.digest = p.digest\n     WHERE',
+    replace: 'JOIN tracing.table_rows r ON r.project <> -$1::int AND r.digest = p.digest\n     WHERE',
+    test: isolation,
+  },
+  {
+    fault: 'an object of a foreign project is read',
+    file: 'db/tracing/objects.ts',
+    find: 'WHERE v.project = $1 AND v.object_id = $2 AND ${condition}',
+    replace: 'WHERE v.project <> -$1::int AND v.object_id = $2 AND ${condition}',
+    test: isolation,
+  },
+  {
+    fault: 'tags of a foreign project are listed',
+    file: 'db/tracing/object-labels.ts',
+    find: 'FROM tracing.object_tags l WHERE l.project = $1',
+    replace: 'FROM tracing.object_tags l WHERE l.project <> -$1::int',
+    test: isolation,
+  },
+  {
+    fault: 'feedback of a foreign project is purged',
+    file: 'db/tracing/feedback.ts',
+    find: 'DELETE FROM tracing.feedback WHERE project = $1',
+    replace: 'DELETE FROM tracing.feedback WHERE project <> -$1::int',
+    test: isolation,
+  },
+  {
+    fault: 'costs of a foreign project are deleted',
+    file: 'db/tracing/costs.ts',
+    find: 'DELETE FROM tracing.costs WHERE project = $1',
+    replace: 'DELETE FROM tracing.costs WHERE project <> -$1::int',
+    test: isolation,
+  },
+  {
+    fault: 'a thread shows turns of a foreign project',
+    file: 'db/tracing/threads.ts',
+    find: 'WHERE project = $1 AND thread_id IS NOT NULL',
+    replace: 'WHERE project <> -$1::int AND thread_id IS NOT NULL',
+    test: 'test/control/tracing-threads.test.ts',
+  },
+]
