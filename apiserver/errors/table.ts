@@ -5,37 +5,36 @@ import { httpErrors } from '../../lib/http/errors.ts'
 export const errors = {
   ...httpErrors,
   ...defineErrors({
-    bad_request: { status: 400, sentence: 'The values of the request cannot be worked with.', retry: 'no' },
+    bad_request: { status: 400, sentence: 'The values of the request are invalid.', retry: 'no' },
     unusable_grammar: { status: 400, sentence: 'No engine can use the grammar of this chat.', retry: 'no' },
     missing_api_key: {
       status: 401,
-      sentence: 'A valid API key is needed, and this request has none: send it as "Authorization: Bearer KEY".',
+      sentence: 'This request has no API key. Send one as "Authorization: Bearer KEY".',
       retry: 'no',
     },
     invalid_api_key: {
       status: 401,
-      sentence:
-        'A valid API key is needed, and the one that was sent is not known here, was revoked, or has expired: send it as "Authorization: Bearer KEY".',
+      sentence: 'The API key is unknown, revoked or expired. Send a valid key as "Authorization: Bearer KEY".',
       retry: 'no',
     },
-    insufficient_role: { status: 403, sentence: "The key's role is less than the operation needs.", retry: 'no' },
+    insufficient_role: { status: 403, sentence: "The key's role does not allow this operation.", retry: 'no' },
     foreign_entity: {
       status: 403,
       sentence: 'This key does not belong to the entity of the project.',
       retry: 'no',
     },
     unknown_field: { status: 403, sentence: 'A query names a field that does not exist.', retry: 'no' },
-    quota_exceeded: { status: 403, sentence: 'The entity stores as many bytes as it may.', retry: 'no' },
+    quota_exceeded: { status: 403, sentence: 'The entity has reached its limit stored_bytes.', retry: 'no' },
     model_not_found: { status: 404, sentence: 'The model of the chat does not exist.', retry: 'no' },
-    conflict: { status: 409, sentence: 'The request contradicts what is there.', retry: 'no' },
+    conflict: { status: 409, sentence: 'The request conflicts with the current state.', retry: 'no' },
     digest_mismatch: {
       status: 409,
-      sentence: 'The digest that the client expects is not that of the content.',
+      sentence: 'The digest of the content differs from the one that the client expects.',
       retry: 'no',
     },
     request_memory_exceeded: {
       status: 413,
-      sentence: 'The request takes more memory than one request may.',
+      sentence: 'The request needs more memory than one request may use.',
       retry: 'no',
     },
     context_length_exceeded: {
@@ -45,49 +44,49 @@ export const errors = {
     },
     reply_too_large: {
       status: 422,
-      sentence: 'The reply is larger than a reply may be; ask for a stream.',
+      sentence: 'The reply is too large. Request a stream.',
       retry: 'no',
     },
     rate_limit_exceeded: {
       status: 429,
-      sentence: 'The entity has sent as many requests as it may in a minute.',
+      sentence: 'The entity has reached its limit requests_per_minute.',
       retry: 'retry-after',
     },
     concurrency_limit_exceeded: {
       status: 429,
-      sentence: 'The entity has as much of this under way as it may.',
+      sentence: 'The entity has reached its limit of concurrent operations of this kind.',
       retry: 'retry-after',
     },
     job_limit_exceeded: {
       status: 429,
-      sentence: 'The entity has as many unfinished training jobs as it may.',
+      sentence: 'The entity has reached its limit queued_jobs.',
       retry: 'retry-after',
     },
     memory_limit_exceeded: {
       status: 429,
-      sentence: 'The requests of the entity that are under way take as much memory as they may.',
+      sentence: 'The requests in progress of the entity use all memory of its share.',
       retry: 'retry-after',
     },
     engine_failed: { status: 502, sentence: 'The engine failed to answer.', retry: 'yes' },
     database_unavailable: {
       status: 503,
-      sentence: 'The database is not available at the moment.',
+      sentence: 'The database is unavailable. Send this request again later.',
       retry: 'retry-after',
     },
     store_unavailable: {
       status: 503,
-      sentence: 'The artifact store is not available at the moment.',
+      sentence: 'The artifact store is unavailable. Send this request again later.',
       retry: 'retry-after',
     },
     engine_unavailable: {
       status: 503,
-      sentence: 'No engine of this model is ready at the moment.',
+      sentence: 'No engine for this model is ready. Send this request again later.',
       retry: 'retry-after',
     },
-    server_busy: { status: 503, sentence: 'The server has as much under way as it can.', retry: 'retry-after' },
+    server_busy: { status: 503, sentence: 'The server is busy. Send this request again later.', retry: 'retry-after' },
     answer_expired: {
       status: 503,
-      sentence: 'The answer to this Idempotency-Key is kept no longer.',
+      sentence: 'The answer to this Idempotency-Key has expired. Send this request again to run it anew.',
       retry: 'retry-after',
     },
     query_timeout: {

@@ -147,7 +147,7 @@ describe('variables of a template', () => {
 
   test('are not filled in for a model that does not exist', async () => {
     expect((await complete({ ...hostile, model: 'none' })).body.response.error).toBe(
-      'The model none does not exist. GET /v1/models lists those that do.',
+      'The model none does not exist. GET /v1/models lists all models.',
     )
   })
 
@@ -163,7 +163,7 @@ describe('what engines are not asked', () => {
     [
       'an address',
       { messages: [{ role: 'user', content: [{ image_url: 'http://localhost' }] }] },
-      'Engines open no addresses',
+      'Engines do not fetch URLs',
     ],
     ['a large enum', { structured_outputs: { json: { enum: Array(1_001).fill('a') } } }, 'at most 1000 choices'],
     ['a large reply', { n: 1_024, max_tokens: 10_000, logprobs: true, top_logprobs: 20 }, '268435456'],
@@ -223,7 +223,7 @@ describe('replies', () => {
     const response = await chat({})
     expect([response.status, await readDetail(response)]).toEqual([
       422,
-      expect.stringMatching(/^The reply is larger than \d+ bytes: give max_tokens/) as string,
+      expect.stringMatching(/^The reply is larger than \d+ bytes\. Set max_tokens/) as string,
     ])
     expect(await left).toBe(true)
     expect(await isUp()).toBe(true)

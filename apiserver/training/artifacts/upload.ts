@@ -53,7 +53,10 @@ export async function withUpload<T>(
   beside?: () => Promise<number>,
 ): Promise<T> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding')))
-    throw new HttpError(errors.unsupported_media_type, 'Compressed bodies are not taken.')
+    throw new HttpError(
+      errors.unsupported_media_type,
+      'Compressed bodies are not supported. Send the body without Content-Encoding.',
+    )
   if ((ctx.request.length ?? 0) > deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES) throw uploadTooLarge(deps)
   const incoming = await deps.storage.receive(ctx, beside)
   try {
