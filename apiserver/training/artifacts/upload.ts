@@ -72,7 +72,7 @@ export async function withUpload<T>(
 
 function receiveFile(deps: Deps, { ctx, caller, file, check }: UploadRequest): Promise<VersionContent> {
   const path = file ?? defaultFile
-  if (!isFilePath(path)) throw invalidPath(path, 'it cannot be the path of a file')
+  if (!isFilePath(path)) throw invalidPath(path, 'not a valid file path')
   return withUpload(deps, ctx, async (incoming) => {
     const count = (bytes: number) => incoming.add(bytes)
     const spooled = await spoolUpload(deps, ctx.req, { maxBytes: deps.config.TRAINYARD_UPLOAD_LIMIT_BYTES, count })

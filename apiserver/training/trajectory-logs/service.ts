@@ -95,6 +95,6 @@ async function resolveSplitStep({ pool }: Deps, modelId: string, cursor: string)
 }
 
 function otherModel() {
-  const reason = 'not the model of the address'
+  const reason = 'must be the model in the path'
   return unprocessable(valueError(['body', 'model_id'], reason))
 }
