@@ -91,7 +91,7 @@ export const errors = {
     },
     query_timeout: {
       status: 504,
-      sentence: 'The database took too long for this request: ask for less at once, or narrow it down.',
+      sentence: 'The database took too long to answer this request. Request less data, or narrow the query.',
       retry: 'no',
     },
   }),

@@ -140,7 +140,7 @@ describe('variables of a template', () => {
     const { status, body } = await complete(hostile)
     expect([status, body.response.error]).toEqual([
       200,
-      expect.stringContaining('with its template variables the chat is larger than 16777216 bytes') as string,
+      expect.stringContaining('the chat with its template variables is larger than 16777216 bytes') as string,
     ])
     expect(await isUp()).toBe(true)
   })
@@ -159,7 +159,7 @@ describe('variables of a template', () => {
 
 describe('what engines are not asked', () => {
   test.each([
-    ['a template', { chat_template: '{{ 1 }}' }, 'chat_template is not taken'],
+    ['a template', { chat_template: '{{ 1 }}' }, 'chat_template is not accepted'],
     [
       'an address',
       { messages: [{ role: 'user', content: [{ image_url: 'http://localhost' }] }] },

@@ -65,7 +65,7 @@ describe('a body that is wrong', () => {
     [
       'nested too deeply',
       withTrajectory(`${'['.repeat(200)}${']'.repeat(200)}`),
-      [detail('', 'json_invalid', 'JSON decode error: nested more than 128 deep')],
+      [detail('', 'json_invalid', 'JSON decode error: nested more than 128 levels deep')],
     ],
     [
       'with half a pair',
