@@ -5,12 +5,12 @@ import { Type } from 'typebox'
 const pattern = '^[A-Za-z0-9](\\.?[A-Za-z0-9_-])*\\.?$'
 const maxLength = 128
 const maxTracedLength = 256
-const description = 'letters, digits, dots, underscores and dashes, of which the first is a letter or a digit'
+const description = 'letters, digits, dots, underscores and dashes; the first character must be a letter or a digit'
 
 /** The schema of the id of a model, of which clients often have the name only. */
 export const modelIdSchema = Type.String({
   format: 'uuid',
-  description: 'the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME tells it',
+  description: 'the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME returns it',
 })
 
 /** The schema of an entity's, a project's or a model's name. */

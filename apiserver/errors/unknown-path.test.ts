@@ -11,7 +11,7 @@ const known = [
 
 test('an unknown path is answered with the nearest ones of its method', () => {
   expect(describeUnknownPath({ method: 'GET', path: '/v1/preview/model' }, known)).toBe(
-    'There is no GET /v1/preview/model here. GET /docs shows what there is. ' +
+    'GET /v1/preview/model does not exist. GET /docs lists all operations. ' +
       'The nearest: GET /v1/preview/models, GET /v1/preview/models/{model_id}.',
   )
   expect(describeUnknownPath({ method: 'POST', path: '/v1/preview/model' }, known)).toMatch(
@@ -21,7 +21,7 @@ test('an unknown path is answered with the nearest ones of its method', () => {
 
 test('a path that is like none is answered without', () => {
   expect(describeUnknownPath({ method: 'GET', path: '/favicon.ico' }, known)).toBe(
-    'There is no GET /favicon.ico here. GET /docs shows what there is.',
+    'GET /favicon.ico does not exist. GET /docs lists all operations.',
   )
 })
 

@@ -8,21 +8,21 @@ const maxShownLength = 200
 /** Where people look for something that is elsewhere here. */
 const elsewhere: [RegExp, string][] = [
   [/^\/v1\/traces\/?$/, 'Spans of OpenTelemetry go to /traces/otel/v1/traces.'],
-  [/^\/v1\/(responses|completions)\b/, 'Chats are completed by POST /v1/chat/completions.'],
-  [/^\/(chat|models|preview|health)\b/, 'Paths begin with /v1: end the base URL with it.'],
+  [/^\/v1\/(responses|completions)\b/, 'Use POST /v1/chat/completions.'],
+  [/^\/(chat|models|preview|health)\b/, 'Paths begin with /v1: add /v1 to the end of the base URL.'],
   [
     /^\/v1\/(fine_tuning|files|batches|uploads)\b/,
-    'Training jobs are made by POST /v1/preview/training-jobs and /v1/preview/sft-training-jobs.',
+    'Create training jobs with POST /v1/preview/training-jobs and /v1/preview/sft-training-jobs.',
   ],
-  [/^\/traces\b/, 'GET /traces/docs shows what there is.'],
+  [/^\/traces\b/, 'GET /traces/docs lists all operations.'],
 ]
 
 /** Says that a path is nobody's, where to look, and which paths of this method are the nearest. */
 export function describeUnknownPath({ method, path }: KnownPath, known: readonly KnownPath[]): string {
-  const advice = elsewhere.find(([pattern]) => pattern.test(path))?.[1] ?? 'GET /docs shows what there is.'
+  const advice = elsewhere.find(([pattern]) => pattern.test(path))?.[1] ?? 'GET /docs lists all operations.'
   const nearest = findNearestPaths(known, { method, path }).map((each) => `${method} ${each}`)
   const hint = nearest.length === 0 ? '' : ` The nearest: ${nearest.join(', ')}.`
-  return `There is no ${method} ${path.slice(0, maxShownLength)} here. ${advice}${hint}`
+  return `${method} ${path.slice(0, maxShownLength)} does not exist. ${advice}${hint}`
 }
 
 /** The answer to a path that no operation has. */

@@ -32,7 +32,7 @@ async function readEngine(deps: Pick<EngineDeps, 'engineKey' | 'log'>, pod: Pod,
     const adapters = data.filter((model) => model.parent).length
     return { engine: { base_model, ready: pod.ready, adapters }, version }
   } catch (error) {
-    deps.log.debug({ error, pod: pod.name }, 'engine does not answer')
+    deps.log.debug({ error, pod: pod.name }, 'engine does not respond')
     return { engine: { base_model, ready: false, adapters: 0 } }
   }
 }

@@ -17,7 +17,7 @@ export async function checkPart(check: () => Promise<PartReport>, timeoutMs: num
     return await Promise.race([check(), late])
   } catch (error) {
     // The cause often names an address within the cluster.
-    return { ok: false, detail: 'does not answer as it should', forAdmins: { cause: describeFailure(error) } }
+    return { ok: false, detail: 'does not respond as expected', forAdmins: { cause: describeFailure(error) } }
   } finally {
     clearTimeout(timer)
   }

@@ -1,12 +1,12 @@
 const passes = null
 
-const runsCode = 'it would run code of yours in an engine that others use, too'
+const runsCode = 'it would run your code in an engine that others use too'
 const movesMemory = "it moves the engine's own memory between machines"
 const changesMedia = 'it changes how the engine reads media for everybody who uses it'
-const sizesPrompts = 'it decides how long a prompt is made: use truncate_prompt_tokens'
-const takesPlace = 'it is a member of the chat itself'
-const changesKind = 'it changes what the engine makes of a template'
-const isGone = 'engines take no notice of it and would answer unconstrained: use structured_outputs or response_format'
+const sizesPrompts = 'it changes the length of the prompt: use truncate_prompt_tokens'
+const takesPlace = 'use the fields messages and tools of the chat itself'
+const changesKind = 'it changes how the engine applies the template'
+const isGone = 'engines ignore it and would answer without the constraint: use structured_outputs or response_format'
 
 /** What becomes of members: null for those that go to engines, else why they are refused. No engine gets any other. */
 export type Fields = Readonly<Record<string, string | null>>
@@ -90,7 +90,7 @@ export const chatFields: Fields = {
   ec_transfer_params: movesMemory,
   mm_processor_kwargs: changesMedia,
   media_io_kwargs: changesMedia,
-  prompt_embeds: 'the engine would unpack it as a tensor: send text',
+  prompt_embeds: 'the engine would deserialize it as a tensor: send text',
   guided_json: isGone,
   guided_regex: isGone,
   guided_choice: isGone,
@@ -108,10 +108,10 @@ export const argumentFields: Fields = {
 
   kv_transfer_params: movesMemory,
   ec_transfer_params: movesMemory,
-  kv_cache_report_mode: "it changes what the engine tells of everybody's cache",
-  diffusion_canvas_length: 'it sizes memory of the engine',
-  diffusion_max_steps: 'it sizes memory of the engine',
-  diffusion_read_only: 'it sizes memory of the engine',
+  kv_cache_report_mode: 'it changes what the engine reports about the cache that all entities share',
+  diffusion_canvas_length: 'it sets how much memory the engine uses',
+  diffusion_max_steps: 'it sets how much memory the engine uses',
+  diffusion_read_only: 'it sets how much memory the engine uses',
 }
 
 /**

@@ -75,9 +75,13 @@ export class EngineClient {
 
   #giveUp({ baseModelCrName }: EngineRequest): HttpError {
     this.#log.warn({ baseModel: baseModelCrName }, 'no engine took a request')
-    return new HttpError(errors.engine_unavailable, 'No engine of this model is ready at the moment.', {
-      retryAfterSeconds: 2,
-    })
+    return new HttpError(
+      errors.engine_unavailable,
+      'No engine for this model is ready. Send this request again later.',
+      {
+        retryAfterSeconds: 2,
+      },
+    )
   }
 
   #pickPod(pods: EnginePod[], failed: Set<string>): EnginePod | undefined {
@@ -96,7 +100,7 @@ export class EngineClient {
       finish()
       if (request.signal.aborted || !isConnectionFailure(error)) throw error
       if (!request.body.isKept)
-        throw new HttpError(errors.engine_unavailable, 'The engine broke off before it answered.', {
+        throw new HttpError(errors.engine_unavailable, 'The engine closed the connection before it answered.', {
           retryAfterSeconds: 2,
         })
       this.#log.debug({ error, pod: pod.name }, 'engine did not take a request')

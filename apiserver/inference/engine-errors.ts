@@ -15,14 +15,18 @@ export function translateEngineError(status: number, body: Uint8Array, names: Mo
     return tooLong.test(message) ? new HttpError(errors.context_length_exceeded, [issue]) : unprocessable(issue)
   }
   if (status === 404)
-    return new HttpError(errors.engine_unavailable, 'The engine cannot load this model at the moment.', {
-      retryAfterSeconds: 2,
-    })
+    return new HttpError(
+      errors.engine_unavailable,
+      'The engine cannot load this model. Send this request again later.',
+      {
+        retryAfterSeconds: 2,
+      },
+    )
   // A client that sends one new grammar after the other is told so; the engine has room for others.
   if (status === 429 && type === 'RateLimitError')
     return new HttpError(errors.concurrency_limit_exceeded, message, { retryAfterSeconds: 2 })
   if (status === 429 || status === 503)
-    return new HttpError(errors.engine_unavailable, 'The engine takes no more requests at the moment.', {
+    return new HttpError(errors.engine_unavailable, "The engine's queue is full. Send this request again later.", {
       retryAfterSeconds: 2,
     })
   return new HttpError(errors.engine_failed, 'The engine failed to answer.')

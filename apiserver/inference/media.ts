@@ -42,11 +42,11 @@ function findInPart(part: object): Wrong | undefined {
   for (const [name, value] of Object.entries(part)) {
     if (value === null) continue
     if (tensorName.test(name) || (name === 'type' && typeof value === 'string' && tensorName.test(value)))
-      return { path: [name], msg: 'Tensors are not taken: send text, or the media themselves as a data: URL' }
+      return { path: [name], msg: 'Tensors are not accepted: send text, or send the media as a data: URL' }
     if (name === 'uuid')
-      return { path: [name], msg: 'Media are not looked up by an id: leave it out, and send them as a data: URL' }
+      return { path: [name], msg: 'Media ids are not supported: remove the id, and send the media as a data: URL' }
     const path = findAddress(name, value)
-    if (path) return { path, msg: 'Engines open no addresses: send the media themselves as a data: URL' }
+    if (path) return { path, msg: 'Engines do not fetch URLs: send the media as a data: URL' }
   }
   return findUnknown(part)
 }
@@ -56,7 +56,7 @@ function findUnknown(part: object): Wrong | undefined {
   const { type = null } = part as { type?: unknown }
   if (type === null) {
     const unknown = Object.entries(part).find(([name, value]) => value !== null && !typelessMembers.has(name))
-    return unknown && { path: [unknown[0]], msg: 'A part with this member should have a type' }
+    return unknown && { path: [unknown[0]], msg: 'A part with this field needs a type' }
   }
   if (typeof type === 'string' && types.has(type)) return undefined
   return { path: ['type'], msg: `A part's type should be one of ${[...types].join(', ')}` }

@@ -48,12 +48,14 @@ async function orUnavailable(reading: Promise<Buffer>): Promise<Buffer> {
     return await reading
   } catch (error) {
     throw isConnectionFailure(error)
-      ? new HttpError(errors.engine_unavailable, 'The engine broke off while it answered.', { retryAfterSeconds: 2 })
+      ? new HttpError(errors.engine_unavailable, 'The engine closed the connection before its answer was complete.', {
+          retryAfterSeconds: 2,
+        })
       : error
   }
 }
 
 function tooLarge(): HttpError {
-  const detail = `The reply is larger than ${replyLimitBytes} bytes: give max_tokens, lower n or top_logprobs, or ask for a stream.`
+  const detail = `The reply is larger than ${replyLimitBytes} bytes. Set max_tokens, lower n or top_logprobs, or request a stream.`
   return new HttpError(errors.reply_too_large, detail)
 }

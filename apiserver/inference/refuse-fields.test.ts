@@ -47,7 +47,7 @@ test('a refusal says why', () => {
   expect(findRefusedFields({ messages, chat_template: 'x' })).toEqual([
     {
       loc: ['body', 'chat_template'],
-      msg: 'chat_template is not taken: it would run code of yours in an engine that others use, too',
+      msg: 'chat_template is not accepted: it would run your code in an engine that others use too',
       type: 'value_error',
     },
   ])

@@ -17,7 +17,7 @@ function findRefused(value: unknown, fields: Fields, place: string[]): Validatio
   return Object.entries(value).flatMap(([name, member]) => {
     const reason = Object.hasOwn(fields, name) ? fields[name] : null
     if (!reason || isEmpty(member)) return []
-    return [{ loc: ['body', ...place, name], msg: `${name} is not taken: ${reason}`, type: 'value_error' }]
+    return [{ loc: ['body', ...place, name], msg: `${name} is not accepted: ${reason}`, type: 'value_error' }]
   })
 }
 

@@ -7,7 +7,7 @@ const refuse =
   (more: object, { bodyBytes = 1_000, trainable = false } = {}) =>
   () =>
     refuseLargeReply({ chat: { messages, ...more }, bodyBytes, trainable })
-const tooLarge = /more than the 268435456 that a reply may have: lower max_tokens, n, top_logprobs or prompt_logprobs/
+const tooLarge = /the limit is 268435456\. Lower max_tokens, n, top_logprobs or prompt_logprobs/
 
 test.each([
   ['many samples of the likeliest', { n: 1_024, max_tokens: 400, logprobs: true, top_logprobs: 20 }],

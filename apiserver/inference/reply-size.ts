@@ -75,7 +75,7 @@ function listLength(value: unknown): number {
 function tooLarge(chat: ChatRequest, bytes: number): HttpError {
   const given = ['max_completion_tokens', 'max_tokens', 'prompt_logprobs'].find((name) => (chat[name] ?? null) !== null)
   const msg =
-    `The reply could have ${Math.ceil(bytes)} bytes, more than the ${replyLimitBytes} that a reply may have: ` +
-    'lower max_tokens, n, top_logprobs or prompt_logprobs, or ask for a stream'
+    `The reply could have ${Math.ceil(bytes)} bytes; the limit is ${replyLimitBytes}. ` +
+    'Lower max_tokens, n, top_logprobs or prompt_logprobs, or request a stream'
   return unprocessable({ loc: ['body', given ?? 'echo'], msg, type: 'value_error' })
 }

@@ -49,11 +49,11 @@ async function resolveAddress(pool: Pool, requested: string, address: ModelAddre
   if (served.step && !served.checkpointId) {
     throw new HttpError(
       errors.model_not_found,
-      `The model ${addressName(address)} has no checkpoint of step ${served.step}.`,
+      `The model ${addressName(address)} has no checkpoint for step ${served.step}.`,
     )
   }
   if (served.baseModelCrName === null) {
-    throw new HttpError(errors.engine_unavailable, `The base model ${served.baseModel} is not served at the moment.`, {
+    throw new HttpError(errors.engine_unavailable, `The base model ${served.baseModel} is not being served.`, {
       retryAfterSeconds: 10,
     })
   }
@@ -85,7 +85,7 @@ async function findAlike(pool: Pool, entity: string, name: string): Promise<stri
 }
 
 function unknownModel(requested: string, alike?: string): HttpError {
-  const advice = alike === undefined ? 'GET /v1/models lists those that do.' : `Is ${alike} meant?`
+  const advice = alike === undefined ? 'GET /v1/models lists all models.' : `Is ${alike} meant?`
   return new HttpError(
     errors.model_not_found,
     `The model ${requested.slice(0, maxShownLength)} does not exist. ${advice}`,

@@ -11,7 +11,7 @@ const refusals: Record<number, { description: string; schema: TSchema }> = {
     description: 'The request cannot be read as what its headers say, or an engine cannot use its grammar.',
     schema: sentence,
   },
-  401: { description: 'No key, or one that is not known, revoked or expired.', schema: sentence },
+  401: { description: 'The key is missing, unknown, revoked or expired.', schema: sentence },
   403: { description: 'The key may not do this.', schema: sentence },
   404: { description: 'It is not there, or not yours.', schema: sentence },
   409: { description: 'It contradicts what is there.', schema: sentence },

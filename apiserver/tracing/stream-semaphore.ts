@@ -35,6 +35,6 @@ export class StreamSemaphore {
 }
 
 function tooMany(entity: string): HttpError {
-  const detail = `Too many streams of ${entity} are under way, or of all entities; ask again when one has ended.`
+  const detail = `Too many streams of ${entity}, or of all entities, are in progress. Send this request again when one has ended.`
   return new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds })
 }

@@ -48,7 +48,8 @@ export function readVersion(text: string | undefined): number | 'latest' | undef
 
 function readArtifact(address: string): InputAddress {
   const [, entity, project, name, given] = artifactPattern.exec(address) ?? []
-  if (!entity || !project || !name) throw refuse('an artifact is named as wandb-artifact:///ENTITY/PROJECT/NAME:v0 is')
+  if (!entity || !project || !name)
+    throw refuse('an artifact address has the form wandb-artifact:///ENTITY/PROJECT/NAME:v0')
   const version = readVersion(given)
   if (version === undefined) throw refuse('a version of an artifact is v0, v1, ... or latest')
   return { kind: 'artifact', entity, project, name, version }
@@ -57,7 +58,7 @@ function readArtifact(address: string): InputAddress {
 function readS3(address: string): InputAddress {
   const [, bucket, key] = s3Pattern.exec(address) ?? []
   if (!bucket || !key || key.split('/').some((part) => part === '.' || part === '..')) {
-    throw refuse('an object is named as s3://BUCKET/KEY is')
+    throw refuse('an object address has the form s3://BUCKET/KEY')
   }
   return { kind: 's3', bucket, key }
 }

@@ -37,7 +37,7 @@ export async function obtainInput(
   const input = await resolveInput(deps, entity, address)
   const stored = 'remote' in input ? await fetchInput(deps, entity, input.remote, signal) : input
   if (digest === null || digest === stored.digest) return stored
-  throw new InputRefused('InputDigestMismatch', `its sha256 is ${stored.digest}, not the one that is wanted`)
+  throw new InputRefused('InputDigestMismatch', `its sha256 is ${stored.digest}, which is not the expected one`)
 }
 
 async function fetchInput(

@@ -18,6 +18,6 @@ export async function whileHoldingInput<T>(
   if (key === undefined) return commit()
   return whileHoldingKey({ pool, schema: 'training' }, key, async () => {
     if (await artifacts.stat(key)) return commit()
-    throw new InputRefused('InputNotFound', 'it was deleted just now; upload it again')
+    throw new InputRefused('InputNotFound', 'it was just deleted; upload it again')
   })
 }

@@ -8,7 +8,7 @@ import type { DataSources } from '../../lib/outbound/settings.ts'
 import { InputRefused, readInputAddress, type InputAddress } from './address.ts'
 
 const whoAllows =
-  'whoever runs the service lists what is allowed: outbound.dataHosts of the chart, TRAINYARD_DATA_HOSTS on one machine'
+  'The administrator sets the allowed hosts in outbound.dataHosts of the chart, or in TRAINYARD_DATA_HOSTS on one machine'
 
 /** What inputs are looked up with. */
 export interface InputDeps {
@@ -63,8 +63,8 @@ function pickTrainingFile(files: ArtifactFile[]): ArtifactFile {
   if (picked) return picked
   const listed = files.slice(0, 10).map(({ path }) => path)
   const there = files.length > listed.length ? [...listed, '...'] : listed
-  const wanted = 'no train.jsonl, no trajectories.jsonl and not one single *.jsonl'
-  throw new InputRefused('InputNotFound', `the artifact has ${wanted}; it has ${there.join(', ')}`)
+  const wanted = 'train.jsonl, trajectories.jsonl or exactly one *.jsonl'
+  throw new InputRefused('InputNotFound', `the artifact must contain ${wanted}; it contains ${there.join(', ')}`)
 }
 
 /** An address as uploads and `npm run put` answer it: its last part is the digest of what lies there. */
@@ -72,7 +72,7 @@ async function findStored({ artifacts }: InputDeps, entity: string, uri: string)
   const key = artifactKey(uri) ?? ''
   const digest = /\/([0-9a-f]{64})(\.jsonl?)?$/.exec(key)?.[1]
   if (isTrainingData(key, entity) && digest && (await artifacts.stat(key))) return { uri, digest }
-  throw new InputRefused('InputNotFound', 'there is nothing at this address that belongs to the entity')
+  throw new InputRefused('InputNotFound', 'this address contains no data of the entity')
 }
 
 function checkRemote(
@@ -82,10 +82,7 @@ function checkRemote(
   if (remote.kind === 'web') return checkWeb(() => outbound.check(remote.url))
   if (!readObject) throw new InputRefused('InputNotAllowed', 'S3 is not configured here; upload the data instead')
   if (!buckets.has(remote.bucket)) {
-    throw new InputRefused(
-      'InputNotAllowed',
-      `the bucket ${remote.bucket} is not one that is allowed here; ${whoAllows}`,
-    )
+    throw new InputRefused('InputNotAllowed', `the bucket ${remote.bucket} is not allowed. ${whoAllows}`)
   }
 }
 

@@ -108,7 +108,7 @@ export class FetchedBytes {
 
   #require({ stored, limit }: Room, bytes: number): void {
     if (stored + bytes <= limit) return
-    const detail = `${this.#entity} has ${stored} of the ${limit} bytes stored that its limit stored_bytes allows, and they need more`
+    const detail = `${this.#entity} stores ${stored} bytes; its limit stored_bytes is ${limit}, and the training data need more`
     const advice = 'delete models, checkpoints or artifacts, or ask for a higher limit'
     throw new InputRefused('InputExceedsQuota', `${detail}: ${advice}`)
   }

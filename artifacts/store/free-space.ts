@@ -18,6 +18,5 @@ export function hasRoom({ bsize, blocks, bavail }: Disk): boolean {
 
 /** @throws {StoreFailed} when a folder's disk has no more than its reserve */
 export async function requireRoom(folder: string): Promise<void> {
-  if (!hasRoom(await statfs(folder)))
-    throw new StoreFailed('no room for uploads: what is left of the disk is its reserve')
+  if (!hasRoom(await statfs(folder))) throw new StoreFailed('no space for uploads: the rest of the disk is reserved')
 }

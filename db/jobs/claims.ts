@@ -80,7 +80,7 @@ export async function claimJob(pool: Pool, claimant: Claimant): Promise<Claim | 
 }
 
 function referenceNotThere(step: number): JobFailure {
-  const message = `Its model has no step ${step}, which kl_penalty_reference_step names; or that was deleted`
+  const message = `kl_penalty_reference_step is ${step}, but the model has no such step, or it was deleted`
   return { category: 'User', reason: 'StepNotFound', message, retryable: false }
 }
 

@@ -148,7 +148,7 @@ async function insertLines(connection: Connection, attempt: Attempt, lines: Repo
 }
 
 function sayLeftOut(connection: Connection, attempt: Attempt): Promise<void> {
-  const text = `The rest of this attempt's log was left out: ${maxLines} lines or ${maxBytes / 1024} KiB are kept`
+  const text = `The rest of this attempt's log was dropped. At most ${maxLines} lines or ${maxBytes / 1024} KiB are kept`
   return addOwnLine(connection, attempt, { seq: leftOutSeq, level: 'warn', text })
 }
 

@@ -56,7 +56,7 @@ async function excuseShared(connection: Connection, jobId: string): Promise<bool
   return rowCount === 1
 }
 
-const notAlone = 'It worked on other jobs, too, so that this attempt does not count, and the next one runs by itself'
+const notAlone = 'Its trainer also ran other jobs. This attempt therefore does not count, and the next one runs alone'
 
 const trainerLost: JobFailure = {
   category: 'Internal',
@@ -95,8 +95,8 @@ export async function giveJobBack(connection: Connection, jobId: string): Promis
     [jobId],
   )
   const { attempt = 0, saved = null } = rows[0] ?? {}
-  const goesOn = saved === null ? 'starts it anew' : `goes on behind gradient step ${saved}`
-  const message = `Its trainer was stopped and gave the job back; the next one ${goesOn}`
+  const goesOn = saved === null ? 'starts it again' : `continues after gradient step ${saved}`
+  const message = `Its trainer was stopped and returned the job to the queue; the next attempt ${goesOn}`
   await requeueJob(connection, jobId, { ...trainerStopped, message })
   await logGivenBack(connection, { id: jobId, attempt }, message)
 }

@@ -80,7 +80,10 @@ function refuseOtherContent(ctx: HttpContext): void {
     )
   }
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) {
-    throw new HttpError(httpErrors.unsupported_media_type, 'Compressed bodies are not taken.')
+    throw new HttpError(
+      httpErrors.unsupported_media_type,
+      'Compressed bodies are not supported. Send the body without Content-Encoding.',
+    )
   }
 }
 

@@ -68,6 +68,6 @@ export async function resolveCursor<Place>(
 
 /** The refusal of an `after` that names no item of this list. */
 export function cursorFault(): HttpError {
-  const reason = 'not the id of an item of this list'
+  const reason = 'must be the id of an item of this list'
   return unprocessable(valueError(['query', 'after'], reason))
 }

@@ -24,7 +24,7 @@ export type AcceptOutline = (outline: JsonOutline) => void
  */
 export function parseJson(bytes: Uint8Array, accept: AcceptOutline = () => {}): JsonDocument {
   const outline = outlineJson(bytes)
-  if (outline.depth > maxParsedDepth) throw new JsonError(`nested more than ${maxParsedDepth} deep`)
+  if (outline.depth > maxParsedDepth) throw new JsonError(`nested more than ${maxParsedDepth} levels deep`)
   if (outline.containers > maxContainers || outline.commas > maxCommas) throw new JsonError('too many values')
   accept(outline)
   const value = parseText(decodeText(bytes.subarray(findTextStart(bytes))))

@@ -22,7 +22,7 @@ const foreignWords: Record<string, string> = {
   Infinity: 'JSON has no Infinity: send a number, or null',
   '-Infinity': 'JSON has no -Infinity: send a number, or null',
   undefined: 'JSON has no undefined: leave the member out, or send null',
-  None: 'JSON writes null for None',
+  None: 'use null, not None',
   True: 'JSON writes true for True',
   False: 'JSON writes false for False',
 }
@@ -61,12 +61,11 @@ class FaultFinder {
 
   /** Goes on by one token; gives the reason when JSON does not allow it here. */
   #step(): string | undefined {
-    if (this.#at >= this.#text.length) return 'the text ends too early'
-    if (this.#isOver()) return 'the text goes on behind its end'
+    if (this.#at >= this.#text.length) return 'unexpected end of the text'
+    if (this.#isOver()) return 'unexpected text after the end of the value'
     const character = this.#text[this.#at]!
     if (this.#expected === 'comma') return this.#readSeparator(character)
-    if (this.#expected === 'colon')
-      return this.#accept(character === ':', 'value', 'a colon is missing behind the name')
+    if (this.#expected === 'colon') return this.#accept(character === ':', 'value', 'expected a colon after the name')
     const isClosed = character === this.#open.at(-1) && this.#expected.endsWith(character)
     if (isClosed) return this.#close()
     return this.#expected.startsWith('key') ? this.#readKey(character) : this.#readValue(character)
@@ -79,7 +78,7 @@ class FaultFinder {
   }
 
   #readKey(character: string): string | undefined {
-    if (character !== '"') return 'a name in double quotes is missing'
+    if (character !== '"') return 'expected a name in double quotes'
     return this.#readText('colon')
   }
 
@@ -122,10 +121,10 @@ class FaultFinder {
       if (character < ' ') return 'a text has a control character that is not escaped'
       if (character !== '\\') continue
       this.#at++
-      if (!this.#match(textEscape)) return 'a text has a backslash with nothing that it escapes'
+      if (!this.#match(textEscape)) return 'a string has an invalid escape'
       this.#at--
     }
-    return 'the text ends too early'
+    return 'unexpected end of the text'
   }
 
   #match(pattern: RegExp): string | undefined {

@@ -64,7 +64,11 @@ describe('a reader refuses', () => {
   })
 
   test.each([
-    ['an object without an end', '{"a":', 'not valid JSON at byte 0: what begins here has no end'],
+    [
+      'an object without an end',
+      '{"a":',
+      'not valid JSON at byte 0: a string, list or object that starts here is not closed',
+    ],
     ['a number that is none', ' 01', 'not valid JSON at byte 2'],
     ['nothing', '', 'not valid JSON at byte 0'],
     ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
@@ -75,10 +79,10 @@ describe('a reader refuses', () => {
   })
 
   test.each([
-    ['a name without quotes', '{a:1}', 'not valid JSON at byte 1: a name in double quotes is missing'],
+    ['a name without quotes', '{a:1}', 'not valid JSON at byte 1: expected a name in double quotes'],
     ['a name without a colon', '{"a" 1}', 'not valid JSON at byte 5: : is missing'],
     ['members without a comma', '{"a":1 "b":2}', 'not valid JSON at byte 7: } is missing'],
-    ['something after the end', '{"a":1} 2', 'not valid JSON at byte 8: the text goes on behind its end'],
+    ['something after the end', '{"a":1} 2', 'not valid JSON at byte 8: unexpected text after the end of the value'],
   ])('%s', (_, text, message) => {
     expect(() => {
       const reader = open(text)
@@ -95,7 +99,7 @@ describe('a reader refuses', () => {
       reader.readArray(() => reader.readPiece())
     }
     read(nest(128))
-    expect(() => read(nest(129))).toThrow('nested more than 128 deep')
+    expect(() => read(nest(129))).toThrow('nested more than 128 levels deep')
   })
 })
 

@@ -74,7 +74,7 @@ export class JsonReader {
   /** Walks through an object; `readMember` must read each member's value. */
   readObject(readMember: (key: string) => void): void {
     this.#readItems(openBrace, closeBrace, () => {
-      if (this.#peek() !== quote) throw this.#notJson('a name in double quotes is missing')
+      if (this.#peek() !== quote) throw this.#notJson('expected a name in double quotes')
       const key = String(this.readPiece().value)
       this.#expect(colon)
       readMember(key)
@@ -101,7 +101,7 @@ export class JsonReader {
 
   /** Nothing but white space may be left. */
   readEnd(): void {
-    if (this.#peek() !== undefined) throw this.#notJson('the text goes on behind its end')
+    if (this.#peek() !== undefined) throw this.#notJson('unexpected text after the end of the value')
   }
 
   #readItems(open: number, close: number, readItem: (index: number) => void): void {
@@ -150,7 +150,7 @@ export class JsonReader {
         this.#countContainers(scan.containers)
         return this.#at + length
       }
-      if (!this.#fill(this.#at)) throw this.#notJson('what begins here has no end')
+      if (!this.#fill(this.#at)) throw this.#notJson('a string, list or object that starts here is not closed')
     }
   }
 
@@ -194,5 +194,5 @@ export class JsonReader {
 }
 
 function tooDeep(): JsonError {
-  return new JsonError(`nested more than ${maxParsedDepth} deep`)
+  return new JsonError(`nested more than ${maxParsedDepth} levels deep`)
 }

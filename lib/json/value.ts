@@ -99,7 +99,7 @@ class ValueReader {
     const first = this.#peek()
     if (first === '"') return this.#readText()
     if (first !== '{' && first !== '[') return this.#readPlain()
-    if (++this.#depth > maxKeptDepth) throw new JsonError(`nested more than ${maxKeptDepth} deep`)
+    if (++this.#depth > maxKeptDepth) throw new JsonError(`nested more than ${maxKeptDepth} levels deep`)
     const value = first === '{' ? this.#readObject() : this.#readArray()
     this.#depth--
     return value

@@ -30,12 +30,12 @@ const insideName = /^[^.]+$|\.(localhost|localdomain|local|internal|intranet|lan
  */
 export function checkUrl(address: string, rules: UrlRules): URL {
   const { scheme, authority, path } = split(address)
-  if (scheme !== 'https' && scheme !== 'http') refuse('scheme', 'only https:// addresses are fetched')
-  if (authority.includes('@')) refuse('userinfo', 'a user name or password in an address is not taken')
+  if (scheme !== 'https' && scheme !== 'http') refuse('scheme', 'the address must begin with https://')
+  if (authority.includes('@')) refuse('userinfo', 'an address must not contain a user name or password')
   if (!URL.canParse(address) || authority === '') refuse('syntax', 'this is not a valid address')
   const url = new URL(address)
   checkHost(url, authority, rules)
-  if (pathEscape.test(path)) refuse('path', 'its path has dot segments, or encoded slashes')
+  if (pathEscape.test(path)) refuse('path', 'the path must not contain dot segments or encoded slashes')
   url.hash = ''
   return url
 }

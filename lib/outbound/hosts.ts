@@ -39,7 +39,7 @@ function readEntry(entry: string): Entry {
   const [, given, host = '', port] = entryPattern.exec(entry) ?? []
   if (host === '') {
     throw new ConfigError(
-      'bad configuration: an allowed host must be written as files.example.com, *.example.com or https://HOST:PORT are',
+      'bad configuration: an allowed host must have the form files.example.com, *.example.com or https://HOST:PORT',
     )
   }
   const scheme = given?.toLowerCase() === 'http' ? 'http' : 'https'

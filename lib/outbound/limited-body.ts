@@ -26,5 +26,5 @@ export class LimitedBody extends Transform {
 /** What is told of an error while asking or reading. */
 export function toFault(error: unknown): Error {
   if (error instanceof AddressRefused || error instanceof AnswerFault) return error
-  return new AnswerFault('unreachable', 'its server could not be reached, or broke off', { cause: error })
+  return new AnswerFault('unreachable', 'the server could not be reached, or closed the connection', { cause: error })
 }

@@ -58,7 +58,7 @@ function createList(networks: readonly string[]): BlockList {
     const [, address = '', bits = ''] = /^([0-9a-fA-F.:]+)\/(\d{1,3})$/.exec(network) ?? []
     const version = isIP(address)
     if (version === 0 || Number(bits) > (version === 4 ? 32 : 128)) {
-      throw new ConfigError('bad configuration: a private network must be written as 10.0.0.0/8 or fd00::/8 are')
+      throw new ConfigError('bad configuration: a private network must have the form 10.0.0.0/8 or fd00::/8')
     }
     list.addSubnet(address, Number(bits), version === 4 ? 'ipv4' : 'ipv6')
   }

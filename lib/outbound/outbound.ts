@@ -118,7 +118,7 @@ async function follow(
 function readLocation(location: string, from: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location
   if (/^[/\\]{2}|[\\\t\r\n]/.test(location) || !URL.canParse(location, from)) {
-    throw new AddressRefused('syntax', 'it redirects to what is not a valid address')
+    throw new AddressRefused('syntax', 'it redirects to an invalid address')
   }
   return new URL(location, from).href
 }
@@ -126,7 +126,7 @@ function readLocation(location: string, from: string): string {
 function requirePlain(answer: OutboundAnswer): OutboundAnswer {
   if ([undefined, '', 'identity'].includes(String(answer.headers['content-encoding'] ?? ''))) return answer
   discard(answer)
-  throw new AnswerFault('encoding', 'its server sends it compressed')
+  throw new AnswerFault('encoding', 'the server sends it compressed, which is not supported')
 }
 
 function wrongStatus({ status }: OutboundAnswer): AnswerFault {

@@ -27,7 +27,7 @@ export function createCheckedLookup(resolve: Resolve, isOpen: AddressCheck): Loo
 }
 
 function findFault(name: string, addresses: LookupAddress[], isOpen: AddressCheck): Error | undefined {
-  if (addresses.length === 0) return new Error('a name without addresses')
+  if (addresses.length === 0) return new Error('the name has no addresses')
   if (addresses.every(({ address }) => isOpen(address))) return undefined
-  return new AddressRefused('network', `${name} leads to a private or reserved network`)
+  return new AddressRefused('network', `${name} resolves to a private or reserved network`)
 }

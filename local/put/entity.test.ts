@@ -6,9 +6,9 @@ test.each(['local', 'Team-7', 'a.b_c'])('%s names an entity', (name) => {
 })
 
 test.each([
-  ['', /cannot be the name/],
-  ['a/b', /cannot be the name/],
-  ['-a', /cannot be the name/],
+  ['', /is not a valid entity name/],
+  ['a/b', /is not a valid entity name/],
+  ['-a', /is not a valid entity name/],
   ['Admin', /is reserved/],
 ])('"%s" does not', (name, sentence) => {
   expect(() => requireEntity(name)).toThrow(sentence)

@@ -25,7 +25,7 @@ const create = (n: number): TrainerAction => ({
   reason: 'fewer trainers than wanted',
 })
 const remove = (name: string, reason: string): TrainerAction => ({ do: 'delete', name, uid: `uid-${name}`, reason })
-const stale = 'its specification is not the current one'
+const stale = 'its specification is out of date'
 
 const cases: [string, Partial<TrainerFacts>, TrainerAction[], string[]?][] = [
   ['none yet: all are made', { wanted: 2 }, [create(0), create(1)]],

@@ -53,7 +53,7 @@ function pickKept(present: Pod[], facts: TrainerFacts): Pod[] {
 
 function explainDeletion(pod: Pod, facts: TrainerFacts): string {
   if (isDead(pod)) return `the pod is ${pod.status?.phase}`
-  return isCurrent(pod, facts) ? 'there are more trainers than wanted' : 'its specification is not the current one'
+  return isCurrent(pod, facts) ? 'there are more trainers than wanted' : 'its specification is out of date'
 }
 
 function planCreations(facts: TrainerFacts): TrainerAction[] {

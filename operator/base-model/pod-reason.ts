@@ -35,8 +35,8 @@ function explainContainer({ state, lastState, restartCount }: ContainerStatus): 
 }
 
 function explainStart(pod: Pod, name: string): StatusReason {
-  if (pod.status?.phase !== 'Running') return describePod('PodPending', name, 'waits to be started by its node')
-  return describePod('NotReadyYet', name, 'runs and does not answer as ready yet')
+  if (pod.status?.phase !== 'Running') return describePod('PodPending', name, 'waits for its node to start it')
+  return describePod('NotReadyYet', name, 'is running but not ready yet')
 }
 
 function nameUnschedulable({ reason, message = '' }: { reason?: string; message?: string }): string {

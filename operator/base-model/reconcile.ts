@@ -72,7 +72,7 @@ async function unregister({ client, pool, namespace, log }: BaseModelDeps, name:
 }
 
 async function refuseBaseModel(deps: BaseModelDeps, baseModel: BaseModel, name: string): Promise<void> {
-  const message = `Another BaseModel has the name ${name} already.`
+  const message = `Another BaseModel already has the name ${name}.`
   await writeStatus(deps, baseModel, describeRefused(baseModel, { reason: reasons.nameConflict, message }, new Date()))
 }
 

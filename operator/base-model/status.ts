@@ -32,11 +32,11 @@ export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): B
   const ready = describeReady(engine, trainers, facts)
   const accepted = buildCondition(conditions.accepted, true, {
     reason: reasons.accepted,
-    message: 'Its names and its source are taken.',
+    message: 'Its names and its source are valid.',
   })
   const available = buildCondition(conditions.workloadAvailable, engine.ready > 0, {
     reason: engine.ready > 0 ? 'EnginesAnswer' : ready.reason,
-    message: `${engine.ready} of ${engine.wanted} engines answer, ${trainers.ready} of ${trainers.wanted} trainers run.`,
+    message: `${engine.ready} of ${engine.wanted} engines and ${trainers.ready} of ${trainers.wanted} trainers are ready.`,
   })
   return {
     reason: ready.reason,
@@ -56,14 +56,14 @@ function describeReady(engine: Part, trainers: Part, { refusal }: WorkloadFacts)
   const fault = refusal
     ? { reason: refusal.reason ?? 'Refused', message: refusal.message }
     : findFault(engine, trainers)
-  const ready = { reason: reasons.ready, message: 'All engines answer, all trainers run.' }
+  const ready = { reason: reasons.ready, message: 'All engines and trainers are ready.' }
   return buildCondition(conditions.ready, fault === undefined, fault ?? ready)
 }
 
 function findFault(engine: Part, trainers: Part): StatusReason | undefined {
-  const atZero = { reason: reasons.engineAtZero, message: 'spec.engine.replicas is 0: nothing answers chats.' }
+  const atZero = { reason: reasons.engineAtZero, message: 'spec.engine.replicas is 0: no engine serves chats.' }
   if (engine.wanted === 0) return atZero
-  const message = 'Its pods are not made yet.'
+  const message = 'Its pods are not created yet.'
   if (engine.ready < engine.wanted) return engine.fault ?? { reason: reasons.engineNotReady, message }
   if (trainers.ready < trainers.wanted) return trainers.fault ?? { reason: reasons.trainerNotReady, message }
   return undefined

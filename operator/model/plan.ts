@@ -39,7 +39,7 @@ export function planModel(facts: ModelFacts): ModelPlan {
     return refuse(reasons.nameConflict, `The name ${name} belongs to Model ${row.namespace}/${row.crName}.`)
   }
   if (row.baseModel !== baseModel) {
-    return refuse(reasons.nameConflict, `${name} has been trained from ${row.baseModel}, not from ${baseModel}.`)
+    return refuse(reasons.nameConflict, `${name} is trained from ${row.baseModel}, not from ${baseModel}.`)
   }
   if (!isOurs || row.hiddenAt !== null || row.resourceCreatedAt === null) {
     return { do: 'tie', id: row.id, reason: row.hiddenAt ? 'applied again' : 'its resource is there' }

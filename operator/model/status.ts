@@ -31,8 +31,8 @@ export function describeModel(resource: Model, row: OperatorModel, context: Mode
 }
 
 function describeReady(row: OperatorModel, engines: number): ConditionInput {
-  const answers = { reason: reasons.ready, message: `${engines} engines answer for it.` }
-  const silent = { reason: reasons.engineNotReady, message: `No engine of ${row.baseModel} answers.` }
+  const answers = { reason: reasons.ready, message: `${engines} engines serve it.` }
+  const silent = { reason: reasons.engineNotReady, message: `No engine of ${row.baseModel} is ready.` }
   return buildCondition(conditions.ready, engines > 0, engines > 0 ? answers : silent)
 }
 
@@ -40,9 +40,9 @@ function describeReady(row: OperatorModel, engines: number): ConditionInput {
 function describeAliases({ spec }: Model, unapplied: string[]): ConditionInput[] {
   const type = conditions.aliasesApplied
   if (Object.keys(spec.aliases ?? {}).length === 0) return []
-  const applied = { reason: reasons.aliasesApplied, message: 'The steps go by their aliases.' }
+  const applied = { reason: reasons.aliasesApplied, message: 'All aliases are set.' }
   if (unapplied.length === 0) return [buildCondition(type, true, applied)]
-  const message = `No step of the model can go by: ${unapplied.join(', ')}. The step must be there, and the name allowed.`
+  const message = `These aliases are not set: ${unapplied.join(', ')}. The step must exist, and the name must be valid.`
   return [buildCondition(type, false, { reason: reasons.stepNotFound, message })]
 }
 

@@ -74,7 +74,7 @@ function isUnknownIssuer(error: unknown): boolean {
 function readPod(claims: PodClaims, namespace: string): TrainerPod {
   const about = claims['kubernetes.io']
   if (about?.namespace !== namespace || about.serviceaccount?.name !== serviceAccount) {
-    throw refuseToken(`the token is refused: it is not of service account ${namespace}/${serviceAccount}`)
+    throw refuseToken(`the token is refused: it does not belong to the service account ${namespace}/${serviceAccount}`)
   }
   const { name, uid } = about.pod ?? {}
   if (name === undefined || uid === undefined || !uuid.test(uid)) {

@@ -141,7 +141,7 @@ function readClaimant(body: ReturnType<typeof parseClaim>, pod: TrainerPod): Cla
 function readProgress({ uri, digest, step }: ReturnType<typeof parseProgress>, jobId: string): ReportedProgress {
   const [folder, id = ''] = uri.slice(uriPrefixOf('progress').length).split('/')
   if (folder !== jobId.toLowerCase())
-    throw new HttpError(errors.invalid_request, `uri must lie below ${uriPrefixOf('progress')}${jobId}/`)
+    throw new HttpError(errors.invalid_request, `uri must begin with ${uriPrefixOf('progress')}${jobId}/`)
   return { id, digest, step }
 }
 

@@ -70,6 +70,6 @@ function describeFailure(error: unknown): JobFailure {
   if (error instanceof AnswerFault) {
     return { category: 'Internal', reason: reasons.inputUnreachable, message: error.message, retryable: true }
   }
-  const message = 'they could not be stored'
+  const message = 'they could not be stored in the artifact store'
   return { category: 'Internal', reason: reasons.inputNotStored, message, retryable: true }
 }

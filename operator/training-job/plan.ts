@@ -71,7 +71,10 @@ function findObstacle({ resource, modelExists, model }: JobFacts): StatusReason 
   if (!modelExists) return { reason: reasons.modelNotFound, message: `There is no Model ${name} yet.` }
   if (!model) return modelNotAccepted(resource)
   if (!model.served) {
-    return { reason: reasons.baseModelNotFound, message: `No BaseModel serves ${model.baseModel}, its model's base.` }
+    return {
+      reason: reasons.baseModelNotFound,
+      message: `No BaseModel serves ${model.baseModel}, the base of its model.`,
+    }
   }
   return undefined
 }
@@ -86,7 +89,7 @@ export function isInputOpen({ method, inputUri, inputDigest }: OperatorJob): boo
 }
 
 function fetchingInput({ inputFault }: OperatorJob): StatusReason {
-  const fault = inputFault === null ? '' : ` The last try was in vain: ${inputFault}.`
+  const fault = inputFault === null ? '' : ` The last attempt failed: ${inputFault}.`
   return { reason: reasons.fetchingInput, message: `Its training data are being fetched.${fault}` }
 }
 
@@ -96,7 +99,7 @@ function isInputAllowed({ inputUri, entity }: OperatorJob): boolean {
 }
 
 function inputNotAllowed({ entity }: OperatorJob): JobFailure {
-  const message = `spec.inputRef.uri must be an address below ${uriPrefixOf('payload')}${entity}/, the model's entity`
+  const message = `spec.inputRef.uri must begin with ${uriPrefixOf('payload')}${entity}/ (the entity of the model)`
   return { category: 'User', reason: reasons.inputNotAllowed, message, retryable: false }
 }
 

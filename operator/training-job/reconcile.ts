@@ -198,4 +198,4 @@ function describe(
   })
 }
 
-const waiting = { reason: reasons.waitingForOperator, message: 'The operator is taking it in.' }
+const waiting = { reason: reasons.waitingForOperator, message: 'The operator is processing it.' }

@@ -31,7 +31,7 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
       'it waits for an earlier job of its model',
       { ahead: 1, firstAhead: 'email-rl-6' },
       {},
-      { phase: 'Queued', reason: 'WaitingForModel', message: 'Waits for job email-rl-6 of its model, place 2.' },
+      { phase: 'Queued', reason: 'WaitingForModel', message: 'Waits for job email-rl-6 of its model, position 2.' },
     ],
     [
       'it waits for a trainer, and says what is wrong with it',
@@ -40,7 +40,8 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
       {
         phase: 'Queued',
         reason: 'WaitingForTrainer',
-        message: 'Waits for a trainer of tiny, place 3; 0 of 1 trainers run (ImagePullBackOff: pod x: no image).',
+        message:
+          'Waits for a trainer of tiny, position 3; 0 of 1 trainers are ready (ImagePullBackOff: pod x: no image).',
       },
     ],
     [
@@ -50,7 +51,8 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
       {
         phase: 'Queued',
         reason: 'WaitingForTrainer',
-        message: 'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 failed: TrainerLost: gone',
+        message:
+          'Waits for a trainer of tiny, position 1; 1 of 1 trainers are ready. Attempt 1 failed: TrainerLost: gone',
       },
     ],
     [
@@ -61,14 +63,14 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
         phase: 'Queued',
         reason: 'WaitingForTrainer',
         message:
-          'Waits for a trainer of tiny, place 1; 1 of 1 trainers run. Attempt 1 was given back: TrainerStopped: stopped',
+          'Waits for a trainer of tiny, position 1; 1 of 1 trainers are ready. Attempt 1 was given back: TrainerStopped: stopped',
       },
     ],
     [
       'it is claimed',
       { state: 'Starting', attempt: 1 },
       {},
-      { phase: 'Starting', reason: 'Claimed', message: 'Claimed by trainer-0, nothing reported yet.' },
+      { phase: 'Starting', reason: 'Claimed', message: 'Claimed by trainer-0; no report yet.' },
     ],
     [
       'it trains',
@@ -86,7 +88,7 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
       'it ran before',
       { state: 'Succeeded', checkpoint },
       { alreadyRan: true },
-      { phase: 'Succeeded', reason: 'AlreadyRan', message: 'This job ran before: Made step 4 of its model.' },
+      { phase: 'Succeeded', reason: 'AlreadyRan', message: 'This job ran before: Created step 4 of its model.' },
     ],
   ]
 
@@ -102,7 +104,7 @@ test('the status of a job that succeeded tells all of it', () => {
     id: 'j1',
     phase: 'Succeeded',
     reason: 'Succeeded',
-    message: 'Made step 4 of its model.',
+    message: 'Created step 4 of its model.',
     attempt: 1,
     progress: { step: 8, totalSteps: 8, summary: '8/8' },
     checkpoint: { step: 4, uri: 'artifact:///checkpoints/c', digest: 'd' },
@@ -211,7 +213,7 @@ test('a success that was none is told as such, and nothing twice', () => {
   const status = describe({ state: 'Succeeded', checkpoint, warnings: [ignored[0]!, headline, missing] })
   expect(status).toMatchObject({
     reason: 'Succeeded',
-    message: `Made step 4 of its model. epochs was ignored. ${headline.message}`,
+    message: `Created step 4 of its model. epochs was ignored. ${headline.message}`,
     warnings: [ignored[0], headline, missing],
   })
   expect(status.conditions?.find(({ type }) => type === 'Complete')?.message).toBe(status.message)

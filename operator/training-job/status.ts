@@ -65,11 +65,14 @@ function explainAlreadyRan(job: OperatorJob, context: JobContext): StatusReason 
 function explain(job: OperatorJob, context: JobContext): StatusReason {
   const trainer = context.holderName ?? 'a trainer'
   const explanations: Record<JobState, () => StatusReason> = {
-    Pending: () => context.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is taking it in.' },
+    Pending: () => context.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is processing it.' },
     Queued: () => explainQueued(job, context),
-    Starting: () => ({ reason: reasons.claimed, message: `Claimed by ${trainer}, nothing reported yet.` }),
+    Starting: () => ({ reason: reasons.claimed, message: `Claimed by ${trainer}; no report yet.` }),
     Running: () => ({ reason: reasons.stepReported, message: `Trains in ${trainer}.` }),
-    Publishing: () => ({ reason: reasons.loadingCheckpoint, message: 'Trained; the engines load its checkpoint.' }),
+    Publishing: () => ({
+      reason: reasons.loadingCheckpoint,
+      message: 'Training has finished; the engines load the checkpoint.',
+    }),
     Succeeded: () => ({ reason: reasons.succeeded, message: explainSuccess(job) }),
     Failed: () => job.failure ?? { reason: 'Failed', message: 'It failed.' },
     Cancelled: () => ({
@@ -87,7 +90,7 @@ function explainSuccess({ checkpoint, warnings }: OperatorJob): string {
   const distinct = messages.filter(
     (message, index) => !messages.slice(0, index).some((other) => other.includes(message)),
   )
-  return [`Made step ${checkpoint?.step} of its model.`, ...distinct].join(' ')
+  return [`Created step ${checkpoint?.step} of its model.`, ...distinct].join(' ')
 }
 
 /** How the last attempt of a job that waits again ended. The end of a stopped trainer is not a failure. */
@@ -99,13 +102,13 @@ export function explainAttemptEnd(attempt: number, { reason = '', message = '' }
 function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason {
   const retried = job.failure ? ` ${explainAttemptEnd(job.attempt, job.failure)}` : ''
   if (job.ahead > 0) {
-    const message = `Waits for job ${job.firstAhead} of its model, place ${job.ahead + 1}.${retried}`
+    const message = `Waits for job ${job.firstAhead} of its model, position ${job.ahead + 1}.${retried}`
     return { reason: reasons.waitingForModel, message }
   }
   const fault = trainers.fault ? ` (${trainers.fault})` : ''
   const message =
-    `Waits for a trainer of ${job.baseModel}, place ${job.place}; ` +
-    `${trainers.ready} of ${trainers.wanted} trainers run${fault}.${retried}`
+    `Waits for a trainer of ${job.baseModel}, position ${job.place}; ` +
+    `${trainers.ready} of ${trainers.wanted} trainers are ready${fault}.${retried}`
   return { reason: reasons.waitingForTrainer, message }
 }
 
@@ -123,7 +126,7 @@ function describeProgressing(job: OperatorJob, why: StatusReason): ConditionInpu
 
 /** The conditions Complete and Failed. */
 function describeEnd(job: OperatorJob, why: StatusReason): ConditionInput[] {
-  const unfinished = { reason: reasons.notFinished, message: 'The job is not over.' }
+  const unfinished = { reason: reasons.notFinished, message: 'The job has not ended.' }
   const reason = isFinished(job) ? why : unfinished
   return [
     buildCondition(conditions.complete, job.state === 'Succeeded', reason),
@@ -147,7 +150,7 @@ function describePublished(
   const earlier = resource.status?.conditions?.find((each) => each.type === type && each.status === 'True')
   if (!publication) return earlier ?? published(reasons.published, `Step ${step} is listed and can be served.`)
   if (publication.asked === 0) {
-    return published(reasons.engineAtZero, `No engine was ready; step ${step} is loaded when it is asked for.`)
+    return published(reasons.engineAtZero, `No engine was ready. Step ${step} is loaded on its first request.`)
   }
   const { loaded, asked } = publication
   return published(reasons.published, `Step ${step} is loaded on ${loaded} of ${asked} ready engines.`)

@@ -84,9 +84,9 @@ describe('cancelling', () => {
     await finishJob(own.database.pool, succeeded)
     await failJob(own.database.pool, failed, { ...lost, category: 'User', retryable: false })
     for (const [id, sentence] of [
-      [publishing, 'This job is trained already: its checkpoint is listed, and is being published.'],
-      [succeeded, 'This job is over already: its state is Succeeded.'],
-      [failed, 'This job is over already: its state is Failed.'],
+      [publishing, 'This job has finished training. Its checkpoint is listed and is being published.'],
+      [succeeded, 'This job has already ended with the state Succeeded.'],
+      [failed, 'This job has already ended with the state Failed.'],
     ] as const) {
       const before = await read(id)
       const answer = await cancel(id)

@@ -140,14 +140,14 @@ describe('variables of a template', () => {
     const { status, body } = await complete(hostile)
     expect([status, body.response.error]).toEqual([
       200,
-      expect.stringContaining('with its template variables the chat is larger than 16777216 bytes') as string,
+      expect.stringContaining('the chat with its template variables is larger than 16777216 bytes') as string,
     ])
     expect(await isUp()).toBe(true)
   })
 
   test('are not filled in for a model that does not exist', async () => {
     expect((await complete({ ...hostile, model: 'none' })).body.response.error).toBe(
-      'The model none does not exist. GET /v1/models lists those that do.',
+      'The model none does not exist. GET /v1/models lists all models.',
     )
   })
 
@@ -159,11 +159,11 @@ describe('variables of a template', () => {
 
 describe('what engines are not asked', () => {
   test.each([
-    ['a template', { chat_template: '{{ 1 }}' }, 'chat_template is not taken'],
+    ['a template', { chat_template: '{{ 1 }}' }, 'chat_template is not accepted'],
     [
       'an address',
       { messages: [{ role: 'user', content: [{ image_url: 'http://localhost' }] }] },
-      'Engines open no addresses',
+      'Engines do not fetch URLs',
     ],
     ['a large enum', { structured_outputs: { json: { enum: Array(1_001).fill('a') } } }, 'at most 1000 choices'],
     ['a large reply', { n: 1_024, max_tokens: 10_000, logprobs: true, top_logprobs: 20 }, '268435456'],
@@ -223,7 +223,7 @@ describe('replies', () => {
     const response = await chat({})
     expect([response.status, await readDetail(response)]).toEqual([
       422,
-      expect.stringMatching(/^The reply is larger than \d+ bytes: give max_tokens/) as string,
+      expect.stringMatching(/^The reply is larger than \d+ bytes\. Set max_tokens/) as string,
     ])
     expect(await left).toBe(true)
     expect(await isUp()).toBe(true)

@@ -65,7 +65,7 @@ describe('a body that is wrong', () => {
     [
       'nested too deeply',
       withTrajectory(`${'['.repeat(200)}${']'.repeat(200)}`),
-      [detail('', 'json_invalid', 'JSON decode error: nested more than 128 deep')],
+      [detail('', 'json_invalid', 'JSON decode error: nested more than 128 levels deep')],
     ],
     [
       'with half a pair',
@@ -120,7 +120,7 @@ describe('a body that is wrong', () => {
         detail(
           'experimental_config.modelfamily_k2_tau',
           'value_error',
-          'Value error, another name of kimi_k2_tau, which is given with another value',
+          'Value error, this is another name of kimi_k2_tau, and the two values differ',
         ),
       ],
     ],
@@ -259,7 +259,7 @@ describe('a body of 60 MB', () => {
     const response = await rest.send('GET', `/v1/preview/models/${large.id}/trajectories/${data[0]!.id}`)
     expect([response.status, await response.json()]).toEqual([
       404,
-      { detail: "The trajectory's payload is not kept any more" },
+      { detail: 'The payload of this trajectory is no longer stored.' },
     ])
   })
 })

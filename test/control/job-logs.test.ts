@@ -68,7 +68,7 @@ describe('a log', () => {
     expect(kept).toHaveLength(1_001)
     expect(kept.at(-1)).toMatchObject({
       level: 'warn',
-      text: "The rest of this attempt's log was left out: 1000 lines or 256 KiB are kept",
+      text: "The rest of this attempt's log was dropped. At most 1000 lines or 256 KiB are kept",
     })
   })
 

@@ -195,7 +195,8 @@ describe('a job that its trainer gives back', () => {
     await recordEvents(database.pool, attempt, [started, step(1)])
     await save(attempt, 1)
     for (let times = 0; times < 2; times++) expect(await recordRelease(database.pool, attempt)).toBe('recorded')
-    const message = 'Its trainer was stopped and gave the job back; the next one goes on behind gradient step 1'
+    const message =
+      'Its trainer was stopped and returned the job to the queue; the next attempt continues after gradient step 1'
     const failure = { category: 'Internal', reason: 'TrainerStopped', message, retryable: true }
     expect(await rows.readJob(job)).toMatchObject({ state: 'Queued', attempt: 1, failure })
     const log = await listJobLog(database.pool, job, { limit: 10 })
@@ -226,7 +227,9 @@ describe('a job that its trainer gives back', () => {
     const { job, attempt } = await claimJob()
     await recordRelease(database.pool, attempt)
     const { failure } = await rows.readJob(job)
-    expect(failure?.message).toBe('Its trainer was stopped and gave the job back; the next one starts it anew')
+    expect(failure?.message).toBe(
+      'Its trainer was stopped and returned the job to the queue; the next attempt starts it again',
+    )
   })
 })
 
@@ -265,7 +268,7 @@ describe('the reference of a job', () => {
     const next = await rows.addJob(await rows.addModel())
     expect((await rows.claim()).claim.id).toBe(next)
     const message = (at: number) =>
-      `Its model has no step ${at}, which kl_penalty_reference_step names; or that was deleted`
+      `kl_penalty_reference_step is ${at}, but the model has no such step, or it was deleted`
     for (const [job, at] of [[missing.job, 7] as const, [deleted.job, 1] as const]) {
       const failure = { category: 'User', reason: 'StepNotFound', message: message(at), retryable: false }
       expect(await rows.readJob(job)).toMatchObject({ state: 'Failed', attempt: 0, failure })

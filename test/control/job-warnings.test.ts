@@ -127,7 +127,7 @@ describe('warnings of a trainer', () => {
       return found
     })
     expect(resource.status).toMatchObject({
-      message: `Made step 1 of its model. ${headline.message} ${late.message}`,
+      message: `Created step 1 of its model. ${headline.message} ${late.message}`,
       warnings,
     })
     expect(await listKubernetesEvents(resource.metadata.uid)).toEqual(
@@ -180,7 +180,7 @@ describe('warnings of a trainer', () => {
       expect(found.status.phase).toBe('Succeeded')
       return found
     })
-    expect({ message: status.message, warnings: status.warnings }).toEqual({ message: 'Made step 1 of its model.' })
+    expect({ message: status.message, warnings: status.warnings }).toEqual({ message: 'Created step 1 of its model.' })
   })
 })
 

@@ -77,7 +77,9 @@ describe('requests and chats, on two processes', () => {
       const seconds = Number(answer.headers.get('retry-after'))
       expect(seconds).toBeGreaterThan(50)
       expect(seconds).toBeLessThanOrEqual(60)
-      expect(((await answer.json()) as { detail: string }).detail).toContain(`${entity} may make 7 requests a minute`)
+      expect(((await answer.json()) as { detail: string }).detail).toContain(
+        `${entity} has reached its limit requests_per_minute (7)`,
+      )
     }
   })
 
@@ -102,7 +104,7 @@ describe('requests and chats, on two processes', () => {
     for (let times = 0; times < 3; times++) expect((await ask('/v1/models')).status).toBe(200)
   })
 
-  test('an entity has as many chats under way as it may; who leaves makes room', async () => {
+  test('an entity has as many concurrent chats as it may; who leaves makes room', async () => {
     await setLimits(database.databaseUrl, '--concurrent-streams', '2')
     const leaving = [new AbortController(), new AbortController()]
     // Whichever comes third at first is refused; these two ask again until they have their places.
@@ -247,7 +249,7 @@ describe('jobs and bytes', () => {
     expect(refused).toHaveLength(9)
     expect(refused[0]!.headers.get('retry-after')).toBe('15')
     expect(await refused[0]!.json()).toEqual({
-      detail: `${entity} may have 3 unfinished training jobs, its limit queued_jobs; post this one when another has ended.`,
+      detail: `${entity} has reached its limit queued_jobs (3 unfinished training jobs). Send this job again when another one has ended.`,
     })
     expect((await readInUse()).queued_jobs).toBe(3)
     const { rows } = await pool.query('SELECT FROM training.jobs WHERE model_id = $1', [modelId])

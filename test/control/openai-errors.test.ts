@@ -20,7 +20,7 @@ test.each([
     (client: OpenAI) => client.completions.create({ model: 'm', prompt: 'Hi' }),
     {
       status: 404,
-      message: expect.stringContaining('404 There is no POST /v1/completions here. Chats are completed by'),
+      message: expect.stringContaining('404 POST /v1/completions does not exist. Use POST'),
       type: 'not_found_error',
       code: 'unknown_path',
     },
@@ -51,7 +51,7 @@ test.each([
     () => connect('ty_unknown').models.list(),
     {
       status: 401,
-      message: expect.stringContaining('401 A valid API key is needed, and the one that was sent is not known here'),
+      message: expect.stringContaining('401 The API key is unknown, revoked or expired'),
       type: 'authentication_error',
       code: 'invalid_api_key',
     },
@@ -72,7 +72,7 @@ test('an error of the training interface has no member but detail', async () => 
   const unknown = await get('/v1/preview/modles')
   expect(await unknown.json()).toEqual({
     detail: expect.stringMatching(
-      /^There is no GET \/v1\/preview\/modles here\. .* The nearest: GET \/v1\/preview\/models/,
+      /^GET \/v1\/preview\/modles does not exist\. .* The nearest: GET \/v1\/preview\/models/,
     ),
   })
   expect(Object.keys((await (await get('/v1/preview/models/x')).json()) as object)).toEqual(['detail'])
@@ -81,7 +81,7 @@ test('an error of the training interface has no member but detail', async () => 
 test('an unknown path of traces is answered in their form, with the nearest', async () => {
   const unknown = await get('/traces/objs/queries')
   expect(await unknown.json()).toEqual({
-    reason: expect.stringContaining('There is no GET /traces/objs/queries here.'),
+    reason: expect.stringContaining('GET /traces/objs/queries does not exist.'),
   })
 })
 

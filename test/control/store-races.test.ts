@@ -181,7 +181,7 @@ describe('a payload of a job', () => {
       expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 1 })
     })
     await removePayloads({ pool, artifacts }, gone)
-    await expect(whileHoldingInput({ pool, artifacts }, uri, addJob)).rejects.toThrow('deleted just now')
+    await expect(whileHoldingInput({ pool, artifacts }, uri, addJob)).rejects.toThrow('just deleted')
   })
 
   test('whose request is refused is not held any longer', async () => {

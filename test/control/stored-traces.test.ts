@@ -65,7 +65,7 @@ async function limitTo(storedBytes: number): Promise<void> {
 }
 const fullOf = (answer: { status: number; body: unknown }) => [
   answer.status,
-  (answer.body as { reason?: string }).reason?.includes('its limit stored_bytes'),
+  (answer.body as { reason?: string }).reason?.includes('Its limit stored_bytes'),
 ]
 
 /** How many statements of this database wait for a lock. */

@@ -256,7 +256,7 @@ describe('hostile payloads', () => {
 
   test('a body that is no JSON is told with its place', async () => {
     const msg =
-      'JSON decode error: not valid JSON at byte 19, behind "{\\"start\\": {\\"id\\": 1,": a name in double quotes is missing'
+      'JSON decode error: not valid JSON at byte 19, behind "{\\"start\\": {\\"id\\": 1,": expected a name in double quotes'
     expect(await post('/call/start', '{"start": {"id": 1,}}')).toEqual({
       status: 422,
       body: { detail: [{ loc: ['body'], msg, type: 'json_invalid' }] },

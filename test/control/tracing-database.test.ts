@@ -81,7 +81,7 @@ test('and while that is away, everything else goes on', async () => {
   const answer = await post('/calls/query_stats', { project_id: 'team/p' })
   expect([answer.status, await answer.json()]).toEqual([
     503,
-    { reason: 'The database is not available at the moment.' },
+    { reason: 'The database is unavailable. Send this request again later.' },
   ])
   const models = await fetch(`${server.url}/v1/preview/models`, { headers: { authorization: `Bearer ${key}` } })
   expect(models.status).toBe(200)

@@ -41,7 +41,7 @@ async function find(selection: CallsSelection): Promise<string[] | undefined> {
     const found = await database.pool.query<{ id: string }>(statement, params.values)
     return found.rows.map(({ id }) => id)
   } catch (error) {
-    if (error instanceof HttpError && error.message.endsWith('is no time.')) return undefined
+    if (error instanceof HttpError && error.message.endsWith('is not a valid time.')) return undefined
     throw new Error(`of ${JSON.stringify(params.values)}`, { cause: error })
   }
 }

@@ -210,7 +210,7 @@ describe('completions where no engine answers', () => {
     )
   })
 
-  const error = 'The model nobody/knows does not exist. GET /v1/models lists those that do.'
+  const error = 'The model nobody/knows does not exist. GET /v1/models lists all models.'
   type Answer = { response: { error: string }; weave_call_id: string }
 
   test('the answer tells it, and the call too', async () => {

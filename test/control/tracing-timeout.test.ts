@@ -22,7 +22,7 @@ const batch = [
     summary: {},
   },
 ]
-const reason = 'The database took too long for this request: ask for less at once, or narrow it down.'
+const reason = 'The database took too long to answer this request. Request less data, or narrow the query.'
 
 let client: TraceClient
 beforeAll(async () => {

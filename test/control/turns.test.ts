@@ -95,7 +95,7 @@ describe('a body for a model that is not there', () => {
 
 describe('a body without a length, of an entity that is at its limit', () => {
   const bytes = 200 * 1024 * 1024
-  const full = { status: 403, detail: expect.stringContaining('its limit stored_bytes') as string }
+  const full = { status: 403, detail: expect.stringContaining('Its limit stored_bytes') as string }
 
   test.each<[string, Record<string, string>]>([
     ['as it is', {}],

@@ -332,14 +332,14 @@ describe('the project of a chat', () => {
     'is warned of when the header is %s',
     async (value) => {
       expect(await warningOf({ 'vendor-project': value.replace('TEAM', entity) })).toBe(
-        'Vendor-Project is no ENTITY/PROJECT, and was ignored',
+        'Vendor-Project does not have the form ENTITY/PROJECT. It was ignored.',
       )
     },
   )
 
   test('is never of another entity', async () => {
     expect(await warningOf({ 'openai-project': 'another-team/demo' })).toBe(
-      'OpenAI-Project does not name the entity of this key, and was ignored',
+      'OpenAI-Project does not name the entity of this key. It was ignored.',
     )
   })
 })

@@ -115,7 +115,7 @@ describe('a key that was used', () => {
       [`${modelsPath}?x=1`, newModel('one')],
       [jobsPath, { model_id: readId(first), trajectory_groups: [] }],
     ] as const) {
-      const detail = 'This Idempotency-Key was used for another request; send a new one.'
+      const detail = 'This Idempotency-Key belongs to another request. Send a new key.'
       expect(await post(path, body, key)).toEqual({
         status: 409,
         text: JSON.stringify({ detail }),

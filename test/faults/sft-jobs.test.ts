@@ -206,7 +206,7 @@ describe('an address is refused', () => {
 
   test('that names no artifact, or no version of it, or what is in none', async () => {
     const { address } = await upload({ 'a.jsonl': 'x', 'b.jsonl': 'y' })
-    expect(await refuse(address)).toEqual(valueError(/not one single \*\.jsonl; it has a\.jsonl, b\.jsonl$/))
+    expect(await refuse(address)).toEqual(valueError(/exactly one \*\.jsonl; it contains a\.jsonl, b\.jsonl$/))
     expect(await refuse(address.replace(':v0', ':v1'))).toEqual(
       valueError(/there is no artifact local\/tests\/.*; upload it first: PUT/),
     )
@@ -218,21 +218,21 @@ describe('an address is refused', () => {
   test("of another entity's exactly as one that is missing", async () => {
     const foreignName = foreign.address.replace('wandb-artifact:///', '').replace(':v0', '')
     expect(await refuse(foreign.address)).toEqual(valueError(new RegExp(`there is no artifact ${foreignName}:v0`)))
-    expect(await refuse(foreign.stored)).toEqual(valueError(/nothing at this address that belongs to the entity/))
+    expect(await refuse(foreign.stored)).toEqual(valueError(/this address contains no data of the entity/))
   })
 
   test.each([
     ['s3://test-data/a.jsonl', /S3 is not configured here/],
     ['file:///etc/passwd', /give an address such as/],
     ['/etc/passwd', /give an address such as/],
-    ['artifact:///payloads/another/a.json', /nothing at this address/],
-    ['artifact:///checkpoints/a', /nothing at this address/],
-    ['artifact:///payloads/../../etc/passwd', /nothing at this address/],
+    ['artifact:///payloads/another/a.json', /this address contains no data/],
+    ['artifact:///checkpoints/a', /this address contains no data/],
+    ['artifact:///payloads/../../etc/passwd', /this address contains no data/],
     ['https://example.com/a', /example\.com is not a host that is allowed here/],
     ['http://127.0.0.2:1/a', /127\.0\.0\.2:1 is not a host/],
     ['https://10.0.0.1/a?token=secret', /private or reserved network/],
     ['https://user:secret@127.0.0.1/a', /user name or password/],
-    ['wandb-artifact:///a/b', /an artifact is named as/],
+    ['wandb-artifact:///a/b', /an artifact address has the form/],
     ['a\0b', /give an address such as/],
   ])('%j', async (address, msg) => {
     const refused = await refuse(address)
@@ -362,7 +362,7 @@ describe('data that lie elsewhere', () => {
       (await rest.call<{ in_use: { stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use.stored_bytes
     const expectRefused = async (id: string) => {
       const { failure } = await waitForState(id, 'Failed')
-      const message = expect.stringMatching(/^The training data cannot be used: .* its limit stored_bytes allows/)
+      const message = expect.stringMatching(/^The training data cannot be used: .* its limit stored_bytes is/)
       expect(failure).toEqual({ category: 'User', code: 'InputExceedsQuota', message, retryable: false })
     }
     afterEach(() => limitTo(null))
@@ -408,7 +408,7 @@ describe('data that lie elsewhere', () => {
     expect(failure).toEqual({
       category: 'Internal',
       code: 'InputUnreachable',
-      message: expect.stringMatching(/could not be reached, or broke off \(tried 12 times\)$/),
+      message: expect.stringMatching(/could not be reached, or closed the connection \(tried 12 times\)$/),
       retryable: true,
     })
   })

@@ -63,7 +63,7 @@ describe('chat', () => {
     const answer = await post({ model: model.address }, foreign)
     expect(answer.status).toBe(404)
     expect(await answer.json()).toEqual(
-      refusal(`The model ${model.address} does not exist. GET /v1/models lists those that do.`),
+      refusal(`The model ${model.address} does not exist. GET /v1/models lists all models.`),
     )
   })
 

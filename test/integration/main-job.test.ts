@@ -78,7 +78,7 @@ async function expectNothingTrained(job: string, events: TrainingEvent[]): Promi
     expect(found[1]).toMatch(/^Made step/)
     return found
   })
-  expect(told).toBe(`Made step 2 of its model. ${message}`)
+  expect(told).toBe(`Created step 2 of its model. ${message}`)
   const said = await stack.kubectl('events', '--for', `trainingjob/${name}`, '--types=Warning')
   expect(said).toContain('NoTrainableTrajectories')
   expect(said).toContain('EqualRewards')

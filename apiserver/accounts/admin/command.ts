@@ -31,8 +31,8 @@ function parseOrRefuse<T extends NonNullable<ParseArgsConfig['options']>>(args: 
 export function requireEntity(name: string): void {
   if (!isName(name)) {
     throw new CommandError(
-      `"${name}" cannot be the name of an entity: letters, digits, dots, dashes and underscores only, at most 128, ` +
-        'a letter or digit first, no two dots in a row.',
+      `"${name}" is not a valid entity name. Use at most 128 letters, digits, dots, dashes and underscores. ` +
+        'Begin with a letter or a digit, and do not use two dots in a row.',
     )
   }
   if (isReservedEntity(name)) throw new CommandError(`"${name}" is reserved; give the entity another name.`)

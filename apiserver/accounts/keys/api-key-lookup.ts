@@ -81,11 +81,9 @@ export class ApiKeyLookup {
   async #askForStranger(address: string, ask: () => Answer): Answer {
     const leave = this.#places.tryAcquire({ key: address })
     if (!leave)
-      throw new HttpError(
-        errors.server_busy,
-        'Too many keys that are not known yet are being looked up; send this again.',
-        { retryAfterSeconds: 1 },
-      )
+      throw new HttpError(errors.server_busy, 'Too many new API keys are being looked up. Send this request again.', {
+        retryAfterSeconds: 1,
+      })
     try {
       return await this.#strangers.run({ key: address }, ask)
     } finally {

@@ -49,7 +49,7 @@ const ranks: Record<Role, number> = { read: 0, member: 1, admin: 2 }
 /** @throws {HttpError} 403 when the caller's key has a lesser role */
 export function requireRole({ role }: Caller, min: Role): void {
   if (ranks[role] >= ranks[min]) return
-  throw new HttpError(errors.insufficient_role, `This key has the role ${role}; ${min} is needed.`)
+  throw new HttpError(errors.insufficient_role, `This key has the role ${role}. The request needs the role ${min}.`)
 }
 
 /** The answer to a missing, malformed, unknown, revoked or expired key. */

@@ -64,7 +64,10 @@ export async function revokeKey(
   const outcome = isUuid(id) ? await revokeApiKey(pool, { entity, id, keepAdmin, by }) : 'missing'
   if (outcome === 'missing') throw notFound('Key')
   if (outcome === 'revoked') return getKey(pool, entity, id)
-  throw new HttpError(errors.conflict, `This is the last admin key of ${entity}: make another one, then revoke it.`)
+  throw new HttpError(
+    errors.conflict,
+    `This is the last admin key of ${entity}. Create another admin key first, then revoke this one.`,
+  )
 }
 
 /** @throws {HttpError} 409 when the key was replaced before, is revoked or has expired */
@@ -81,19 +84,20 @@ export async function rotateKey(
   if (rotated.key) return { row: rotated.key, key }
   throw new HttpError(
     errors.conflict,
-    'This key was replaced before, is revoked, or has expired: make a new one instead.',
+    'This key was already rotated, is revoked, or has expired. Create a new key instead.',
   )
 }
 
 /** When a key is to end. @throws {HttpError} 422 for two answers, or a time that is over */
 export function readExpiry(expiresAt?: string | null, expiresInSeconds?: number | null): Date | undefined {
   if (expiresInSeconds) {
-    if (expiresAt) throw badExpiry('give either expires_at or expires_in_seconds')
+    if (expiresAt) throw badExpiry('send expires_at or expires_in_seconds, not both')
     return new Date(Date.now() + expiresInSeconds * 1_000)
   }
   if (!expiresAt) return undefined
   const time = parseTime(expiresAt)
-  if (!time || time.getTime() <= Date.now()) throw badExpiry('a time to come is needed, such as 2030-01-31T12:00:00Z')
+  if (!time || time.getTime() <= Date.now())
+    throw badExpiry('must be a time in the future, such as 2030-01-31T12:00:00Z')
   return time
 }
 

@@ -3,8 +3,9 @@ export function quotaExceeded(
   entity: string,
   { stored, limit, bytes }: { stored: number; limit: number; bytes: number },
 ): HttpError {
-  const detail = `${entity} has ${stored} of the ${limit} bytes stored that its limit stored_bytes allows, and this needs `
-  const advice = `${bytes} more: delete models, checkpoints or artifacts, or traces, which makes room a week later, or ask for a higher limit.`
+  const detail = `${entity} stores ${stored} bytes. Its limit stored_bytes is ${limit}, and this request needs ${bytes} more. `
+  const advice =
+    'Delete models, checkpoints or artifacts, delete traces (which frees space after a week), or ask for a higher limit.'
   return new HttpError(errors.quota_exceeded, detail + advice)
 }
 import { HttpError } from '../../../lib/http/http-error.ts'

@@ -104,6 +104,6 @@ export class RequestLimiter {
 
 function tooMany(entity: string, perMinute: number, waitMs: number): HttpError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  const detail = `${entity} may make ${perMinute} requests a minute, its limit requests_per_minute; ask again in ${seconds} s.`
+  const detail = `${entity} has reached its limit requests_per_minute (${perMinute}). Send this request again in ${seconds} s.`
   return new HttpError(errors.rate_limit_exceeded, detail, { retryAfterSeconds: seconds })
 }

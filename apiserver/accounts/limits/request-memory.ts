@@ -114,14 +114,14 @@ function toHttpError(entity: string, { scope, maxBytes }: BudgetExceeded): HttpE
   if (scope === 'reservation')
     return new HttpError(
       errors.request_memory_exceeded,
-      `This request takes more than the ${maxBytes} bytes of memory that one may: send less in one.`,
+      `This request needs more than ${maxBytes} bytes of memory, the maximum of one request. Send less data in one request.`,
     )
   if (scope === 'all') {
-    const detail = `All requests together take more than the ${maxBytes} bytes of memory that there are for them.`
+    const detail = `The requests in progress use all ${maxBytes} bytes of memory for requests. Send this request again later.`
     return new HttpError(errors.server_busy, detail, { retryAfterSeconds })
   }
-  const detail = `The requests of ${entity} that are under way take more than the ${maxBytes} bytes of memory that they may.`
-  return new HttpError(errors.memory_limit_exceeded, `${detail} Send this one again when another has been answered.`, {
+  const detail = `The requests in progress of ${entity} would use more than ${maxBytes} bytes of memory, the share of one entity.`
+  return new HttpError(errors.memory_limit_exceeded, `${detail} Send this request again when another one has ended.`, {
     retryAfterSeconds,
   })
 }

@@ -61,7 +61,7 @@ export async function requireFreeJobPlace(
 }
 
 function noJobPlace(entity: string, limit: number): HttpError {
-  const detail = `${entity} may have ${limit} unfinished training jobs, its limit queued_jobs; post this one when another has ended.`
+  const detail = `${entity} has reached its limit queued_jobs (${limit} unfinished training jobs). Send this job again when another one has ended.`
   return new HttpError(errors.job_limit_exceeded, detail, { retryAfterSeconds })
 }
 

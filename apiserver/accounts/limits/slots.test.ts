@@ -3,7 +3,7 @@ import { createChatSlots, createEventSlots } from './slots.ts'
 
 const tooMany = expect.objectContaining({ status: 429, headers: { 'Retry-After': '1' } }) as unknown
 
-test('an entity has as many chats under way as it may, whatever others do', () => {
+test('an entity has as many concurrent chats as it may, whatever others do', () => {
   const slots = createChatSlots()
   const first = slots.take('team', 2)
   const second = slots.take('team', 2)
@@ -28,6 +28,6 @@ test('a limit of none at all refuses everything, and is told by its name', () =>
   const streams = createEventSlots()
   streams.take('acme', 1)
   expect(() => streams.take('acme', 1)).toThrow(
-    'acme has 1 event streams open, and its limit event_streams is 1; close one, or ask for a higher limit.',
+    'acme has 1 open event streams, and its limit event_streams is 1. Close one, or ask for a higher limit.',
   )
 })

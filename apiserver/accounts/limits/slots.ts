@@ -8,9 +8,9 @@ const retryAfterSeconds = 1
 /** What places are for, and what their limit is called, for those who are told that there is none. */
 export interface SlotNames {
   limit: string
-  /** As in "acme has 8 chats under way". */
+  /** As in "acme has 8 concurrent chats". */
   held: string
-  /** As in "ask again when one has ended". */
+  /** As in "Send this request again when one has ended". */
   advice: string
 }
 
@@ -32,7 +32,7 @@ export class Slots {
     const release = this.#semaphore.tryAcquire({ key: entity, maxOfKey: limit })
     if (release) return release
     const { limit: name, held, advice } = this.#names
-    const detail = `${entity} has ${this.#semaphore.heldBy(entity)} ${held}, and its limit ${name} is ${limit}; `
+    const detail = `${entity} has ${this.#semaphore.heldBy(entity)} ${held}, and its limit ${name} is ${limit}. `
     throw new HttpError(errors.concurrency_limit_exceeded, `${detail}${advice}, or ask for a higher limit.`, {
       retryAfterSeconds,
     })
@@ -50,12 +50,12 @@ export class Slots {
 export function createChatSlots(): Slots {
   return new Slots({
     limit: 'concurrent_streams',
-    held: 'chats under way',
-    advice: 'ask again when one has ended',
+    held: 'concurrent chats',
+    advice: 'Send this request again when one has ended',
   })
 }
 
 /** Of those who follow or wait for events of jobs. */
 export function createEventSlots(): Slots {
-  return new Slots({ limit: 'event_streams', held: 'event streams open', advice: 'close one' })
+  return new Slots({ limit: 'event_streams', held: 'open event streams', advice: 'Close one' })
 }

@@ -90,7 +90,7 @@ export class StorageUse {
       return await this.#turns.acquire({ ...turn, timeoutMs: maxWaitMs })
     } catch (error) {
       if (!(error instanceof PermitTimeout)) throw error
-      const detail = `Too many uploads of ${turn.key} are under way, or of all entities; send this one when another has ended.`
+      const detail = `Too many uploads of ${turn.key}, or of all entities, are in progress. Send this one again when another has ended.`
       throw new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds: 10 })
     }
   }

@@ -14,11 +14,11 @@ export function readProject(ctx: RequestContext): string | undefined {
   if (header === undefined) return undefined
   const [entity = '', project = '', ...rest] = ctx.get(header).trim().split('/')
   const names = rest.length === 0 && isName(entity) && isName(project) && !isReservedProject(project)
-  if (!names) return warn(ctx, header, 'is no ENTITY/PROJECT')
+  if (!names) return warn(ctx, header, 'does not have the form ENTITY/PROJECT')
   if (entity !== ctx.state.caller.entity) return warn(ctx, header, 'does not name the entity of this key')
   return project
 }
 
 function warn(ctx: RequestContext, header: string, fault: string): undefined {
-  ctx.set('Trainyard-Warning', `${header} ${fault}, and was ignored`)
+  ctx.set('Trainyard-Warning', `${header} ${fault}. It was ignored.`)
 }

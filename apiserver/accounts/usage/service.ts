@@ -33,6 +33,6 @@ export async function reportUsage(pool: Pool, entity: string, request: UsageRequ
 function readCursor(after: string, groupBy: UsageDimension[]): string[] {
   const group = decodeGroup(after, groupBy.length)
   if (group) return group
-  const reason = 'not the id of an item of this list'
+  const reason = 'must be the id of an item of this list'
   throw unprocessable(valueError(['query', 'after'], reason))
 }

@@ -16,7 +16,7 @@ export interface AskDeps extends ProjectDeps {
 }
 
 /** What a call says whose client did not wait. */
-export const clientLeft = 'The client left before the answer was complete.'
+export const clientLeft = 'The client disconnected before the answer was complete.'
 
 /** A completion that is asked for. */
 export interface Completion extends Place, Pick<ChatCall, 'turn' | 'memory' | 'signal'> {

@@ -38,7 +38,7 @@ async function readWhole(reply: ChatReply): Promise<Whole> {
     const usage = readUsage(bytes)
     return { output: new JsonText(bytes), usage }
   }
-  throw badRequest('The engine gave no answer.')
+  throw badRequest('The engine did not respond.')
 }
 
 function readUsage(bytes: Buffer): unknown {
@@ -46,7 +46,7 @@ function readUsage(bytes: Buffer): unknown {
     const reply = readJson(bytes, ['choices'])
     return isObject(reply) && isObject(reply['usage']) ? reply['usage'] : undefined
   } catch (error) {
-    throw error instanceof JsonError ? badRequest('The answer of the engine is no JSON.') : error
+    throw error instanceof JsonError ? badRequest('The answer of the engine is not JSON.') : error
   }
 }
 

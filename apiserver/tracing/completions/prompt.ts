@@ -25,22 +25,22 @@ export async function readPrompt(
   const reading = countRead(memory)
   const found = await deps.projects.find(caller, projectId)
   const { val, baseObjectClass } = await readObject({ pool: deps.pool, reading }, found, place)
-  if (!promptClasses.has(baseObjectClass)) throw badRequest(`${prompt} is no prompt`)
+  if (!promptClasses.has(baseObjectClass)) throw badRequest(`${prompt} is not a prompt`)
   const { value } = reader.parse(Buffer.from(val))
   reading.next(0)
   const messages = (isObject(value) ? value['messages'] : undefined) ?? []
-  if (!Array.isArray(messages)) throw badRequest(`the messages of ${prompt} are no list`)
+  if (!Array.isArray(messages)) throw badRequest(`the messages of ${prompt} are not a list`)
   return messages
 }
 
 function readRef(uri: string): ObjectPlace & { projectId: string } {
   const ref = parseRef(uri)
-  if (ref.kind !== 'object') throw badRequest(`${uri} is no reference of an object`)
+  if (ref.kind !== 'object') throw badRequest(`${uri} is not a reference to an object`)
   return { projectId: ref.projectId, objectId: ref.name, digest: ref.digest }
 }
 
 function readName(text: string, projectId: string): ObjectPlace & { projectId: string } {
   const [objectId = '', digest = 'latest', ...rest] = text.split(':')
-  if (rest.length > 0) throw badRequest(`${text} is not of the form NAME:VERSION`)
+  if (rest.length > 0) throw badRequest(`${text} does not have the form NAME:VERSION`)
   return { projectId, objectId, digest }
 }

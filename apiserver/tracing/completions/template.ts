@@ -64,6 +64,6 @@ class Filling {
   #count(bytes: number): void {
     this.#bytes += bytes
     if (this.#bytes > this.#limitBytes)
-      throw badRequest(`with its template variables the chat is larger than ${this.#limitBytes} bytes`)
+      throw badRequest(`the chat with its template variables is larger than ${this.#limitBytes} bytes`)
   }
 }

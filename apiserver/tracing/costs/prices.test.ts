@@ -67,7 +67,7 @@ describe('a file of prices', () => {
 
   test.each<[string, unknown, string]>([
     ['no JSON', '{', 'is no JSON'],
-    ['a list', [], 'is no JSON object'],
+    ['a list', [], 'is not a JSON object'],
     ['an entry that is a number', { a: 1 }, 'has no prices for "a"'],
     ['an entry of no prices', { a: [1] }, 'has no prices for "a"'],
     ['a price that is a text', { a: { input_cost_per_token: '1' } }, 'no proper input_cost_per_token for "a"'],

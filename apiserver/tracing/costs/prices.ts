@@ -31,7 +31,7 @@ type Members = Record<string, unknown>
  */
 export function readPrices(file: string): PriceList {
   const list = parsePrices(readText(file))
-  if (!isObject(list)) throw bad('is no JSON object')
+  if (!isObject(list)) throw bad('is not a JSON object')
   const models = Object.entries(list).filter(([model]) => model !== example)
   return new Map(
     models.map(([model, entry]) => [model, readEntry(model, entry)] as const).filter(([, { length }]) => length > 0),
@@ -105,7 +105,7 @@ function readName(model: string, entry: Members, name: string): string | undefin
 }
 
 function wrong(model: string, name: string): ConfigError {
-  return bad(`has no proper ${name} for ${JSON.stringify(model)}`)
+  return bad(`has an invalid ${name} for ${JSON.stringify(model)}`)
 }
 
 function bad(why: string, cause?: unknown): ConfigError {

@@ -5,6 +5,6 @@ test('annotations without time left are refused', async () => {
   const checks = new AnnotationChecks({} as never, {} as never, 0)
   await expect(checks.check({ ref: 'weave:///a/b/object/c:d', value: '1' })).rejects.toMatchObject({
     status: 400,
-    message: 'The annotations of this request take too long to be checked',
+    message: 'Checking the annotations of this request takes too long. Send fewer annotations, or simplify the schema.',
   })
 })

@@ -40,7 +40,10 @@ export class AnnotationChecks {
    * left, 404 when it is not there
    */
   async check({ ref, value }: { ref: string; value: string }): Promise<void> {
-    if (this.#leftMs <= 0) throw badRequest('The annotations of this request take too long to be checked')
+    if (this.#leftMs <= 0)
+      throw badRequest(
+        'Checking the annotations of this request takes too long. Send fewer annotations, or simplify the schema.',
+      )
     const startMs = performance.now()
     const schema = this.#schemas.get(ref) ?? (await this.#readSchema(ref))
     this.#schemas.set(ref, schema)

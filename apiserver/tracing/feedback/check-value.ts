@@ -40,7 +40,7 @@ export function checkValue({ schema, value }: CheckTask): CheckOutcome {
 
 function compile({ $schema, $async, ...rest }: Record<string, unknown>): (value: unknown) => unknown {
   // Ajv's own; nobody would wait for the promise, and its rejection would end the thread.
-  if ($async !== undefined) throw new Error('$async is no keyword of JSON Schema')
+  if ($async !== undefined) throw new Error('$async is not a JSON Schema keyword')
   return new (dialectOf($schema))(options).compile(rest)
 }
 

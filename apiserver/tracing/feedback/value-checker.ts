@@ -49,6 +49,6 @@ export class ValueChecker {
 }
 
 function tooMany(entity: string): HttpError {
-  const detail = `Too many annotations of ${entity} are being checked, or of all entities; send these again in some seconds.`
+  const detail = `Too many annotations of ${entity}, or of all entities, are being checked. Send these again in some seconds.`
   return new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds: 10 })
 }

@@ -42,7 +42,7 @@ export async function readFileForm(
   } catch (error) {
     await reading.discard()
     if (error instanceof HttpError) throw error.status === 413 ? tooLarge() : error
-    throw reading.isBroken ? refuseForm('it ends too early') : error
+    throw reading.isBroken ? refuseForm('the form is incomplete') : error
   }
 }
 
@@ -109,7 +109,7 @@ class FormReading {
 
   #takeFile(stream: Readable): void {
     if (this.#content) {
-      this.#refusal ??= refuseForm('it has more than one file')
+      this.#refusal ??= refuseForm('the form has more than one file')
       stream.resume()
       return
     }

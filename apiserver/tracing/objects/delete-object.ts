@@ -20,7 +20,7 @@ export async function deleteObject(
   { number }: Project,
   { objectId, digests }: { objectId: string; digests: string[] | null },
 ): Promise<number> {
-  if (digests && digests.length > maxVersions) throw badRequest(`At most ${maxVersions} versions are deleted at once`)
+  if (digests && digests.length > maxVersions) throw badRequest(`One request deletes at most ${maxVersions} versions`)
   checkNames(digests)
   const named = digests?.length ? new Set(digests) : undefined
   const aliases = named ? await listObjectAliases(pool, number, { objectId, aliases: [...named] }) : new Map()

@@ -45,7 +45,7 @@ function applyClass(value: Value, className: string): Value {
   const { leafObjectClass } = classify(value)
   if (leafObjectClass === null) return buildClass(value, className)
   if (leafObjectClass === className) return value
-  throw badRequest(`The builtin_object_class ${className.slice(0, 200)} is not what the value says, ${leafObjectClass}`)
+  throw badRequest(`builtin_object_class is ${className.slice(0, 200)}, but the value has the class ${leafObjectClass}`)
 }
 
 function buildClass(value: Value, className: string): Value {

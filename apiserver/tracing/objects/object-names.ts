@@ -33,17 +33,17 @@ export function readIndex(version: string): number | undefined {
 
 /** @throws {HttpError} 400 for what cannot be tags */
 export function checkTags(tags: string[]): void {
-  if (tags.length > maxLabels) throw badRequest(`At most ${maxLabels} tags are taken at once`)
+  if (tags.length > maxLabels) throw badRequest(`One request adds or removes at most ${maxLabels} tags`)
   const bad = tags.find((tag) => tag.trim() === '' || tag.length > maxLabelLength)
   if (bad !== undefined) throw badRequest(`Invalid tag: it must have 1 to ${maxLabelLength} characters`)
 }
 
 /** The same for aliases, which must not be what versions are named by already. */
 export function checkAliases(aliases: string[]): void {
-  if (aliases.length > maxLabels) throw badRequest(`At most ${maxLabels} aliases are taken at once`)
+  if (aliases.length > maxLabels) throw badRequest(`One request sets or removes at most ${maxLabels} aliases`)
   const bad = aliases.find((alias) => !/^[^\s:/]+$/.test(alias) || alias.length > maxLabelLength)
   if (bad !== undefined)
     throw badRequest(`Invalid alias: it must have 1 to ${maxLabelLength} characters, and no space, colon or slash`)
   const taken = aliases.find((alias) => alias === 'latest' || readIndex(alias) !== undefined)
-  if (taken !== undefined) throw badRequest(`Invalid alias: ${taken} names a version already`)
+  if (taken !== undefined) throw badRequest(`Invalid alias: ${taken} is reserved for versions`)
 }

@@ -18,7 +18,7 @@ export function readFormat(ctx: RequestContext): OtlpFormat {
   const type = ctx.get('Content-Type').split(';')[0]!.trim().toLowerCase()
   if (type === 'application/x-protobuf') return 'protobuf'
   if (type === 'application/json') return 'json'
-  throw new HttpError(errors.unsupported_media_type, 'Spans come as application/x-protobuf or application/json.')
+  throw new HttpError(errors.unsupported_media_type, 'Send spans as application/x-protobuf or application/json.')
 }
 
 /** The bytes of a request, decompressed. @throws {HttpError} 413 when they are too many by then, 415 for other encodings */
@@ -53,7 +53,7 @@ async function* inflate(bytes: Buffer, encoding: string, inflater: Transform): A
 
 function refuseEncoding(encoding: string): void {
   if (!['', 'identity', 'gzip', 'deflate'].includes(encoding)) {
-    throw new HttpError(errors.unsupported_media_type, 'Bodies may be compressed with gzip or deflate.')
+    throw new HttpError(errors.unsupported_media_type, 'Only gzip and deflate are supported as compression.')
   }
 }
 

@@ -92,19 +92,19 @@ export function cutName(long: string): string {
 
 export function requireList(value: Value): Value[] {
   if (Array.isArray(value)) return value
-  throw new OtelFault('a list is something else')
+  throw new OtelFault('a field that must be a list is not a list')
 }
 
 function requireText(value: Value): string {
   if (typeof value === 'string') return value
-  throw new OtelFault('a text is something else')
+  throw new OtelFault('a field that must be a string is not a string')
 }
 
 /** Digits of a whole number that is not negative, as a JSON number or a text. */
 function requireDigits(value: Value): string {
   const digits = value instanceof JsonNumber ? value.text : value
   if (typeof digits === 'string' && /^\d{1,20}$/.test(digits)) return digits
-  throw new OtelFault('a whole number is something else')
+  throw new OtelFault('a field that must be an integer is not an integer')
 }
 
 function toId(hex: string): string {

@@ -33,7 +33,7 @@ export class Message<T extends object> {
 
   /** @throws {OtelFault} when it is not valid */
   readJson(value: Value): T {
-    if (!(value instanceof Map)) throw new OtelFault('an object is something else')
+    if (!(value instanceof Map)) throw new OtelFault('a field that must be an object is not an object')
     const message = this.empty()
     for (const [key, kind] of this.#fields) {
       const member = value.get(key as string)

@@ -124,7 +124,7 @@ test.each<[string, [string, Value][]]>([
     ],
   ],
 ])('refuses %s, or leaves keys as they are', (_, attributes) => {
-  expect(() => nestAttributes(list(attributes))).toThrow(/^attribute '[\w.]+' contradicts another/)
+  expect(() => nestAttributes(list(attributes))).toThrow(/^attribute '[\w.]+' conflicts with another/)
   expect(nestIfPossible(list(attributes), new ValueBudget())).toEqual(new Map(attributes))
 })
 
@@ -143,7 +143,7 @@ test('a long key is told by its beginning', () => {
     [key, one],
     [`${key}.a`, two],
   ])
-  expect(() => nestAttributes(conflict)).toThrow(`attribute '${'k'.repeat(200)}…' contradicts another`)
+  expect(() => nestAttributes(conflict)).toThrow(`attribute '${'k'.repeat(200)}…' conflicts with another`)
 })
 
 test('what would nest too deeply is kept as it is', () => {

@@ -75,7 +75,7 @@ function merge(target: Members, source: Members): void {
 
 function conflict(parts: readonly string[]): OtelFault {
   return new OtelFault(
-    `attribute '${truncate(parts.join('.'))}' contradicts another: a key is a value or has keys below it, not both`,
+    `attribute '${truncate(parts.join('.'))}' conflicts with another: a key is a value or an object, not both`,
   )
 }
 

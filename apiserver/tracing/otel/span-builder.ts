@@ -31,7 +31,7 @@ export class SpanBuilder {
     const moved = { span: { ...span, bytes }, surroundings }
     const asked = { module: buildModule, task: moved, timeoutMs, transfer: [bytes.buffer] }
     const outcome = await this.#threads.run<SpanTask, PackedOutcome>(asked, turn)
-    if (!outcome) return { rejected: 'Rejected a span: it takes too much memory or time' }
+    if (!outcome) return { rejected: 'Rejected a span: it needs too much memory or time' }
     return 'call' in outcome ? { call: unpackCall(outcome.call) } : outcome
   }
 

@@ -28,7 +28,7 @@ export interface Surroundings {
 
 /** The call that a span tells of, of which one without an end still runs. @throws {OtelFault} when it is none, and TooManyValues */
 export function createCall(span: Span, surroundings: Surroundings): CallPart {
-  if (span.spanId === '' || span.traceId === '') throw new OtelFault('a span needs the ids of itself and of its trace')
+  if (span.spanId === '' || span.traceId === '') throw new OtelFault('a span needs a span_id and a trace_id')
   const budget = createSpanBudget()
   const attributes = nestAttributes(span.attributes, budget)
   const otelDump = dumpSpan(span, { attributes, resource: surroundings.resource, budget })

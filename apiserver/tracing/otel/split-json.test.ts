@@ -29,7 +29,7 @@ test.each([3, 5_000])('a request of %i spans is divided into them', async (count
 
 test.each([10, 100_000])('what is no request is told, however long it is: %i', async (length) => {
   const bytes = Buffer.from(JSON.stringify({ resourceSpans: 'x'.repeat(length) }))
-  await expect(builder.split(bytes, 'team')).rejects.toThrow('resourceSpans is no list')
+  await expect(builder.split(bytes, 'team')).rejects.toThrow('resourceSpans is not a list')
 })
 
 test('nobody waits while a large request is divided', async () => {

@@ -55,10 +55,10 @@ function parse(bytes: Buffer): unknown {
 function listOf(value: unknown, key: string): unknown[] {
   const list = requireObject(value)[key] ?? []
   if (Array.isArray(list)) return list
-  throw new OtelFault(`${key} is no list`)
+  throw new OtelFault(`${key} is not a list`)
 }
 
 function requireObject(value: unknown): Record<string, unknown> {
   if (isObject(value)) return value
-  throw new OtelFault('an object is something else')
+  throw new OtelFault('a field that must be an object is not an object')
 }

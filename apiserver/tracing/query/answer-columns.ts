@@ -34,13 +34,13 @@ export function planColumns(names: readonly string[], fields: Fields, params: Sq
 /** Whether only a number of rows is asked for. */
 export function isCount(names: readonly string[]): boolean {
   const isAsked = names.some((name) => name.toLowerCase() === countName)
-  if (isAsked && names.length > 1) throw badRequest(`${countName} cannot be asked for together with fields of rows.`)
+  if (isAsked && names.length > 1) throw badRequest(`${countName} cannot be combined with other fields.`)
   return isAsked
 }
 
 function planColumn(name: string, fields: Fields, params: SqlParams): AnswerColumn {
   const field = fields.resolve(name)
-  if (field.kind === 'rows') throw invalidField(`Field ${name.slice(0, 300)} is of several rows`)
+  if (field.kind === 'rows') throw invalidField(`Field ${name.slice(0, 300)} belongs to several rows`)
   if (field.kind !== 'json') return { name, sql: field.sql, isJson: false }
   if (field.path.length === 0) return { name, sql: field.sql, isJson: true }
   return { name, sql: `coalesce(${readJson(field, params)}, '')`, isJson: false }

@@ -73,7 +73,9 @@ export class CallFields implements Fields {
 
   #resolveFeedback(path: string): Field {
     if (++this.#feedbackFields > maxFeedbackFields)
-      throw badRequest(`A query names at most ${maxFeedbackFields} fields of feedback, and as many to sort by.`)
+      throw badRequest(
+        `A query uses at most ${maxFeedbackFields} feedback fields in its condition, and ${maxFeedbackFields} in its sort order.`,
+      )
     return readFeedbackField(path, `f${this.#feedbackFields}`, this.#params)
   }
 }

@@ -95,7 +95,7 @@ const maxSortLength = 32 * 1024
  * a text, each in the wanted direction; nulls come last in both.
  */
 export function compileSort(sortBy: readonly SortKey[], fields: Fields, params: SqlParams): string {
-  if (sortBy.length > maxSortKeys) throw badRequest(`There are at most ${maxSortKeys} fields to sort by.`)
+  if (sortBy.length > maxSortKeys) throw badRequest(`Sort by at most ${maxSortKeys} fields.`)
   const write = ({ field, direction }: SortKey) => sortByField(fields.resolve(field), direction, params)
   return writeParts(sortBy, write, maxSortLength).join(', ')
 }

@@ -15,7 +15,7 @@ const maxLooks = 10
 /** A place in a call's documents, behind the refs that stand on the way to it where the client says so. */
 export function expandPath(path: string[], { projectId, columns, params }: Expansion): JsonField {
   const lengths = new Set(columns.filter((column) => isBefore(column, path)).map((column) => column.length))
-  if (lengths.size > maxLooks) throw badRequest(`A field looks through at most ${maxLooks} expanded columns.`)
+  if (lengths.size > maxLooks) throw badRequest(`A field may use at most ${maxLooks} expanded columns.`)
   let [sql, read] = [`c.${path[0]}`, 1]
   for (const length of [...lengths].toSorted((a, b) => a - b)) {
     const held = length > read ? `${sql} #> ${params.add(path.slice(read, length))}::text[]` : sql

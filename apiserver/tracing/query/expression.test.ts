@@ -64,8 +64,8 @@ describe('what is empty or too large is refused', () => {
   const nest = (depth: number): unknown => (depth === 0 ? one : { $not: [nest(depth - 1)] })
   test.each<[string, unknown, string]>([
     ['no operands', { $and: [] }, 'Empty $and: at least one operand is needed.'],
-    ['too deep', nest(65), 'Operations are nested at most 64 deep.'],
-    ['far too deep', nest(5_000), 'Operations are nested at most 64 deep.'],
+    ['too deep', nest(65), 'Operations may be nested at most 64 levels deep.'],
+    ['far too deep', nest(5_000), 'Operations may be nested at most 64 levels deep.'],
     ['too many', { $or: Array.from({ length: 10_000 }, () => one) }, 'A query has at most 10000 operands.'],
   ])('%s', (_, written, reason) => {
     expect(() => readExpression(written)).toThrow(expect.objectContaining({ status: 400, detail: reason }))

@@ -42,7 +42,7 @@ class ExpressionReader {
 
   read(written: unknown, at: Location, depth = 0): Expression {
     if (++this.#operands > maxOperands) throw badRequest(`A query has at most ${maxOperands} operands.`)
-    if (depth > deepest) throw badRequest(`Operations are nested at most ${deepest} deep.`)
+    if (depth > deepest) throw badRequest(`Operations may be nested at most ${deepest} levels deep.`)
     const { name, content } = readOperator(written, at)
     const here = [...at, name]
     return readers[name]!(content, {

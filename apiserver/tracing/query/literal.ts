@@ -43,7 +43,7 @@ const last = Date.parse('9999-12-31T23:59:59Z') / 1_000
 export function toTime(value: string | number): string {
   if (typeof value === 'string') {
     const time = parseInstant(value) ?? parseInstant(`${value}T00:00:00Z`)
-    if (time === undefined) throw badRequest(`${JSON.stringify(value.slice(0, 100))} is no time.`)
+    if (time === undefined) throw badRequest(`${JSON.stringify(value.slice(0, 100))} is not a valid time.`)
     return time
   }
   if (value < first) return '-infinity'

@@ -45,7 +45,7 @@ export function checkNames(...lists: (readonly string[] | null | undefined)[]): 
 
 function tooMuch() {
   const limit = `${maxBytes / 1024 / 1024} MiB`
-  return badRequest(`The texts, lists and paths of a query may be at most ${limit} together: ask for less at once.`)
+  return badRequest(`The texts, lists and paths of a query are larger than ${limit} together. Split the query.`)
 }
 
 /** About how many bytes a value has in a statement. */

@@ -24,6 +24,8 @@ export function writeParts<T>(items: readonly T[], write: (item: T) => string, l
 
 function tooLong(longest: number) {
   const limit = `${longest / 1024} KiB of SQL`
-  return badRequest(`A part of the query is more than ${limit}: use fewer operands and fields, or $in with a list.`)
+  return badRequest(
+    `A part of the query compiles to more than ${limit}. Use fewer operands and fields, or $in with a list.`,
+  )
 }
 import { badRequest } from '../errors.ts'

@@ -159,7 +159,7 @@ function finish(state: State): Resolved {
 }
 
 function endless(): HttpError {
-  return badRequest('Invalid ref: it leads through too many objects')
+  return badRequest('Invalid ref: it passes through too many objects')
 }
 
 function notFound(state: Unfinished): HttpError {

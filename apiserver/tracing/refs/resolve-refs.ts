@@ -60,5 +60,5 @@ export async function resolveStoredRefs(
 function parseObjectRef(uri: string): ObjectRef {
   const ref = parseRef(uri)
   if ('edges' in ref) return ref
-  throw badRequest(`Invalid ref: ${truncate(uri)} is not of an object or an op`)
+  throw badRequest(`Invalid ref: ${truncate(uri)} does not name an object or an op`)
 }

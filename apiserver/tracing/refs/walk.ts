@@ -59,7 +59,7 @@ export function walk(stored: StoredValue, edges: RefEdge[], projectId: string): 
   let value: Value = edges.length > 0 ? stored.value : null
   for (const [place, edge] of edges.entries()) {
     if (typeof value === 'string' && looksLikeRef(value)) return follow(value, edges.slice(place), projectId)
-    if (edge.kind === 'id') throw badRequest('Invalid ref: only a table has rows with an id')
+    if (edge.kind === 'id') throw badRequest('Invalid ref: only tables have row ids')
     const next = takePart(value, edge)
     if (next === undefined || next === null) return nothing
     value = next
@@ -78,6 +78,6 @@ function follow(uri: string, edges: RefEdge[], projectId: string): Walk {
   if (ref.kind === 'object' || ref.kind === 'op') return startWalk({ ...ref, edges: [...ref.edges, ...edges] })
   if (ref.kind !== 'table') return nothing
   const [row, ...rest] = edges
-  if (row?.kind !== 'id') throw badRequest('Invalid ref: a row of a table is named by its id')
+  if (row?.kind !== 'id') throw badRequest('Invalid ref: use the id of the row')
   return { needs: 'row', table: ref.digest, digest: row.value, edges: rest }
 }

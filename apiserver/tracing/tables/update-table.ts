@@ -59,7 +59,7 @@ class TableUpdate {
     if (append) return this.#add(this.rows.length, append.row, [...place, 'append', 'row'])
     if (insert) return this.#add(insert.index, insert.row, [...place, 'insert', 'row'])
     if (pop) return this.rows.remove(checkIndex(pop.index, this.rows.length - 1))
-    throw unprocessable({ loc: place, msg: 'Input should have one of append, pop and insert', type: 'missing' })
+    throw unprocessable({ loc: place, msg: 'Send one of append, pop and insert', type: 'missing' })
   }
 
   async #add(index: number, row: { toString(): string }, place: string[]): Promise<string> {

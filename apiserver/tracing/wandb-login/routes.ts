@@ -46,11 +46,11 @@ async function answerOperation(projects: Projects, caller: Caller, { query, vari
     return { project: number === 0 ? null : { name } }
   }
   if (query.includes('viewer')) return { viewer: { username: caller.entity, defaultEntity: { name: caller.entity } } }
-  throw badRequest('Only viewer, project and upsertModel can be asked for')
+  throw badRequest('Only the queries viewer, project and upsertModel are supported')
 }
 
 function readProjectId(caller: Caller, name: unknown, entity: unknown): string {
-  if (typeof name !== 'string') throw badRequest('The name of the project must be among the variables')
+  if (typeof name !== 'string') throw badRequest('The variables must contain the name of the project')
   return `${typeof entity === 'string' ? entity : caller.entity}/${name}`
 }
 

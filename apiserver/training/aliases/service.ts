@@ -25,7 +25,7 @@ export async function putAlias(pool: Pool, { entity, modelId, alias }: AliasPlac
   requireAlias(alias)
   const row = await setAlias(pool, id, alias, step)
   if (row) return row
-  throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint of this step'))
+  throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint for this step'))
 }
 
 /** Deletes an alias; its step stays. */

@@ -118,7 +118,7 @@ async function finishBlob(deps: BlobDeps, name: BlobName, spooled: Spooled): Pro
     deps.artifacts.removeAll(keyOf('upload', { entity: name.entity, digest: name.digest })),
   )
   if (isRight) return { digest: name.digest, size: spooled.size, complete: true }
-  const reason = `the bytes have the sha256 ${spooled.digest}; all of them were dropped`
+  const reason = `the uploaded bytes have the sha256 ${spooled.digest}. They were discarded; upload the file again`
   throw unprocessable(valueError(['path', 'digest'], reason))
 }
 
@@ -187,5 +187,5 @@ function readSpan(ctx: RequestContext): Span {
 }
 
 function gap(size: number): HttpError {
-  return new HttpError(errors.conflict, `${size} bytes are there; go on from there.`)
+  return new HttpError(errors.conflict, `${size} bytes have arrived. Continue from there.`)
 }

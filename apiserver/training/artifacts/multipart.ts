@@ -74,7 +74,7 @@ class FormReading {
     const files = await Promise.all(this.#files)
     if (this.#refusal) throw this.#refusal
     if (files.some(({ spooled }) => spooled.broken)) throw endedEarly()
-    if (files.length === 0) throw refuseForm('it has no file')
+    if (files.length === 0) throw refuseForm('the form has no file')
     return { files, metadata: this.#metadata }
   }
 
@@ -99,5 +99,5 @@ class FormReading {
 }
 
 function endedEarly(): HttpError {
-  return refuseForm('it ends too early')
+  return refuseForm('the form is incomplete')
 }

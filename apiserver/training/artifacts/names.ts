@@ -24,7 +24,7 @@ export function nameUpload(caller: Caller, params: ArtifactName): ArtifactName {
   if (entity !== caller.entity) {
     throw new HttpError(
       errors.foreign_entity,
-      `This key belongs to the entity ${caller.entity}, and cannot upload to another.`,
+      `This key belongs to the entity ${caller.entity}. It cannot upload to another entity.`,
     )
   }
   return { entity, project, name }
@@ -48,7 +48,10 @@ export function nameVersion(caller: Caller, params: ArtifactName): VersionName {
 function checkName(part: 'project' | 'name', text: string): ValidationIssue[] {
   if (isName(text)) return []
   return [
-    fault(part, 'a name has letters, digits, dots, underscores and dashes, at most 128, the first no dot or dash'),
+    fault(
+      part,
+      'a name has at most 128 letters, digits, dots, underscores and dashes, and does not begin with a dot or a dash',
+    ),
   ]
 }
 

@@ -122,6 +122,6 @@ function routeBlobs(api: RestApi, deps: BlobUploadDeps): void {
 
 function readDigest({ digest }: { digest: string }): string {
   if (digestPattern.test(digest)) return digest
-  const reason = 'a file is known by its sha256 in 64 small hexadecimal digits'
+  const reason = 'must be the sha256 of the file, in 64 lowercase hexadecimal digits'
   throw unprocessable(valueError(['path', 'digest'], reason))
 }

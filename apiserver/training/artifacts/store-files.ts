@@ -101,7 +101,7 @@ function notStored(log: Logger, error: unknown): HttpError {
   log.error({ error }, 'upload not stored')
   return new HttpError(
     errors.store_unavailable,
-    'The upload could not be stored: the artifact store takes no writes at the moment.',
+    'The upload could not be stored, because the artifact store does not accept writes. Send it again later.',
     { retryAfterSeconds: 10 },
   )
 }

@@ -52,7 +52,10 @@ export async function withUpload<T>(
   beside?: () => Promise<number>,
 ): Promise<T> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding')))
-    throw new HttpError(errors.unsupported_media_type, 'Compressed bodies are not taken.')
+    throw new HttpError(
+      errors.unsupported_media_type,
+      'Compressed bodies are not supported. Send the body without Content-Encoding.',
+    )
   if ((ctx.request.length ?? 0) > deps.uploadLimitBytes) throw uploadTooLarge(deps.uploadLimitBytes)
   const incoming = await deps.storage.receive(ctx, beside)
   try {
@@ -68,7 +71,7 @@ export async function withUpload<T>(
 
 function receiveFile(deps: ArtifactDeps, { ctx, caller, file, check }: UploadRequest): Promise<VersionContent> {
   const path = file ?? defaultFile
-  if (!isFilePath(path)) throw invalidPath(path, 'it cannot be the path of a file')
+  if (!isFilePath(path)) throw invalidPath(path, 'not a valid file path')
   return withUpload(deps, ctx, async (incoming) => {
     const count = (bytes: number) => incoming.add(bytes)
     const spooled = await spoolUpload(deps, ctx.req, { maxBytes: deps.uploadLimitBytes, count })

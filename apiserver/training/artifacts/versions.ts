@@ -61,7 +61,7 @@ export function checkPaths(files: { path: string }[]): void {
   const seen = new Set<string>()
   for (const { path } of files) {
     if (!isFilePath(path))
-      throw invalidPath(path, 'a path is relative, without "..", backslashes and control characters')
+      throw invalidPath(path, 'a path must be relative, and must not contain "..", backslashes or control characters')
     if (seen.has(path)) throw invalidPath(path, 'two files have the same path')
     seen.add(path)
   }
@@ -78,7 +78,7 @@ function missingFiles(files: ArtifactFile[], missing: ArtifactFile[]) {
     .map((file) =>
       valueError(
         ['body', 'files', String(files.findIndex(({ path }) => path === file.path)), 'digest'],
-        'no file of this digest and size is there; upload it first',
+        'no file with this digest and size exists; upload it first',
       ),
     )
   return unprocessable(...faults)

@@ -73,7 +73,7 @@ export async function deleteModelCheckpoints(
   const { step, alias } = outcome.aliased[0]!
   // Clients of the OpenAI kind would ask again three times.
   const headers = { 'x-should-retry': 'false' }
-  const detail = `Step ${step} goes by the alias ${alias}; move the alias or delete it first. Nothing was deleted.`
+  const detail = `Step ${step} has the alias ${alias}. Move or delete the alias first. Nothing was deleted.`
   throw new HttpError(errors.conflict, detail, { headers })
 }
 

@@ -59,7 +59,7 @@ export class BodyChecker {
     if (!outcome)
       throw new HttpError(
         errors.body_too_large,
-        'The body has too many parts to be taken in, or takes too long to be checked.',
+        'Validating the body needs too much memory or time. Send fewer trajectories in one request.',
       )
     if ('refused' in outcome) throw new HttpError(findError(outcome.refused.code), outcome.refused.detail)
     return outcome.checked

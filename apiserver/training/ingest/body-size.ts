@@ -18,16 +18,12 @@ export const bodyLimits: ReaderLimits = {
 
 /** The refusal of a body that is beyond its limits. */
 export function bodyTooLarge({ what }: TooLarge): HttpError {
-  return new HttpError(
-    errors.body_too_large,
-    `The body cannot be taken in: ${what === 'piece' ? pieceLimits : totalLimit}.`,
-  )
+  return new HttpError(errors.body_too_large, `The body is too large: ${what === 'piece' ? pieceLimits : totalLimit}.`)
 }
 
 const pieceLimits =
-  `one trajectory, or one member beside the groups, may have ${bodyLimits.pieceBytes / 1024 / 1024} MiB, ` +
+  `one trajectory, or one field outside of the groups, may have at most ${bodyLimits.pieceBytes / 1024 / 1024} MiB, ` +
   `${bodyLimits.pieceContainers} objects and lists, and ${bodyLimits.pieceCommas} commas`
 
 const totalLimit =
-  `a body may have ${bodyLimits.totalContainers} objects and lists in all, which is more than 256 MiB of sampled tokens ` +
-  'have; send fewer trajectories in one body'
+  `a body may have at most ${bodyLimits.totalContainers} objects and lists. ` + 'Send fewer trajectories in one request'

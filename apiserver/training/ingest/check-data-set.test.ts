@@ -43,17 +43,17 @@ test.each([
   [
     'a message without a role',
     '{"messages":[{"content":"a"}]}',
-    'train.jsonl, line 1 has a message, number 1, whose role is no text',
+    'train.jsonl, line 1 has an invalid message 1: its role must be a string',
   ],
   [
     'content that is a number',
     '{"messages":[{"role":"user","content":1}]}',
-    'train.jsonl, line 1 has a message, number 1, whose content is not text, a list of parts of text, or null',
+    'train.jsonl, line 1 has an invalid message 1: its content must be a string, a list of text parts, or null',
   ],
   [
     'nothing to learn',
     '{"messages":[{"role":"user","content":"a"}]}',
-    'train.jsonl: no line has a message of the assistant, so that there is nothing to learn',
+    'train.jsonl: no line has an assistant message, so there is nothing to train on',
   ],
 ])('%s is refused', (_, text, reason) => {
   expect(check(text)).toEqual([`Value error, ${reason}`])

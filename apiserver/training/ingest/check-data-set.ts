@@ -33,9 +33,7 @@ export function checkDataSet(readInto: ReadInto, path: string): void {
   if (faults.length > 0) throw unprocessable(...faults)
   if (rows === 0) throw unprocessable(describeFault(path, 'it is empty: it has no line with a conversation'))
   if (answers === 0)
-    throw unprocessable(
-      describeFault(path, 'no line has a message of the assistant, so that there is nothing to learn'),
-    )
+    throw unprocessable(describeFault(path, 'no line has an assistant message, so there is nothing to train on'))
 }
 
 /** @param line undefined for one that is too long */

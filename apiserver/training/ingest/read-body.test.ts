@@ -247,7 +247,7 @@ describe('a body is', () => {
     // The body, its list of groups, a group and its list, each trajectory and its list, and two in the logs.
     expect(read(bodyOf(groups), 10)).toMatchObject({ groups: 1 })
     expect(() => read(bodyOf(groups), 9)).toThrow(
-      expect.objectContaining({ status: 413, detail: expect.stringContaining('20000000 objects and lists in all') }),
+      expect.objectContaining({ status: 413, detail: expect.stringContaining('at most 20000000 objects and lists') }),
     )
     expect(() => read(bodyOf(`[${'{},'.repeat(20)}{}]`), 10)).toThrow(expect.objectContaining({ status: 413 }))
   })

@@ -59,9 +59,13 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
 /** Answers are kept for a day; this one has gone while its body was read. */
 function refuseLost(): Promise<never> {
   return Promise.reject(
-    new HttpError(errors.answer_expired, 'The answer to this Idempotency-Key is kept no longer.', {
-      retryAfterSeconds: 1,
-    }),
+    new HttpError(
+      errors.answer_expired,
+      'The answer to this Idempotency-Key has expired. Send this request again to run it anew.',
+      {
+        retryAfterSeconds: 1,
+      },
+    ),
   )
 }
 

@@ -11,10 +11,11 @@ export function findRowFault(row: unknown): string | undefined {
   if (!Array.isArray(messages) || messages.length === 0) {
     return 'has no messages: each line is {"messages": [{"role": "user", "content": "..."}, ...]}'
   }
-  if (tools !== null && !(Array.isArray(tools) && tools.every(isObject))) return 'has tools that are no list of objects'
+  if (tools !== null && !(Array.isArray(tools) && tools.every(isObject)))
+    return 'has invalid tools: they must be a list of objects'
   for (const [index, message] of messages.entries()) {
     const fault = findMessageFault(message)
-    if (fault !== undefined) return `has a message, number ${index + 1}, ${fault}`
+    if (fault !== undefined) return `has an invalid message ${index + 1}: ${fault}`
   }
   return undefined
 }
@@ -26,15 +27,15 @@ export function hasAnswer(row: unknown): boolean {
 }
 
 function findMessageFault(item: unknown): string | undefined {
-  if (!isObject(item)) return 'that is no object'
+  if (!isObject(item)) return 'it must be an object'
   const message = isChoice(item) ? item['message'] : item
-  if (!isObject(message)) return 'that is no object'
+  if (!isObject(message)) return 'it must be an object'
   const { role, content = null, tool_calls: calls } = message
-  if (typeof role !== 'string' && !(isChoice(item) && (role ?? null) === null)) return 'whose role is no text'
-  if (!isContent(content)) return 'whose content is not text, a list of parts of text, or null'
+  if (typeof role !== 'string' && !(isChoice(item) && (role ?? null) === null)) return 'its role must be a string'
+  if (!isContent(content)) return 'its content must be a string, a list of text parts, or null'
   return isEmpty(calls) || (Array.isArray(calls) && calls.every(isCall))
     ? undefined
-    : 'whose tool_calls are no list of calls'
+    : 'its tool_calls must be a list of objects, each with an object "function"'
 }
 
 /** Whether a value is one that Python takes for false: clients write it for no calls. */

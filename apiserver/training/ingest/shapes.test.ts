@@ -67,7 +67,7 @@ describe('a training job body is refused when', () => {
         fault(
           ['model_id'],
           'uuid_parsing',
-          'Input should be a valid UUID: the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME tells it',
+          'Input should be a valid UUID: the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME returns it',
         ),
       ],
     ],

@@ -87,7 +87,7 @@ export async function keepStorable<T>(log: Logger, write: () => Promise<T>): Pro
     log.error({ error }, 'body not stored')
     throw new HttpError(
       errors.store_unavailable,
-      'The trajectories could not be stored: the artifact store takes no writes at the moment.',
+      'The trajectories could not be stored, because the artifact store does not accept writes. Send them again later.',
       { retryAfterSeconds: 10 },
     )
   }

@@ -95,11 +95,11 @@ async function findSource(pool: Pool, { id }: ModelRow, step?: number): Promise<
   if (step === 0) return undefined
   const checkpoint = await findCheckpoint(pool, id, step === undefined ? 'latest' : { step })
   if (checkpoint || step === undefined) return checkpoint
-  throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint of this step'))
+  throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint for this step'))
 }
 
 async function requireServed(pool: Pool, { baseModel }: ModelRow): Promise<BaseModelRow> {
   const found = await findBaseModel(pool, baseModel)
   if (found) return found
-  throw new HttpError(errors.conflict, `The base model ${baseModel} is not served any more.`)
+  throw new HttpError(errors.conflict, `The base model ${baseModel} is no longer served.`)
 }

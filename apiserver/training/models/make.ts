@@ -29,7 +29,7 @@ export function nameModel(id: string, entity: string, wanted: WantedName): Model
   if ((wanted.entity ?? entity) !== entity) {
     throw new HttpError(
       errors.foreign_entity,
-      `This key belongs to the entity ${entity}, and cannot make models of another.`,
+      `This key belongs to the entity ${entity}. It cannot create models of another entity.`,
     )
   }
   const project = wanted.project ?? defaultProject
@@ -41,7 +41,7 @@ export function nameModel(id: string, entity: string, wanted: WantedName): Model
 
 /** The answer to a name that another model has; `hint` says what to do. */
 export function nameTaken(name: ModelName, hint: string): HttpError {
-  return new HttpError(errors.conflict, `A model ${servedName(name)} exists already; ${hint}.`)
+  return new HttpError(errors.conflict, `A model with the name ${servedName(name)} already exists; ${hint}.`)
 }
 
 /** Without Kubernetes the model is there all the same: the operator makes the resource later. */

@@ -81,8 +81,10 @@ async function requireBaseModel(pool: Pool, name: string): Promise<BaseModelRow>
   if (baseModel) return baseModel
   const known = (await listBaseModels(pool)).slice(0, maxNames).map((other) => other.name)
   const there =
-    known.length > 0 ? `there are ${known.join(', ')} (GET /v1/models lists all)` : 'there is none at all yet'
-  const reason = `no base model has the name ${name.slice(0, 200)}; ${there}`
+    known.length > 0
+      ? `The base models are ${known.join(', ')} (GET /v1/models lists all)`
+      : 'There are no base models yet'
+  const reason = `there is no base model ${name.slice(0, 200)}. ${there}`
   throw unprocessable(valueError(['body', 'base_model'], reason))
 }
 

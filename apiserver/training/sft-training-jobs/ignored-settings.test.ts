@@ -25,7 +25,7 @@ test.each<[string, Record<string, unknown> | null | undefined, string[]]>([
     { num_epochs: 3, ppo: false, epsilon: 0 },
     [
       'num_epochs in experimental_config was ignored: SFT goes through its data once. Repeat the rows instead.',
-      'ppo, epsilon in experimental_config were ignored: they are settings of RL, and SFT has none of that name.',
+      'ppo, epsilon in experimental_config were ignored: they are RL settings that SFT does not have.',
     ],
   ],
 ])('%s', (_, config, messages) => {

@@ -9,7 +9,7 @@ const reasons: { names: readonly string[]; tell: (it: string, them: string) => s
   { names: epochSettings, tell: () => 'SFT goes through its data once. Repeat the rows instead.' },
   {
     names: rlSettings.filter((name) => !sftSettings.includes(name)),
-    tell: (it) => `${it} of RL, and SFT has none of that name.`,
+    tell: (it) => `${it} that SFT does not have.`,
   },
 ]
 
@@ -23,7 +23,7 @@ export function warnOfIgnoredSettings(config: Record<string, unknown> | null | u
     const found = given.filter((name) => names.includes(name))
     if (found.length === 0) return []
     const [were, it, them] =
-      found.length === 1 ? ['was', 'it is a setting', 'it'] : ['were', 'they are settings', 'them']
+      found.length === 1 ? ['was', 'it is an RL setting', 'it'] : ['were', 'they are RL settings', 'them']
     const message = `${found.join(', ')} in experimental_config ${were} ignored: ${tell(it, them)}`
     return [{ code: 'setting_ignored', message }]
   })

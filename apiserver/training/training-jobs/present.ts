@@ -30,9 +30,13 @@ export function presentTrainingJob(job: JobView) {
 
 function presentQueue({ ahead, place }: NonNullable<JobView['queue']>) {
   if (ahead === 0) {
-    return { position: place, reason: reasons.waitingForTrainer, message: `Place ${place} in the line for a trainer.` }
+    return {
+      position: place,
+      reason: reasons.waitingForTrainer,
+      message: `Position ${place} in the queue for a trainer.`,
+    }
   }
-  const message = `Behind ${ahead} job${ahead === 1 ? '' : 's'} of its model.`
+  const message = `Waits for ${ahead} earlier job${ahead === 1 ? '' : 's'} of its model.`
   return { position: ahead + 1, reason: reasons.waitingForModel, message }
 }
 

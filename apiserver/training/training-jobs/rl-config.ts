@@ -21,7 +21,7 @@ export function requirePossibleConfig(config: RlConfig | null | undefined): void
   const given = pickGiven(config)
   for (const [alias, name] of Object.entries(rlAliases)) {
     if (given[alias] === undefined || given[name] === undefined || given[alias] === given[name]) continue
-    const reason = `another name of ${name}, which is given with another value`
+    const reason = `this is another name of ${name}, and the two values differ`
     throw unprocessable(valueError(['body', 'experimental_config', alias], reason))
   }
 }

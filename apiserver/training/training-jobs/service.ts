@@ -101,6 +101,6 @@ export async function cancelTrainingJob(pool: Pool, entity: string, id: string):
 }
 
 function refuseToCancel(state: string): string {
-  if (state === 'Publishing') return 'This job is trained already: its checkpoint is listed, and is being published.'
-  return `This job is over already: its state is ${state}.`
+  if (state === 'Publishing') return 'This job has finished training. Its checkpoint is listed and is being published.'
+  return `This job has already ended with the state ${state}.`
 }

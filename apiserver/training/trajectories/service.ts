@@ -78,11 +78,11 @@ export async function openTrajectory(
     return await artifacts.open(artifactKey(payloadUri)!, { start, end: start + payloadLength - 1 })
   } catch (error) {
     if (error instanceof ArtifactMissing)
-      throw new HttpError(errors.not_found, "The trajectory's payload is not kept any more")
+      throw new HttpError(errors.not_found, 'The payload of this trajectory is no longer stored.')
     log.error({ error }, 'payload not read')
     throw new HttpError(
       errors.store_unavailable,
-      'The trajectory could not be read: the artifact store does not answer at the moment.',
+      'The trajectory could not be read, because the artifact store does not respond. Send this request again later.',
       { retryAfterSeconds: 10 },
     )
   }

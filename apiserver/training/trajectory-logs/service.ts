@@ -98,6 +98,6 @@ async function resolveSplitStep(pool: Pool, modelId: string, cursor: string): Pr
 }
 
 function otherModel() {
-  const reason = 'not the model of the address'
+  const reason = 'must be the model in the path'
   return unprocessable(valueError(['body', 'model_id'], reason))
 }

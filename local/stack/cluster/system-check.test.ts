@@ -5,7 +5,7 @@ test('only the parts that do not work are named', () => {
   const parts = {
     postgres: { ok: true, detail: 'version 18.4' },
     status_server: { ok: false, detail: 'no pod' },
-    artifact_store: { ok: false, detail: 'does not answer as it should', cause: 'disk full' },
+    artifact_store: { ok: false, detail: 'does not respond as expected', cause: 'disk full' },
     engines: { ok: false, detail: '0 of 1 ready' },
   }
   expect(describeMissing({ ok: false, parts })).toBe(

@@ -148,7 +148,7 @@ const classes: ObjectClass[] = [
 
 function onlyNull(value: Value, path: string): Value {
   if (value === null) return null
-  throw new Misfit(`${path} is given by the server`)
+  throw new Misfit(`${path} is set by the server`)
 }
 
 const byName = new Map(classes.map((objectClass) => [objectClass.name, objectOf(objectClass)]))

@@ -133,7 +133,7 @@ export function objectOf(objectClass: ObjectClass): Field {
   return (value, path) => {
     if (!(value instanceof Map)) throw misfit(path, `an object of ${name}`)
     const unknown = isStrict && [...value.keys()].find((key) => !Object.hasOwn(fields, key))
-    if (typeof unknown === 'string') throw new Misfit(`${path}.${unknown.slice(0, 100)} is not known`)
+    if (typeof unknown === 'string') throw new Misfit(`${path}.${unknown.slice(0, 100)} is not a known field`)
     const kept = new Map<string, Value>([['_type', name]])
     for (const [key, field] of Object.entries(fields)) kept.set(key, keepField(field, value.get(key), `${path}.${key}`))
     return kept.set('_class_name', name).set('_bases', bases)
