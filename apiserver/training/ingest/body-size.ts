@@ -26,4 +26,4 @@ const pieceLimits =
   `${bodyLimits.pieceContainers} objects and lists, and ${bodyLimits.pieceCommas} commas`
 
 const totalLimit =
-  `a body may have at most ${bodyLimits.totalContainers} objects and lists. ` + 'Send fewer trajectories in one request'
+  `a body may have at most ${bodyLimits.totalContainers} objects and lists. Send fewer trajectories in one request`
