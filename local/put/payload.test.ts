@@ -8,8 +8,8 @@ test('a payload with groups is taken', () => {
 })
 
 test.each([
-  ['no JSON', '{', /^p\.json is no JSON/],
-  ['another object', '{"groups":[]}', /^p\.json is no training payload/],
+  ['no JSON', '{', /^p\.json is not JSON/],
+  ['another object', '{"groups":[]}', /^p\.json is not a training payload/],
   ['no groups', '{"trajectory_groups":[]}', /at least one group/],
   ['null', 'null', /no training payload/],
 ])('%s is refused', (_, text, sentence) => {
