@@ -39,7 +39,11 @@ describe('a command is refused with a sentence', () => {
     ['without an entity', ['key'], /^usage: npm run key/],
     ['of two entities', ['key', 'a', 'b'], /^usage: npm run key/],
     ['with an unknown option', ['key', 'team', '--rule', 'admin'], /--rule[^]*usage/],
-    ['with an unknown role', ['key', 'team', '--role', 'owner'], /--role must be admin, member, read, not "owner"/],
+    [
+      'with an unknown role',
+      ['key', 'team', '--role', 'owner'],
+      /--role must be one of admin, member, read, not "owner"/,
+    ],
     ['with a bad time', ['key', 'team', '--expires-in', '1 week'], /--expires-in must be a duration/],
     ['with too long a time', ['key', 'team', '--rotate', 'x', '--overlap', '31d'], /--overlap must be at most 30d/],
     ['for a reserved entity', ['key', 'Docs'], /"Docs" is reserved/],

@@ -49,7 +49,7 @@ export function prepareKeyCommand(args: string[]): PreparedCommand {
 }
 
 function prepareKey(entity: string, { role, name, 'expires-in': expiresIn }: Values): PreparedCommand {
-  if (!isRole(role)) throw new CommandError(`--role must be ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
+  if (!isRole(role)) throw new CommandError(`--role must be one of ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
   const seconds = readLimited(expiresIn, '--expires-in', maxLifeSeconds)
   const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * 1_000)
   return async (pool) =>

@@ -73,7 +73,7 @@ def test_a_row_without_an_answer_is_taken_among_others(tokenizer):
         ([b'{"messages": [{"role": "assistant", "tool_calls": [1]}]}'], "tool_calls must be an object"),
         ([b'{"messages": [{"role": "user"}], "tools": 1}'], "Line 1, tools must be a list"),
         ([b'{"messages": [{"role": "user", "content": "\\ud800"}]}'], "Line 1 .* surrogate"),
-        ([json.dumps({"messages": [ASK]}).encode()], "no assistant message in any line"),
+        ([json.dumps({"messages": [ASK]}).encode()], "no assistant message"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tokenizer, lines, sentence):
