@@ -3,8 +3,8 @@ import { Interrupted, Problem } from './problem.ts'
 const faults: Partial<Record<string, string>> = {
   ENOSPC: 'The disk is full: free some space, then run this again.',
   EDQUOT: 'The disk quota is used up: free some space, then run this again.',
-  EROFS: 'That disk is read-only: set TRAINYARD_CACHE and TRAINYARD_STATE to folders that can be written to.',
-  EACCES: 'This user may not write there: set TRAINYARD_CACHE and TRAINYARD_STATE to folders of your own.',
+  EROFS: 'The disk is read-only: set TRAINYARD_CACHE and TRAINYARD_STATE to writable folders.',
+  EACCES: 'This user cannot write there: set TRAINYARD_CACHE and TRAINYARD_STATE to folders of your own.',
 }
 
 /**

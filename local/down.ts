@@ -15,7 +15,7 @@ function describeStop({ programs, leftovers }: StopReport, stateFolder: string):
   if (programs.length === 0 && leftovers === 0) return 'Nothing is running.'
   const stopped = [
     ...(programs.length > 0 ? [`the pods, ${programs.toReversed().join(', ')}`] : []),
-    ...(leftovers > 0 ? [`${leftovers} processes that an earlier crash had left`] : []),
+    ...(leftovers > 0 ? [`${leftovers} processes of a run that crashed`] : []),
   ]
-  return `Stopped: ${stopped.join('; ')}. The data stays in ${stateFolder}; \`npm run up\` goes on with it.`
+  return `Stopped: ${stopped.join('; ')}. The data stays in ${stateFolder}; \`npm run up\` starts again with it.`
 }

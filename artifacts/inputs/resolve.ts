@@ -91,7 +91,7 @@ function checkWeb(check: () => unknown): void {
     check()
   } catch (error) {
     if (!(error instanceof AddressRefused)) throw error
-    const advice = error.rule === 'host' ? `; ${whoAllows}` : ''
+    const advice = error.rule === 'host' ? `. ${whoAllows}` : ''
     throw new InputRefused('InputNotAllowed', `${error.message}${advice}`)
   }
 }

@@ -52,7 +52,11 @@ function runNpmCi(repository) {
       if (code === 0) return resolve()
       // Below its reasons npm prints how it is used.
       const reasons = output.trim().split('\n').slice(0, 12).join('\n')
-      reject(new Error(`${reasons}\nnpm ci failed (exit ${code}); what npm says stands above. Then run this again.`))
+      reject(
+        new Error(
+          `${reasons}\nnpm ci failed (exit ${code}); see the output of npm above. Fix this and run the command again.`,
+        ),
+      )
     })
   })
 }

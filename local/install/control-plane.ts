@@ -34,7 +34,7 @@ export async function installControlPlane(context: InstallContext): Promise<Cont
         await installMissing(missingFrom(again), { goFolder, binFolder, versions, phase, signal })
         return (await findPrograms(context, versions, binFolder)) as ControlPlane
       },
-      { signal, onWait: () => phase.update('another run is at it; waiting for that') },
+      { signal, onWait: () => phase.update('another run is installing it; waiting') },
     ),
   )
 }

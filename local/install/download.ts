@@ -23,7 +23,7 @@ export async function downloadProgram(release: Release, file: string, progress: 
     const expected = findChecksum(await downloadText(release.checksumUrl, progress.signal), fileName)
     const downloaded = path.join(folder, fileName)
     const actual = await downloadFile(release.url, downloaded, progress)
-    if (actual !== expected) throw new Error(`${fileName} has not the sha256 that is published for it`)
+    if (actual !== expected) throw new Error(`the sha256 of ${fileName} differs from the published one`)
     const program = release.member ? await extractMember(downloaded, release.member, progress.signal) : downloaded
     await chmod(program, 0o755)
     await rename(program, file)

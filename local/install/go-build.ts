@@ -51,7 +51,8 @@ async function requireGo({ goFolder, advice, signal }: GoBuild, wanted: readonly
       throw new Problem(`${missing}, which is not installed. ${advice}`)
     throw error
   })
-  if (result.code !== 0) throw new Problem(`${missing}, but this Go does not do (${result.tail}). ${advice}`)
+  if (result.code !== 0)
+    throw new Problem(`${missing}, but this version of Go does not work (${result.tail}). ${advice}`)
 }
 
 /** How many packages a build from nothing compiles; downloads their modules on the way. */
@@ -90,6 +91,6 @@ function explainFailure({ code, tail }: ChildResult, what: string): void {
   if (code === 0) return
   const advice = /no space left/.test(tail)
     ? 'The disk is full: free some space (Go keeps its files where `go env GOCACHE` says), then run this again.'
-    : 'Run this again once that is put right; what was compiled is kept.'
+    : 'Fix this and run the command again. The compiled files are kept.'
   throw new Problem(`${tail}\n${what} failed (exit ${code}). ${advice}`)
 }

@@ -66,7 +66,7 @@ export async function installPythonEnvironment(
         await makeEnvironment(uv, { folder, python, source, phase, signal })
         return environment
       },
-      { signal, onWait: () => phase.update('another run is at it; waiting for that') },
+      { signal, onWait: () => phase.update('another run is installing it; waiting') },
     ),
   )
 }
@@ -141,6 +141,6 @@ function explainFailure({ code, tail }: ChildResult, what: string): void {
   if (code === 0) return
   const advice = /no space left/i.test(tail)
     ? 'The disk is full: free some space, or set TRAINYARD_CACHE to a folder on a larger disk, then run this again.'
-    : 'It needs the internet, or a package index that pip is configured for. Run this again once that is put right.'
+    : 'It needs the internet, or a package index that pip is configured for. Fix this and run the command again.'
   throw new Problem(`${tail}\n${what} failed (exit ${code}). ${advice}`)
 }

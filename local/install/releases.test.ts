@@ -27,5 +27,5 @@ test.each([
 })
 
 test('an error page is no checksum', () => {
-  expect(() => findChecksum('<html>', 'etcd.tar.gz')).toThrow('no sha256 of etcd.tar.gz is published')
+  expect(() => findChecksum('<html>', 'etcd.tar.gz')).toThrow('no published sha256 for etcd.tar.gz')
 })

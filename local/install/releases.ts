@@ -42,5 +42,5 @@ export function findChecksum(text: string, fileName: string): string {
     const [digest, name] = line.trim().split(/\s+\*?/)
     if (/^[0-9a-f]{64}$/.test(digest ?? '') && (!name || name === fileName)) return digest!
   }
-  throw new Error(`no sha256 of ${fileName} is published`)
+  throw new Error(`no published sha256 for ${fileName}`)
 }

@@ -8,14 +8,14 @@ test('a payload with groups is taken', () => {
 })
 
 test.each([
-  ['no JSON', '{', /^p\.json is no JSON/],
-  ['another object', '{"groups":[]}', /^p\.json is no training payload/],
+  ['no JSON', '{', /^p\.json is not JSON/],
+  ['another object', '{"groups":[]}', /^p\.json is not a training payload/],
   ['no groups', '{"trajectory_groups":[]}', /at least one group/],
-  ['null', 'null', /no training payload/],
+  ['null', 'null', /not a training payload/],
 ])('%s is refused', (_, text, sentence) => {
   expect(() => parsePayload('p.json', encode(text))).toThrow(sentence)
 })
 
 test('bytes that are no UTF-8 are refused', () => {
-  expect(() => parsePayload('p.json', new Uint8Array([0x22, 0xff, 0x22]))).toThrow(/no JSON/)
+  expect(() => parsePayload('p.json', new Uint8Array([0x22, 0xff, 0x22]))).toThrow(/not JSON/)
 })

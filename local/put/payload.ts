@@ -11,7 +11,7 @@ export function parsePayload(file: string, bytes: Uint8Array): void {
   const groups = (payload as { trajectory_groups?: unknown } | null)?.trajectory_groups
   if (!Array.isArray(groups) || groups.length === 0) {
     throw new Problem(
-      `${file} is no training payload: it must be {"trajectory_groups": [...]} with at least one group.`,
+      `${file} is not a training payload: it must be {"trajectory_groups": [...]} with at least one group.`,
     )
   }
 }
@@ -20,6 +20,6 @@ function parseJson(file: string, bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (cause) {
-    throw new Problem(`${file} is no JSON: ${(cause as Error).message}`, { cause })
+    throw new Problem(`${file} is not JSON: ${(cause as Error).message}`, { cause })
   }
 }

@@ -40,6 +40,6 @@ async function ensureUpAlone(config: LocalConfig, board: Board, signal: AbortSig
 /** Ends leftover processes and checks the public port before the long installation, not after it. */
 async function prepareStart({ stateFolder, port }: LocalConfig, board: Board): Promise<void> {
   const leftovers = await endLeftovers(layoutOf(stateFolder))
-  if (leftovers > 0) board.say(`Ended ${leftovers} processes that an earlier crash had left.`)
+  if (leftovers > 0) board.say(`Ended ${leftovers} processes of a run that crashed.`)
   if (port !== 0) await requireFreePort(port ?? readSettings(stateFolder)?.ports.public ?? defaultPort)
 }

@@ -26,7 +26,7 @@ const maxStarts = 6
 export async function startMachinery(request: StartRequest): Promise<StackSettings> {
   const { stateFolder, phase, signal } = request
   const layout = layoutOf(stateFolder)
-  phase.update('looking for what an earlier start left')
+  phase.update('checking for remains of an earlier start')
   await endLeftovers(layout)
   const settings = await prepareStack(request)
   const supervisor = spawnSupervisor(request.config, layout)
@@ -55,7 +55,7 @@ function spawnSupervisor(config: LocalConfig, layout: Layout): ProcessIdentity {
     })
     child.unref()
     const identity = child.pid === undefined ? undefined : identifyProcess(child.pid)
-    if (!identity) throw new Error('the supervisor does not start')
+    if (!identity) throw new Error('the supervisor did not start')
     return identity
   } finally {
     closeSync(output)
@@ -96,7 +96,7 @@ function describeEnd(layout: Layout): string {
 }
 
 function describeFailure(layout: Layout, name: string): string {
-  const logs = `the end of its log stands above, all of it in ${layout.logs}`
+  const logs = `see the end of its log above, and all of it in ${layout.logs}`
   return `${lastLines(layout, name)}\n${name} does not start; ${logs}.`
 }
 

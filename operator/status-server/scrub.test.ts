@@ -33,7 +33,7 @@ test.each([
   'Line 3, messages[0].role must be text.',
   'artifact:///payloads/team/0a1b is not in the artifact store',
   'see https://example.org/docs?page=2#top and mail a@b.c',
-  'The chat template of the base model refuses this conversation: token expected',
+  'The chat template of the base model rejects this conversation: token expected',
   'ValueError: party_member has no eyJ',
 ])('%s stays as it is', (text) => {
   expect(scrub(text)).toBe(text)

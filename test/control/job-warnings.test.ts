@@ -32,7 +32,7 @@ const headline = {
   message: 'Nothing was trained: 2 of 2 trajectories have no reward.',
 }
 const cause = { code: 'equal_rewards', message: '2 of 2 trajectories have no reward.' }
-const late = { code: 'weights_unchanged', message: 'No weight of the model was changed (gradient steps: 1).' }
+const late = { code: 'weights_unchanged', message: 'No weight of the model changed (gradient steps: 1).' }
 
 let pool: Pool
 let server: RunningStatusServer

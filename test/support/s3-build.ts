@@ -27,7 +27,7 @@ export async function installS3Server(): Promise<string> {
         const packages = { [program]: 'github.com/versity/versitygw/cmd/versitygw' }
         await buildWithGo([program], { ...build, packages, linkerFlags: '-s -w' })
       },
-      { onWait: () => phase.update('another run is at it; waiting for that') },
+      { onWait: () => phase.update('another run is installing it; waiting') },
     ),
   )
   return file

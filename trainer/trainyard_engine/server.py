@@ -62,8 +62,9 @@ def refuse_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> N
     for name in OTHER_SERVERS:
         if getattr(parsed, name) != parser.get_default(name):
             raise ConfigError(
-                f"--{name.replace('_', '-')} is not taken: the apiserver, the operator and the pod's probe ask engines "
-                "by plain HTTP on one port. Leave it out, and encrypt between pods by the cluster's network."
+                f"--{name.replace('_', '-')} is not supported: the apiserver, the operator and the pod's probe connect "
+                "to engines with plain HTTP on one port. Remove it, and use the cluster's network to encrypt traffic "
+                "between pods."
             )
 
 

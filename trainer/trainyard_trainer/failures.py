@@ -43,12 +43,12 @@ def explain_failure(cause: Exception) -> JobFailure:
         return cause
     if isinstance(cause, torch.OutOfMemoryError):
         message = (
-            "The GPU ran out of memory, also with smaller batches: train on shorter trajectories, or ask the"
+            "The GPU ran out of memory, even with smaller batches: train on shorter trajectories, or ask the"
             " administrator for a smaller maxSequenceLength of the base model or a larger GPU."
         )
         return JobFailure("Capacity", "CudaOutOfMemory", message, retryable=True)
     if isinstance(cause, torch.AcceleratorError):
-        message = f"The GPU failed, and its trainer is started anew: {cause}"[:1000]
+        message = f"The GPU failed. Its trainer restarts: {cause}"[:1000]
         return JobFailure("Internal", "DeviceFailed", message, retryable=True)
     if isinstance(cause, OSError):
         return explain_os_error(cause)
@@ -63,7 +63,7 @@ def explain_failure(cause: Exception) -> JobFailure:
 def explain_os_error(cause: OSError) -> JobFailure:
     """A job has no files but those of the artifact store and its cache."""
     if cause.errno in (errno.ENOSPC, errno.EDQUOT):
-        message = "The artifact store is full: delete checkpoints that nobody needs, or ask the administrator for room."
+        message = "The artifact store is full. Delete checkpoints, or ask the administrator for more space."
         return JobFailure("Capacity", "StorageFull", message, retryable=True)
-    message = f"The artifact store cannot be used: {cause.strerror or cause}. Ask the administrator to look after it."
+    message = f"The artifact store cannot be used: {cause.strerror or cause}. Ask the administrator to check it."
     return JobFailure("Internal", "ArtifactStoreUnavailable", message, retryable=True)

@@ -43,7 +43,7 @@ class Shutdown:
 
     def require_time_left(self) -> None:
         if time.monotonic() > self.deadline:
-            raise ShuttingDown("the trainer ends, and its time is up")
+            raise ShuttingDown("the trainer stops: its grace period is over")
 
 
 @dataclass(frozen=True)
@@ -109,4 +109,4 @@ class Job:
         try:
             return self.with_retries(lambda: use_store(self.claim.input.uri, self.claim.input.digest))
         except ArtifactError as cause:
-            raise InvalidInput(f"The input cannot be trained on: {cause}.", "InputUnusable") from cause
+            raise InvalidInput(f"The input is invalid: {cause}.", "InputUnusable") from cause

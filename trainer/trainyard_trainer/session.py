@@ -53,8 +53,9 @@ class TrainingSession:
         if self.job.settings.lora.target_modules or not left_out:
             return []
         message = (
-            f"Layers of the base model are not trained, as they can have no adapter: {', '.join(left_out)}. "
-            f"Trained are {', '.join(self.shape.target_modules)}; lora.targetModules of the BaseModel may name others."
+            "These layers of the base model are not trained, because they cannot have an adapter: "
+            f"{', '.join(left_out)}. The trained layers are {', '.join(self.shape.target_modules)}. "
+            "lora.targetModules of the BaseModel can name others."
         )
         return [JobWarning("layers_not_trained", message)]
 
@@ -128,7 +129,7 @@ class TrainingSession:
         if saved.steps_taken:
             self.save_progress(saved)
         if saved.last:
-            raise ShuttingDown(f"the trainer ends after {saved.steps_taken} steps of the job")
+            raise ShuttingDown(f"the trainer stops after step {saved.steps_taken} of the job")
 
     def save_progress(self, saved: StateReport) -> None:
         """If it fails, the job continues and saves its progress later."""
@@ -155,8 +156,8 @@ class TrainingSession:
         """Warnings that are known only at the end."""
         if not self.progress.sums.get("num_trainable_tokens") or not is_same_adapter(state, self.origin):
             return []
-        advice = "Is learning_rate too small, or 0?"
-        message = f"No weight of the model was changed (gradient steps: {self.progress.steps_taken}). {advice}"
+        advice = "Check that learning_rate is not 0 or too small."
+        message = f"No weight of the model changed (gradient steps: {self.progress.steps_taken}). {advice}"
         return [JobWarning("weights_unchanged", message)]
 
     def make_writer(self, state: AdapterState, add: WriteFiles = lambda _: None) -> WriteFiles:

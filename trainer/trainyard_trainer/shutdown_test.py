@@ -182,7 +182,7 @@ def test_steps_have_three_quarters_of_the_time_that_is_left():
     assert 299 < shutdown.deadline - now < 400
     shutdown.require_time_left()
     shutdown.request(0)
-    with pytest.raises(ShuttingDown, match="its time is up"):
+    with pytest.raises(ShuttingDown, match="its grace period is over"):
         shutdown.require_time_left()
 
 

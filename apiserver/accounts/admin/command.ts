@@ -43,7 +43,8 @@ const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 }
 /** Seconds of a duration such as 90s, 15m, 1h or 30d. @throws {CommandError} */
 export function parseDuration(text: string, option: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  if (count === undefined) throw new CommandError(`${option} takes a time such as 90s, 15m, 1h or 30d, not "${text}".`)
+  if (count === undefined)
+    throw new CommandError(`${option} must be a duration such as 90s, 15m, 1h or 30d, not "${text}".`)
   return Number(count) * unitSeconds[unit as keyof typeof unitSeconds]
 }
 

@@ -49,7 +49,7 @@ export function prepareKeyCommand(args: string[]): PreparedCommand {
 }
 
 function prepareKey(entity: string, { role, name, 'expires-in': expiresIn }: Values): PreparedCommand {
-  if (!isRole(role)) throw new CommandError(`--role takes ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
+  if (!isRole(role)) throw new CommandError(`--role must be one of ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
   const seconds = readLimited(expiresIn, '--expires-in', maxLifeSeconds)
   const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * 1_000)
   return async (pool) =>
@@ -64,7 +64,7 @@ function prepareRotation(entity: string, id: string, { overlap }: Values): Prepa
   return async (pool) =>
     showKey(
       await rotateKey(pool, { entity, id, overlapSeconds, by }, randomUUID()),
-      `The key ${id} goes on for ${overlapSeconds} s; this one stands in its place.`,
+      `The key ${id} works for another ${overlapSeconds} s. This key replaces it.`,
     )
 }
 
@@ -76,7 +76,7 @@ async function revokeOne(pool: Pool, entity: string, id: string): Promise<Printe
 
 function showKey({ row, key }: MadeKey, sentence: string): Printed {
   const ends = row.expiresAt ? ` It ends ${row.expiresAt.toISOString()}.` : ''
-  return { output: `${key}\n`, note: `${sentence}${ends} It is shown this once and stored nowhere:\n` }
+  return { output: `${key}\n`, note: `${sentence}${ends} It is shown once and not stored:\n` }
 }
 
 async function showKeys(pool: Pool, entity: string): Promise<Printed> {
@@ -107,7 +107,7 @@ function readLimited(text: string | undefined, option: string, maxSeconds: numbe
   if (text === undefined) return undefined
   const seconds = parseDuration(text, option)
   if (seconds <= maxSeconds) return seconds
-  throw new CommandError(`${option} takes at most ${maxSeconds / 86_400}d.`)
+  throw new CommandError(`${option} must be at most ${maxSeconds / 86_400}d.`)
 }
 
 function isRole(text: string): text is KeyRole {

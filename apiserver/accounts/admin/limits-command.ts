@@ -26,7 +26,7 @@ const statisticsSettings: TokenStatisticsSetting[] = ['off', 'sampled', 'all']
 const [lightest, heaviest] = [1, 100]
 
 export const limitsUsage = `usage: npm run limits -- ENTITY [${optionNames.map((name) => `--${name} ${valuesOf(name)}`).join('] [')}]
-       N is a number, "${noLimit}" is no limit; "default" is what the installation sets; what is not named stays as it is.`
+       N is a number. "${noLimit}" means no limit, and "default" the installation's default. Limits that are not named do not change.`
 
 const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'string' }])) as Record<
   Option,
@@ -67,13 +67,13 @@ function parseOption(name: Option, text: string): number | TokenStatisticsSettin
 function parseSetting(name: Option, text: string): TokenStatisticsSetting {
   const setting = statisticsSettings.find((known) => known === text)
   if (setting) return setting
-  throw new CommandError(`--${name} takes ${statisticsSettings.join(', ')} or "default", not "${text}".`)
+  throw new CommandError(`--${name} must be ${statisticsSettings.join(', ')} or "default", not "${text}".`)
 }
 
 function parseWeight(text: string): number {
   const weight = /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
   if (weight !== undefined && weight >= lightest && weight <= heaviest) return weight
-  throw new CommandError(`--weight takes a number from ${lightest} to ${heaviest}, or "default", not "${text}".`)
+  throw new CommandError(`--weight must be a number from ${lightest} to ${heaviest}, or "default", not "${text}".`)
 }
 
 function parseLimit(name: Option, text: string): number | null {
@@ -82,5 +82,5 @@ function parseLimit(name: Option, text: string): number | null {
   const most = name === 'stored-bytes' ? Number.MAX_SAFE_INTEGER : maxInteger
   const limit = /^\d+$/.test(text) ? Number(text) : undefined
   if (limit !== undefined && limit <= most) return limit
-  throw new CommandError(`--${name} takes a whole number up to ${most}, "${noLimit}" or "default", not "${text}".`)
+  throw new CommandError(`--${name} must be an integer up to ${most}, "${noLimit}" or "default", not "${text}".`)
 }

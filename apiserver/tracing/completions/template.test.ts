@@ -33,7 +33,7 @@ describe('variables in messages are replaced', () => {
   test('and texts that would be larger than they may, before they are made', () => {
     const long = { a: 'é'.repeat(1_000_000) }
     const filled = (content: string, limitBytes: number) => () => fillMessages([{ content }], long, limitBytes)
-    const tooLarge = (limitBytes: number) => `the chat is larger than ${limitBytes} bytes`
+    const tooLarge = (limitBytes: number) => `the chat with its template variables is larger than ${limitBytes} bytes`
     expect(filled('{a}'.repeat(400), 16_000_000)).toThrow(tooLarge(16_000_000))
     expect(filled('{a}', 2_000_000)).not.toThrow()
     expect(filled('{a}', 1_999_999)).toThrow(tooLarge(1_999_999))

@@ -70,11 +70,15 @@ describe('a file of prices', () => {
     ['a list', [], 'is not a JSON object'],
     ['an entry that is a number', { a: 1 }, 'has no prices for "a"'],
     ['an entry of no prices', { a: [1] }, 'has no prices for "a"'],
-    ['a price that is a text', { a: { input_cost_per_token: '1' } }, 'no proper input_cost_per_token for "a"'],
-    ['a price below zero', { a: [{ input: -1, output: 0 }] }, 'no proper input for "a"'],
-    ['a price beyond numbers', '{"a":{"output_cost_per_token":1e999}}', 'no proper output_cost_per_token for "a"'],
-    ['a provider that is none', { a: { input_cost_per_token: 1, litellm_provider: 1 } }, 'no proper litellm_provider'],
-    ['a date that is none', { a: [{ input: 1, output: 1, created_at: 'soon' }] }, 'no proper created_at for "a"'],
+    ['a price that is a text', { a: { input_cost_per_token: '1' } }, 'has an invalid input_cost_per_token for "a"'],
+    ['a price below zero', { a: [{ input: -1, output: 0 }] }, 'has an invalid input for "a"'],
+    ['a price beyond numbers', '{"a":{"output_cost_per_token":1e999}}', 'has an invalid output_cost_per_token for "a"'],
+    [
+      'a provider that is none',
+      { a: { input_cost_per_token: 1, litellm_provider: 1 } },
+      'has an invalid litellm_provider',
+    ],
+    ['a date that is none', { a: [{ input: 1, output: 1, created_at: 'soon' }] }, 'has an invalid created_at for "a"'],
   ])('is refused with %s', (_name, content, why) => {
     expect(() => read(content)).toThrow(ConfigError)
     expect(() => read(content)).toThrow(

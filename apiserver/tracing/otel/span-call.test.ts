@@ -237,5 +237,5 @@ test.each<[string, Partial<Span>]>([
   ['without an id', { spanId: '' }],
   ['without a trace', { traceId: '' }],
 ])('a span %s is none', (_, span) => {
-  expect(() => callOf({}, span)).toThrow('needs the ids')
+  expect(() => callOf({}, span)).toThrow('needs a span_id')
 })

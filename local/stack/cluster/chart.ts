@@ -51,7 +51,7 @@ async function renderChart({ repository, controlPlane, signal }: ChartRequest, l
   const env = childEnvironment({ KUBECONFIG: layout.kubeconfig, HELM_NAMESPACE: namespace })
   const result = await runChild(controlPlane.helm, args, { signal, env })
   if (result.code === 0) return result.stdout
-  throw new Problem(`${result.tail}\nThe chart could not be rendered; what Helm says stands above.`)
+  throw new Problem(`${result.tail}\nThe chart could not be rendered; see the output of Helm above.`)
 }
 
 /** What the chart must know of one machine: a folder for artifacts, loopback addresses, one port to the outside. */

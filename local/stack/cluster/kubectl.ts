@@ -18,7 +18,7 @@ export async function runKubectl(
   const all = ['--kubeconfig', layoutOf(stateFolder).kubeconfig, ...args]
   const result = await runChild(kubectl, all, { signal, input })
   if (result.code === 0) return result.stdout
-  throw new Problem(`${result.tail}\nkubectl ${args[0]} failed (exit ${result.code}); what it says stands above.`)
+  throw new Problem(`${result.tail}\nkubectl ${args[0]} failed (exit ${result.code}); see the output of kubectl above.`)
 }
 
 /** Server-side apply of manifests, with a field owner of our own. */

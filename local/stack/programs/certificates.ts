@@ -55,7 +55,7 @@ export async function prepareCertificates(request: CertificatesRequest): Promise
 async function renderCertificates({ helm, chart, addresses, signal }: CertificatesRequest) {
   const set = ['--set-json', `addresses=${JSON.stringify(addresses)}`]
   const { code, stdout, tail } = await runChild(helm, ['template', 'certificates', chart, ...set], { signal })
-  if (code !== 0) throw new Problem(`${tail}\nThe certificates could not be made; what Helm says stands above.`)
+  if (code !== 0) throw new Problem(`${tail}\nThe certificates could not be created; see the output of Helm above.`)
   const secret = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { stringData: Record<string, string> }
   return secret.stringData
 }

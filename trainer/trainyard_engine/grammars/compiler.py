@@ -87,7 +87,7 @@ class Compiler:
         sampling = SamplingParams(structured_outputs=params)
         sampling.verify(self.model, None, self.config.structured_outputs_config, self.tokenizer)
         if time.process_time() > READING_SECONDS:
-            raise GrammarRefused(400, "This grammar takes too long to read; make it simpler.")
+            raise GrammarRefused(400, "This grammar takes too long to read; simplify it.")
         compiled = cast(XgrammarGrammar, self.backend.compile_grammar(*get_structured_output_key(params))).ctx
         self.walk(compiled)
         return Grammar(key, compiled.memory_size_bytes)
@@ -104,7 +104,7 @@ class Compiler:
             token = int(allowed[int(torch.randint(len(allowed), (1,), generator=random))])
             matcher.accept_token(token)
             if time.process_time() - started > MASK_SECONDS:
-                raise GrammarRefused(400, "This grammar takes too long for each token; make it simpler.")
+                raise GrammarRefused(400, "This grammar takes too long for each token; simplify it.")
             if matcher.is_terminated():
                 return
 

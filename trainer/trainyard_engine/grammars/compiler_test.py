@@ -95,7 +95,7 @@ def test_a_request_is_trusted_with_nothing(check):
 
 def test_a_setting_that_makes_another_server_is_named(check):
     sentences = json.loads(check({"tell": "other servers"}).refusal or "")
-    names = [f"{name} is not taken" for name, _ in OTHER_SERVERS]
+    names = [f"{name} is not supported" for name, _ in OTHER_SERVERS]
     assert [sentence.split(":")[0] for sentence in sentences] == names
 
 

@@ -56,7 +56,10 @@ class FairSemaphore:
     def enqueue(self, tenant: Tenant) -> Future[None]:
         queue = self.queues.setdefault(tenant, deque())
         if len(queue) >= self.max_waiting:
-            raise GrammarRefused(429, f"{self.max_waiting} new grammars of yours are waiting already; ask again later.")
+            message = (
+                f"{self.max_waiting} new grammars of your entity are already waiting. Send this request again later."
+            )
+            raise GrammarRefused(429, message)
         self.times.setdefault(tenant, self.now)
         permit: Future[None] = get_running_loop().create_future()
         queue.append(permit)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vllm.sampling_params import StructuredOutputsParams
 
 MAX_ORDER_BYTES = 256 * 1024
-NESTED = "This grammar nests too deep; make it simpler."
+NESTED = "This grammar is nested too deeply; simplify it."
 # JSON may write a letter as \u0061, in a name too; no ordinary writer does.
 SET_SOMEWHERE = re.compile(rb'"(?:%s)"|\\u00[4-7]' % "|".join(SETTING).encode())
 

@@ -60,5 +60,5 @@ def test_a_grammar_of_any_size_is_refused_unread():
 
 def test_a_grammar_of_any_depth_is_refused_unread():
     body = b'{"response_format": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001
-    with pytest.raises(GrammarRefused, match="too deep"):
+    with pytest.raises(GrammarRefused, match="too deeply"):
         read_order(body)

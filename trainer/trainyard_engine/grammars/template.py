@@ -16,7 +16,7 @@ from trainyard_engine.grammars.verdict import Verdict
 
 # Whoever chats without a new grammar comes first.
 NICENESS = 5
-BROKEN = "The compiler of grammars ended over this one; make it simpler."
+BROKEN = "The grammar compiler crashed on this grammar; simplify it."
 
 Check = Callable[[Order], Verdict]
 
@@ -36,9 +36,7 @@ class Limits:
 
     @property
     def late(self) -> str:
-        return (
-            f"This grammar was not compiled within {self.wall_seconds:g} seconds; make it simpler, or try again later."
-        )
+        return f"This grammar was not compiled within {self.wall_seconds:g} seconds; simplify it, or try again later."
 
     @property
     def large(self) -> str:

@@ -79,7 +79,7 @@ def check_item(item: object, where: str) -> None:
     message = require_object(fields["message"], f"{where}.message") if is_choice(fields) else fields
     role = message.get("role")
     if not isinstance(role, str) and not (is_choice(fields) and role is None):
-        raise InvalidInput(f"{where}.role must be text.")
+        raise InvalidInput(f"{where}.role must be a string.")
     check_content(message.get("content"), f"{where}.content")
     for call in require_list(message.get("tool_calls") or [], f"{where}.tool_calls"):
         require_object(require_object(call, f"{where}.tool_calls").get("function"), f"{where}.tool_calls.function")
@@ -87,11 +87,11 @@ def check_item(item: object, where: str) -> None:
 
 def check_content(content: object, where: str) -> None:
     if not isinstance(content, str | list | None):
-        raise InvalidInput(f"{where} must be text, a list of parts, or null.")
+        raise InvalidInput(f"{where} must be a string, a list of parts, or null.")
     for part in content if isinstance(content, list) else []:
         text = part.get("text") if isinstance(part, dict) else part
         if not isinstance(text, str | None) or part is None:
-            raise InvalidInput(f"{where}: every part must be text, or an object whose text is text.")
+            raise InvalidInput(f"{where}: every part must be a string, or an object with a string `text`.")
 
 
 def is_choice(item: dict) -> bool:

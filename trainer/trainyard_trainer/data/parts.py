@@ -31,7 +31,7 @@ def read_parts(content: Raw | memoryview, decoder: Decoder[Parts], where: str) -
     except ValidationError as cause:
         raise InvalidInput(describe_misfit(str(cause), where)) from cause
     except DecodeError as cause:
-        raise InvalidInput(f"{where} is not JSON, or has half of a surrogate pair: {cause}.") from cause
+        raise InvalidInput(f"{where} is not JSON, or contains an unpaired surrogate: {cause}.") from cause
     except RecursionError as cause:
         raise InvalidInput(f"{where} is nested too deeply.") from cause
 
@@ -40,7 +40,7 @@ def describe_misfit(reason: str, where: str) -> str:
     """What msgspec says of a value of another kind, in the words of JSON's users."""
     misfit = MISFIT.fullmatch(reason)
     if not misfit:
-        return f"{where} cannot be read: {reason}."
+        return f"{where} is invalid: {reason}."
     wanted, given, path = misfit.groups(default="")
     kinds = " or ".join(KINDS.get(kind, kind) for kind in wanted.split(" | "))
     return f"{where}{path} must be {kinds}, not {KINDS.get(given, given)}."
@@ -69,8 +69,8 @@ class Values(Struct):
         self.left -= self.count(content)
         if self.left < 0:
             raise InvalidInput(
-                f"{self.where} has more than {MAX_VALUES} values in its messages and tools, counting objects, lists "
-                "and what is in them. Send what training does not read as metadata, or as text."
+                f"{self.where} has more than {MAX_VALUES} values in its messages and tools (objects, lists and "
+                "their elements). Send data that training does not read as metadata or as text."
             )
         with as_invalid_input(where):
             return parse_json(content.decode(), where)
@@ -78,7 +78,7 @@ class Values(Struct):
     def count_sampled(self, number: int) -> None:
         self.sampled_left -= number
         if self.sampled_left < 0:
-            raise InvalidInput(f"{self.where} has more than {MAX_SAMPLED} sampled tokens, which none may have.")
+            raise InvalidInput(f"{self.where} has more than {MAX_SAMPLED} sampled tokens, the limit of a trajectory.")
 
     def count(self, content: bytes) -> int:
         """Objects, lists and commas. Those within texts do not count; they are searched only when it matters."""

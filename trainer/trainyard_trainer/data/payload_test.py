@@ -53,7 +53,7 @@ def test_bad_payloads(content, message):
         ({"messages_and_choices": [], "reward": True}, "reward must be a finite number"),
         ({"messages_and_choices": [USER | {"content": [3]}], "reward": 1}, r"\[0\].content: every part"),
         ({"messages_and_choices": "x", "reward": 1}, r"messages_and_choices must be a list, not text"),
-        ({"messages_and_choices": [{"content": "x"}], "reward": 1}, r"\[0\].role must be text"),
+        ({"messages_and_choices": [{"content": "x"}], "reward": 1}, r"\[0\].role must be a string"),
         ({"messages_and_choices": [{"role": "user", "content": 5}], "reward": 1}, r"\[0\].content must be"),
         ({"messages_and_choices": [USER | {"tool_calls": [{}]}], "reward": 1}, "tool_calls.function must be"),
         ({"messages_and_choices": [{"finish_reason": "stop", "message": 1}], "reward": 1}, "message must be"),

@@ -29,7 +29,7 @@ def find_warnings(groups: list[Group], config: RlConfig, outcome: Outcome) -> li
         *warn_of_length(outcome),
     ]
     if outcome.num_fitting and not outcome.num_trained:
-        found.append(JobWarning("zero_advantages", "advantage_balance takes away every advantage that there is."))
+        found.append(JobWarning("zero_advantages", "advantage_balance removes all advantages."))
     return found if outcome.num_trained else head_warnings(found, "no_trainable_trajectories")
 
 
@@ -62,7 +62,7 @@ def warn_of_trajectories(groups: list[Group], config: RlConfig) -> Iterable[JobW
     answered = [answers for answers in counted if answers.num_answers]
     if silent := len(counted) - len(answered):
         share = describe_share(silent, len(counted), "trajectories")
-        yield JobWarning("no_answers", f"{share} no answer of the model, and so nothing to train.")
+        yield JobWarning("no_answers", f"{share} no answer of the model, so there is nothing to train on.")
     if not config.allow_training_without_logprobs:
         yield from warn_of_logprobs(answered, len(counted))
 
@@ -85,7 +85,7 @@ def warn_of_logprobs(answered: list[Answers], num_trajectories: int) -> Iterable
     if bare := num_choices - sum(answers.num_with_logprobs for answers in trainable):
         share = describe_share(bare, num_choices, "choices in the other trajectories")
         yield JobWarning(
-            "choices_without_log_probabilities", f"{share} no log-probabilities. Such serve as context only."
+            "choices_without_log_probabilities", f"{share} no log-probabilities. They are used as context only."
         )
 
 

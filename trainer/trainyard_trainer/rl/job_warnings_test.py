@@ -67,7 +67,7 @@ def test_a_choice_without_log_probabilities_beside_one_with(train, good, make_ch
     assert train([(mixed, 1.0), good[1]]) == [
         (
             "choices_without_log_probabilities",
-            "1 of 3 choices in the other trajectories has no log-probabilities. Such serve as context only.",
+            "1 of 3 choices in the other trajectories has no log-probabilities. They are used as context only.",
         )
     ]
 
@@ -95,7 +95,7 @@ def test_no_data(train, groups, code, cause):
 
 def test_trajectories_without_an_answer(train, good):
     assert train(good, [([], 1.0), good[1]]) == [
-        ("no_answers", "1 of 4 trajectories has no answer of the model, and so nothing to train.")
+        ("no_answers", "1 of 4 trajectories has no answer of the model, so there is nothing to train on.")
     ]
 
 
@@ -116,7 +116,7 @@ def test_a_balance_that_leaves_no_advantage(train, good, bare):
 
 
 def test_steps_that_change_no_weight(jobs, train, good):
-    message = "No weight of the model was changed (gradient steps: 1). Is learning_rate too small, or 0?"
+    message = "No weight of the model changed (gradient steps: 1). Check that learning_rate is not 0 or too small."
     assert train(good, learning_rate=0) == [("weights_unchanged", message)]
     content = json.dumps({"trajectory_groups": [build_group(good)]}).encode()
     trained = jobs.run("RL", content, {"learning_rate": 1e-3}).checkpoint

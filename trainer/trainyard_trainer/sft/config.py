@@ -17,8 +17,8 @@ def list_rates(config: SftConfig, num_batches: int) -> list[float]:
         return [rates] * num_batches
     if len(rates) < num_batches:
         raise InvalidInput(
-            f"config.learning_rate has {len(rates)} rates, but the training data makes {num_batches} batches of "
-            f"{config.batch_size}: there must be a rate for each batch.",
+            f"config.learning_rate has {len(rates)} rates, but the training data has {num_batches} batches of "
+            f"{config.batch_size} rows: send one rate for each batch.",
             "TooFewLearningRates",
         )
     return rates[:num_batches]

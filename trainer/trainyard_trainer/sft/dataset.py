@@ -51,7 +51,7 @@ def read_rows(file: BinaryIO, tokenizer: PreTrainedTokenizerBase, check: Callabl
     if not num_rows:
         raise InvalidInput("The training data is empty: it has no line with a conversation.", "EmptyDataset")
     if not num_trained:
-        message = "The training data has no assistant message in any line, so that there is nothing to learn."
+        message = "The training data has no assistant message, so there is nothing to train on."
         raise InvalidInput(message, "NothingToLearn")
 
 
@@ -74,7 +74,7 @@ def read_row(line: bytes, where: str, tokenizer: PreTrainedTokenizerBase, check:
 def parse_line(line: bytes, where: str) -> tuple[list[dict], list[dict] | None]:
     """Whatever else the line holds is passed over."""
     if len(line) > MAX_LINE_BYTES:
-        raise InvalidInput(f"{where} has more than {MAX_LINE_BYTES} bytes, which is the most that a line may have.")
+        raise InvalidInput(f"{where} has more than {MAX_LINE_BYTES} bytes, the limit of a line.")
     require_utf8(line, where)
     parts, values = read_parts(memoryview(line), LINE, where), Values(where)
     found = values.read(parts.messages, f"{where}, messages")
@@ -89,7 +89,7 @@ def require_utf8(line: bytes, where: str) -> None:
     try:
         line.decode()
     except UnicodeDecodeError as cause:
-        raise InvalidInput(f"{where} is not UTF-8: byte {cause.start + 1} of it belongs to no character.") from cause
+        raise InvalidInput(f"{where} is not UTF-8: byte {cause.start + 1} is not valid UTF-8.") from cause
 
 
 def tokenize_row(conversation: Conversation) -> Row:

@@ -66,14 +66,14 @@ def test_a_row_without_an_answer_is_taken_among_others(tokenizer):
         ([b'{"messages": []}'], "Line 1 has no messages"),
         ([b'{"messages": {"role": "user"}}'], "Line 1, messages must be a list"),
         ([b'{"messages": ["hi"]}'], r"Line 1, messages\[0\] must be an object"),
-        ([b'{"messages": [{"content": "hi"}]}'], r"Line 1, messages\[0\].role must be text"),
-        ([b'{"messages": [{"role": "user", "content": 1}]}'], r"messages\[0\].content must be text"),
+        ([b'{"messages": [{"content": "hi"}]}'], r"Line 1, messages\[0\].role must be a string"),
+        ([b'{"messages": [{"role": "user", "content": 1}]}'], r"messages\[0\].content must be a string"),
         ([b'{"messages": [{"role": "user", "content": [1]}]}'], r"messages\[0\].content: every part"),
         ([b'{"messages": [{"role": "user", "content": [{"text": 1}]}]}'], r"messages\[0\].content: every part"),
         ([b'{"messages": [{"role": "assistant", "tool_calls": [1]}]}'], "tool_calls must be an object"),
         ([b'{"messages": [{"role": "user"}], "tools": 1}'], "Line 1, tools must be a list"),
         ([b'{"messages": [{"role": "user", "content": "\\ud800"}]}'], "Line 1 .* surrogate"),
-        ([json.dumps({"messages": [ASK]}).encode()], "no assistant message in any line"),
+        ([json.dumps({"messages": [ASK]}).encode()], "no assistant message"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tokenizer, lines, sentence):

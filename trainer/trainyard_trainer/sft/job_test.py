@@ -152,8 +152,9 @@ def test_layers_that_are_not_trained_are_told(tmp_path, tokenizer):
         first = jobs.run("SFT", write_data(DIALOGUES), {})
         second = jobs.run("SFT", write_data(DIALOGUES), {}, start=first.checkpoint)
     message = (
-        "Layers of the base model are not trained, as they can have no adapter: down_proj, gate_proj, up_proj. Trained "
-        "are k_proj, o_proj, q_proj, v_proj; lora.targetModules of the BaseModel may name others."
+        "These layers of the base model are not trained, because they cannot have an adapter: down_proj, gate_proj, "
+        "up_proj. The trained layers are k_proj, o_proj, q_proj, v_proj. lora.targetModules of the BaseModel can name "
+        "others."
     )
     assert first.warnings == second.warnings == [("layers_not_trained", message)]
 

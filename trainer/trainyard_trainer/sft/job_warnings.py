@@ -42,7 +42,7 @@ def find_warnings(counts: RowCounts) -> list[JobWarning]:
 def warn_of_rows(counts: RowCounts) -> Iterable[JobWarning]:
     if counts.num_silent:
         share = describe_share(counts.num_silent, counts.num_rows, "rows")
-        yield JobWarning("no_answers", f"{share} no assistant message, and so nothing to learn.")
+        yield JobWarning("no_answers", f"{share} no assistant message, so there is nothing to train on.")
     if counts.num_long:
         share = describe_share(counts.num_long, counts.num_rows, "rows")
         yield JobWarning("too_long", f"{share} more than {counts.limit} tokens, the base model's maxSequenceLength.")

@@ -227,7 +227,7 @@ def find_common_start(texts: list[str]) -> str:
 
 def refuse_template() -> InvalidInput:
     return InvalidInput(
-        "The chat template of the base model writes this conversation so that the assistant's turns in it cannot be "
-        "told from the rest.",
+        "With the chat template of the base model, the assistant's turns in this conversation cannot be separated from "
+        "the rest.",
         "TemplateUnsupported",
     )

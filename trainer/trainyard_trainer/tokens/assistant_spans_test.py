@@ -223,15 +223,19 @@ def test_tools_that_move_to_the_last_question(show):
 @pytest.mark.parametrize(
     ("template", "messages", "reason"),
     [
-        ("{{ messages[-1].content }}", [ASK, RED, MORE, BLUE], "cannot be told"),
-        ("{% for message in messages[::-1] %}{{ message.content }};{% endfor %}", [ASK, RED, MORE], "cannot be told"),
+        ("{{ messages[-1].content }}", [ASK, RED, MORE, BLUE], "cannot be separated"),
+        (
+            "{% for message in messages[::-1] %}{{ message.content }};{% endfor %}",
+            [ASK, RED, MORE],
+            "cannot be separated",
+        ),
         (
             "{{ messages | length }}{% for m in messages %}{{ m.content.upper() }}{% endfor %}",
             [ASK, RED, MORE],
-            "cannot be told",
+            "cannot be separated",
         ),
         (MODEL_TURNS, [ASK, MORE, RED], "roles must alternate"),
-        ("{{ messages[0].no.such }}", [ASK, RED], "refuses this conversation"),
+        ("{{ messages[0].no.such }}", [ASK, RED], "rejects this conversation"),
     ],
 )
 def test_what_a_template_cannot_show_is_refused(show, template, messages, reason):

@@ -74,8 +74,8 @@ def read_answer(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> S
     message = present_message(item)
     if message.get("tool_calls"):
         raise InvalidInput(
-            f"{where} calls tools and has no logprobs, so its tokens are not known. Sample it with logprobs, or leave "
-            "out allow_training_without_logprobs.",
+            f"{where} calls tools and has no logprobs, so its tokens are unknown. Sample it with logprobs, or remove "
+            "allow_training_without_logprobs.",
             "UnknownTokens",
         )
     ids = encode(message["content"], tokenizer)["input_ids"]
@@ -94,7 +94,7 @@ def render_pieces(
     ]
     pieces = render(messages, tools, tokenizer).split(mark)[:-1]
     if len(pieces) != len(sampled):
-        raise InvalidInput("The chat template of the base model leaves out or repeats an assistant turn.")
+        raise InvalidInput("The chat template of the base model omits or repeats an assistant turn.")
     return [
         cut_space(piece, mark, lambda index=index: render(messages[:index], tools, tokenizer, answering=True))
         for piece, index in zip(pieces, sorted(sampled), strict=True)

@@ -131,13 +131,13 @@ def test_the_marks_of_sampled_turns_may_occur_in_a_message(tokenizer, make_choic
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"token_ids": [10**6], "logprobs": {"content": [{"token": "a", "logprob": -1.0}]}}, "which tokens"),
-        ({"token_ids": None, "logprobs": {"content": [{"token": "no such token", "logprob": -1.0}]}}, "which tokens"),
+        ({"token_ids": [10**6], "logprobs": {"content": [{"token": "a", "logprob": -1.0}]}}, "sampled token ids"),
+        ({"token_ids": None, "logprobs": {"content": [{"token": "no such token", "logprob": -1.0}]}}, "sampled token ids"),
         ({"logprobs": {"content": [{"token": "a", "logprob": None}]}}, "finite logprob"),
-        ({"token_ids": None, "logprobs": {"content": [{"token": "token_id:²", "logprob": -1.0}]}}, "which tokens"),
+        ({"token_ids": None, "logprobs": {"content": [{"token": "token_id:²", "logprob": -1.0}]}}, "sampled token ids"),
         (
             {"token_ids": None, "logprobs": {"content": [{"token": "a", "bytes": 9**9, "logprob": -1}]}},
-            "which tokens",
+            "sampled token ids",
         ),
         ({"logprobs": {"content": [{"token": "a", "logprob": 10**400}]}}, "finite logprob"),
         ({"logprobs": {"content": "text"}}, "must be a list"),

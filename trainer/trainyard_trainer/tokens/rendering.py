@@ -37,7 +37,7 @@ def render(
         )
     except Exception as cause:  # templates raise what they like, and jinja its own
         reason = f"{cause}".rstrip(".") or type(cause).__name__
-        raise InvalidInput(f"The chat template of the base model refuses this conversation: {reason}.") from cause
+        raise InvalidInput(f"The chat template of the base model rejects this conversation: {reason}.") from cause
     return require_short(cast(str, text))
 
 
@@ -54,7 +54,7 @@ def encode(text: str, tokenizer: PreTrainedTokenizerBase, **options: Any) -> Bat
     try:
         return tokenizer(require_short(text), add_special_tokens=False, **options)
     except TypeError as cause:
-        raise InvalidInput("The conversation holds half of a surrogate pair, which is no text.") from cause
+        raise InvalidInput("The conversation contains an unpaired surrogate, which is not valid text.") from cause
 
 
 def decode(ids: list[int], tokenizer: PreTrainedTokenizerBase) -> str:

@@ -47,8 +47,8 @@ def read_token_ids(choice: dict, entries: list[dict], tokenizer: PreTrainedToken
     size = len(tokenizer)
     if not all(isinstance(token, int) and 0 <= token < size for token in ids):
         raise InvalidInput(
-            f"{where} does not tell which tokens were sampled. Sample it through this service, or with "
-            "return_token_ids or return_tokens_as_token_ids, from the model that is trained.",
+            f"{where} does not contain the sampled token ids. Sample it through this service, or from the trained "
+            "model with return_token_ids or return_tokens_as_token_ids.",
             "UnknownTokens",
         )
     return cast(list[int], ids)

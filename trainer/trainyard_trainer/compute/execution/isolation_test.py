@@ -144,6 +144,6 @@ def test_an_adapter_that_does_not_go_by_the_routes_is_taken_away_again(monkeypat
     slots = [open_default(executor, seed) for seed in range(others)]
     before = [score(executor, slot) for slot in (None, *slots)]
     monkeypatch.setattr(slots_module, "require_routable", lambda *_: None)
-    with pytest.raises(JobFailure, match="cannot be told apart"):
+    with pytest.raises(JobFailure, match="cannot be kept apart"):
         executor.open(Shape(2, 4, LLAMA_TARGETS), None)
     assert all(are_equal(score(executor, slot), seen) for slot, seen in zip((None, *slots), before, strict=True))

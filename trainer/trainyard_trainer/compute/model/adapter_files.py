@@ -56,10 +56,10 @@ def read_shape(folder: Path) -> Shape:
     config = json.loads((folder / ADAPTER_CONFIG).read_bytes())
     rank, alpha, targets = config["r"], config["lora_alpha"], config["target_modules"]
     if not is_plain(config) or not is_number(alpha) or not is_list_of_names(targets):
-        message = "The checkpoint's adapter is of a kind that is not trained here: only plain LoRA is."
+        message = "The checkpoint's adapter type is not supported: only plain LoRA is."
         raise refuse_checkpoint(message)
     if type(rank) is not int or not 1 <= rank <= MAX_RANK:
-        raise refuse_checkpoint(f"The checkpoint's adapter has rank {rank}: 1 to {MAX_RANK} are trained here.")
+        raise refuse_checkpoint(f"The checkpoint's adapter has rank {rank}; the supported ranks are 1 to {MAX_RANK}.")
     return Shape(rank, alpha, tuple(sorted(targets)), bool(config.get("use_rslora")))
 
 

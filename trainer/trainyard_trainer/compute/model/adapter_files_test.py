@@ -148,7 +148,7 @@ def test_weights_of_another_shape_are_refused(executor, trained):
     weights = load_file(folder / ADAPTER_WEIGHTS)
     name = next(iter(weights))
     save_file(weights | {name: torch.zeros(1, 1)}, folder / ADAPTER_WEIGHTS)
-    with pytest.raises(JobFailure, match="other weights"):
+    with pytest.raises(JobFailure, match="weights of the checkpoint"):
         executor.open(read_shape(folder), read_adapter(folder, "SFT"))
     assert [each.name for each in executor.slots.all if not each.free] == [slot]
 
@@ -158,7 +158,7 @@ def test_an_optimizers_state_of_another_shape_is_refused(executor, trained):
     state = load_file(folder / OPTIMIZER_STATE)
     name = next(name for name, tensor in state.items() if tensor.dim())
     save_file(state | {name: torch.zeros(1, 1)}, folder / OPTIMIZER_STATE, {"method": "SFT"})
-    with pytest.raises(JobFailure, match="other weights"):
+    with pytest.raises(JobFailure, match="weights of the checkpoint"):
         executor.refill(slot, read_adapter(folder, "SFT"))
 
 
@@ -167,6 +167,6 @@ def test_weights_of_another_model_are_refused_and_their_slot_is_free(executor, t
     weights = load_file(folder / ADAPTER_WEIGHTS)
     weights.pop(next(iter(weights)))
     save_file(weights, folder / ADAPTER_WEIGHTS)
-    with pytest.raises(JobFailure, match="other weights"):
+    with pytest.raises(JobFailure, match="weights of the checkpoint"):
         executor.open(read_shape(folder), read_adapter(folder, "SFT"))
     assert [each.name for each in executor.slots.all if not each.free] == [slot]

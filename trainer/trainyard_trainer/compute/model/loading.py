@@ -73,7 +73,7 @@ def prepare(base: Base) -> Base:
     try:
         packs = choose_packing(base)
     except UnsupportedAttention as cause:
-        log.warn("rows are padded: the model's attention is another than that of rows", error=str(cause))
+        log.warn("rows are padded: the model's attention differs from packed attention", error=str(cause))
         packs, own = False, EAGER
     if not packs:
         base.model.set_attn_implementation(own)

@@ -77,7 +77,7 @@ def choose_packing(base: Base) -> bool:
         fault = find_fault(base)
         if fault is None:
             return True
-        instead = "rows go without flex attention" if CURRENT.uses_flex else "rows are padded"
+        instead = "packed rows do not use flex attention" if CURRENT.uses_flex else "rows are padded"
         log.warn(f"{instead}: several examples in one give other numbers", reason=fault[:MAX_REASON_LENGTH])
     return False
 

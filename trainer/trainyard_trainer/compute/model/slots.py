@@ -64,7 +64,7 @@ class Slot:
         """With an adapter and its optimizer's state; None is an untrained one."""
         weights = self.initial if state is None else state.weights
         if not self.fits(weights) or (state and not self.fits_optimizer(state.optimizer)):
-            message = "The checkpoint holds other weights than an adapter of this base model has."
+            message = "The weights of the checkpoint do not match an adapter of this base model."
             raise JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
         for name, parameter in self.parameters.items():
             parameter.copy_(weights[name])

@@ -48,16 +48,16 @@ def require_routed(model: Module) -> None:
     layers = [(name, layer) for name, layer in model.named_modules() if isinstance(layer, BaseTunerLayer)]
     strange = [name for name, layer in layers if not isinstance(layer, RoutedLinear)]
     if strange:
-        raise refuse_targets(f"{', '.join(strange[:3])}, where adapters of different models cannot be told apart")
+        raise refuse_targets(f"{', '.join(strange[:3])}, where adapters of different models cannot be kept apart")
 
 
 def explain_unroutable(model: Module, target: str) -> str | None:
     """Why layers of this name can have no adapter of their own job; None where they can."""
     layers = find_layers(model, target)
     if is_moved(model, target) or any(EXPERTS in name.split(".") for name in layers):
-        return "is part of the model's experts, and these share their weights among all tokens"
+        return "is part of the model's experts, which not all tokens pass through"
     if not layers:
-        return "is no layer of the model"
+        return "is not a layer of the model"
     return None if all(isinstance(layer, Linear | RoutedLinear) for layer in layers.values()) else "is no linear layer"
 
 
