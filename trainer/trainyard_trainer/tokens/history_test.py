@@ -132,7 +132,10 @@ def test_the_marks_of_sampled_turns_may_occur_in_a_message(tokenizer, make_choic
     ("change", "message"),
     [
         ({"token_ids": [10**6], "logprobs": {"content": [{"token": "a", "logprob": -1.0}]}}, "sampled token ids"),
-        ({"token_ids": None, "logprobs": {"content": [{"token": "no such token", "logprob": -1.0}]}}, "sampled token ids"),
+        (
+            {"token_ids": None, "logprobs": {"content": [{"token": "no such token", "logprob": -1.0}]}},
+            "sampled token ids",
+        ),
         ({"logprobs": {"content": [{"token": "a", "logprob": None}]}}, "finite logprob"),
         ({"token_ids": None, "logprobs": {"content": [{"token": "token_id:²", "logprob": -1.0}]}}, "sampled token ids"),
         (

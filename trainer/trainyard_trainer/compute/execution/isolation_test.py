@@ -121,7 +121,7 @@ def test_default_layers_are_those_that_go_by_the_routes(name):
         ("Qwen3-MoE with dense layers", "down_proj", "experts"),
         ("Mixtral", "w1", "experts"),
         ("Mixtral", "gate", "experts"),
-        ("Llama", "q_prj", "no layer"),
+        ("Llama", "q_prj", "not a layer"),
         ("Llama", "embed_tokens", "no linear layer"),
     ],
 )

@@ -130,7 +130,7 @@ def test_ranks_that_no_base_model_asks_for_are_refused_before_a_slot_is_made(tra
     _, folder = trained
     path = folder / ADAPTER_CONFIG
     path.write_text(json.dumps(json.loads(path.read_text()) | {"r": rank}))
-    with pytest.raises(JobFailure, match=f"rank {rank}: 1 to 512") as caught:
+    with pytest.raises(JobFailure, match=f"rank {rank}; the supported ranks are 1 to 512") as caught:
         read_shape(folder)
     assert caught.value.reason == "CheckpointMismatch"
 
