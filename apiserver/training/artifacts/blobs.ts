@@ -13,7 +13,7 @@ import type { RequestContext } from '../../accounts/context.ts'
 import {
   keepBlob,
   spoolUpload,
-  storeOrRefuse,
+  storeUpload,
   uploadTooLarge,
   type SpoolDeps,
   type BlobDeps,
@@ -114,7 +114,7 @@ async function finishBlob(deps: BlobDeps, name: BlobName, spooled: Spooled): Pro
   const isRight = spooled.digest === name.digest
   if (isRight) await keepBlob(deps, name.entity, spooled)
   else await rm(spooled.file, { force: true })
-  await storeOrRefuse(deps.log, () =>
+  await storeUpload(deps.log, () =>
     deps.artifacts.removeAll(keyOf('upload', { entity: name.entity, digest: name.digest })),
   )
   if (isRight) return { digest: name.digest, size: spooled.size, complete: true }
@@ -132,7 +132,7 @@ async function keepPart(
   const prefix = keyOf('upload', { entity: name.entity, digest: name.digest })
   const key = `${prefix}/${start}-${start + size}`
   await whileHoldingKey({ pool: deps.pool, schema: 'training' }, prefix, () =>
-    storeOrRefuse(deps.log, () => deps.artifacts.adopt(key, file, { digest, size })),
+    storeUpload(deps.log, () => deps.artifacts.adopt(key, file, { digest, size })),
   )
 }
 

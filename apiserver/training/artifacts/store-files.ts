@@ -1,5 +1,6 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
+import { writeToStore } from '../../errors/write-to-store.ts'
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { insertBlob, renewBlob, type Blob } from '../../../db/artifacts/blobs.ts'
@@ -39,18 +40,18 @@ export interface ArtifactDeps extends BlobUploadDeps {
  *
  * @throws {HttpError} 413 when it is too much, 503 when the store takes no writes, and what `count` throws
  */
-export async function spoolUpload(
+export function spoolUpload(
   deps: SpoolDeps,
   source: Readable,
   bounds: { maxBytes: number; count?: (bytes: number) => void },
 ): Promise<Spooled> {
-  try {
-    return await spoolSource(deps.artifacts, source, bounds)
-  } catch (error) {
-    if (error instanceof SourceTooLarge) throw uploadTooLarge(deps.uploadLimitBytes)
-    if (error instanceof HttpError) throw error
-    throw notStored(deps.log, error)
-  }
+  return storeUpload(deps.log, async () => {
+    try {
+      return await spoolSource(deps.artifacts, source, bounds)
+    } catch (error) {
+      throw error instanceof SourceTooLarge ? uploadTooLarge(deps.uploadLimitBytes) : error
+    }
+  })
 }
 
 /** Puts a spooled file into the store under its digest, and notes it. @throws {HttpError} 403 when the entity has no room */
@@ -67,9 +68,9 @@ async function storeBlob(deps: BlobDeps, entity: string, spooled: Spooled & { ke
   const { file, key, digest, size } = spooled
   if (await renewBlob(deps.pool, entity, { digest, size })) {
     // Whoever was to remove it may have died between the file and its row.
-    if (await storeOrRefuse(deps.log, () => deps.artifacts.stat(key))) return rm(file, { force: true })
+    if (await storeUpload(deps.log, () => deps.artifacts.stat(key))) return rm(file, { force: true })
   } else await requireRoom(deps, entity, spooled)
-  await storeOrRefuse(deps.log, () => deps.artifacts.adopt(key, file, { digest, size }))
+  await storeUpload(deps.log, () => deps.artifacts.adopt(key, file, { digest, size }))
   await insertBlob(deps.pool, entity, { digest, size })
   deps.storage.record(entity, size)
 }
@@ -84,24 +85,11 @@ async function requireRoom(deps: LimitDeps, entity: string, { file, size }: Spoo
 }
 
 /** @throws {HttpError} 503 */
-export async function storeOrRefuse<T>(log: Logger, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw notStored(log, error)
-  }
+export function storeUpload<T>(log: Logger, write: () => Promise<T>): Promise<T> {
+  return writeToStore(log, 'upload', write)
 }
 
 export function uploadTooLarge(uploadLimitBytes: number): HttpError {
   const detail = `The upload is larger than ${uploadLimitBytes} bytes.`
   return new HttpError(errors.body_too_large, detail, { headers: { Connection: 'close' } })
-}
-
-function notStored(log: Logger, error: unknown): HttpError {
-  log.error({ error }, 'upload not stored')
-  return new HttpError(
-    errors.store_unavailable,
-    'The upload could not be stored, because the artifact store does not accept writes. Send it again later.',
-    { retryAfterSeconds: 10 },
-  )
 }

@@ -10,7 +10,7 @@ import { linger } from '../../../lib/http/body.ts'
 import type { Caller, RequestContext } from '../../accounts/context.ts'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { checkData, checkStoredData, type CheckPlan, type DataCheck } from './check-data.ts'
-import { readMultipart, type Form } from './multipart.ts'
+import { readMultipart, type VersionForm } from './multipart.ts'
 import { isFilePath, isMetadata, manifestSchema } from './schema.ts'
 import { keepBlob, spoolUpload, uploadTooLarge, type ArtifactDeps } from './store-files.ts'
 import { checkPaths, invalidPath, type VersionContent } from './versions.ts'
@@ -108,7 +108,7 @@ function receiveForm(deps: ArtifactDeps, { ctx, caller, check }: UploadRequest):
 
 async function keepForm(
   deps: ArtifactDeps,
-  { entity, form }: { entity: string; form: Form },
+  { entity, form }: { entity: string; form: VersionForm },
   plan: CheckPlan,
 ): Promise<VersionContent> {
   try {

@@ -1,5 +1,4 @@
-import { HttpError } from '../../../lib/http/http-error.ts'
-import { errors } from '../../errors/table.ts'
+import { writeToStore } from '../../errors/write-to-store.ts'
 import { createHash } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -51,9 +50,9 @@ export async function withSpooledBody<T>(
   }
   let file: string | undefined
   try {
-    const place = await keepStorable(deps.log, () => deps.artifacts.spoolPath())
+    const place = await writeToStore(deps.log, 'body', () => deps.artifacts.spoolPath())
     file = place
-    const handle = await keepStorable(deps.log, () => open(place, 'wx'))
+    const handle = await writeToStore(deps.log, 'body', () => open(place, 'wx'))
     const body = openBody(ctx, deps.bodyLimitBytes)
     const written = await writeAll(deps.log, handle, watch(body, count))
     incoming.end()
@@ -78,21 +77,6 @@ async function* watch(body: AsyncIterable<Buffer>, look: Watch['look']): AsyncIt
   }
 }
 
-/** Runs what writes to the store. @throws {HttpError} 503 when it fails */
-export async function keepStorable<T>(log: Logger, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (error instanceof HttpError) throw error
-    log.error({ error }, 'body not stored')
-    throw new HttpError(
-      errors.store_unavailable,
-      'The trajectories could not be stored, because the artifact store does not accept writes. Send them again later.',
-      { retryAfterSeconds: 10 },
-    )
-  }
-}
-
 // What comes in as fast as a local network brings it would leave other requests little of the processor.
 const turnBytes = 1024 * 1024
 const maxPauseMs = 10
@@ -105,7 +89,7 @@ async function writeAll(log: Logger, handle: FileHandle, body: AsyncIterable<Buf
     for await (const chunk of body) {
       hash.update(chunk)
       size += chunk.length
-      await keepStorable(log, () => handle.writeFile(chunk))
+      await writeToStore(log, 'body', () => handle.writeFile(chunk))
       if (size < turn.endsAt) continue
       // Others get as much time as this took.
       await delay(Math.min(performance.now() - turn.beganMs, maxPauseMs))

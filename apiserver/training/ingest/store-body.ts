@@ -6,7 +6,8 @@ import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import { keyOf } from '../../../artifacts/layout.ts'
 import type { StoredArtifact, ArtifactStore } from '../../../artifacts/store/store.ts'
 import type { Logger } from '../../../lib/log.ts'
-import { keepStorable, type SpooledBody } from './spool.ts'
+import { writeToStore } from '../../errors/write-to-store.ts'
+import type { SpooledBody } from './spool.ts'
 
 /** What payloads are stored with. */
 export interface PayloadDeps {
@@ -30,7 +31,7 @@ export async function storeBody<T>(
   const stored = { isThere: false }
   try {
     return await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
-      const artifact = await keepStorable(deps.log, () => deps.artifacts.adopt(key, file, { digest, size }))
+      const artifact = await writeToStore(deps.log, 'body', () => deps.artifacts.adopt(key, file, { digest, size }))
       stored.isThere = true
       return commit(artifact)
     })

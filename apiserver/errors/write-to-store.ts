@@ -1,0 +1,23 @@
+import { HttpError } from '../../lib/http/http-error.ts'
+import type { Logger } from '../../lib/log.ts'
+import { errors } from './table.ts'
+
+const sentences = {
+  body: 'The trajectories could not be stored, because the artifact store does not accept writes. Send them again later.',
+  upload: 'The upload could not be stored, because the artifact store does not accept writes. Send it again later.',
+}
+
+/**
+ * Runs what writes to the artifact store.
+ *
+ * @throws {HttpError} what `write` throws of this kind, and 503 for every other error
+ */
+export async function writeToStore<T>(log: Logger, what: keyof typeof sentences, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof HttpError) throw error
+    log.error({ error }, `${what} not stored`)
+    throw new HttpError(errors.store_unavailable, sentences[what], { retryAfterSeconds: 10 })
+  }
+}
