@@ -19,11 +19,11 @@ export function readConfig<S extends TObject>(schema: S, env: NodeJS.ProcessEnv)
   const values: Record<string, unknown> = { ...env }
   const validate = ajv.compile(schema)
   if (!validate(values)) {
-    const faults = (validate.errors ?? []).map((fault) => {
-      const missing = (fault.params as { missingProperty?: string }).missingProperty
-      return missing ? `${missing} is not set` : `${fault.instancePath.slice(1)} ${fault.message}`
+    const issues = (validate.errors ?? []).map((issue) => {
+      const missing = (issue.params as { missingProperty?: string }).missingProperty
+      return missing ? `${missing} is not set` : `${issue.instancePath.slice(1)} ${issue.message}`
     })
-    throw new ConfigError(`bad configuration: ${faults.join('; ')}`)
+    throw new ConfigError(`bad configuration: ${issues.join('; ')}`)
   }
   return Object.freeze(values) as Readonly<Static<S>>
 }

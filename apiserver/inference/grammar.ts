@@ -25,16 +25,16 @@ export function findLargeGrammars(chat: ChatRequest, members: JsonMembers): Vali
 function findLarge(name: string, members: JsonMembers, list: () => unknown[]): ValidationIssue[] {
   const bytes = members.get(name)?.length ?? 0
   const limit = name === 'tools' ? maxToolsBytes : maxBytes
-  if (bytes > limit) return [faultOf(name, `${name} should have at most ${limit} bytes, not ${bytes}`)]
+  if (bytes > limit) return [issueOf(name, `${name} should have at most ${limit} bytes, not ${bytes}`)]
   const { items, depth } = sumSizes(list().map((value) => measureSchema(value, maxDepth)))
-  if (depth > maxDepth) return [faultOf(name, `Schemas in ${name} should be nested at most ${maxDepth} deep`)]
+  if (depth > maxDepth) return [issueOf(name, `Schemas in ${name} should be nested at most ${maxDepth} deep`)]
   if (items <= maxItems) return []
-  return [faultOf(name, `${name} should have at most ${maxItems} choices and properties in all, not ${items}`)]
+  return [issueOf(name, `${name} should have at most ${maxItems} choices and properties in all, not ${items}`)]
 }
 
 function findManyTools({ tools }: ChatRequest): ValidationIssue[] {
   const count = tools?.length ?? 0
-  return count > maxTools ? [faultOf('tools', `A chat should have at most ${maxTools} tools, not ${count}`)] : []
+  return count > maxTools ? [issueOf('tools', `A chat should have at most ${maxTools} tools, not ${count}`)] : []
 }
 
 /** The members of structured outputs, of which schemas and structural tags may be JSON in a text. */
@@ -71,6 +71,6 @@ function parse(text: string): unknown {
   }
 }
 
-function faultOf(name: string, msg: string): ValidationIssue {
+function issueOf(name: string, msg: string): ValidationIssue {
   return { loc: ['body', name], msg, type: 'too_long' }
 }

@@ -12,25 +12,25 @@ const mediaTypes = ['image_url', 'input_image', 'audio_url', 'input_audio', 'vid
 const types = new Set([...textTypes, ...mediaTypes])
 // In a part without a type, vLLM takes the first member that it knows for the type.
 const typelessMembers = new Set([...mediaTypes, 'text', 'detail'])
-const maxFaults = 10
+const maxIssues = 10
 
 /**
  * What is wrong with the media of a chat's messages: an engine opens no address for a client, unpacks no tensor, and looks
  * for no media by an id, by which those of others could be had or replaced.
  */
 export function findRefusedMedia({ messages }: ChatRequest): ValidationIssue[] {
-  const faults: ValidationIssue[] = []
+  const issues: ValidationIssue[] = []
   for (const [index, { content }] of messages.entries()) {
     if (typeof content !== 'object' || content === null) continue
     const parts: unknown[] = Array.isArray(content) ? content : [content]
     for (const [at, part] of parts.entries()) {
       if (typeof part !== 'object' || part === null) continue
       const wrong = findInPart(part)
-      if (wrong) faults.push(faultOf(['messages', String(index), 'content', String(at), ...wrong.path], wrong.msg))
-      if (faults.length === maxFaults) return faults
+      if (wrong) issues.push(issueOf(['messages', String(index), 'content', String(at), ...wrong.path], wrong.msg))
+      if (issues.length === maxIssues) return issues
     }
   }
-  return faults
+  return issues
 }
 
 interface Wrong {
@@ -75,6 +75,6 @@ function isForeign(name: string, given: unknown): boolean {
   return typeof given !== 'string' || !dataScheme.test(given)
 }
 
-function faultOf(place: string[], msg: string): ValidationIssue {
+function issueOf(place: string[], msg: string): ValidationIssue {
   return { loc: ['body', ...place], msg, type: 'value_error' }
 }

@@ -21,11 +21,11 @@ export interface PreparedChat {
   hidesUsage: boolean
 }
 
-/** Checks a chat, and says of it what a model's name is to be looked up by. @throws {HttpError} 422 with the faults */
+/** Checks a chat, and says of it what a model's name is to be looked up by. @throws {HttpError} 422 with the issues */
 export function checkChat(document: JsonDocument): ChatRequest {
   const chat = parseChatRequest(document)
-  const faults = [...findRefusedFields(chat), ...findRefusedMedia(chat), ...findLargeGrammars(chat, document.members)]
-  if (faults.length > 0) throw unprocessable(...faults)
+  const issues = [...findRefusedFields(chat), ...findRefusedMedia(chat), ...findLargeGrammars(chat, document.members)]
+  if (issues.length > 0) throw unprocessable(...issues)
   return chat
 }
 

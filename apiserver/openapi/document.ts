@@ -3,8 +3,8 @@ import type { PlacedOperation } from '../../lib/http/operation.ts'
 
 const sentence = Type.Object({ detail: Type.String() })
 const reason = Type.Object({ reason: Type.String() })
-const fault = Type.Object({ loc: Type.Array(Type.String()), msg: Type.String(), type: Type.String() })
-const faults = Type.Object({ detail: Type.Array(fault) })
+const issue = Type.Object({ loc: Type.Array(Type.String()), msg: Type.String(), type: Type.String() })
+const issues = Type.Object({ detail: Type.Array(issue) })
 
 const refusals: Record<number, { description: string; schema: TSchema }> = {
   400: {
@@ -18,7 +18,7 @@ const refusals: Record<number, { description: string; schema: TSchema }> = {
   413: { description: 'The body is too large.', schema: sentence },
   415: { description: 'The body is of another type, or compressed.', schema: sentence },
   416: { description: 'The range lies outside of the file.', schema: sentence },
-  422: { description: 'The input is invalid; every fault is named.', schema: faults },
+  422: { description: 'The input is invalid; every fault is named.', schema: issues },
   429: { description: 'Too much at once; see Retry-After.', schema: sentence },
   503: { description: 'Something behind the API is away; see Retry-After.', schema: sentence },
   504: { description: 'The database took too long.', schema: sentence },
@@ -76,7 +76,7 @@ function describeOperation(operation: PlacedOperation, all: PlacedOperation[]) {
     parameters: [...describePath(operation.path), ...describeQuery(operation), ...describeHeaders(operation)],
     ...describeBody(operation),
     responses: {
-      ...describeRefusals(operation),
+      ...describeErrors(operation),
       ...describeOtherStatuses(operation),
       [status]: { ...describeAnswer(operation), ...describeLinks(operation, all) },
     },
@@ -146,7 +146,7 @@ function describeLinks({ idParameter }: PlacedOperation, all: PlacedOperation[])
   return { links: Object.fromEntries(links) as Record<string, unknown> }
 }
 
-function describeRefusals({ path, query, body, streamedBody, idempotent, refusals: more = [] }: PlacedOperation) {
+function describeErrors({ path, query, body, streamedBody, idempotent, refusals: more = [] }: PlacedOperation) {
   const takesBody = body !== undefined || streamedBody !== undefined
   const statuses = [
     401,

@@ -3,12 +3,12 @@ import { tooLarge } from './errors.ts'
 import type { Router } from '@koa/router'
 import type { TSchema } from 'typebox'
 import { cleanJson } from '../../lib/json/clean.ts'
-import { describeJsonFault } from '../../lib/json/find-fault.ts'
+import { describeJsonSyntaxError } from '../../lib/json/find-syntax-error.ts'
 import { JsonError, NotJson } from '../../lib/json/parse.ts'
 import { readJsonInTurns, type Reserve } from '../../lib/json/read-json.ts'
 import { Api, type ReadBody } from '../../lib/http/api.ts'
 import { jsonInvalid, openBody } from '../../lib/http/body.ts'
-import { compileFaults } from '../../lib/http/validation/compile.ts'
+import { compileIssues } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState } from '../accounts/context.ts'
 import type { IncomingBytes } from '../accounts/limits/incoming-bytes.ts'
 import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
@@ -25,7 +25,7 @@ export interface TraceApiDeps {
 export const bodyLimitBytes = 32 * 1024 * 1024
 
 // Beside those of the whole interface: what values say cannot be done, and what the database does not do in time.
-const ownRefusals = [400, 504]
+const ownErrorStatuses = [400, 504]
 
 /** What operations of the tracing group declare beside those of all. */
 export interface TraceOptions extends RoleOption {
@@ -47,13 +47,13 @@ export function createTraceApi(router: Router<RequestState>, deps: TraceApiDeps)
     authorize: authorizeRole,
     compileBody: (schema, options) => compileTraceBody(deps, schema, options),
     closedQueries: false,
-    refusals: ownRefusals,
+    refusals: ownErrorStatuses,
   })
 }
 
 /** Compiles what reads and validates a body; what it stores counts from the first byte until the handler is through. */
 function compileTraceBody(deps: TraceApiDeps, schema: TSchema, { stores = false, texts = [] }: TraceOptions) {
-  const findIssues = compileFaults(schema)
+  const findIssues = compileIssues(schema)
   return async (ctx: RequestContext): Promise<ReadBody> => {
     const incoming = stores ? await deps.storage.receiveTraces(ctx) : undefined
     try {
@@ -92,7 +92,7 @@ async function parseJsonBody(bytes: Buffer, texts: readonly string[], reserve: R
   try {
     return await readJsonInTurns(bytes, texts, reserve)
   } catch (error) {
-    if (error instanceof NotJson) throw jsonInvalid(new JsonError(describeJsonFault(bytes.toString(), 0)))
+    if (error instanceof NotJson) throw jsonInvalid(new JsonError(describeJsonSyntaxError(bytes.toString(), 0)))
     throw error instanceof JsonError ? jsonInvalid(error) : error
   }
 }

@@ -46,6 +46,6 @@ test.each([
   `https://example.com/${'a'.repeat(4096)}`,
 ])('%j is refused', (address) => {
   expect(() => readInputAddress(address)).toThrow(
-    expect.objectContaining({ name: 'InputRefused', reason: 'InputNotAllowed' }),
+    expect.objectContaining({ name: 'InputError', reason: 'InputNotAllowed' }),
   )
 })

@@ -6,11 +6,11 @@ export type InputAddress =
   | { kind: 's3'; bucket: string; key: string }
 
 /** An address that cannot be trained on. The message is for its user, and holds nothing secret of the address. */
-export class InputRefused extends Error {
-  override name = 'InputRefused'
+export class InputError extends Error {
+  override name = 'InputError'
   readonly reason: 'InputNotAllowed' | 'InputNotFound' | 'InputTooLarge' | 'InputDigestMismatch' | 'InputExceedsQuota'
 
-  constructor(reason: InputRefused['reason'], message: string) {
+  constructor(reason: InputError['reason'], message: string) {
     super(message)
     this.reason = reason
   }
@@ -28,7 +28,7 @@ const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([^\u0000-\u0020\
 /**
  * Reads the address of training data, as a REST body or a TrainingJob names it.
  *
- * @throws {InputRefused}
+ * @throws {InputError}
  */
 export function readInputAddress(address: string): InputAddress {
   if (address.length > maxAddressLength) throw refuse(`it is longer than ${maxAddressLength} characters`)
@@ -63,6 +63,6 @@ function readS3(address: string): InputAddress {
   return { kind: 's3', bucket, key }
 }
 
-function refuse(reason: string): InputRefused {
-  return new InputRefused('InputNotAllowed', reason)
+function refuse(reason: string): InputError {
+  return new InputError('InputNotAllowed', reason)
 }

@@ -4,8 +4,8 @@ import { insertBlob } from '../../db/artifacts/blobs.ts'
 import { whileHoldingKey } from '../../db/store/held-keys.ts'
 import { keyOf } from '../layout.ts'
 import { spoolSource, type Spooled } from '../store/spool.ts'
-import { AddressRefused, AnswerFault } from '../../lib/outbound/refused.ts'
-import { InputRefused } from './address.ts'
+import { AddressError, ResponseError } from '../../lib/outbound/errors.ts'
+import { InputError } from './address.ts'
 import { resolveInput, type Input, type InputDeps } from './resolve.ts'
 import type { FetchedBytes, FetchRoom } from './room.ts'
 
@@ -27,7 +27,7 @@ const s3TimeoutMs = 600_000
  * Resolves an address and, where it lies elsewhere, fetches it into the store, under its content: to do it twice
  * stores it once.
  *
- * @throws {InputRefused} for good; {AnswerFault} when another try may help, as every other error
+ * @throws {InputError} for good; {ResponseError} when another try may help, as every other error
  */
 export async function obtainInput(
   deps: FetchDeps,
@@ -37,7 +37,7 @@ export async function obtainInput(
   const input = await resolveInput(deps, entity, address)
   const stored = 'remote' in input ? await fetchInput(deps, entity, input.remote, signal) : input
   if (digest === null || digest === stored.digest) return stored
-  throw new InputRefused('InputDigestMismatch', `its sha256 is ${stored.digest}, which is not the expected one`)
+  throw new InputError('InputDigestMismatch', `its sha256 is ${stored.digest}, which is not the expected one`)
 }
 
 async function fetchInput(
@@ -72,7 +72,7 @@ async function openRemote(
 ): Promise<Readable> {
   const { outbound, readObject, maxBytes } = sources
   if (remote.kind === 'web') return (await outbound.fetch(remote.url, { maxBytes, signal })).body
-  if (!readObject) throw new InputRefused('InputNotAllowed', 'S3 is not configured here')
+  if (!readObject) throw new InputError('InputNotAllowed', 'S3 is not configured here')
   return readObject(remote, { maxBytes, signal: AbortSignal.any([signal, AbortSignal.timeout(s3TimeoutMs)]) })
 }
 
@@ -108,13 +108,13 @@ async function rethrowDefinite<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof AddressRefused) throw new InputRefused('InputNotAllowed', error.message)
-    if (error instanceof AnswerFault && !error.transient) throw new InputRefused(nameFault(error), error.message)
+    if (error instanceof AddressError) throw new InputError('InputNotAllowed', error.message)
+    if (error instanceof ResponseError && !error.transient) throw new InputError(reasonOf(error), error.message)
     throw error
   }
 }
 
-function nameFault({ kind, status }: AnswerFault): InputRefused['reason'] {
+function reasonOf({ kind, status }: ResponseError): InputError['reason'] {
   if (kind === 'too_large') return 'InputTooLarge'
   return status === 401 || status === 403 ? 'InputNotAllowed' : 'InputNotFound'
 }

@@ -2,12 +2,12 @@ import type { Pool } from '../../db/pool.ts'
 import { whileHoldingKey } from '../../db/store/held-keys.ts'
 import { artifactKey } from '../store/keys.ts'
 import type { ArtifactStore } from '../store/store.ts'
-import { InputRefused } from './address.ts'
+import { InputError } from './address.ts'
 
 /**
  * Keeps an input in the store while `commit` writes down that a job trains on it. What is fetched later needs no keeping.
  *
- * @throws {InputRefused} when it was removed since it was found
+ * @throws {InputError} when it was removed since it was found
  */
 export async function whileHoldingInput<T>(
   { pool, artifacts }: { pool: Pool; artifacts: ArtifactStore },
@@ -18,6 +18,6 @@ export async function whileHoldingInput<T>(
   if (key === undefined) return commit()
   return whileHoldingKey({ pool, schema: 'training' }, key, async () => {
     if (await artifacts.stat(key)) return commit()
-    throw new InputRefused('InputNotFound', 'it was just deleted; upload it again')
+    throw new InputError('InputNotFound', 'it was just deleted; upload it again')
   })
 }

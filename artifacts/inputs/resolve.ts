@@ -3,9 +3,9 @@ import type { Pool } from '../../db/pool.ts'
 import { isTrainingData, keyOf } from '../layout.ts'
 import { artifactKey, artifactUri } from '../store/keys.ts'
 import type { ArtifactStore } from '../store/store.ts'
-import { AddressRefused } from '../../lib/outbound/refused.ts'
+import { AddressError } from '../../lib/outbound/errors.ts'
 import type { DataSources } from '../../lib/outbound/settings.ts'
-import { InputRefused, readInputAddress, type InputAddress } from './address.ts'
+import { InputError, readInputAddress, type InputAddress } from './address.ts'
 
 const whoAllows =
   'The administrator sets the allowed hosts in outbound.dataHosts of the chart, or in TRAINYARD_DATA_HOSTS on one machine'
@@ -24,7 +24,7 @@ export type Input = { uri: string; digest: string } | { remote: Extract<InputAdd
  * Finds what an address names, with an entity's rights: the same for REST and for resources. A data set of whichever
  * version is pinned to one file of the store, which never changes.
  *
- * @throws {InputRefused} what is another entity's is answered as what is missing
+ * @throws {InputError} what is another entity's is answered as what is missing
  */
 export async function resolveInput(deps: InputDeps, entity: string, address: string): Promise<Input> {
   const read = readInputAddress(address)
@@ -45,11 +45,11 @@ async function findTrainingFile(
   return { uri: artifactUri(keyOf('blob', { entity, digest })), digest }
 }
 
-function noArtifact({ entity, project, name }: ArtifactName, version: number | 'latest'): InputRefused {
+function noArtifact({ entity, project, name }: ArtifactName, version: number | 'latest'): InputError {
   const path = `${entity}/${project}/${name}`
   const shown = version === 'latest' ? path : `${path}:v${version}`
   const upload = `PUT /v1/preview/artifacts/${path}?file=train.jsonl`
-  return new InputRefused('InputNotFound', `there is no artifact ${shown}; upload it first: ${upload}`)
+  return new InputError('InputNotFound', `there is no artifact ${shown}; upload it first: ${upload}`)
 }
 
 /** Clients of the hosted service name it train.jsonl; its document speaks of trajectories.jsonl. */
@@ -64,7 +64,7 @@ function pickTrainingFile(files: ArtifactFile[]): ArtifactFile {
   const listed = files.slice(0, 10).map(({ path }) => path)
   const there = files.length > listed.length ? [...listed, '...'] : listed
   const wanted = 'train.jsonl, trajectories.jsonl or exactly one *.jsonl'
-  throw new InputRefused('InputNotFound', `the artifact must contain ${wanted}; it contains ${there.join(', ')}`)
+  throw new InputError('InputNotFound', `the artifact must contain ${wanted}; it contains ${there.join(', ')}`)
 }
 
 /** An address as uploads and `npm run put` answer it: its last part is the digest of what lies there. */
@@ -72,7 +72,7 @@ async function findStored({ artifacts }: InputDeps, entity: string, uri: string)
   const key = artifactKey(uri) ?? ''
   const digest = /\/([0-9a-f]{64})(\.jsonl?)?$/.exec(key)?.[1]
   if (isTrainingData(key, entity) && digest && (await artifacts.stat(key))) return { uri, digest }
-  throw new InputRefused('InputNotFound', 'this address contains no data of the entity')
+  throw new InputError('InputNotFound', 'this address contains no data of the entity')
 }
 
 function checkRemote(
@@ -80,9 +80,9 @@ function checkRemote(
   remote: Extract<Input, { remote: object }>['remote'],
 ) {
   if (remote.kind === 'web') return checkWeb(() => outbound.check(remote.url))
-  if (!readObject) throw new InputRefused('InputNotAllowed', 'S3 is not configured here; upload the data instead')
+  if (!readObject) throw new InputError('InputNotAllowed', 'S3 is not configured here; upload the data instead')
   if (!buckets.has(remote.bucket)) {
-    throw new InputRefused('InputNotAllowed', `the bucket ${remote.bucket} is not allowed. ${whoAllows}`)
+    throw new InputError('InputNotAllowed', `the bucket ${remote.bucket} is not allowed. ${whoAllows}`)
   }
 }
 
@@ -90,8 +90,8 @@ function checkWeb(check: () => unknown): void {
   try {
     check()
   } catch (error) {
-    if (!(error instanceof AddressRefused)) throw error
+    if (!(error instanceof AddressError)) throw error
     const advice = error.rule === 'host' ? `. ${whoAllows}` : ''
-    throw new InputRefused('InputNotAllowed', `${error.message}${advice}`)
+    throw new InputError('InputNotAllowed', `${error.message}${advice}`)
   }
 }

@@ -4,7 +4,7 @@ import type { Pool } from '../../db/pool.ts'
 import { sumTraceBytes } from '../../db/tracing/stored-bytes.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { limitSetting } from '../../lib/limit-setting.ts'
-import { InputRefused } from './address.ts'
+import { InputError } from './address.ts'
 
 /** What an entity may store for which nothing was set. */
 export const storedBytesSetting = {
@@ -34,7 +34,7 @@ export class FetchRoom {
     this.#deps = deps
   }
 
-  /** Counts what is fetched for an entity until it is closed. @throws {InputRefused} when there is no room for anything */
+  /** Counts what is fetched for an entity until it is closed. @throws {InputError} when there is no room for anything */
   async open(entity: string): Promise<FetchedBytes> {
     const measure = () => this.#measure(entity)
     return new FetchedBytes(entity, { room: await measure(), measure, fetching: this.#fetching })
@@ -78,13 +78,13 @@ export class FetchedBytes {
     this.#require(fetching.room, this.#ofAll + 1)
   }
 
-  /** Counts what has come. @throws {InputRefused} when it is more than the entity may store */
+  /** Counts what has come. @throws {InputError} when it is more than the entity may store */
   add(bytes: number): void {
     this.#require(this.#fetching.room, this.#ofAll + bytes)
     this.#count(bytes)
   }
 
-  /** Looks once more when all has come: others have stored more meanwhile. @throws {InputRefused} */
+  /** Looks once more when all has come: others have stored more meanwhile. @throws {InputError} */
   async confirm(): Promise<void> {
     this.#require(await this.#fetching.measure(), this.#bytes)
   }
@@ -110,6 +110,6 @@ export class FetchedBytes {
     if (stored + bytes <= limit) return
     const detail = `${this.#entity} stores ${stored} bytes; its limit stored_bytes is ${limit}, and the training data need more`
     const advice = 'delete models, checkpoints or artifacts, or ask for a higher limit'
-    throw new InputRefused('InputExceedsQuota', `${detail}: ${advice}`)
+    throw new InputError('InputExceedsQuota', `${detail}: ${advice}`)
   }
 }

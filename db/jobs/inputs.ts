@@ -29,7 +29,7 @@ export async function countInputTry(pool: Pool, jobId: string): Promise<number> 
   return rows[0]?.tries ?? 0
 }
 
-export async function recordInputFault(pool: Pool, jobId: string, fault: string): Promise<void> {
+export async function recordInputError(pool: Pool, jobId: string, fault: string): Promise<void> {
   await pool.query('UPDATE training.jobs SET input_fault = $2 WHERE id = $1', [jobId, fault])
 }
 

@@ -63,11 +63,11 @@ export async function resolveCursor<Place>(
   if (after === undefined) return undefined
   const place = isUuid(after) ? await find(after) : undefined
   if (place !== undefined) return place
-  throw cursorFault()
+  throw invalidCursor()
 }
 
 /** The refusal of an `after` that names no item of this list. */
-export function cursorFault(): HttpError {
+export function invalidCursor(): HttpError {
   const reason = 'must be the id of an item of this list'
   return unprocessable(valueError(['query', 'after'], reason))
 }

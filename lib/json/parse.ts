@@ -1,4 +1,4 @@
-import { describeJsonFault } from './find-fault.ts'
+import { describeJsonSyntaxError } from './find-syntax-error.ts'
 
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -8,7 +8,7 @@ export class JsonError extends Error {
   override name = 'JsonError'
 }
 
-/** A text that is not JSON; `describeJsonFault` finds where. */
+/** A text that is not JSON; `describeJsonSyntaxError` finds where. */
 export class NotJson extends JsonError {
   override name = 'NotJson'
 
@@ -36,6 +36,6 @@ export function parseText(text: string, startByte = 0): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new JsonError(describeJsonFault(text, startByte), { cause })
+    throw new JsonError(describeJsonSyntaxError(text, startByte), { cause })
   }
 }

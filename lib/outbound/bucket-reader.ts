@@ -1,10 +1,10 @@
 import { GetObjectCommand, S3ServiceException, type S3Client } from '@aws-sdk/client-s3'
 import { LimitedBody } from './limited-body.ts'
-import { AnswerFault } from './refused.ts'
+import { ResponseError } from './errors.ts'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream'
 
-/** Reads an object of some bucket. It fails with AnswerFault, also while it is read. */
+/** Reads an object of some bucket. It fails with ResponseError, also while it is read. */
 export type ReadObject = (
   place: { bucket: string; key: string },
   options: { maxBytes: number; signal: AbortSignal },
@@ -16,7 +16,7 @@ export function createBucketReader(client: S3Client): ReadObject {
     const { Body, ContentLength = 0 } = await client
       .send(new GetObjectCommand({ Bucket, Key }), { abortSignal: signal })
       .catch((error: unknown) => {
-        throw toFault(error)
+        throw toResponseError(error)
       })
     const limited = new LimitedBody(maxBytes)
     // Whichever of the two ends, ends the other; the reader is told by the limited one.
@@ -27,8 +27,8 @@ export function createBucketReader(client: S3Client): ReadObject {
   }
 }
 
-function toFault(error: unknown): AnswerFault {
+function toResponseError(error: unknown): ResponseError {
   const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
-  if (status === undefined) return new AnswerFault('unreachable', 'S3 could not be reached', { cause: error })
-  return new AnswerFault('status', `S3 answered ${status}`, { status, cause: error })
+  if (status === undefined) return new ResponseError('unreachable', 'S3 could not be reached', { cause: error })
+  return new ResponseError('status', `S3 answered ${status}`, { status, cause: error })
 }

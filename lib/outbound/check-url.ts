@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Listing } from './hosts.ts'
 import type { AddressCheck } from './networks.ts'
-import { AddressRefused } from './refused.ts'
+import { AddressError } from './errors.ts'
 
 /** What an address is checked against. */
 export interface UrlRules {
@@ -26,7 +26,7 @@ const insideName = /^[^.]+$|\.(localhost|localdomain|local|internal|intranet|lan
  * The URL parser forgives much (tabs, backslashes, octal addresses, missing slashes), and other readers of the same
  * text forgive otherwise. What is not written in the one plain way is therefore refused.
  *
- * @throws {AddressRefused}
+ * @throws {AddressError}
  */
 export function checkUrl(address: string, rules: UrlRules): URL {
   const { scheme, authority, path } = split(address)
@@ -66,6 +66,6 @@ function checkHost(url: URL, authority: string, { listHost, isOpen }: UrlRules):
   if (listing === 'none' || url.port === '0') refuse('host', `${url.host} is not a host that is allowed here`)
 }
 
-function refuse(...[rule, reason]: ConstructorParameters<typeof AddressRefused>): never {
-  throw new AddressRefused(rule, reason)
+function refuse(...[rule, reason]: ConstructorParameters<typeof AddressError>): never {
+  throw new AddressError(rule, reason)
 }

@@ -76,7 +76,7 @@ describe('fetching', () => {
   ])('refuses a redirect to %s', async (location, rule) => {
     answer = (_, response) => response.writeHead(302, { location }).end()
     const fetched = open({ 'inside.example': ['10.0.0.1'] }).fetch(origin, { maxBytes })
-    await expect(fetched).rejects.toMatchObject({ name: 'AddressRefused', rule })
+    await expect(fetched).rejects.toMatchObject({ name: 'AddressError', rule })
   })
 
   test('ends a circle of redirects', async () => {
@@ -156,7 +156,7 @@ describe('a name', () => {
     answer = (__, response) => response.end('data')
     const fetched = open({ 'data.example': addresses }).fetch(atName('data.example'), { maxBytes })
     if (expected === 'asked') expect(await text((await fetched).body)).toBe('data')
-    else await expect(fetched).rejects.toMatchObject({ name: 'AddressRefused', rule: 'network' })
+    else await expect(fetched).rejects.toMatchObject({ name: 'AddressError', rule: 'network' })
   })
 
   test('is resolved once, and connected to as it was then', async () => {

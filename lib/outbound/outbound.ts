@@ -3,9 +3,9 @@ import { pipeline, type Readable } from 'node:stream'
 import { Agent, request, type Dispatcher } from 'undici'
 import { checkUrl, type UrlRules } from './check-url.ts'
 import { createHostList } from './hosts.ts'
-import { LimitedBody, toFault } from './limited-body.ts'
+import { LimitedBody, toResponseError } from './limited-body.ts'
 import { createAddressCheck } from './networks.ts'
-import { AddressRefused, AnswerFault } from './refused.ts'
+import { AddressError, ResponseError } from './errors.ts'
 import { createCheckedLookup, type Resolve } from './resolve.ts'
 
 const connectTimeoutMs = 5_000
@@ -41,17 +41,17 @@ export interface OutboundRequest {
 export interface OutboundAnswer {
   status: number
   headers: Record<string, string | string[] | undefined>
-  /** To be read to its end or destroyed. It fails with AnswerFault. */
+  /** To be read to its end or destroyed. It fails with ResponseError. */
   body: Readable
 }
 
 /** Asks addresses that users gave. */
 export interface Outbound {
-  /** Checks an address without asking anybody. @throws {AddressRefused} */
+  /** Checks an address without asking anybody. @throws {AddressError} */
   check(address: string): URL
-  /** One request. Redirects are not followed: they are answered as they came. @throws {AddressRefused | AnswerFault} */
+  /** One request. Redirects are not followed: they are answered as they came. @throws {AddressError | ResponseError} */
   ask(address: string, options: OutboundRequest): Promise<OutboundAnswer>
-  /** GETs what lies there, over at most five redirects. Other statuses than 200 are faults. @throws {AddressRefused | AnswerFault} */
+  /** GETs what lies there, over at most five redirects. Other statuses than 200 are faults. @throws {AddressError | ResponseError} */
   fetch(address: string, options: Pick<OutboundRequest, 'maxBytes' | 'signal'>): Promise<OutboundAnswer>
   /** Breaks off what is under way. */
   close(): Promise<void>
@@ -91,7 +91,7 @@ async function send(agent: Agent, url: URL, options: OutboundRequest): Promise<D
   try {
     return await request(url, { dispatcher: agent, method, headers, body, signal })
   } catch (error) {
-    throw toFault(error)
+    throw toResponseError(error)
   }
 }
 
@@ -109,7 +109,7 @@ async function follow(
     discard(answer)
     const { location } = answer.headers
     if (![301, 302, 303, 307, 308].includes(answer.status) || typeof location !== 'string') throw wrongStatus(answer)
-    if (redirects === maxRedirects) throw new AnswerFault('redirects', `it redirects more than ${maxRedirects} times`)
+    if (redirects === maxRedirects) throw new ResponseError('redirects', `it redirects more than ${maxRedirects} times`)
     at = readLocation(location, at)
   }
 }
@@ -118,7 +118,7 @@ async function follow(
 function readLocation(location: string, from: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location
   if (/^[/\\]{2}|[\\\t\r\n]/.test(location) || !URL.canParse(location, from)) {
-    throw new AddressRefused('syntax', 'it redirects to an invalid address')
+    throw new AddressError('syntax', 'it redirects to an invalid address')
   }
   return new URL(location, from).href
 }
@@ -126,11 +126,11 @@ function readLocation(location: string, from: string): string {
 function requirePlain(answer: OutboundAnswer): OutboundAnswer {
   if ([undefined, '', 'identity'].includes(String(answer.headers['content-encoding'] ?? ''))) return answer
   discard(answer)
-  throw new AnswerFault('encoding', 'the server sends it compressed, which is not supported')
+  throw new ResponseError('encoding', 'the server sends it compressed, which is not supported')
 }
 
-function wrongStatus({ status }: OutboundAnswer): AnswerFault {
-  return new AnswerFault('status', `its server answered ${status}`, { status })
+function wrongStatus({ status }: OutboundAnswer): ResponseError {
+  return new ResponseError('status', `its server answered ${status}`, { status })
 }
 
 function present({ statusCode, headers, body }: Dispatcher.ResponseData, maxBytes: number): OutboundAnswer {

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { AddressCheck } from './networks.ts'
-import { AddressRefused } from './refused.ts'
+import { AddressError } from './errors.ts'
 
 /** Finds all addresses of a name; `dns.lookup` (the hosts file, then DNS) is one. */
 export type Resolve = (
@@ -29,5 +29,5 @@ export function createCheckedLookup(resolve: Resolve, isOpen: AddressCheck): Loo
 function findFault(name: string, addresses: LookupAddress[], isOpen: AddressCheck): Error | undefined {
   if (addresses.length === 0) return new Error('the name has no addresses')
   if (addresses.every(({ address }) => isOpen(address))) return undefined
-  return new AddressRefused('network', `${name} resolves to a private or reserved network`)
+  return new AddressError('network', `${name} resolves to a private or reserved network`)
 }

@@ -1,11 +1,11 @@
 import { reasons } from '../../crds/names.ts'
 import { failJob } from '../../db/jobs/endings.ts'
 import type { JobFailure } from '../../db/jobs/attempts.ts'
-import { countInputTry, findOpenInput, recordInputFault, settleInput } from '../../db/jobs/inputs.ts'
+import { countInputTry, findOpenInput, recordInputError, settleInput } from '../../db/jobs/inputs.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
-import { InputRefused } from '../../artifacts/inputs/address.ts'
+import { InputError } from '../../artifacts/inputs/address.ts'
 import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
-import { AnswerFault } from '../../lib/outbound/refused.ts'
+import { ResponseError } from '../../lib/outbound/errors.ts'
 import { obtainInput, type FetchDeps } from '../../artifacts/inputs/fetch.ts'
 import type { Logger } from '../../lib/log.ts'
 
@@ -53,7 +53,7 @@ export class InputFetcher {
     if (this.#stopping.signal.aborted || isDatabaseUnavailable(error)) throw error
     const failure = describeFailure(error)
     if (failure.retryable && tries < maxTries) {
-      await recordInputFault(pool, jobId, failure.message)
+      await recordInputError(pool, jobId, failure.message)
       throw error
     }
     log.info({ job: jobId, tries, error }, 'a job has no input')
@@ -64,10 +64,10 @@ export class InputFetcher {
 
 /** The messages of these two errors are for users: they contain no queries, user names or other secrets of an address. */
 function describeFailure(error: unknown): JobFailure {
-  if (error instanceof InputRefused) {
+  if (error instanceof InputError) {
     return { category: 'User', reason: error.reason, message: error.message, retryable: false }
   }
-  if (error instanceof AnswerFault) {
+  if (error instanceof ResponseError) {
     return { category: 'Internal', reason: reasons.inputUnreachable, message: error.message, retryable: true }
   }
   const message = 'they could not be stored in the artifact store'

@@ -1,5 +1,5 @@
 import type { AttemptOutcome, ClaimedDelivery } from '../../db/webhooks/sending.ts'
-import { AddressRefused, AnswerFault } from '../../lib/outbound/refused.ts'
+import { AddressError, ResponseError } from '../../lib/outbound/errors.ts'
 import { backoffMs, type Backoff } from '../../lib/backoff.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'
 import { signBody, writeBody } from './message.ts'
@@ -45,6 +45,6 @@ function toOutcome({ attempts, failures }: ClaimedDelivery, status: number | nul
 
 /** @throws errors that are not the endpoint's */
 function describeError(error: unknown): string {
-  if (error instanceof AddressRefused || error instanceof AnswerFault) return error.message
+  if (error instanceof AddressError || error instanceof ResponseError) return error.message
   throw error
 }

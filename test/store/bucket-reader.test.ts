@@ -35,13 +35,13 @@ test.each([
   ['an object that is not there', { ...place, key: 'data/none' }, 404],
   ['a bucket that is not there', { ...place, bucket: 'none-of-that' }, 404],
 ])('tells of %s, for good', async (_, missing, status) => {
-  const fault = { name: 'AnswerFault', kind: 'status', status, transient: false }
+  const fault = { name: 'ResponseError', kind: 'status', status, transient: false }
   await expect(read(missing, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
 })
 
 test('tells of what it may not read, for good', async () => {
   const refused = createBucketReader(makeClient('another'))
-  const fault = { name: 'AnswerFault', kind: 'status', status: 403, transient: false }
+  const fault = { name: 'ResponseError', kind: 'status', status: 403, transient: false }
   await expect(refused(place, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
 })
 

@@ -1,4 +1,4 @@
-import type { Rule } from '../../lib/outbound/refused.ts'
+import type { Rule } from '../../lib/outbound/errors.ts'
 
 /**
  * Addresses that must never be asked, even where every host is allowed: the rule that refuses each, and what is wrong

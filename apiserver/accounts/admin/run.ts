@@ -27,7 +27,7 @@ export function prepareAdminCommand(command: string | undefined, args: string[])
     throw new CommandError(`usage: node apiserver/accounts/admin/main.ts ${Object.keys(commands).join('|')} …`)
   }
   const run = commands[command](args)
-  return async (pool) => print(await run(pool).catch(printRefusal))
+  return async (pool) => print(await run(pool).catch(printError))
 }
 
 function isCommand(command: string | undefined): command is AdminCommand {
@@ -39,6 +39,6 @@ function print({ output, note = '' }: Printed): void {
   process.stdout.write(output)
 }
 
-function printRefusal(error: unknown): never {
+function printError(error: unknown): never {
   throw error instanceof HttpError ? new CommandError(error.message, { cause: error }) : error
 }

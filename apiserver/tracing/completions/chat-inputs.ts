@@ -25,16 +25,16 @@ export interface ChatInputs {
 export function readInputs(text: JsonText, reader: ChatReader): ChatInputs {
   const given = reader.parse(text.bytes)
   const { value } = given
-  if (!isObject(value)) throw fault([], 'Input should be a valid dictionary', 'dict_type')
+  if (!isObject(value)) throw issue([], 'Input should be a valid dictionary', 'dict_type')
   const nulls = Object.keys(value).filter((name) => value[name] === null)
   const { model, messages = [], prompt, template_vars: templateVars } = dropNulls(value)
-  if (model === undefined) throw fault(['model'], 'Field required', 'missing')
-  if (typeof model !== 'string') throw fault(['model'], 'Input should be a valid string', 'string_type')
-  if (!Array.isArray(messages)) throw fault(['messages'], 'Input should be a valid list', 'list_type')
+  if (model === undefined) throw issue(['model'], 'Field required', 'missing')
+  if (typeof model !== 'string') throw issue(['model'], 'Input should be a valid string', 'string_type')
+  if (!Array.isArray(messages)) throw issue(['messages'], 'Input should be a valid list', 'list_type')
   if (prompt !== undefined && typeof prompt !== 'string')
-    throw fault(['prompt'], 'Input should be a valid string', 'string_type')
+    throw issue(['prompt'], 'Input should be a valid string', 'string_type')
   if (templateVars !== undefined && !isObject(templateVars))
-    throw fault(['template_vars'], 'Input should be a valid dictionary', 'dict_type')
+    throw issue(['template_vars'], 'Input should be a valid dictionary', 'dict_type')
   return {
     document: nulls.length > 0 ? reader.parse(leaveOut(given, nulls)) : given,
     model: model.startsWith(hostedPrefix) ? model.slice(hostedPrefix.length) : model,
@@ -83,6 +83,6 @@ function dropNulls(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
 }
 
-function fault(place: string[], msg: string, type: string) {
+function issue(place: string[], msg: string, type: string) {
   return unprocessable({ loc: ['body', 'inputs', ...place], msg, type })
 }

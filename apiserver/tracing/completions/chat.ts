@@ -45,14 +45,14 @@ export async function openChat(
   completion: Completion,
   asked: AskedChat,
 ): Promise<AskEngine | HttpError> {
-  const target = await orRefusal(resolveModel(deps.gateway.pool, completion.caller.entity, asked.inputs.model))
+  const target = await orHttpError(resolveModel(deps.gateway.pool, completion.caller.entity, asked.inputs.model))
   if (target instanceof HttpError) return () => Promise.reject(target)
-  const document = await orRefusal(fillChat(deps, completion, asked))
+  const document = await orHttpError(fillChat(deps, completion, asked))
   // Clients send a request again for which there was no room.
   const isPassing = document instanceof HttpError && (document.status === 429 || document.status >= 500)
   if (isPassing) throw document
   if (document instanceof HttpError) return document
-  const ask = await orRefusal(prepareAsking(deps.gateway, completion, { document, target }))
+  const ask = await orHttpError(prepareAsking(deps.gateway, completion, { document, target }))
   asked.reader.letGo()
   return ask instanceof HttpError ? () => Promise.reject(ask) : ask
 }
@@ -78,7 +78,7 @@ async function prepareAsking(
   return () => completeChat(gateway, { caller, turn, project, memory, signal }, prepared)
 }
 
-async function orRefusal<T>(asked: Promise<T>): Promise<T | HttpError> {
+async function orHttpError<T>(asked: Promise<T>): Promise<T | HttpError> {
   try {
     return await asked
   } catch (error) {

@@ -2,7 +2,7 @@ import { badRequest, tooLarge } from '../errors.ts'
 import { digestValue } from '../digests.ts'
 import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../../../lib/json/value.ts'
 import { buildBuiltin } from './builtin/classes.ts'
-import { Misfit } from './builtin/fields.ts'
+import { FieldError } from './builtin/fields.ts'
 import { classify, type ValueClass } from './classes.ts'
 
 /** A value to be kept, as its JSON text. */
@@ -52,6 +52,6 @@ function buildClass(value: Value, className: string): Value {
   try {
     return buildBuiltin(className, value)
   } catch (error) {
-    throw error instanceof Misfit ? badRequest(`Invalid object: ${error.message.slice(0, 1_000)}`) : error
+    throw error instanceof FieldError ? badRequest(`Invalid object: ${error.message.slice(0, 1_000)}`) : error
   }
 }

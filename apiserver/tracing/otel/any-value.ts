@@ -1,6 +1,6 @@
 import { WireType } from '@bufbuild/protobuf/wire'
 import { JsonNumber, type Value } from '../../../lib/json/value.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import type { WireReader } from './wire-text.ts'
 
 /** One of the attributes of a span, an event, a link or a resource. */
@@ -85,7 +85,7 @@ export function readJsonValue(value: Value | undefined, depth = 0): Value {
 /** The message KeyValue in OTLP's JSON form. */
 export function readJsonAttribute(value: Value, depth = 0): Attribute {
   const key = value instanceof Map ? value.get('key') : undefined
-  if (typeof key !== 'string' || !(value instanceof Map)) throw new OtelFault('an attribute has no key')
+  if (typeof key !== 'string' || !(value instanceof Map)) throw new OtlpError('an attribute has no key')
   return { key, value: readJsonValue(value.get('value'), depth) }
 }
 

@@ -1,7 +1,7 @@
 import type { CallPart } from '../calls/parts.ts'
 import { truncate } from '../truncate.ts'
 import { TooManyValues } from '../../../lib/json/value.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import { measurePart } from '../calls/parts.ts'
 import { readSpan, type Source } from './read-span.ts'
 import { createCall, type Surroundings } from './span-call.ts'
@@ -25,10 +25,10 @@ export function buildCall({ span: source, surroundings }: SpanTask): BuiltCall {
   try {
     span = readSpan(source)
     const call = createCall(span, surroundings)
-    if (measurePart(call) > maxCallBytes) throw new OtelFault(`its call would have more than ${maxCallBytes} bytes`)
+    if (measurePart(call) > maxCallBytes) throw new OtlpError(`its call would have more than ${maxCallBytes} bytes`)
     return { call }
   } catch (error) {
-    if (!(error instanceof OtelFault || error instanceof TooManyValues)) throw error
+    if (!(error instanceof OtlpError || error instanceof TooManyValues)) throw error
     return { rejected: `${describe(span)}: ${error.message}` }
   }
 }

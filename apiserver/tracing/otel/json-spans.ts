@@ -6,7 +6,7 @@ import { readBounded, type SpanGroup } from './wire-spans.ts'
 /**
  * The groups of a request in OTLP's JSON form.
  *
- * @throws {OtelFault} while they are gone through, when a resource is not valid
+ * @throws {OtlpError} while they are gone through, when a resource is not valid
  */
 export function* readJsonSpans({ source, groups }: SplitRequest): Iterable<SpanGroup> {
   for (const { resource, spans } of groups) {

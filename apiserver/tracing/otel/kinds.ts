@@ -1,7 +1,7 @@
 import { WireType } from '@bufbuild/protobuf/wire'
 import { JsonNumber, type Value } from '../../../lib/json/value.ts'
 import { type Attribute, readJsonAttribute, readWireAttribute } from './any-value.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import type { WireReader } from './wire-text.ts'
 
 /** How the value of a field stands in protobuf, and in OTLP's JSON form. */
@@ -78,9 +78,9 @@ export function name(prefix: string, names: readonly string[]): Kind<string> {
   }
 }
 
-/** @throws {OtelFault} when a list grows beyond what anybody sends */
+/** @throws {OtlpError} when a list grows beyond what anybody sends */
 export function append<T>(list: T[], read: () => T): T[] {
-  if (list.length === maxItems) throw new OtelFault('a list is too long')
+  if (list.length === maxItems) throw new OtlpError('a list is too long')
   list.push(read())
   return list
 }
@@ -92,23 +92,23 @@ export function cutName(long: string): string {
 
 export function requireList(value: Value): Value[] {
   if (Array.isArray(value)) return value
-  throw new OtelFault('a field that must be a list is not a list')
+  throw new OtlpError('a field that must be a list is not a list')
 }
 
 function requireText(value: Value): string {
   if (typeof value === 'string') return value
-  throw new OtelFault('a field that must be a string is not a string')
+  throw new OtlpError('a field that must be a string is not a string')
 }
 
 /** Digits of a whole number that is not negative, as a JSON number or a text. */
 function requireDigits(value: Value): string {
   const digits = value instanceof JsonNumber ? value.text : value
   if (typeof digits === 'string' && /^\d{1,20}$/.test(digits)) return digits
-  throw new OtelFault('a field that must be an integer is not an integer')
+  throw new OtlpError('a field that must be an integer is not an integer')
 }
 
 function toId(hex: string): string {
-  if (!/^([0-9a-f]{2})*$/.test(hex)) throw new OtelFault('an id is not hexadecimal')
-  if (hex.length > 2 * maxIdBytes) throw new OtelFault('an id is too long')
+  if (!/^([0-9a-f]{2})*$/.test(hex)) throw new OtlpError('an id is not hexadecimal')
+  if (hex.length > 2 * maxIdBytes) throw new OtlpError('an id is too long')
   return /^0*$/.test(hex) ? '' : hex
 }

@@ -146,5 +146,5 @@ test.each<[string, () => Span]>([
   ['a name that is no text', () => readJson({ name: 5 })],
   ['a list in place of a span', () => readJson([])],
 ])('refuses %s', (_, read) => {
-  expect(read).toThrow(expect.objectContaining({ name: 'OtelFault' }) as Error)
+  expect(read).toThrow(expect.objectContaining({ name: 'OtlpError' }) as Error)
 })

@@ -1,6 +1,6 @@
 import { WireType } from '@bufbuild/protobuf/wire'
 import { TooManyValues, type Value } from '../../../lib/json/value.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import { append, type Kind, requireList } from './kinds.ts'
 import type { WireReader } from './wire-text.ts'
 
@@ -19,21 +19,21 @@ export class Message<T extends object> {
     this.#fields = entries.map(([key, [number, kind]]) => (this.#byNumber[number] = [key, kind]))
   }
 
-  /** @throws {OtelFault} when it is not valid */
+  /** @throws {OtlpError} when it is not valid */
   readWire(reader: WireReader): T {
     const message = this.empty()
     try {
       while (reader.pos < reader.len) this.#readField(reader, message)
     } catch (cause) {
-      if (cause instanceof OtelFault) throw cause
-      throw new OtelFault(cause instanceof TooManyValues ? cause.message : 'not valid protobuf', { cause })
+      if (cause instanceof OtlpError) throw cause
+      throw new OtlpError(cause instanceof TooManyValues ? cause.message : 'not valid protobuf', { cause })
     }
     return message
   }
 
-  /** @throws {OtelFault} when it is not valid */
+  /** @throws {OtlpError} when it is not valid */
   readJson(value: Value): T {
-    if (!(value instanceof Map)) throw new OtelFault('a field that must be an object is not an object')
+    if (!(value instanceof Map)) throw new OtlpError('a field that must be an object is not an object')
     const message = this.empty()
     for (const [key, kind] of this.#fields) {
       const member = value.get(key as string)

@@ -3,7 +3,7 @@ import { parseValue, TooManyValues, type Value, ValueBudget } from '../../../lib
 import { JsonError } from '../../../lib/json/parse.ts'
 import { truncate } from '../truncate.ts'
 import type { Attribute } from './any-value.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 
 export type Members = Map<string, Value>
 
@@ -17,7 +17,7 @@ const deepestText = 300
  * Makes objects of dotted keys (`llm.model` is `model` in `llm`). Texts that are JSON objects or arrays are taken as such,
  * and objects with the keys 0 to n-1 become arrays. Texts with more values than the budget has stay texts.
  *
- * @throws {OtelFault} when one key is both a value and the beginning of others, and TooManyValues when the keys make more
+ * @throws {OtlpError} when one key is both a value and the beginning of others, and TooManyValues when the keys make more
  * objects than the budget has
  */
 export function nestAttributes(attributes: readonly Attribute[], budget = new ValueBudget()): Members {
@@ -38,7 +38,7 @@ export function nestIfPossible(attributes: readonly Attribute[], budget: ValueBu
   try {
     return nestAttributes(attributes, budget)
   } catch (error) {
-    if (!(error instanceof OtelFault || error instanceof TooManyValues)) throw error
+    if (!(error instanceof OtlpError || error instanceof TooManyValues)) throw error
     return new Map(attributes.map(({ key, value }) => [key, value]))
   }
 }
@@ -73,8 +73,8 @@ function merge(target: Members, source: Members): void {
   }
 }
 
-function conflict(parts: readonly string[]): OtelFault {
-  return new OtelFault(
+function conflict(parts: readonly string[]): OtlpError {
+  return new OtlpError(
     `attribute '${truncate(parts.join('.'))}' conflicts with another: a key is a value or an object, not both`,
   )
 }

@@ -1,7 +1,7 @@
 import { JsonError } from '../../../lib/json/parse.ts'
 import { parseValue, type Value } from '../../../lib/json/value.ts'
 import type { OtlpFormat } from './body.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import { createSpanBudget, type Resource, resourceMessage, type Span, spanMessage } from './span.ts'
 import { WireReader } from './wire-text.ts'
 
@@ -11,13 +11,13 @@ export interface Source {
   bytes: Uint8Array
 }
 
-/** @throws {OtelFault} when it is no span, or has too many values */
+/** @throws {OtlpError} when it is no span, or has too many values */
 export function readSpan({ format, bytes }: Source): Span {
   if (format === 'protobuf') return spanMessage.readWire(new WireReader(bytes, createSpanBudget()))
   return spanMessage.readJson(parseBounded(bytes))
 }
 
-/** @throws {OtelFault} when it is no resource, or has too many values */
+/** @throws {OtlpError} when it is no resource, or has too many values */
 export function readResource({ format, bytes }: Source): Resource {
   if (format === 'protobuf') return resourceMessage.readWire(new WireReader(bytes, createSpanBudget()))
   return resourceMessage.readJson(parseBounded(bytes))
@@ -28,6 +28,6 @@ function parseBounded(bytes: Uint8Array): Value {
   try {
     return parseValue(text, createSpanBudget())
   } catch (cause) {
-    throw cause instanceof JsonError ? new OtelFault(cause.message, { cause }) : cause
+    throw cause instanceof JsonError ? new OtlpError(cause.message, { cause }) : cause
   }
 }

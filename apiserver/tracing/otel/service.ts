@@ -7,7 +7,7 @@ import type { CallWriter } from '../calls/writer.ts'
 import type { Project, Projects } from '../projects.ts'
 import { reject, type Rejections } from './answer.ts'
 import type { OtlpFormat } from './body.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import { readJsonSpans } from './json-spans.ts'
 import { writeResource } from './otel-dump.ts'
 import { ProjectRoutes, type Routing } from './routing.ts'
@@ -44,7 +44,7 @@ export async function storeSpans(deps: SpanDeps, request: ExportRequest): Promis
   try {
     return await storeGroups(deps, request)
   } catch (error) {
-    throw error instanceof OtelFault ? badRequest(`Invalid request: ${error.message}`) : error
+    throw error instanceof OtlpError ? badRequest(`Invalid request: ${error.message}`) : error
   }
 }
 

@@ -2,7 +2,7 @@ import { tooLarge } from '../errors.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { type BuiltCall, buildCall, type SpanTask } from './build-call.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import { unpackCall } from './packed-call.ts'
 import type { PackedOutcome } from './build-worker.ts'
 import type { SplitOutcome } from './split-worker.ts'
@@ -38,7 +38,7 @@ export class SpanBuilder {
   /**
    * Finds the parts of a request in OTLP's JSON form.
    *
-   * @throws {OtelFault} when it is not valid, and HttpError 413 when it takes too much time or memory
+   * @throws {OtlpError} when it is not valid, and HttpError 413 when it takes too much time or memory
    */
   async split(bytes: Buffer, entity: string): Promise<SplitRequest> {
     if (bytes.length <= inPlaceUpTo) return splitJson(bytes)
@@ -46,7 +46,7 @@ export class SpanBuilder {
     const asked = { module: splitModule, task: own, timeoutMs, transfer: [own.buffer] }
     const outcome = await this.#threads.run<Uint8Array, SplitOutcome>(asked, { key: entity })
     if (!outcome) throw tooLarge()
-    if ('fault' in outcome) throw new OtelFault(outcome.fault)
+    if ('fault' in outcome) throw new OtlpError(outcome.fault)
     return outcome.split
   }
 }

@@ -2,7 +2,7 @@ import type { CallEnd, CallPart, CallStart } from '../calls/parts.ts'
 import { JsonText } from '../../../lib/json/json-text.ts'
 import { type Value, writeValue } from '../../../lib/json/value.ts'
 import { attributeKeys, callKeys, inputKeys, outputKeys, timeKeys } from './conventions.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import { findFirst, findInteger, findText } from './find.ts'
 import { cutName } from './kinds.ts'
 import { shortenDisplayName, shortenOpName } from './names.ts'
@@ -26,9 +26,9 @@ export interface Surroundings {
   wbRunId: string | undefined
 }
 
-/** The call that a span tells of, of which one without an end still runs. @throws {OtelFault} when it is none, and TooManyValues */
+/** The call that a span tells of, of which one without an end still runs. @throws {OtlpError} when it is none, and TooManyValues */
 export function createCall(span: Span, surroundings: Surroundings): CallPart {
-  if (span.spanId === '' || span.traceId === '') throw new OtelFault('a span needs a span_id and a trace_id')
+  if (span.spanId === '' || span.traceId === '') throw new OtlpError('a span needs a span_id and a trace_id')
   const budget = createSpanBudget()
   const attributes = nestAttributes(span.attributes, budget)
   const otelDump = dumpSpan(span, { attributes, resource: surroundings.resource, budget })
@@ -120,7 +120,7 @@ function readRunId(attributes: Members, { wbRunId, projectId }: Surroundings): s
 }
 
 function checkId(name: string, id: string | undefined): string | undefined {
-  if (id && id.length > maxIdLength) throw new OtelFault(`the id of ${name} has more than ${maxIdLength} characters`)
+  if (id && id.length > maxIdLength) throw new OtlpError(`the id of ${name} has more than ${maxIdLength} characters`)
   return id
 }
 

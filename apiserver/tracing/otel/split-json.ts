@@ -3,7 +3,7 @@ import { JsonError } from '../../../lib/json/parse.ts'
 import { cleanJson } from '../../../lib/json/clean.ts'
 import { readJson } from '../../../lib/json/read-json.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 
 // Each is built by itself, as it is needed.
 const texts = ['resourceSpans[].resource', 'resourceSpans[].scopeSpans[].spans[]']
@@ -23,7 +23,7 @@ export interface SplitRequest {
 /** From a byte to before another. */
 export type Place = [start: number, end: number]
 
-/** Takes as long as the request is large. @throws {OtelFault} when it is not valid */
+/** Takes as long as the request is large. @throws {OtlpError} when it is not valid */
 export function splitJson(bytes: Buffer): SplitRequest {
   const groups = listOf(parse(cleanJson(bytes)), 'resourceSpans').map((given) => {
     const { resource, scopeSpans } = requireObject(given) as Group
@@ -48,17 +48,17 @@ function parse(bytes: Buffer): unknown {
   try {
     return readJson(bytes, texts)
   } catch (cause) {
-    throw cause instanceof JsonError ? new OtelFault(cause.message, { cause }) : cause
+    throw cause instanceof JsonError ? new OtlpError(cause.message, { cause }) : cause
   }
 }
 
 function listOf(value: unknown, key: string): unknown[] {
   const list = requireObject(value)[key] ?? []
   if (Array.isArray(list)) return list
-  throw new OtelFault(`${key} is not a list`)
+  throw new OtlpError(`${key} is not a list`)
 }
 
 function requireObject(value: unknown): Record<string, unknown> {
   if (isObject(value)) return value
-  throw new OtelFault('a field that must be an object is not an object')
+  throw new OtlpError('a field that must be an object is not an object')
 }

@@ -1,5 +1,5 @@
 import type { ThreadFunction } from '../../../lib/worker-threads/program.ts'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import { splitJson, type SplitRequest } from './split-json.ts'
 
 /** The parts of a request, or what is wrong with it. */
@@ -10,7 +10,7 @@ function split(bytes: Uint8Array<ArrayBuffer>): SplitOutcome {
   try {
     return { split: splitJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) }
   } catch (error) {
-    if (error instanceof OtelFault) return { fault: error.message }
+    if (error instanceof OtlpError) return { fault: error.message }
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { tooLarge } from '../errors.ts'
 import { WireType } from '@bufbuild/protobuf/wire'
-import { OtelFault } from './fault.ts'
+import { OtlpError } from './otlp-error.ts'
 import { readResource, type Source } from './read-span.ts'
 import { type Resource, resourceMessage } from './span.ts'
 import { WireReader } from './wire-text.ts'
@@ -25,7 +25,7 @@ const maxResourceBytes = 64 * 1024
 /**
  * The groups of a request in protobuf, which can be gone through more than once.
  *
- * @throws {OtelFault} while they are gone through, when the request is not valid
+ * @throws {OtlpError} while they are gone through, when the request is not valid
  */
 export function* readWireSpans(bytes: Uint8Array): Iterable<SpanGroup> {
   for (const group of eachPart(bytes, resourceSpansField)) {
@@ -41,7 +41,7 @@ function* eachSpan(group: Uint8Array): Iterator<Source> {
   }
 }
 
-/** @throws {HttpError} 413 for a resource that is too large, and OtelFault */
+/** @throws {HttpError} 413 for a resource that is too large, and OtlpError */
 export function readBounded(source: Source): Resource {
   if (source.bytes.length > maxResourceBytes) throw tooLarge()
   return readResource(source)
@@ -67,6 +67,6 @@ function tryRead<T>(read: () => T): T {
   try {
     return read()
   } catch (cause) {
-    throw new OtelFault('not valid protobuf', { cause })
+    throw new OtlpError('not valid protobuf', { cause })
   }
 }

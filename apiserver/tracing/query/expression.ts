@@ -61,7 +61,7 @@ interface Reading {
 const readers: Record<string, (content: unknown, reading: Reading) => Expression> = {
   $literal: (content, { at }) => ({ kind: 'literal', value: readLiteral(content, at) }),
   $getField: (content, { at }) => {
-    if (typeof content !== 'string') throw fault(at, 'Input should be a valid string', 'string_type')
+    if (typeof content !== 'string') throw issue(at, 'Input should be a valid string', 'string_type')
     return { kind: 'field', path: content }
   },
   $convert: readConvert,
@@ -84,8 +84,8 @@ const readers: Record<string, (content: unknown, reading: Reading) => Expression
 function readOperator(written: unknown, at: Location): { name: string; content: unknown } {
   const known = Object.entries(readMembers(written, at)).filter(([name]) => Object.hasOwn(readers, name))
   const [found, another] = known
-  if (!found) throw fault(at, `Input should be one of ${Object.keys(readers).join(', ')}`, 'union_tag_not_found')
-  if (another) throw fault(at, `Input should be ${found[0]} or ${another[0]}, and not both`, 'union_tag_invalid')
+  if (!found) throw issue(at, `Input should be one of ${Object.keys(readers).join(', ')}`, 'union_tag_not_found')
+  if (another) throw issue(at, `Input should be ${found[0]} or ${another[0]}, and not both`, 'union_tag_invalid')
   return { name: found[0], content: found[1] }
 }
 
@@ -106,14 +106,14 @@ function readConvert(content: unknown, { at, read }: Reading): Expression {
   const { input, to } = readMembers(content, at)
   const target = castTargets.find((name) => name === to)
   const names = castTargets.join(', ')
-  if (!target) throw fault([...at, 'to'], `Input should be one of ${names}`, 'literal_error')
+  if (!target) throw issue([...at, 'to'], `Input should be one of ${names}`, 'literal_error')
   return { kind: 'convert', input: read(input, 'input'), to: target }
 }
 
 function readContains(content: unknown, { at, read }: Reading): Expression {
   const { input, substr, case_insensitive: ignoresCase = null } = readMembers(content, at)
   if (ignoresCase !== null && typeof ignoresCase !== 'boolean') {
-    throw fault([...at, 'case_insensitive'], 'Input should be a valid boolean', 'bool_type')
+    throw issue([...at, 'case_insensitive'], 'Input should be a valid boolean', 'bool_type')
   }
   const [from, text] = [read(input, 'input'), read(substr, 'substr')]
   return { kind: 'contains', input: from, text, ignoresCase: ignoresCase ?? false }
@@ -121,22 +121,22 @@ function readContains(content: unknown, { at, read }: Reading): Expression {
 
 function readLiteral(content: unknown, at: Location): Literal {
   const isScalar = content === null || ['string', 'number', 'boolean'].includes(typeof content)
-  if (!isScalar) throw fault(at, 'Input should be a text, a number, a boolean or null', 'scalar_type')
+  if (!isScalar) throw issue(at, 'Input should be a text, a number, a boolean or null', 'scalar_type')
   return content as Literal
 }
 
 function readMembers(written: unknown, at: Location): Record<string, unknown> {
-  if (!isObject(written)) throw fault(at, 'Input should be a valid dictionary', 'dict_type')
+  if (!isObject(written)) throw issue(at, 'Input should be a valid dictionary', 'dict_type')
   return written
 }
 
 function readList(written: unknown, at: Location, length?: number): unknown[] {
-  if (!Array.isArray(written)) throw fault(at, 'Input should be a valid list', 'list_type')
+  if (!Array.isArray(written)) throw issue(at, 'Input should be a valid list', 'list_type')
   const isWrong = length !== undefined && written.length !== length
-  if (isWrong) throw fault(at, `List should have ${length} items, not ${written.length}`, 'list_length')
+  if (isWrong) throw issue(at, `List should have ${length} items, not ${written.length}`, 'list_length')
   return written
 }
 
-function fault(at: Location, msg: string, type: string) {
+function issue(at: Location, msg: string, type: string) {
   return unprocessable({ loc: [...at], msg, type })
 }

@@ -59,7 +59,7 @@ export class RefReader {
     // References differ that are quoted in different ways; what they stand for does not.
     const places = new Map<string, Place>()
     const asked = refs.map((ref) => {
-      const place = places.get(nameRef(ref)) ?? { state: catchRefusal(() => startWalk(ref)) }
+      const place = places.get(nameRef(ref)) ?? { state: catchHttpError(() => startWalk(ref)) }
       places.set(nameRef(ref), place)
       return place
     })
@@ -77,7 +77,7 @@ export class RefReader {
     for (const [stored, ofStored] of Map.groupBy(places, ({ state }) => this.#find(state))) {
       for (const place of ofStored as Place[]) {
         const { state } = place as { state: Unfinished }
-        place.state = catchRefusal(() => this.#go(stored, state))
+        place.state = catchHttpError(() => this.#go(stored, state))
         if (this.#yielder.isDue()) await this.#yielder.yield()
       }
       // Built it takes many times what its text takes.
@@ -179,7 +179,7 @@ function nameRow({ table, digest }: { table: string; digest: string }): string {
   return `${table}:${digest}`
 }
 
-function catchRefusal(step: () => Walk): State {
+function catchHttpError(step: () => Walk): State {
   try {
     return step()
   } catch (error) {

@@ -25,7 +25,7 @@ export function routeGraphql(api: TraceApi, projects: Projects): void {
         return { data: await answerOperation(projects, caller, body) }
       } catch (error) {
         // What is not the request's fault, such as a database that is away, must reach the client as a status: it asks again.
-        if (error instanceof HttpError && error.status < 500) return { errors: [presentRefusal(error)] }
+        if (error instanceof HttpError && error.status < 500) return { errors: [presentError(error)] }
         throw error
       }
     },
@@ -55,6 +55,6 @@ function readProjectId(caller: Caller, name: unknown, entity: unknown): string {
 }
 
 /** Clients tell people that they have no access by the code. */
-function presentRefusal({ status, message }: HttpError) {
+function presentError({ status, message }: HttpError) {
   return status === 403 ? { message, extensions: { code: 'PERMISSION_ERROR' } } : { message }
 }

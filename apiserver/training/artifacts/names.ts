@@ -18,9 +18,9 @@ export interface VersionName extends ArtifactName {
  */
 export function nameUpload(caller: Caller, params: ArtifactName): ArtifactName {
   const { entity, project, name } = params
-  const faults = [...checkName('project', project), ...checkName('name', name)]
-  if (isReservedProject(project)) faults.push(fault('project', 'this name is reserved'))
-  if (faults.length > 0) throw unprocessable(...faults)
+  const issues = [...checkName('project', project), ...checkName('name', name)]
+  if (isReservedProject(project)) issues.push(issue('project', 'this name is reserved'))
+  if (issues.length > 0) throw unprocessable(...issues)
   if (entity !== caller.entity) {
     throw new HttpError(
       errors.foreign_entity,
@@ -48,13 +48,13 @@ export function nameVersion(caller: Caller, params: ArtifactName): VersionName {
 function checkName(part: 'project' | 'name', text: string): ValidationIssue[] {
   if (isName(text)) return []
   return [
-    fault(
+    issue(
       part,
       'a name has at most 128 letters, digits, dots, underscores and dashes, and does not begin with a dot or a dash',
     ),
   ]
 }
 
-function fault(part: string, reason: string): ValidationIssue {
+function issue(part: string, reason: string): ValidationIssue {
   return valueError(['path', part], reason)
 }

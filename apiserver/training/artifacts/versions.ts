@@ -73,7 +73,7 @@ export function invalidPath(path: string, reason: string) {
 }
 
 function missingFiles(files: ArtifactFile[], missing: ArtifactFile[]) {
-  const faults = missing
+  const issues = missing
     .slice(0, 100)
     .map((file) =>
       valueError(
@@ -81,5 +81,5 @@ function missingFiles(files: ArtifactFile[], missing: ArtifactFile[]) {
         'no file with this digest and size exists; upload it first',
       ),
     )
-  return unprocessable(...faults)
+  return unprocessable(...issues)
 }

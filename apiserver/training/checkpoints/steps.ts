@@ -26,12 +26,12 @@ export function readSteps(body: number[] | undefined, query: NodeJS.Dict<string 
   if (body === undefined && !isGiven) {
     throw unprocessable({ loc: ['body', 'steps'], msg: 'Field required', type: 'missing' })
   }
-  const faults = texts.length > maxSteps ? [tooMany(texts.length)] : texts.flatMap(findFault)
-  if (faults.length > 0) throw unprocessable(...faults)
+  const issues = texts.length > maxSteps ? [tooMany(texts.length)] : texts.flatMap(findIssue)
+  if (issues.length > 0) throw unprocessable(...issues)
   return [...new Set([...(body ?? []), ...texts.map(Number)])]
 }
 
-function findFault(text: string, index: number): ValidationIssue[] {
+function findIssue(text: string, index: number): ValidationIssue[] {
   const loc = ['query', 'steps', String(index)]
   if (!/^ *-?\d+ *$/.test(text)) {
     const msg = 'Input should be a valid integer, unable to parse string as an integer'

@@ -1,16 +1,16 @@
 import { unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { decodeText, findTextStart, JsonError, parseText } from '../../../lib/json/parse.ts'
 import type { ReadInto } from '../../../lib/json/reader.ts'
-import { findRowFault, hasAnswer } from './sft-row.ts'
+import { findRowIssue, hasAnswer } from './sft-row.ts'
 
 const newline = 0x0a
 const windowBytes = 1024 * 1024
 // A conversation of a million tokens has a few megabytes.
 const maxLineBytes = 16 * 1024 * 1024
-// What is longer is some fault.
+// What is longer is some issue.
 const maxBlankBytes = 1024
 // Who sees ten bad lines knows what is wrong with the others.
-const maxFaults = 10
+const maxIssues = 10
 
 /**
  * Checks a file of SFT data line by line, as trainers read it: {"messages": [...], "tools": [...]} in each, blank lines
@@ -20,20 +20,20 @@ const maxFaults = 10
  * @throws {HttpError} 422 with the first ten bad lines and what is wrong with each, or because there is nothing to learn
  */
 export function checkDataSet(readInto: ReadInto, path: string): void {
-  const faults: ValidationIssue[] = []
+  const issues: ValidationIssue[] = []
   let [rows, answers] = [0, 0]
   readLines(readInto, (line, number) => {
     if (line !== undefined && isBlank(line)) return true
     rows++
     const { reason, isAnswered = false } = readRow(line)
     if (isAnswered) answers++
-    if (reason !== undefined) faults.push(describeFault(path, reason, number))
-    return faults.length < maxFaults
+    if (reason !== undefined) issues.push(describeIssue(path, reason, number))
+    return issues.length < maxIssues
   })
-  if (faults.length > 0) throw unprocessable(...faults)
-  if (rows === 0) throw unprocessable(describeFault(path, 'it is empty: it has no line with a conversation'))
+  if (issues.length > 0) throw unprocessable(...issues)
+  if (rows === 0) throw unprocessable(describeIssue(path, 'it is empty: it has no line with a conversation'))
   if (answers === 0)
-    throw unprocessable(describeFault(path, 'no line has an assistant message, so there is nothing to train on'))
+    throw unprocessable(describeIssue(path, 'no line has an assistant message, so there is nothing to train on'))
 }
 
 /** @param line undefined for one that is too long */
@@ -41,7 +41,7 @@ function readRow(line: Buffer | undefined): { reason?: string; isAnswered?: bool
   if (line === undefined) return { reason: `is longer than ${maxLineBytes} bytes` }
   try {
     const row = parseText(decodeText(line.subarray(findTextStart(line))))
-    const reason = findRowFault(row)
+    const reason = findRowIssue(row)
     return reason === undefined ? { isAnswered: hasAnswer(row) } : { reason }
   } catch (error) {
     if (error instanceof JsonError) return { reason: `is ${error.message}` }
@@ -80,7 +80,7 @@ function readLines(readInto: ReadInto, take: (line: Buffer | undefined, number: 
   if (held > 0) end()
 }
 
-function describeFault(path: string, reason: string, line?: number): ValidationIssue {
+function describeIssue(path: string, reason: string, line?: number): ValidationIssue {
   const where = line === undefined ? `${path}:` : `${path}, line ${line}`
   const loc = ['body', path, ...(line === undefined ? [] : [String(line)])]
   return valueError(loc, `${where} ${reason}`)

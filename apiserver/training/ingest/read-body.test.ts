@@ -5,7 +5,7 @@ import { parseJson } from '../../../lib/json/document.ts'
 import { findLoneSurrogate } from '../../../lib/json/lone-surrogate.ts'
 import { JsonReader, type ReadInto } from '../../../lib/json/reader.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
-import { compileFaults, maxFaults } from '../../../lib/http/validation/compile.ts'
+import { compileIssues, maxIssues } from '../../../lib/http/validation/compile.ts'
 import { chooseCases, type RandomCases } from '../../../test/support/random-cases.ts'
 import { bodyLimits } from './body-size.ts'
 import { checkBody, readBytes } from './check-body.ts'
@@ -131,13 +131,13 @@ function corrupt(random: Random, text: string): Buffer {
   return Buffer.concat([bytes.subarray(0, at), Buffer.from(inserted), bytes.subarray(at)])
 }
 
-const findFaults = compileFaults(bodySchemas.job)
+const findIssues = compileIssues(bodySchemas.job)
 
 /** What the plain way says: everything parsed, then everything checked. */
 function judgePlainly(bytes: Buffer): ValidationIssue[] | string {
   try {
     const document = parseJson(bytes)
-    return findLoneSurrogate(document) ? 'string_unicode' : findFaults(document.value, 0).slice(0, maxFaults)
+    return findLoneSurrogate(document) ? 'string_unicode' : findIssues(document.value, 0).slice(0, maxIssues)
   } catch (error) {
     if (error instanceof JsonError) return 'json_invalid'
     throw error

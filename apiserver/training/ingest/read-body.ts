@@ -4,11 +4,11 @@ import { searchLoneSurrogate } from '../../../lib/json/lone-surrogate.ts'
 import { TooLarge, type JsonPiece, type JsonReader } from '../../../lib/json/reader.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
 import { jsonInvalid, stringUnicode } from '../../../lib/http/body.ts'
-import { maxFaults } from '../../../lib/http/validation/compile.ts'
+import { maxIssues } from '../../../lib/http/validation/compile.ts'
 import { bodyTooLarge } from './body-size.ts'
 import type { trajectorySchema } from './group-schema.ts'
 import { indexTrajectory, readScenario, type TrajectoryIndexRow } from './index-row.ts'
-import { findFaults, knownGroupMembers, knownMembers, type BodyKind, type BodyMembers } from './shapes.ts'
+import { findIssues, knownGroupMembers, knownMembers, type BodyKind, type BodyMembers } from './shapes.ts'
 
 // Each has an index row, which all go into one transaction. 32 groups of 16 are 512.
 const maxTrajectories = 100_000
@@ -28,7 +28,7 @@ export interface BodyContent<Kind extends BodyKind = BodyKind> {
 /** What a list in the body gave. Of one given twice the last counts, as in JSON.parse. */
 interface ListContent {
   rows: TrajectoryIndexRow[]
-  faults: ValidationIssue[]
+  issues: ValidationIssue[]
   exceptions: number
   length: number
 }
@@ -36,7 +36,7 @@ interface ListContent {
 /**
  * Reads a body trajectory by trajectory, checks its shape, and notes where its trajectories lie.
  *
- * @throws {HttpError} 422 with the faults, 413 for one trajectory or member that is too large to be looked at
+ * @throws {HttpError} 422 with the issues, 413 for one trajectory or member that is too large to be looked at
  */
 export function readTrajectoryBody<Kind extends BodyKind>(reader: JsonReader, kind: Kind): BodyContent<Kind> {
   try {
@@ -58,14 +58,14 @@ class BodyWalk {
   }
 
   readBody<Kind extends BodyKind>(kind: Kind): BodyContent<Kind> {
-    const { members, list, faults } = this.#readOutline([], 'trajectory_groups', {
+    const { members, list, issues } = this.#readOutline([], 'trajectory_groups', {
       known: knownMembers[kind],
-      find: findFaults[kind],
+      find: findIssues[kind],
       readList: () => this.#readGroups(),
     })
     this.#reader.readEnd()
     if (this.#surrogate) throw stringUnicode(this.#surrogate)
-    const all = [...faults, ...list.faults].slice(0, maxFaults)
+    const all = [...issues, ...list.issues].slice(0, maxIssues)
     if (all.length > 0) throw unprocessable(...all)
     return { members: members as BodyMembers[Kind], groups: list.length, exceptions: list.exceptions, rows: list.rows }
   }
@@ -77,20 +77,20 @@ class BodyWalk {
       const group = this.#readGroup(index)
       list.exceptions += group.exceptions
       for (const row of group.rows) list.rows.push(row)
-      addFaults(list, group.faults)
+      addIssues(list, group.issues)
     })
     return list
   }
 
   #readGroup(index: number): ListContent {
     const place = ['trajectory_groups', String(index)]
-    const { members, list, faults } = this.#readOutline(place, 'trajectories', {
+    const { members, list, issues } = this.#readOutline(place, 'trajectories', {
       known: knownGroupMembers,
-      find: findFaults.group,
+      find: findIssues.group,
       readList: () => this.#readTrajectories(place),
     })
-    addFaults(list, faults)
-    if (list.faults.length > 0) return { ...list, rows: [] }
+    addIssues(list, issues)
+    if (list.issues.length > 0) return { ...list, rows: [] }
     const { exceptions, metadata } = members as { exceptions?: unknown[] | null; metadata?: object | null }
     const scenario = readScenario(metadata)
     list.exceptions = exceptions?.length ?? 0
@@ -108,13 +108,13 @@ class BodyWalk {
       if (++this.#trajectories > maxTrajectories) throw tooMany('trajectories', maxTrajectories)
       const place = [...group, 'trajectories', String(index)]
       const piece = this.#readPiece(place)
-      if (list.faults.length < maxFaults) addFaults(list, findFaults.trajectory(piece.value, piece.size, place))
-      if (list.faults.length === 0) list.rows.push(describeTrajectory(piece, index))
+      if (list.issues.length < maxIssues) addIssues(list, findIssues.trajectory(piece.value, piece.size, place))
+      if (list.issues.length === 0) list.rows.push(describeTrajectory(piece, index))
     })
     return list
   }
 
-  /** Reads an object whose list `listName` is read by itself; all else in it is small. A value of another kind has faults. */
+  /** Reads an object whose list `listName` is read by itself; all else in it is small. A value of another kind has issues. */
   #readOutline(
     place: string[],
     listName: string,
@@ -127,7 +127,7 @@ class BodyWalk {
     let list = emptyList()
     if (this.#reader.next() !== 'object') {
       const { value, size } = this.#readPiece(place)
-      return { members: {}, list, faults: how.find(value, size, place) }
+      return { members: {}, list, issues: how.find(value, size, place) }
     }
     const members = new Map<string, unknown>()
     let sizeBytes = 0
@@ -140,7 +140,7 @@ class BodyWalk {
       if (how.known.has(key)) sizeBytes += piece.size
     })
     const outline = Object.fromEntries(members)
-    return { members: outline, list, faults: how.find(outline, sizeBytes, place) }
+    return { members: outline, list, issues: how.find(outline, sizeBytes, place) }
   }
 
   #readPiece(place: string[]): JsonPiece {
@@ -166,11 +166,11 @@ function describeTrajectory({ value, start, size }: JsonPiece, index: number): T
 }
 
 function emptyList(): ListContent {
-  return { rows: [], faults: [], exceptions: 0, length: 0 }
+  return { rows: [], issues: [], exceptions: 0, length: 0 }
 }
 
-function addFaults(list: ListContent, faults: ValidationIssue[]): void {
-  if (list.faults.length < maxFaults) list.faults.push(...faults)
+function addIssues(list: ListContent, issues: ValidationIssue[]): void {
+  if (list.issues.length < maxIssues) list.issues.push(...issues)
 }
 
 function tooMany(what: string, most: number): HttpError {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import cases from '../../../test/cases/sft-rows.json' with { type: 'json' }
-import { findRowFault, hasAnswer } from './sft-row.ts'
+import { findRowIssue, hasAnswer } from './sft-row.ts'
 
 // The trainer's tests go through the same cases: trainer/trainyard_trainer/data/dataset_test.py.
 test.each(cases.accepted)('$name is accepted', ({ row, answered }) => {
-  expect({ fault: findRowFault(row), answered: hasAnswer(row) }).toEqual({ fault: undefined, answered })
+  expect({ fault: findRowIssue(row), answered: hasAnswer(row) }).toEqual({ fault: undefined, answered })
 })
 
 test.each(cases.refused)('$name is refused', ({ row }) => {
-  expect(findRowFault(row)).toBeTypeOf('string')
+  expect(findRowIssue(row)).toBeTypeOf('string')
 })

@@ -5,7 +5,7 @@ import { isObject } from '../../../lib/json/is-object.ts'
  * (trainer/trainyard_trainer/data/json_input.py), which validates again, because data also come from elsewhere. The tests of
  * both go through test/cases/sft-rows.json.
  */
-export function findRowFault(row: unknown): string | undefined {
+export function findRowIssue(row: unknown): string | undefined {
   if (!isObject(row)) return 'must be an object: {"messages": [...]}'
   const { messages, tools = null } = row
   if (!Array.isArray(messages) || messages.length === 0) {
@@ -14,8 +14,8 @@ export function findRowFault(row: unknown): string | undefined {
   if (tools !== null && !(Array.isArray(tools) && tools.every(isObject)))
     return 'has invalid tools: they must be a list of objects'
   for (const [index, message] of messages.entries()) {
-    const fault = findMessageFault(message)
-    if (fault !== undefined) return `has an invalid message ${index + 1}: ${fault}`
+    const issue = findMessageIssue(message)
+    if (issue !== undefined) return `has an invalid message ${index + 1}: ${issue}`
   }
   return undefined
 }
@@ -26,7 +26,7 @@ export function hasAnswer(row: unknown): boolean {
   return messages.some((item: unknown) => isObject(item) && (isChoice(item) || item['role'] === 'assistant'))
 }
 
-function findMessageFault(item: unknown): string | undefined {
+function findMessageIssue(item: unknown): string | undefined {
   if (!isObject(item)) return 'it must be an object'
   const message = isChoice(item) ? item['message'] : item
   if (!isObject(message)) return 'it must be an object'

@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
-import { compileFaults } from '../../../lib/http/validation/compile.ts'
+import { compileIssues } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { rlSettings } from '../settings/generated.ts'
 import { rlRequestMembers } from '../training-jobs/request.ts'
@@ -39,12 +39,12 @@ export type BodyMembers = {
 
 const outlines = { job: describeJob(Type.Unknown()), log: describeLog(Type.Unknown()) }
 
-/** What finds the faults of a body's parts, each without those below it: the body itself, a group, a trajectory. */
-export const findFaults = {
-  job: compileFaults(outlines.job),
-  log: compileFaults(outlines.log),
-  group: compileFaults(groupOutlineSchema),
-  trajectory: compileFaults(trajectorySchema),
+/** What finds the issues of a body's parts, each without those below it: the body itself, a group, a trajectory. */
+export const findIssues = {
+  job: compileIssues(outlines.job),
+  log: compileIssues(outlines.log),
+  group: compileIssues(groupOutlineSchema),
+  trajectory: compileIssues(trajectorySchema),
 }
 
 /** The members of a body beside its groups that somebody reads: settings, to tell that they stand in the wrong place. */

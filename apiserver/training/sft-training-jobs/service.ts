@@ -1,5 +1,5 @@
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
-import { InputRefused } from '../../../artifacts/inputs/address.ts'
+import { InputError } from '../../../artifacts/inputs/address.ts'
 import { whileHoldingInput } from '../../../artifacts/inputs/hold.ts'
 import { resolveInput, type InputDeps } from '../../../artifacts/inputs/resolve.ts'
 import type { Caller } from '../../accounts/context.ts'
@@ -46,7 +46,7 @@ async function refuseInput(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    if (!(error instanceof InputRefused)) throw error
+    if (!(error instanceof InputError)) throw error
     const reason = error.message
     throw unprocessable(valueError(['body', 'training_data_url'], reason))
   }

@@ -1,5 +1,5 @@
 import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
-import { maxFaults } from '../../../lib/http/validation/compile.ts'
+import { maxIssues } from '../../../lib/http/validation/compile.ts'
 
 /** A method's settings, and the member of its jobs' bodies that they are read from. */
 export interface Place {
@@ -18,17 +18,17 @@ export function refuseMisplacedSettings(body: object, place: Place, other?: stri
   const beside = listGiven(body).filter((name) => place.settings.includes(name))
   const elsewhere = other === undefined ? [] : listGiven((body as Record<string, object | null>)[other])
   const faults = [
-    ...beside.map((name) => describeFault(place, ['body', name])),
-    ...elsewhere.map((name) => describeFault(place, ['body', other!, name])),
+    ...beside.map((name) => describeIssue(place, ['body', name])),
+    ...elsewhere.map((name) => describeIssue(place, ['body', other!, name])),
   ]
-  if (faults.length > 0) throw unprocessable(...faults.slice(0, maxFaults))
+  if (faults.length > 0) throw unprocessable(...faults.slice(0, maxIssues))
 }
 
 function listGiven(object: object | null | undefined): string[] {
   return Object.entries(object ?? {}).flatMap(([name, value]) => (value == null ? [] : [name]))
 }
 
-function describeFault({ method, settings, member }: Place, loc: string[]): ValidationIssue {
+function describeIssue({ method, settings, member }: Place, loc: string[]): ValidationIssue {
   const name = loc.at(-1)!
   const what = settings.includes(name) ? name : 'its settings'
   return { loc, msg: `Extra inputs are not permitted; ${method} reads ${what} from ${member}`, type: 'extra_forbidden' }

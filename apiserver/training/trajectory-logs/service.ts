@@ -17,7 +17,7 @@ import { withTransaction, type Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
-import { cursorFault, resolveCursor } from '../../../lib/http/page.ts'
+import { invalidCursor, resolveCursor } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { LogListQuery } from './schema.ts'
 
@@ -86,7 +86,7 @@ export async function listModelLogStatistics(
   const { id } = await getModel(pool, entity, modelId)
   const { split, order } = query
   const after = query.after === undefined ? undefined : await resolveSplitStep(pool, id, query.after)
-  if (after && split !== undefined && after.split !== split) throw cursorFault()
+  if (after && split !== undefined && after.split !== split) throw invalidCursor()
   return listLogStatistics(pool, id, { split, order, after, limit: query.limit + 1 })
 }
 
@@ -94,7 +94,7 @@ async function resolveSplitStep(pool: Pool, modelId: string, cursor: string): Pr
   const [, split, digits] = /^([\w./-]{1,64}):(0|[1-9]\d{0,8})$/.exec(cursor) ?? []
   const place = split === undefined ? undefined : { split, step: Number(digits) }
   if (place && (await hasLogs(pool, modelId, place))) return place
-  throw cursorFault()
+  throw invalidCursor()
 }
 
 function otherModel() {

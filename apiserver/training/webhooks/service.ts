@@ -20,7 +20,7 @@ import {
   type WebhookChange,
   type WebhookRow,
 } from '../../../db/webhooks/webhooks.ts'
-import { AddressRefused } from '../../../lib/outbound/refused.ts'
+import { AddressError } from '../../../lib/outbound/errors.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Outbound } from '../../../lib/outbound/outbound.ts'
 import type { Caller } from '../../accounts/context.ts'
@@ -137,7 +137,7 @@ function requireOpen(check: () => unknown): void {
   try {
     check()
   } catch (error) {
-    if (!(error instanceof AddressRefused)) throw error
+    if (!(error instanceof AddressError)) throw error
     throw unprocessable(valueError(['body', 'url'], error.message))
   }
 }

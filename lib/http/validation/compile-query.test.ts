@@ -53,12 +53,12 @@ describe('a closed query', () => {
   })
 
   test('refuses each name that nobody asked for, and tells those that it knows', () => {
-    const fault = (name: string) => ({
+    const issue = (name: string) => ({
       loc: ['query', name],
       msg: 'Extra inputs are not permitted; this list knows: limit, wait, state',
       type: 'extra_forbidden',
     })
-    const detail = [fault('status'), fault('limit[]')]
+    const detail = [issue('status'), issue('limit[]')]
     expect(() => parseClosed({ status: 'Running', 'limit[]': '7' })).toThrow(expect.objectContaining({ detail }))
   })
 })

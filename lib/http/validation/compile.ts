@@ -2,14 +2,14 @@ import { unprocessable, type ValidationIssue } from '../http-error.ts'
 import { Ajv, type Options } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import type { JsonDocument } from '../../json/document.ts'
-import { presentFault } from './issues.ts'
+import { presentIssue } from './issues.ts'
 import { parseTime } from './time.ts'
 
-// Every fault at once is a service to people who write bodies; in a body of millions of wrong items it would cost
-// gigabytes, so a large body is told its first fault only.
+// Every issue at once is a service to people who write bodies; in a body of millions of wrong items it would cost
+// gigabytes, so a large body is told its first issue only.
 const thoroughUpToBytes = 1024 * 1024
-/** How many faults are told. */
-export const maxFaults = 100
+/** How many issues are told. */
+export const maxIssues = 100
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -30,19 +30,19 @@ const [quickBody, thoroughBody, query] = [
 /**
  * Compiles a body schema, once, into a function that returns the body's value with its type.
  *
- * @throws {HttpError} (the compiled function) 422 with the faults
+ * @throws {HttpError} (the compiled function) 422 with the issues
  */
 export function compileBody<S extends TSchema>(schema: S): (document: JsonDocument) => Static<S> {
-  const findFaults = compileFaults(schema)
+  const findIssues = compileIssues(schema)
   return ({ value, bytes }) => {
-    const faults = findFaults(value, bytes.length)
-    if (faults.length === 0) return value as Static<S>
-    throw unprocessable(...faults)
+    const issues = findIssues(value, bytes.length)
+    if (issues.length === 0) return value as Static<S>
+    throw unprocessable(...issues)
   }
 }
 
 /** Compiles a schema of a body, or of a part of one at `place`, into a function that finds what is wrong with a value. */
-export function compileFaults(
+export function compileIssues(
   schema: TSchema,
 ): (value: unknown, sizeBytes: number, place?: string[]) => ValidationIssue[] {
   const quick = quickBody.compile(schema)
@@ -51,9 +51,9 @@ export function compileFaults(
     if (quick(value)) return []
     const validate = sizeBytes > thoroughUpToBytes ? quick : thorough
     validate(value)
-    return presentFaults('body', validate.errors).map(({ loc, ...fault }) => ({
+    return presentIssues('body', validate.errors).map(({ loc, ...issue }) => ({
       loc: ['body', ...place, ...loc.slice(1)],
-      ...fault,
+      ...issue,
     }))
   }
 }
@@ -79,7 +79,7 @@ export function compileQuery<S extends TSchema>(
           : [name, [value].flat().at(-1)]
       }),
     )
-    if (!validate(values)) throw unprocessable(...presentFaults('query', validate.errors))
+    if (!validate(values)) throw unprocessable(...presentIssues('query', validate.errors))
     refuseInfinite(values)
     return values
   }
@@ -94,8 +94,8 @@ function refuseInfinite(values: object): void {
 
 type Errors = NonNullable<ReturnType<Ajv['compile']>['errors']>
 
-function presentFaults(root: 'body' | 'query', errors: Errors | null | undefined) {
+function presentIssues(root: 'body' | 'query', errors: Errors | null | undefined) {
   // `if` only repeats that its `then` failed.
   const telling = (errors ?? []).filter((error) => error.keyword !== 'if')
-  return telling.slice(0, maxFaults).map((error) => presentFault(root, error))
+  return telling.slice(0, maxIssues).map((error) => presentIssue(root, error))
 }

@@ -7,7 +7,7 @@ interface Failure {
   data: unknown
 }
 
-const typeFaults: Record<string, Omit<ValidationIssue, 'loc'>> = {
+const typeIssues: Record<string, Omit<ValidationIssue, 'loc'>> = {
   string: { msg: 'Input should be a valid string', type: 'string_type' },
   number: { msg: 'Input should be a valid number', type: 'float_type' },
   integer: { msg: 'Input should be a valid integer', type: 'int_type' },
@@ -18,14 +18,14 @@ const typeFaults: Record<string, Omit<ValidationIssue, 'loc'>> = {
   null: { msg: 'Extra inputs are not permitted', type: 'extra_forbidden' },
 }
 
-const parsingFaults: Record<string, Omit<ValidationIssue, 'loc'>> = {
+const parsingIssues: Record<string, Omit<ValidationIssue, 'loc'>> = {
   number: { msg: 'Input should be a valid number, unable to parse string as a number', type: 'float_parsing' },
   integer: { msg: 'Input should be a valid integer, unable to parse string as an integer', type: 'int_parsing' },
 }
 
-const keywordFaults: Record<string, (failure: Failure) => Omit<ValidationIssue, 'loc'>> = {
+const keywordIssues: Record<string, (failure: Failure) => Omit<ValidationIssue, 'loc'>> = {
   required: () => ({ msg: 'Field required', type: 'missing' }),
-  additionalProperties: () => typeFaults['null']!,
+  additionalProperties: () => typeIssues['null']!,
   minimum: ({ wanted }) => ({ msg: `Input should be greater than or equal to ${wanted}`, type: 'greater_than_equal' }),
   maximum: ({ wanted }) => ({ msg: `Input should be less than or equal to ${wanted}`, type: 'less_than_equal' }),
   exclusiveMinimum: ({ wanted }) => ({ msg: `Input should be greater than ${wanted}`, type: 'greater_than' }),
@@ -47,7 +47,7 @@ const keywordFaults: Record<string, (failure: Failure) => Omit<ValidationIssue, 
 }
 
 /** Says one failed schema rule in the words that clients of the hosted service know; `root` is where the value came from. */
-export function presentFault(root: 'body' | 'query', error: ErrorObject): ValidationIssue {
+export function presentIssue(root: 'body' | 'query', error: ErrorObject): ValidationIssue {
   return { loc: [root, ...locate(error)], ...describe(root, error) }
 }
 
@@ -64,7 +64,7 @@ function describe(root: 'body' | 'query', error: ErrorObject): Omit<ValidationIs
   if (root === 'query' && error.keyword === 'additionalProperties') return describeUnknownParameter(error)
   if (error.keyword === 'enum')
     return { msg: `Input should be ${joinLiterals(error.schema as Literal[])}`, type: 'literal_error' }
-  const described = keywordFaults[error.keyword]?.({ wanted: error.schema as string | number, data: error.data })
+  const described = keywordIssues[error.keyword]?.({ wanted: error.schema as string | number, data: error.data })
   if (!described) return { msg: `Value error, ${error.message ?? 'not valid'}`, type: 'value_error' }
   // Who does not read patterns reads what the document says of the field.
   const { description } = (error.parentSchema ?? {}) as { description?: string }
@@ -85,13 +85,13 @@ function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Om
   if (type === 'integer' && typeof data === 'number') {
     return { msg: 'Input should be a valid integer, got a number with a fractional part', type: 'int_from_float' }
   }
-  return (root === 'query' ? parsingFaults[type] : undefined) ?? typeFaults[type]!
+  return (root === 'query' ? parsingIssues[type] : undefined) ?? typeIssues[type]!
 }
 
 /** Only lists refuse parameters that they do not know: a misspelt filter would list everything. */
 function describeUnknownParameter({ parentSchema }: ErrorObject): Omit<ValidationIssue, 'loc'> {
   const { properties = {} } = parentSchema as { properties?: object }
-  const { msg, type } = typeFaults['null']!
+  const { msg, type } = typeIssues['null']!
   return { msg: `${msg}; this list knows: ${Object.keys(properties).join(', ')}`, type }
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { parseValue, type Value } from '../../../lib/json/value.ts'
 import { toPythonJson } from '../../../lib/json/python.ts'
-import { OtelFault } from '../../../apiserver/tracing/otel/fault.ts'
+import { OtlpError } from '../../../apiserver/tracing/otel/otlp-error.ts'
 import { writeResource } from '../../../apiserver/tracing/otel/otel-dump.ts'
 import { createCall } from '../../../apiserver/tracing/otel/span-call.ts'
 import { readSpan } from '../../../apiserver/tracing/otel/read-span.ts'
@@ -64,7 +64,7 @@ function makeCall(group: OtlpRequest['resourceSpans'][0]): Members | undefined {
   try {
     return toMembers(createCall(readSpan(source!), surroundings))
   } catch (error) {
-    if (error instanceof OtelFault) return undefined
+    if (error instanceof OtlpError) return undefined
     throw error
   }
 }

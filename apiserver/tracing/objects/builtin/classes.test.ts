@@ -160,7 +160,7 @@ describe('an object of a class of the server', () => {
       { label: 'l', view_type: 'v', definition: { query: { $expr: { $x: 1 } } } },
     ],
   ])('is refused when it %s', (_, className, value) => {
-    expect(() => build(className, value)).toThrow(expect.objectContaining({ name: 'Misfit' }))
+    expect(() => build(className, value)).toThrow(expect.objectContaining({ name: 'FieldError' }))
   })
 
   test('is refused at once, however long what is no number', () => {

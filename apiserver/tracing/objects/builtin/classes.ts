@@ -7,7 +7,7 @@ import {
   integer,
   listOf,
   mapOf,
-  Misfit,
+  FieldError,
   objectOf,
   oneOf,
   orNull,
@@ -48,7 +48,7 @@ const actionConfigs: Record<string, Field> = {
 const actionConfig: Field = (value, path) => {
   const type = value instanceof Map ? value.get('action_type') : undefined
   if (typeof type === 'string' && Object.hasOwn(actionConfigs, type)) return actionConfigs[type]!(value, path)
-  throw new Misfit(`${path}.action_type must be one of ${Object.keys(actionConfigs).join(', ')}`)
+  throw new FieldError(`${path}.action_type must be one of ${Object.keys(actionConfigs).join(', ')}`)
 }
 
 const message = part('Message', {
@@ -148,7 +148,7 @@ const classes: ObjectClass[] = [
 
 function onlyNull(value: Value, path: string): Value {
   if (value === null) return null
-  throw new Misfit(`${path} is set by the server`)
+  throw new FieldError(`${path} is set by the server`)
 }
 
 const byName = new Map(classes.map((objectClass) => [objectClass.name, objectOf(objectClass)]))
@@ -157,10 +157,10 @@ const byName = new Map(classes.map((objectClass) => [objectClass.name, objectOf(
  * A value as an object of a class that comes with the server: checked, with what it leaves out, and with what says of
  * which class it is.
  *
- * @throws {Misfit}
+ * @throws {FieldError}
  */
 export function buildBuiltin(className: string, value: Value): Value {
   const build = byName.get(className)
-  if (!build) throw new Misfit(`Unknown object class: ${className.slice(0, 200)}`)
+  if (!build) throw new FieldError(`Unknown object class: ${className.slice(0, 200)}`)
   return build(value, className)
 }

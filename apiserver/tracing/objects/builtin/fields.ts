@@ -1,11 +1,11 @@
 import { JsonNumber, type Value } from '../../../../lib/json/value.ts'
 
 /** A value does not fit its class; the message says where and why. */
-export class Misfit extends Error {
-  override name = 'Misfit'
+export class FieldError extends Error {
+  override name = 'FieldError'
 }
 
-/** Checks a value and gives it in the form in which it is kept. @throws {Misfit} */
+/** Checks a value and gives it in the form in which it is kept. @throws {FieldError} */
 export type Field = (value: Value, path: string) => Value
 
 /** A field that may be left out: then its value is this one. */
@@ -30,7 +30,7 @@ export const anything: Field = (value) => value
 
 export const text: Field = (value, path) => {
   if (typeof value === 'string') return value
-  throw misfit(path, 'a string')
+  throw fieldError(path, 'a string')
 }
 
 /** Numbers without a fraction, written as they like. */
@@ -41,14 +41,14 @@ export const integer: Field = (value, path) => {
   if (typeof written === 'string' && Number.isSafeInteger(readNumber(written)))
     return new JsonNumber(String(readNumber(written)))
   if (typeof value === 'boolean') return new JsonNumber(value ? '1' : '0')
-  throw misfit(path, 'an integer')
+  throw fieldError(path, 'an integer')
 }
 
 /** Kept with a point, as clients in Python keep it. */
 export const float: Field = (value, path) => {
   const number =
     typeof value === 'boolean' ? Number(value) : readNumber(value instanceof JsonNumber ? value.text : value)
-  if (number === undefined) throw misfit(path, 'a number')
+  if (number === undefined) throw fieldError(path, 'a number')
   return new JsonNumber(Number.isInteger(number) && Math.abs(number) < 1e16 ? number.toFixed(1) : String(number))
 }
 
@@ -70,36 +70,36 @@ export const boolean: Field = (value, path) => {
   if (typeof value === 'boolean') return value
   const word = value instanceof JsonNumber ? String(Number(value.text)) : value
   const truth = typeof word === 'string' ? truths.get(word.toLowerCase()) : undefined
-  if (truth === undefined) throw misfit(path, 'a boolean')
+  if (truth === undefined) throw fieldError(path, 'a boolean')
   return truth
 }
 
 export function oneOf(...values: string[]): Field {
   return (value, path) => {
     if (typeof value === 'string' && values.includes(value)) return value
-    throw misfit(path, `one of ${values.join(', ')}`)
+    throw fieldError(path, `one of ${values.join(', ')}`)
   }
 }
 
 /** The first of these that it fits. */
 export function anyOf(...fields: Field[]): Field {
   return (value, path) => {
-    const faults: string[] = []
+    const issues: string[] = []
     for (const field of fields) {
       try {
         return field(value, path)
       } catch (error) {
-        if (!(error instanceof Misfit)) throw error
-        faults.push(error.message)
+        if (!(error instanceof FieldError)) throw error
+        issues.push(error.message)
       }
     }
-    throw new Misfit(faults.join(', or '))
+    throw new FieldError(issues.join(', or '))
   }
 }
 
 export function listOf(item: Field): Field {
   return (value, path) => {
-    if (!Array.isArray(value)) throw misfit(path, 'a list')
+    if (!Array.isArray(value)) throw fieldError(path, 'a list')
     return value.map((part, index) => item(part, `${path}.${index}`))
   }
 }
@@ -107,14 +107,14 @@ export function listOf(item: Field): Field {
 /** Lists of these items and no others. */
 export function tupleOf(...items: Field[]): Field {
   return (value, path) => {
-    if (!Array.isArray(value) || value.length !== items.length) throw misfit(path, `a list of ${items.length}`)
+    if (!Array.isArray(value) || value.length !== items.length) throw fieldError(path, `a list of ${items.length}`)
     return value.map((part, index) => items[index]!(part, `${path}.${index}`))
   }
 }
 
 export function mapOf(member: Field): Field {
   return (value, path) => {
-    if (!(value instanceof Map)) throw misfit(path, 'an object')
+    if (!(value instanceof Map)) throw fieldError(path, 'an object')
     return new Map([...value].map(([key, part]) => [key, member(part, `${path}.${key}`)]))
   }
 }
@@ -131,9 +131,9 @@ export function withDefault(field: Field, value: () => Value): DefaultedField {
 export function objectOf(objectClass: ObjectClass): Field {
   const { name, bases, fields, isStrict = false } = objectClass
   return (value, path) => {
-    if (!(value instanceof Map)) throw misfit(path, `an object of ${name}`)
+    if (!(value instanceof Map)) throw fieldError(path, `an object of ${name}`)
     const unknown = isStrict && [...value.keys()].find((key) => !Object.hasOwn(fields, key))
-    if (typeof unknown === 'string') throw new Misfit(`${path}.${unknown.slice(0, 100)} is not a known field`)
+    if (typeof unknown === 'string') throw new FieldError(`${path}.${unknown.slice(0, 100)} is not a known field`)
     const kept = new Map<string, Value>([['_type', name]])
     for (const [key, field] of Object.entries(fields)) kept.set(key, keepField(field, value.get(key), `${path}.${key}`))
     return kept.set('_class_name', name).set('_bases', bases)
@@ -142,12 +142,12 @@ export function objectOf(objectClass: ObjectClass): Field {
 
 function keepField(field: Field | DefaultedField, value: Value | undefined, path: string): Value {
   if (typeof field === 'function') {
-    if (value === undefined) throw new Misfit(`${path} is required`)
+    if (value === undefined) throw new FieldError(`${path} is required`)
     return field(value, path)
   }
   return value === undefined ? field.value() : field.field(value, path)
 }
 
-function misfit(path: string, expected: string): Misfit {
-  return new Misfit(`${path} must be ${expected}`)
+function fieldError(path: string, expected: string): FieldError {
+  return new FieldError(`${path} must be ${expected}`)
 }

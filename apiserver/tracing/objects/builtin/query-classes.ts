@@ -3,7 +3,7 @@ import {
   anything,
   boolean,
   listOf,
-  Misfit,
+  FieldError,
   objectOf,
   oneOf,
   orNull,
@@ -57,7 +57,7 @@ const operands: Record<string, Field> = {
 
 function readOperation(known: Record<string, Field>, value: Value, path: string): Value {
   const key = value instanceof Map ? [...value.keys()].find((name) => Object.hasOwn(known, name)) : undefined
-  if (key === undefined) throw new Misfit(`${path} must be one of ${Object.keys(known).join(', ')}`)
+  if (key === undefined) throw new FieldError(`${path} must be one of ${Object.keys(known).join(', ')}`)
   return known[key]!(value, path)
 }
 

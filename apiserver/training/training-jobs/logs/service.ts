@@ -1,6 +1,6 @@
 import { hasLogLine, listJobLog, type LinePlace, type LogLine } from '../../../../db/jobs/logs.ts'
 import type { Pool } from '../../../../db/pool.ts'
-import { cursorFault } from '../../../../lib/http/page.ts'
+import { invalidCursor } from '../../../../lib/http/page.ts'
 import { getTrainingJob } from '../service.ts'
 import type { LogListQuery } from '../schema.ts'
 
@@ -17,12 +17,12 @@ export async function listLogOfJob(
   const job = await getTrainingJob(pool, entity, jobId)
   const attempt = query.attempt ?? job.attempt
   const after = query.after === undefined ? undefined : parseId(query.after, attempt)
-  if (after && !(await hasLogLine(pool, job.id, after))) throw cursorFault()
+  if (after && !(await hasLogLine(pool, job.id, after))) throw invalidCursor()
   return listJobLog(pool, job.id, { attempt, after, order: query.order, limit: query.limit + 1 })
 }
 
 function parseId(id: string, attempt: number): LinePlace {
   const [, ofAttempt, seq] = idPattern.exec(id) ?? []
-  if (Number(ofAttempt) !== attempt || Number(seq) > maxInteger) throw cursorFault()
+  if (Number(ofAttempt) !== attempt || Number(seq) > maxInteger) throw invalidCursor()
   return { attempt, seq: Number(seq) }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chooseCases } from '../../test/support/random-cases.ts'
-import { describeJsonFault, findJsonFault } from './find-fault.ts'
+import { describeJsonSyntaxError, findJsonSyntaxError } from './find-syntax-error.ts'
 
 test.each([
   ['{"reward": NaN}', 11, 'JSON has no NaN: send a number, or null'],
@@ -23,7 +23,7 @@ test.each([
   [String.raw`["\x"]`, 3, 'a string has an invalid escape'],
   ['[.5]', 1, 'a value is missing'],
 ])('%s', (text, index, reason) => {
-  expect(findJsonFault(text)).toEqual({ index, reason })
+  expect(findJsonSyntaxError(text)).toEqual({ index, reason })
 })
 
 test('every text that JSON.parse refuses has a fault, and no other', () => {
@@ -41,14 +41,14 @@ test('every text that JSON.parse refuses has a fault, and no other', () => {
       } catch {
         isJson = false
       }
-      expect(findJsonFault(written) === undefined).toBe(isJson)
+      expect(findJsonSyntaxError(written) === undefined).toBe(isJson)
     }),
     chooseCases(400),
   )
 })
 
 test('a fault is told with its place in bytes', () => {
-  expect(describeJsonFault('{"naïve": NaN}', 100)).toBe(
+  expect(describeJsonSyntaxError('{"naïve": NaN}', 100)).toBe(
     'not valid JSON at byte 111, behind "{\\"naïve\\": ": JSON has no NaN: send a number, or null',
   )
 })

@@ -1,4 +1,4 @@
 /** What a client sent is not what it should be; the message says what, in words for its author. */
-export class OtelFault extends Error {
-  override name = 'OtelFault'
+export class OtlpError extends Error {
+  override name = 'OtlpError'
 }

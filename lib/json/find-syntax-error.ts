@@ -3,7 +3,7 @@ const excerptLength = 20
 const maxDescribedLength = 1024 * 1024
 
 /** Where a text stops being JSON. */
-export interface JsonFault {
+export interface JsonSyntaxError {
   /** Index of the first character that JSON does not allow there; the text's length when its end is missing. */
   index: number
   reason: string
@@ -31,11 +31,11 @@ const foreignWords: Record<string, string> = {
  * Finds the first fault of a text that JSON.parse refuses, because many messages of JSON.parse have no position; undefined
  * for JSON.
  */
-export function findJsonFault(text: string): JsonFault | undefined {
-  return new FaultFinder(text).find()
+export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
+  return new SyntaxErrorFinder(text).find()
 }
 
-class FaultFinder {
+class SyntaxErrorFinder {
   readonly #text: string
   #at = 0
   /** The closing bracket of each object and array that is open. */
@@ -46,7 +46,7 @@ class FaultFinder {
     this.#text = text
   }
 
-  find(): JsonFault | undefined {
+  find(): JsonSyntaxError | undefined {
     for (;;) {
       this.#match(space)
       if (this.#isOver() && this.#at >= this.#text.length) return undefined
@@ -136,8 +136,8 @@ class FaultFinder {
 }
 
 /** Says where and why a text is not JSON, unless it is very long. `startByte` is its position in the body. */
-export function describeJsonFault(text: string, startByte: number): string {
-  const fault = text.length <= maxDescribedLength ? findJsonFault(text) : undefined
+export function describeJsonSyntaxError(text: string, startByte: number): string {
+  const fault = text.length <= maxDescribedLength ? findJsonSyntaxError(text) : undefined
   if (!fault) return 'not valid JSON'
   const { index, reason } = fault
   const before = JSON.stringify(text.slice(Math.max(0, index - excerptLength), index))

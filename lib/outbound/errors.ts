@@ -10,8 +10,8 @@ export type Rule =
   | 'network' // it lies in, or its name leads to, a private or reserved network
 
 /** An address that is not asked. The message is for the user who gave it; it holds nothing secret of the address. */
-export class AddressRefused extends Error {
-  override name = 'AddressRefused'
+export class AddressError extends Error {
+  override name = 'AddressError'
   readonly rule: Rule
 
   constructor(rule: Rule, message: string) {
@@ -21,12 +21,12 @@ export class AddressRefused extends Error {
 }
 
 /** An address was asked, and what came cannot be used; `unreachable` may be another time. */
-export class AnswerFault extends Error {
-  override name = 'AnswerFault'
+export class ResponseError extends Error {
+  override name = 'ResponseError'
   readonly kind: 'unreachable' | 'status' | 'too_large' | 'redirects' | 'encoding'
   readonly status: number | undefined
 
-  constructor(kind: AnswerFault['kind'], message: string, options: { cause?: unknown; status?: number } = {}) {
+  constructor(kind: ResponseError['kind'], message: string, options: { cause?: unknown; status?: number } = {}) {
     super(message, { cause: options.cause })
     this.kind = kind
     this.status = options.status
