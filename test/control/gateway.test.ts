@@ -183,7 +183,10 @@ test('a grammar that an engine cannot use is a 400 with its sentence, and other 
   }
   answer = refuse('GrammarError')
   const response = await chat({ response_format: { type: 'json_object' } })
-  expect([response.status, await response.json()]).toEqual([400, { detail: 'make it simpler' }])
+  expect([response.status, await response.json()]).toMatchObject([
+    400,
+    { detail: 'make it simpler', error: { code: 'unusable_grammar', message: 'make it simpler' } },
+  ])
   expect((await complete({})).body.response.error).toContain('make it simpler')
   answer = refuse('BadRequestError')
   expect((await chat({})).status).toBe(422)

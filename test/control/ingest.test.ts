@@ -56,7 +56,11 @@ describe('a body that is wrong', () => {
   // The text, written once, is sent as it is and together with much that nobody reads: both ways are judged alike.
   test.each<[string, string, object[]]>([
     ['cut off', jobBody('[').slice(0, -1), [detail('', 'json_invalid', notJson(''))]],
-    ['followed by something', `${jobBody('[]')},`, [detail('', 'json_invalid', notJson('the text goes on'))]],
+    [
+      'followed by something',
+      `${jobBody('[]')},`,
+      [detail('', 'json_invalid', notJson('unexpected text after the end'))],
+    ],
     [
       'of NaN',
       withTrajectory('{"messages_and_choices":[],"reward":NaN}'),

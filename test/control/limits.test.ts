@@ -166,7 +166,7 @@ describe('requests and chats, on two processes', () => {
     expect([refused.status, await refused.json()]).toEqual([
       429,
       {
-        detail: `${entity} has 1 event streams open, and its limit event_streams is 1; close one, or ask for a higher limit.`,
+        detail: `${entity} has 1 open event streams, and its limit event_streams is 1. Close one, or ask for a higher limit.`,
       },
     ])
     expect((await ask(path)).status).toBe(200)
@@ -296,7 +296,7 @@ describe('jobs and bytes', () => {
     await setLimits(stack.databaseUrl, '--stored-bytes', String(body.length + 1_500))
     const refused = await sendBody('/v1/preview/training-jobs', bodyOf(3_000))
     expect(refused.status).toBe(403)
-    expect(((await refused.json()) as { detail: string }).detail).toContain(`${entity} has ${body.length} of the`)
+    expect(((await refused.json()) as { detail: string }).detail).toContain(`${entity} stores ${body.length} bytes`)
     const unannounced = new Blob([bodyOf(3_000)]).stream()
     expect((await sendBody('/v1/preview/training-jobs', unannounced, { duplex: 'half' })).status).toBe(403)
     const log = `/v1/preview/models/${modelId}/log`

@@ -25,5 +25,4 @@ const pieceLimits =
   `one trajectory, or one field outside of the groups, may have at most ${bodyLimits.pieceBytes / 1024 / 1024} MiB, ` +
   `${bodyLimits.pieceContainers} objects and lists, and ${bodyLimits.pieceCommas} commas`
 
-const totalLimit =
-  `a body may have at most ${bodyLimits.totalContainers} objects and lists. Send fewer trajectories in one request`
+const totalLimit = `a body may have at most ${bodyLimits.totalContainers} objects and lists. Send fewer trajectories in one request`
