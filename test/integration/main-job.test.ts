@@ -75,7 +75,7 @@ async function expectNothingTrained(job: string, events: TrainingEvent[]): Promi
   const columns = '-o=jsonpath={.items[0].metadata.name}|{.items[0].status.message}'
   const [name, told] = await eventually(async () => {
     const found = (await stack.kubectl('get', 'tj', '-l', `trainyard.dev/id=${job}`, columns)).split('|')
-    expect(found[1]).toMatch(/^Made step/)
+    expect(found[1]).toMatch(/^Created step/)
     return found
   })
   expect(told).toBe(`Created step 2 of its model. ${message}`)
