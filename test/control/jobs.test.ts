@@ -138,11 +138,11 @@ describe('a job', () => {
       message: `Position ${position} in the queue for a trainer.`,
     })
     const listPlaces = async () => (await api.call<Page>('GET', path)).data.map(({ queue }) => queue)
-    const told = [place(1), behind('1 earlier job', 2), place(2), behind('2 jobs', 3), place(1)]
+    const told = [place(1), behind('1 earlier job', 2), place(2), behind('2 earlier jobs', 3), place(1)]
     expect(await listPlaces()).toEqual(told)
     expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
     await rows.claim()
-    expect(await listPlaces()).toEqual([null, behind('1 earlier job', 2), place(1), behind('2 jobs', 3), place(1)])
+    expect(await listPlaces()).toEqual([null, behind('1 earlier job', 2), place(1), behind('2 earlier jobs', 3), place(1)])
   })
 
   test.each<[string, (id: string) => Promise<unknown>, object]>([

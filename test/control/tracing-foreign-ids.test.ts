@@ -65,8 +65,8 @@ describe('without a key, and with one that is revoked', () => {
     const asked = askOf(operation, things)
     const mounted = { ...asked, path: `/traces${asked.path}` }
     const answers = [await send(asked, undefined), await send(asked, keys.revoked), await send(mounted, keys.revoked)]
-    expect(valueOf(answers[0]!)).toEqual({ status: 401, body: reason(/valid API key/) })
-    expect(valueOf(answers[1]!)).toEqual({ status: 401, body: reason(/not known here, was revoked, or has expired/) })
+    expect(valueOf(answers[0]!)).toEqual({ status: 401, body: reason(/has no API key/) })
+    expect(valueOf(answers[1]!)).toEqual({ status: 401, body: reason(/unknown, revoked or expired/) })
     expect(answers[2]).toEqual(answers[1])
   })
 })
