@@ -29,5 +29,5 @@ test('the answer to a long path is short, and made at once', () => {
   const long = `/v1/preview/${'a/'.repeat(50_000)}${'b'.repeat(50_000)}`
   const started = performance.now()
   expect(describeUnknownPath({ method: 'GET', path: long }, known).length).toBeLessThan(1_000)
-  expect(performance.now() - started).toBeLessThan(200)
+  expect(performance.now() - started).toBeLessThan(2_000)
 })

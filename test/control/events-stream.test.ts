@@ -26,7 +26,7 @@ describe('a stream', () => {
     const before = performance.now()
     await report(step(1), step(2))
     await stream.waitFor(3)
-    expect(performance.now() - before).toBeLessThan(500)
+    expect(performance.now() - before).toBeLessThan(5_000)
     await cancel()
     await stream.ended
     expect(stream.events).toEqual(await access.api.listEvents(id))

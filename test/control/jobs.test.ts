@@ -142,7 +142,13 @@ describe('a job', () => {
     expect(await listPlaces()).toEqual(told)
     expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
     await rows.claim()
-    expect(await listPlaces()).toEqual([null, behind('1 earlier job', 2), place(1), behind('2 earlier jobs', 3), place(1)])
+    expect(await listPlaces()).toEqual([
+      null,
+      behind('1 earlier job', 2),
+      place(1),
+      behind('2 earlier jobs', 3),
+      place(1),
+    ])
   })
 
   test.each<[string, (id: string) => Promise<unknown>, object]>([

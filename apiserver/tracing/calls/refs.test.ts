@@ -20,5 +20,5 @@ test('a text with many of them in it is gone through once', () => {
   const startMs = performance.now()
   expect(findRefs(Buffer.from(JSON.stringify({ text, own: ref })))).toEqual([ref])
   // It takes a few milliseconds; once for each reference it was many seconds.
-  expect(performance.now() - startMs).toBeLessThan(1_000)
+  expect(performance.now() - startMs).toBeLessThan(10_000)
 })

