@@ -68,22 +68,26 @@ function claim(waitSeconds: number, processId: string = randomUUID(), signal?: A
 /** Starts a claim, and returns once it has arrived: the server is seen waiting for a lock that each claim of a pod takes. */
 async function startClaim(waitSeconds: number, signal?: AbortSignal): Promise<{ claimed: ReturnType<typeof claim> }> {
   const connection = await database.pool.connect()
+  let claimed
   try {
     await connection.query('BEGIN')
     await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [podUid])
-    const claimed = claim(waitSeconds, randomUUID(), signal)
-    await eventually(async () => {
-      const { rows: waiting } = await database.pool.query(
-        `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
-         WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`,
-      )
-      expect(waiting).toHaveLength(1)
-    })
-    return { claimed }
+    claimed = claim(waitSeconds, randomUUID(), signal)
+    await eventually(async () => expect(await countBackends(`wait_event = 'advisory'`)).toBe(1))
   } finally {
     await connection.query('ROLLBACK')
     connection.release()
   }
+  // Its query has ended: it gets a job only when it is woken.
+  await eventually(async () => expect(await countBackends(`state <> 'idle'`)).toBe(0))
+  return { claimed }
+}
+
+async function countBackends(condition: string): Promise<number> {
+  const { rows: found } = await database.pool.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+  )
+  return found.length
 }
 
 async function finish(jobId: string, attempt: number, checkpointId: unknown) {
@@ -135,17 +139,19 @@ test('a failure is recorded, and its message is cut to what a status can hold', 
 })
 
 test('a trainer that waits gets a job within milliseconds of its being queued', async () => {
-  // Once a second the server looks by itself. So often in a row that cannot be why.
-  for (let times = 0; times < 5; times++) {
+  // Once a second the server looks by itself. So often that cannot be why. A loaded machine may be late twice.
+  const waitsMs: number[] = []
+  for (let times = 0; times < 12; times++) {
     const { claimed } = await startClaim(20)
     const model = await rows.addModel()
     const before = performance.now()
     const job = await rows.addJob(model)
     const { body } = await claimed
     expect(body?.id).toBe(job)
-    expect(performance.now() - before).toBeLessThan(500)
+    waitsMs.push(performance.now() - before)
     await finish(job, 1, body?.checkpoint_id)
   }
+  expect(waitsMs.filter((wait) => wait > 500).length).toBeLessThanOrEqual(2)
 })
 
 test('without a job the wait ends with 204, and no job goes to a client that left', async () => {

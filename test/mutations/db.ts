@@ -143,6 +143,13 @@ export const databaseMutations: Mutation[] = [
     test: severalJobs,
   },
   {
+    fault: 'waiting trainers are not notified of a job',
+    file: 'db/migrations/0001_training.sql',
+    find: '  PERFORM pg_notify(TG_ARGV[0], NEW.id::text);\n',
+    replace: '',
+    test: 'test/control/status-server.test.ts',
+  },
+  {
     fault: 'followers are not notified of an event',
     file: 'db/migrations/0009_jobs.sql',
     find: "PERFORM pg_notify('training_events', job_id::text)",
