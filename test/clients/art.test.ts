@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const stack = useStack()
 
 /**
- * Runs a script of a folder with the ART of its requirements; gives the JSON of its last line.
+ * Runs a script of a folder with the ART of its requirements; gives the last line that is JSON.
  *
  * @param wandb the environment of the wandb SDK, which reads no key of the machine
  */
@@ -36,7 +36,8 @@ async function runArt<Seen>(
   try {
     const file = path.join(import.meta.dirname, folder, script)
     const { stdout } = await run(python, [file, scratch], { env, cwd: scratch, maxBuffer: 16 * 1024 * 1024 })
-    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Seen
+    // What the wandb SDK prints at its end may stand behind it.
+    return JSON.parse(stdout.split('\n').findLast((line) => line.startsWith('{')) ?? '') as Seen
   } finally {
     await rm(scratch, { recursive: true })
   }
