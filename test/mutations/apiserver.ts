@@ -74,7 +74,7 @@ export const apiserverMutations: Mutation[] = [
   {
     fault: 'a step is deleted that a query names by an alias',
     file: 'apiserver/training/checkpoints/steps.ts',
-    find: 'texts.flatMap(findFault)',
+    find: 'texts.flatMap(findIssue)',
     replace: '[]',
     test: 'apiserver/training/checkpoints/steps.test.ts',
   },
