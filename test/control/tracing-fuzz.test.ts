@@ -64,7 +64,9 @@ function isRefusal(text: string): boolean {
   try {
     const { reason, detail } = JSON.parse(text) as { reason?: unknown; detail?: unknown }
     return (
-      typeof reason === 'string' || Array.isArray(detail) || /^(There is no |Method Not Allowed$)/i.test(String(detail))
+      typeof reason === 'string' ||
+      Array.isArray(detail) ||
+      / does not exist\.|^Method Not Allowed$/i.test(String(detail))
     )
   } catch {
     return false
