@@ -11,7 +11,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from testing.interruption import check_same, check_store
+from testing.interruption import check_same, check_store, describe_outcome
 from testing.worker_jobs import ROWS, locate, offer_sft, shorten
 from trainyard_artifacts.addresses import StoreUnavailable
 from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, MANIFEST, OPTIMIZER_STATE
@@ -150,7 +150,7 @@ def test_saved_progress_that_is_damaged_is_not_gone_on_with(status_server, run_j
     job.progress.append(saved | {"digest": digest, "attempt": 0})
     assert run_jobs() == [None]
     assert "saved progress cannot be used, beginning anew" in "\n".join(job.lines)
-    check_same(status_server, job, expected)
+    check_same(status_server, job, describe_outcome(status_server, expected))
 
 
 def test_progress_is_not_gone_on_with_by_a_trainer_that_takes_other_rows(status_server, run_jobs):
@@ -165,7 +165,7 @@ def test_progress_is_not_gone_on_with_by_a_trainer_that_takes_other_rows(status_
     assert run_jobs(max_length=200) == [None]
     assert "saved progress cannot be used, beginning anew" in "\n".join(job.lines)
     assert len(longer.events) == len(expected.events)
-    check_same(status_server, job, expected)
+    check_same(status_server, job, describe_outcome(status_server, expected))
 
 
 def change(folder, **fields):

@@ -21,7 +21,7 @@ def test_settings_and_their_defaults(given, config):
 def test_the_rates_of_batches():
     assert list_rates(SftConfig(2, 1e-4), 3) == [1e-4] * 3
     assert list_rates(SftConfig(2, [0.3, 0.2, 0.1]), 2) == [0.3, 0.2]
-    with pytest.raises(InvalidInput, match="has 2 rates, but the training data makes 3 batches") as caught:
+    with pytest.raises(InvalidInput, match="has 2 rates, but the training data has 3 batches") as caught:
         list_rates(SftConfig(2, [0.3, 0.2]), 3)
     assert caught.value.reason == "TooFewLearningRates"
 
