@@ -68,10 +68,10 @@ interface AppDeps
     TrajectoryDeps,
     WebhookDeps {}
 
-/** The public HTTP interface. Only what stands before `requireKey` answers without a key. */
+/** The public HTTP interface. Only what is used before `requireKey` answers without a key. */
 export function createApp(deps: AppDeps): Koa {
   const app = new Koa()
-  // A stream that broke off; who left, or what failed, is said where it is noticed.
+  // A stream broke off. Its cause is logged where it is noticed.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
   app.use(identifyRequests)
   app.use(logRequests(deps.log))

@@ -31,7 +31,7 @@ const patterns: Record<PartName<Templates[Kind]>, string> = {
 
 type Templates = typeof templates
 
-/** What lies in the store: a checkpoint's folder, a job's save, a file of a data set, a payload of a call, and so on. */
+/** A kind of object: a checkpoint's folder, a job's saved progress, a file of a data set, a payload of a call, and so on. */
 export type Kind = keyof Templates
 
 type PartName<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
@@ -94,14 +94,14 @@ export function sqlKey<K extends Kind>(kind: K, parts: Record<PartName<Templates
   return `(${fill(quoted, parts, (sql) => `' || ${sql} || '`).replace(/ \|\| ''$/, '')})`
 }
 
-/** SQL: a part (text) of a key that `key` (SQL) stands for. */
+/** SQL: a part (text) of a key. `key` is SQL too. */
 export function sqlPart<K extends Kind>(kind: K, part: PartName<Templates[K]>, key: string): string {
   const template = templates[kind].replace(/\/$/, '').replaceAll('.', '\\.')
   const pattern = template.replaceAll(/\{(\w+)\}/g, (_part, other) => (other === part ? '([^/]+)' : '[^/]+'))
   return `substring(${key} FROM '^${pattern}')`
 }
 
-/** SQL: the address of a key, which `key` (SQL) stands for. */
+/** SQL: the address of a key. `key` is SQL too. */
 export function sqlUri(key: string): string {
   return `('${scheme}' || ${key})`
 }

@@ -4,7 +4,7 @@ export interface Backoff {
   baseMs: number
   /** the longest wait */
   maxMs: number
-  /** the share of a wait that chance may take away, so that many who wait do not come back together; a half if not given */
+  /** the share of a wait that chance may take away, so that many clients do not come back together; a half if not given */
   jitter?: number
 }
 

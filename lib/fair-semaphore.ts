@@ -1,6 +1,6 @@
 import { WaitingLine } from './waiting-line.ts'
 
-/** Who asks for a permit, and how long it may wait. */
+/** The key that asks for a permit, and how long it may wait. */
 export interface PermitRequest {
   key: string
   /** A key of twice the weight gets twice the turns while both wait. */
@@ -24,7 +24,7 @@ export class PermitTimeout extends Error {
 
 /**
  * A counting semaphore that several keys share. A key holds at most a share of the permits. Permits that come free go to
- * the waiting keys by turns: whoever asks for many waits behind itself only.
+ * the waiting keys by turns: a key that asks for many waits for itself only.
  *
  * The turns are those of stride scheduling (Waldspurger and Weihl, 1995): the waiting key with the least virtual time is
  * next, and each permit moves its time on by 1 / weight.

@@ -10,7 +10,7 @@ const destination = {
     try {
       writeSync(1, line)
     } catch {
-      // There is nobody left to tell.
+      // Nothing can read this line.
     }
   },
 }

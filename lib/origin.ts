@@ -1,4 +1,4 @@
-/** The origin of a URL. An IPv6 address stands in brackets there. */
+/** The origin of a URL, with an IPv6 address in brackets. */
 export function buildOrigin(protocol: 'http' | 'https', host: string, port: number | string): string {
   return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

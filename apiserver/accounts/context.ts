@@ -5,7 +5,7 @@ import type { EntityLimits } from '../../db/accounts/limits.ts'
 /** What a key may do: look, work, or also manage keys, limits and erasure. */
 export type Role = 'read' | 'member' | 'admin'
 
-/** Who asks: the key, the team that it belongs to and its weight where teams wait for the same, and what the key may do. */
+/** The caller of a request: its key, the key's entity and role, and the entity's weight where entities take turns. */
 export interface Caller {
   keyId: string
   entity: string

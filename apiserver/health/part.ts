@@ -2,7 +2,7 @@
 export interface PartReport {
   ok: boolean
   detail: string
-  /** Versions and causes, which tell of the installation: for admins only. */
+  /** Versions and causes. They describe the installation, so only admins see them. */
   forAdmins?: Record<string, unknown>
   [more: string]: unknown
 }

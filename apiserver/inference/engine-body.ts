@@ -1,4 +1,5 @@
-// An engine that closes a connection just when it is used again is noticed sooner. Whoever fails later is told so.
+// An engine that closes a connection just when it is used again is noticed sooner. A later failure is an error of the
+// request.
 const defaultKeepMs = 2_000
 
 /**
@@ -22,7 +23,7 @@ export class EngineBody {
     return this.#kept !== undefined
   }
 
-  /** The bytes, for one engine: whoever sends them asks for more when they are sent. */
+  /** The bytes, for one engine. The sender asks for more when they are sent. */
   async *send(): AsyncGenerator<Buffer> {
     if (!this.#kept) throw new Error('the body of a request was let go already')
     yield this.#kept.bytes

@@ -4,7 +4,7 @@ import { renameInText, type ModelNames } from './rename-model.ts'
 
 const tooLong = /maximum context length|longer than the maximum model length/i
 
-/** What a client is told of an engine's answer that is no success. Its own words reach the client only about the request. */
+/** The error that a client gets for an engine's error. The engine's own words reach the client only about its request. */
 export function translateEngineError(status: number, body: Uint8Array, names: ModelNames): HttpError {
   const { message, param, type } = readError(renameInText(body, names))
   // A grammar that an engine has tried and cannot use is no fault of the request's form.
@@ -22,7 +22,7 @@ export function translateEngineError(status: number, body: Uint8Array, names: Mo
         retryAfterSeconds: 2,
       },
     )
-  // A client that sends one new grammar after the other is told so; the engine has room for others.
+  // A client that sends one new grammar after the other gets this error. The engine has room for other clients.
   if (status === 429 && type === 'RateLimitError')
     return new HttpError(errors.concurrency_limit_exceeded, message, { retryAfterSeconds: 2 })
   if (status === 429 || status === 503)

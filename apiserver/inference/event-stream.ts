@@ -27,7 +27,7 @@ export class EventStream extends Transform {
   /** The data was left out: so is the empty line that ends the event. */
   #leavesOutEnd = false
 
-  /** @param memory is told of what waits for the end of a long line */
+  /** @param memory counts the bytes that wait for the end of a long line */
   constructor(rewrite: RewriteData, memory: Pick<RequestReservation, 'add' | 'drop'>) {
     super()
     this.#rewrite = rewrite

@@ -10,7 +10,7 @@ const bytesPerText = 8
 const bytesPerId = 8
 const bytesPerSampled = 115
 const bytesPerLogprob = 75
-// What -1 asks for: a large vocabulary. Engines allow it only where somebody told them to.
+// What -1 asks for: a large vocabulary. Engines allow it only where it is configured.
 const wholeVocabulary = 256 * 1024
 // A chat of any length in fewer tokens than this is rare.
 const bytesPerPromptToken = 3

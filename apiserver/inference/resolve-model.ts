@@ -11,7 +11,7 @@ import { parseModelAddress, type ModelAddress } from './model-address.ts'
 // A client may send any text as a name.
 const maxShownLength = 400
 
-/** Who answers a chat request. */
+/** What answers a chat request. */
 export interface ChatTarget {
   /** What the client calls the model, and reads in the reply. */
   requestedName: string

@@ -12,7 +12,7 @@ const tracing: Chapter = {
   sentenceIn: 'reason',
 }
 
-// The page runs its own scripts only, asks this server only, and stands in no frame.
+// The page runs its own scripts only, requests this server only, and cannot be framed.
 const pagePolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 /** The interface, made from the schemas that check it: two documents, and a page to read each. For everybody. */

@@ -14,7 +14,7 @@ export interface FetchDeps extends InputDeps {
   room: FetchRoom
 }
 
-/** An input that lies in the store. */
+/** An input in the store. */
 export interface StoredInput {
   uri: string
   digest: string
@@ -88,7 +88,7 @@ async function spoolWhole(
     await requireUsable(spooled, fetched)
     return spooled
   } finally {
-    // Nobody is to be told anything: what still comes is not wanted.
+    // No error is reported: what still comes is not wanted.
     source.destroy()
   }
 }

@@ -67,7 +67,7 @@ function pickTrainingFile(files: ArtifactFile[]): ArtifactFile {
   throw new InputError('InputNotFound', `the artifact must contain ${wanted}; it contains ${there.join(', ')}`)
 }
 
-/** An address as uploads and `npm run put` answer it: its last part is the digest of what lies there. */
+/** An address as uploads and `npm run put` answer it: its last part is the digest of the object. */
 async function findStored({ artifacts }: InputDeps, entity: string, uri: string): Promise<Input> {
   const key = artifactKey(uri) ?? ''
   const digest = /\/([0-9a-f]{64})(\.jsonl?)?$/.exec(key)?.[1]

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { StoreFailed } from './failed.ts'
 
-// What lies on the disk beside the spool (on one machine the store itself, and Postgres) goes on when spools would fill it.
+// The rest of the disk (on one machine the store itself, and Postgres) goes on working when spools would fill it.
 const reservedPart = 0.05
 const reservedBytes = 1024 ** 3
 

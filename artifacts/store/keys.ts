@@ -24,7 +24,7 @@ export function isKey(key: string): boolean {
   return key.split('/').every((part) => part.length <= maxSegmentLength)
 }
 
-/** The same key. @throws {Error} when it is none: a fault of the caller, who must have checked what people give */
+/** The same key. @throws {Error} when it is not a key: the caller must check what users send */
 export function requireKey(key: string): string {
   if (!isKey(key)) throw new Error('not a key of the artifact store')
   return key

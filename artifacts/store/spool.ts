@@ -23,10 +23,10 @@ export class SourceTooLarge extends Error {
 
 /**
  * Writes a source into a local file while digesting it, in bounded memory. The source is not destroyed when it gives
- * too much: whoever answers it may still want to say so.
+ * too much: its caller may still want to answer.
  *
- * @param count is told of the bytes as they come; what it throws ends the spooling
- * @throws {SourceTooLarge} whatever else breaks the source is told in the result; the file is gone then
+ * @param count gets the number of bytes as they come; what it throws ends the spooling
+ * @throws {SourceTooLarge} every other error of the source is in the result; the file is gone then
  */
 export async function spoolSource(
   store: Pick<ArtifactStore, 'spoolPath'>,

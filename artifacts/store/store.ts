@@ -42,9 +42,9 @@ export interface ArtifactStore {
   list(prefix: string): AsyncIterable<ListedArtifact>
   /** Removes an object; a missing one is a success. */
   remove(key: string): Promise<void>
-  /** Removes what lies below a prefix, and tells how much that was. */
+  /** Removes the objects below a prefix, and gives their number and bytes. */
   removeAll(prefix: string): Promise<{ objects: number; bytes: number }>
-  /** Copies what lies below a prefix, `manifest.json` last: whoever sees that sees the rest. */
+  /** Copies the objects below a prefix, `manifest.json` last: a reader that sees it sees the rest. */
   copyAll(fromPrefix: string, toPrefix: string): Promise<void>
   /** Removes half-made files and uploads that a crash left. */
   sweepTemporary(olderThanMs: number): Promise<void>

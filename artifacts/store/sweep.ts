@@ -10,7 +10,7 @@ export async function sweepFolder(folder: string, olderThanMs: number): Promise<
   }
 }
 
-/** In milliseconds since 1970. A folder's own time does not tell of writes to its files. */
+/** In milliseconds since 1970. A folder's own time does not show writes to its files. */
 async function newestChange(entry: string): Promise<number> {
   const inside = await readdir(entry, { recursive: true }).catch(() => [])
   const files = [entry, ...inside.map((name) => path.join(entry, name))]

@@ -7,7 +7,7 @@ export interface Operation<
   Body extends TSchema = TSchema,
   Answer extends TSchema = TSchema,
 > {
-  /** The chapter of the reference that it stands in. */
+  /** Its chapter of the reference. */
   tag: string
   summary: string
   description?: string
@@ -55,7 +55,7 @@ export type PathParams<Path extends string> = string extends Path
   ? Readonly<Record<string, string>>
   : { readonly [Name in ParameterName<Path>]: string }
 
-/** What a group's middleware has found out about a request, at least: who sends it. */
+/** What a group's middleware knows about a request, at least its caller. */
 export interface CallerState {
   caller: unknown
 }

@@ -6,7 +6,7 @@ const headers = {
   // What is opened in a browser may load and run nothing, and stand in nobody's frame.
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
-  // An answer is for whoever asked with this key, and some hold a new one.
+  // An answer is for the owner of this key, and some answers hold a new key.
   'Cache-Control': 'no-store',
 }
 

@@ -4,7 +4,7 @@ export interface ByteRange {
   end?: number
 }
 
-/** The part of a file that a request asks for: a range, the whole file, or one that lies outside of it. */
+/** The part of a file that a request asks for: a range, the whole file, or a range outside of it. */
 export type WantedRange = Required<ByteRange> | 'whole' | 'outside'
 
 /**

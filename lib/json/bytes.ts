@@ -35,7 +35,7 @@ export function isSpace(byte: number): boolean {
   return byte === space || byte === newline || byte === carriageReturn || byte === tab
 }
 
-/** Whether `expected` stands at a position. */
+/** Whether `expected` is at a position. */
 export function isAt(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
   for (let index = 0; index < expected.length; index++) if (bytes[at + index] !== expected[index]) return false
   return true

@@ -9,12 +9,12 @@ const escapable = tableOf('"\\/bfnrt')
 const hexDigits = tableOf('0123456789abcdefABCDEF')
 const words = ['true', 'false', 'null'].map((word) => Buffer.from(word))
 
-/** Where a walk over a value stands. */
+/** The position of a walk over a value. */
 export interface Walk {
   at: number
   /** How many objects and arrays are around the value. */
   depth: number
-  /** How many are open where it stands. */
+  /** How many are open at this position. */
   open: number
   /** What closes each of them, by its depth. */
   closers: Uint8Array

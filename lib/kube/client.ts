@@ -93,7 +93,7 @@ export class KubeClient {
     const headers: Record<string, string> = { accept, 'user-agent': this.userAgent }
     if (payload !== undefined) {
       headers['content-type'] = contentType
-      // Node sends the body of a DELETE without any length unless told, and the next request on the connection breaks.
+      // Node sends the body of a DELETE without a length by default, and the next request on the connection breaks.
       headers['content-length'] = String(Buffer.byteLength(payload))
     }
     const response = await this.#open(url, { method, headers, signal }, payload).catch((error: unknown) => {

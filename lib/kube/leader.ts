@@ -143,7 +143,7 @@ export class LeaderElector {
     return 'ours'
   }
 
-  /** The version read goes along: who wrote in between wins, and we get a 409. */
+  /** The version that was read goes along: a writer in between wins, and we get a 409. */
   async #put(lease: LeaseObject, spec: LeaseSpec): Promise<Outcome> {
     await this.#options.client.request({ method: 'PUT', path: this.#path(), body: { ...lease, spec } })
     return 'ours'

@@ -30,7 +30,7 @@ interface List<T> {
   items: T[]
 }
 
-/** The copy of a reflector, for those who only read it. */
+/** The copy of a reflector, for reading only. */
 export type ObjectCache<T extends KubeObject> = Pick<Reflector<T>, 'get' | 'list'>
 
 const pageSize = '500'

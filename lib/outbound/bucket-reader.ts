@@ -19,7 +19,7 @@ export function createBucketReader(client: S3Client): ReadObject {
         throw toResponseError(error)
       })
     const limited = new LimitedBody(maxBytes)
-    // Whichever of the two ends, ends the other; the reader is told by the limited one.
+    // The end of either stream ends the other. The reader learns of it from the limited one.
     pipeline(Body as Readable, limited, () => {})
     if (ContentLength <= maxBytes) return limited
     limited.on('error', () => {}).destroy()

@@ -9,7 +9,7 @@ export type Rule =
   | 'name' // a name that means something on the inside only
   | 'network' // it lies in, or its name leads to, a private or reserved network
 
-/** An address that is not asked. The message is for the user who gave it; it holds nothing secret of the address. */
+/** An address that is not requested. The message is for the user who sent it. It holds nothing secret of the address. */
 export class AddressError extends Error {
   override name = 'AddressError'
   readonly rule: Rule

@@ -9,7 +9,7 @@ interface Entry {
   port: string
 }
 
-/** How a host stands on the administrator's list. */
+/** Whether a host is on the administrator's list, and how. */
 export type Listing = 'exact' | 'pattern' | 'none'
 
 // [http://|https://]HOST[:PORT], as in files.example.com, *.example.com:8443, http://127.0.0.1:*

@@ -23,7 +23,7 @@ export class LimitedBody extends Transform {
   }
 }
 
-/** What is told of an error while asking or reading. */
+/** The message for an error of a request, or while reading. */
 export function toResponseError(error: unknown): Error {
   if (error instanceof AddressError || error instanceof ResponseError) return error
   return new ResponseError('unreachable', 'the server could not be reached, or closed the connection', { cause: error })

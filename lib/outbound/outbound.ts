@@ -51,7 +51,7 @@ export interface Outbound {
   check(address: string): URL
   /** One request. Redirects are not followed: they are answered as they came. @throws {AddressError | ResponseError} */
   ask(address: string, options: OutboundRequest): Promise<OutboundAnswer>
-  /** GETs what lies there, over at most five redirects. Other statuses than 200 are faults. @throws {AddressError | ResponseError} */
+  /** GETs an address, over at most five redirects. Any status but 200 is an error. @throws {AddressError | ResponseError} */
   fetch(address: string, options: Pick<OutboundRequest, 'maxBytes' | 'signal'>): Promise<OutboundAnswer>
   /** Breaks off what is under way. */
   close(): Promise<void>
@@ -135,7 +135,7 @@ function wrongStatus({ status }: OutboundAnswer): ResponseError {
 
 function present({ statusCode, headers, body }: Dispatcher.ResponseData, maxBytes: number): OutboundAnswer {
   const limited = new LimitedBody(maxBytes)
-  // Whichever of the two ends, ends the other; the reader is told by the limited one.
+  // The end of either stream ends the other. The reader learns of it from the limited one.
   pipeline(body, limited, () => {})
   const answer = { status: statusCode, headers, body: limited }
   if (Number(headers['content-length'] ?? 0) <= maxBytes) return answer

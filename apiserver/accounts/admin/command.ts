@@ -2,7 +2,7 @@ import type { Pool } from '../../../db/pool.ts'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { isName, isReservedEntity } from '../names.ts'
 
-/** What somebody who types a command can put right; told without a stack. */
+/** A mistake in a command that its user can correct. It is printed without a stack trace. */
 export class CommandError extends Error {
   override name = 'CommandError'
 }

@@ -36,7 +36,7 @@ const options = {
 
 type Values = ReturnType<typeof readArguments<typeof options>>['values']
 
-/** Makes, lists, revokes or rotates keys of an entity, with the rights of whoever can reach the database. */
+/** Makes, lists, revokes or rotates keys of an entity. Access to the database is all that it needs. */
 export function prepareKeyCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, keyUsage)
   const { list, revoke, rotate } = values
@@ -68,7 +68,7 @@ function prepareRotation(entity: string, id: string, { overlap }: Values): Prepa
     )
 }
 
-/** Also the last admin key: whoever can run this can make another one. */
+/** Also revokes the last admin key: the same command makes another one. */
 async function revokeOne(pool: Pool, entity: string, id: string): Promise<Printed> {
   await revokeKey(pool, { entity, id, keepAdmin: false, by })
   return { output: '', note: `The key ${id} of ${entity} is revoked.\n` }

@@ -13,11 +13,11 @@ interface GivenKey {
   address: string
 }
 
-// Whoever sends a wrong key again and again costs a question a second.
+// A client that repeats a wrong key costs one query a second.
 const unknownMs = 1_000
 // Wrong keys that are all different ask for so many connections together; keys that were right before do not wait with them.
 const strangersAtOnce = 4
-// Done in a few seconds. Half of them may come from one address, which is that of everybody where a proxy stands before.
+// They take a few seconds. Half of them may come from one address: behind a proxy all clients have the same one.
 const maxStrangers = 4_000
 const maxKept = 10_000
 
@@ -60,7 +60,7 @@ export class ApiKeyLookup {
   async #lookAfter(running: Answer, given: GivenKey): Answer {
     await running.catch(() => {})
     this.#next.delete(given.name)
-    // Somebody who came later may have begun it already.
+    // A later request may have begun it already.
     return this.#running.get(given.name) ?? this.#look(given)
   }
 

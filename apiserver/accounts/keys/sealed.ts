@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-// An answer that is kept under an Idempotency-Key must not hold a key that whoever reads the database could use. So it
+// An answer that is kept under an Idempotency-Key must not hold a key in clear: the database has other readers. So it
 // holds it sealed with the key that the caller sent, which the database does not know either.
 const cipher = 'aes-256-gcm'
 const nonceBytes = 12

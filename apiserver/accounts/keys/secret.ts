@@ -5,7 +5,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 // those behind the first dash: so there is none.
 const length = 43
 const mark = 'ty_'
-// By these few people tell keys apart; what is left to guess stays beyond any search.
+// People recognize a key by these few characters. No search finds the rest.
 const prefixLength = mark.length + 6
 
 /** A new key. It is shown once and stored nowhere. */

@@ -30,7 +30,7 @@ export interface WantedKey {
   role: KeyRole
   name?: string | undefined
   expiresAt?: Date | undefined
-  /** Who makes it: the id of a key, or the administrator's command. */
+  /** The creator: the id of a key, or the administrator's command. */
   by: string
 }
 

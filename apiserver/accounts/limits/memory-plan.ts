@@ -2,7 +2,7 @@ const mib = 1024 * 1024
 
 /**
  * What an apiserver may have in memory at once, whatever it is asked. The sum fits into what the chart gives a pod; a test
- * adds it up. Whoever changes a part finds room for it in the others.
+ * adds it up. A part grows only when another one shrinks.
  */
 export const memoryPlan = {
   /** Requests, and what is made of them: see request-memory.ts. */
@@ -18,7 +18,7 @@ export const memoryPlan = {
   schemaThreads: { threads: 2, heapMib: 64, youngMib: 8, offHeapMib: 1 },
   /** Each costs some 20 KiB, whether it asks for anything or not. */
   connections: { most: 8_000, bytesEach: 20 * 1024 },
-  /** The program without a request, with what lies around until it is collected. */
+  /** The program without a request, with garbage that is not collected yet. */
   program: { bytes: 220 * mib },
 } as const
 

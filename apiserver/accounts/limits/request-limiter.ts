@@ -24,7 +24,7 @@ export class RequestLimiter {
   /** By limit: the library's limiters have one each, on the same counts. */
   readonly #limiters = new Map<number, RateLimiterPostgres>()
   readonly #allowances = new Map<string, Allowance>()
-  /** What is being asked for, by entity: whoever comes meanwhile waits for it. */
+  /** The query under way, by entity. Requests that come in meanwhile wait for it. */
   readonly #asking = new Map<string, Promise<Allowance>>()
   #forgetAtMs = 0
 
@@ -67,7 +67,8 @@ export class RequestLimiter {
       return { perMinute, left: batch, untilMs: performance.now() + msBeforeNext }
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error
-      // A whole batch was too much, but what was left before it is ours now. Who is refused from memory has consumed nothing.
+      // The whole batch was too much, but what was left before it is ours now. A request that is refused from memory
+      // consumes nothing.
       const left = error.consumedPoints === 0 ? 0 : perMinute - (error.consumedPoints - batch)
       if (left <= 0) throw tooMany(entity, perMinute, error.msBeforeNext)
       return { perMinute, left, untilMs: performance.now() + error.msBeforeNext }
@@ -94,7 +95,7 @@ export class RequestLimiter {
       keyPrefix: 'minute',
       points: perMinute,
       duration: minuteSeconds,
-      // Who is over the limit is refused from memory: a flood costs no writes.
+      // Requests over the limit are refused from memory: a flood costs no writes.
       inMemoryBlockOnConsumed: perMinute + 1,
     })
     this.#limiters.set(perMinute, limiter)

@@ -5,7 +5,7 @@ import { limitsSchema, tokenStatisticsBodySchema } from './schema.ts'
 import { readLimits, type LimitDeps } from './service.ts'
 
 /**
- * Limits are set by whoever runs the service, not by the entities: see `npm run limits`. What is kept of their own tokens
+ * The administrator sets limits, not the entities: see `npm run limits`. What is kept of their own tokens
  * they set themselves.
  */
 export function routeLimits(api: RestApi, deps: LimitDeps): void {

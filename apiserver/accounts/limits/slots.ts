@@ -5,7 +5,7 @@ import type { RequestContext } from '../context.ts'
 
 const retryAfterSeconds = 1
 
-/** What places are for, and what their limit is called, for those who are told that there is none. */
+/** The words of the error when no place is left. */
 export interface SlotNames {
   limit: string
   /** As in "acme has 8 concurrent chats". */
@@ -55,7 +55,7 @@ export function createChatSlots(): Slots {
   })
 }
 
-/** Of those who follow or wait for events of jobs. */
+/** Of clients that follow events of jobs, or wait for them. */
 export function createEventSlots(): Slots {
   return new Slots({ limit: 'event_streams', held: 'open event streams', advice: 'Close one' })
 }

@@ -66,7 +66,7 @@ export async function receiveBlob(deps: BlobUploadDeps, name: BlobName, ctx: Req
   const before = await findState(deps, name)
   if (before.complete) return before
   if (span.start > before.size) throw gap(before.size)
-  // What lies of files that are not complete counts too.
+  // Parts of incomplete files count too.
   const beside = () => sumSizes(deps.artifacts, folderOf('upload', { entity: name.entity }))
   return withUpload(deps, ctx, (incoming) => receivePart(deps, name, { ctx, span, incoming }), beside)
 }

@@ -33,7 +33,7 @@ export async function checkData(
   if (isSftData(path, check)) await bodies.checkSft({ file: spooled.file, size: spooled.size, path, turn })
 }
 
-/** The same for files that were stored before; one that is not there is refused by whoever makes a version of it. */
+/** The same for files that were stored before. A file that is not there is refused when a version of it is made. */
 export async function checkStoredData(
   deps: CheckDeps,
   { entity, files }: { entity: string; files: ArtifactFile[] },

@@ -113,7 +113,7 @@ function routeBlobs(api: RestApi, deps: BlobUploadDeps): void {
       const { digest } = params
       if (!digestPattern.test(digest)) throw notFound('File')
       const state = await readBlobState(deps, { entity, digest })
-      // For those who ask with HEAD.
+      // For HEAD requests.
       ctx.set({ 'Upload-Offset': String(state.size), 'Upload-Complete': state.complete ? '?1' : '?0' })
       return state
     },

@@ -49,7 +49,7 @@ export const artifactSchema = Type.Object({
 /** How much of a file is there. */
 export const blobSchema = Type.Object({ digest: digestSchema, size, complete: Type.Boolean() })
 
-/** Whether a file may have this path: relative, without surprises for whoever unpacks it, in any script. */
+/** Whether a file may have this path: relative, safe to unpack, in any script. */
 export function isFilePath(path: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what must not be in it
   if (path.length > maxPathLength || /[\u0000-\u001f\u007f\\:*?"<>|]|\p{Cs}/u.test(path)) return false

@@ -36,7 +36,7 @@ export interface ArtifactDeps extends BlobUploadDeps {
 }
 
 /**
- * Spools what a client sends into a local file; `count` is told of its bytes as they come.
+ * Spools what a client sends into a local file. `count` gets the number of bytes as they come.
  *
  * @throws {HttpError} 413 when it is too much, 503 when the store takes no writes, and what `count` throws
  */
@@ -67,7 +67,7 @@ export async function keepBlob(deps: BlobDeps, entity: string, spooled: Spooled)
 async function storeBlob(deps: BlobDeps, entity: string, spooled: Spooled & { key: string }): Promise<void> {
   const { file, key, digest, size } = spooled
   if (await renewBlob(deps.pool, entity, { digest, size })) {
-    // Whoever was to remove it may have died between the file and its row.
+    // A process that was to remove it may have died between the file and its row.
     if (await storeUpload(deps.log, () => deps.artifacts.stat(key))) return rm(file, { force: true })
   } else await requireRoom(deps, entity, spooled)
   await storeUpload(deps.log, () => deps.artifacts.adopt(key, file, { digest, size }))

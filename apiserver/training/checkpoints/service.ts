@@ -54,7 +54,7 @@ export interface WantedDeletion {
   repeated: boolean
 }
 
-/** Deletes checkpoints by step; those that there are not are told. @throws {HttpError} 409 when an alias names one */
+/** Deletes checkpoints by step, and names the steps that do not exist. @throws {HttpError} 409 when an alias names one */
 export async function deleteModelCheckpoints(
   pool: Pool,
   entity: string,

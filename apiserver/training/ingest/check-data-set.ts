@@ -9,7 +9,7 @@ const windowBytes = 1024 * 1024
 const maxLineBytes = 16 * 1024 * 1024
 // What is longer is some issue.
 const maxBlankBytes = 1024
-// Who sees ten bad lines knows what is wrong with the others.
+// Ten bad lines show what is wrong with the others.
 const maxIssues = 10
 
 /**

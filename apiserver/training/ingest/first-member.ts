@@ -3,8 +3,8 @@ const maxHeadLength = 1024
 const firstMember = /^[ \t\r\n]*\{[ \t\r\n]*"model_id"[ \t\r\n]*:[ \t\r\n]*"([^"\\]*)"/
 
 /**
- * Looks for a `model_id` that is a body's first member, and tells it once, while the rest of the body is still on its way.
- * Clients send it first; where another member is, nobody is told anything.
+ * Looks for a `model_id` that is a body's first member, and reports it once, while the rest of the body is still on its way.
+ * Clients send it first. Where another member is first, nothing is reported.
  */
 export function watchForModelId(tell: (modelId: string) => Promise<void>): (chunk: Buffer) => Promise<void> {
   let head = ''

@@ -11,7 +11,7 @@ const choice = Type.Object({
 })
 
 /**
- * A message or a Choice. As clients tell them apart: what has both `finish_reason` and `message` is a Choice, sampled
+ * A message or a Choice. As in the clients, what has both `finish_reason` and `message` is a Choice, sampled
  * and trainable; all else is a message with whatever keys its user gave it.
  */
 const messageOrChoice = Type.Unsafe<Record<string, unknown>>({

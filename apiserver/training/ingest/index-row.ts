@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { trajectorySchema } from './group-schema.ts'
 
-// What fits into an index of the database, and is still told apart.
+// What fits into an index of the database, and is still distinct.
 const maxScenarioLength = 256
 const maxMetrics = 100
 const maxMetricNameLength = 128
@@ -30,7 +30,7 @@ export interface TrajectoryIndexRow {
 type Trajectory = Static<typeof trajectorySchema>
 type Item = Record<string, unknown>
 
-/** What a trajectory itself tells; its group tells the rest. */
+/** The fields that come from the trajectory itself. The others come from its group. */
 export function indexTrajectory(trajectory: Trajectory) {
   const { messages_and_choices: items, additional_histories: others } = trajectory
   const choices = [items, ...(others ?? []).map((history) => history.messages_and_choices)].flat().filter(isChoice)
@@ -56,7 +56,7 @@ export function cleanScenario(id: string): string {
   return cleanText(id, maxScenarioLength)
 }
 
-/** As clients tell them apart: a Choice was sampled, all else is a message. */
+/** As in the clients: a Choice was sampled, all else is a message. */
 function isChoice(item: Item): boolean {
   return 'finish_reason' in item && 'message' in item
 }

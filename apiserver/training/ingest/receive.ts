@@ -69,7 +69,10 @@ function refuseLost(): Promise<never> {
   )
 }
 
-/** A model that is not the caller's is told at once: its body may be large. What is no id is a fault of the body. */
+/**
+ * A model that is not the caller's is refused at once: the body may be large. A text that is not an id is an issue of the
+ * body.
+ */
 function lookForModel(pool: Pool, { caller }: TakeRequest, kind: BodyKind): (chunk: Buffer) => Promise<void> {
   if (kind !== 'job') return async () => {}
   return watchForModelId(async (modelId) => {

@@ -47,7 +47,7 @@ export const findIssues = {
   trajectory: compileIssues(trajectorySchema),
 }
 
-/** The members of a body beside its groups that somebody reads: settings, to tell that they stand in the wrong place. */
+/** The members of a body beside its groups that are read: settings, to refuse those in the wrong place. */
 export const knownMembers = {
   job: new Set([...Object.keys(outlines.job.properties), ...rlSettings]),
   log: new Set(Object.keys(outlines.log.properties)),

@@ -26,7 +26,7 @@ export interface SpooledBody {
 
 /** What is done while a body comes in. */
 interface Watch {
-  /** Is told of each chunk; what it throws ends the reading. */
+  /** Gets each chunk; what it throws ends the reading. */
   look: (chunk: Buffer) => Promise<void>
 }
 

@@ -42,7 +42,7 @@ export async function storeBody<T>(
   }
 }
 
-/** What cannot be removed now is left to the garbage collector, and so is all that lies in a store that is not ours alone. */
+/** What cannot be removed now is left to garbage collection, as is everything in a store that is not ours alone. */
 async function removeSpare({ pool, artifacts, log }: PayloadDeps, key: string): Promise<void> {
   const remove = async (connection: Connection) => {
     const [reference] = await referToPayloads(connection, [key])

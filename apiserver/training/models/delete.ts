@@ -6,8 +6,8 @@ import { isUuid } from '../../../lib/http/validation/compile.ts'
 import type { ModelDeletion } from './schema.ts'
 
 /**
- * Deletes an entity's own model; the operator removes what lies outside of the database. A client that repeats the
- * request is told again what it was told first.
+ * Deletes an entity's own model. The operator removes what is outside of the database. A client that repeats the
+ * request gets the first answer again.
  */
 export async function deleteOwnModel(
   pool: Pool,

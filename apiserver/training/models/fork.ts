@@ -90,7 +90,7 @@ function describeFork(
   }
 }
 
-/** The step that is wanted, the newest when none is; undefined stands for step 0. */
+/** The requested step, or the newest one. Undefined means step 0. */
 async function findSource(pool: Pool, { id }: ModelRow, step?: number): Promise<StoredCheckpoint | undefined> {
   if (step === 0) return undefined
   const checkpoint = await findCheckpoint(pool, id, step === undefined ? 'latest' : { step })

@@ -13,7 +13,7 @@ import { refuseMisplacedSettings } from '../training-jobs/misplaced-settings.ts'
 export interface SftJobDeps extends AdmissionDeps, InputDeps {}
 
 /**
- * Takes an SFT job in. An uploaded data set is pinned to its file at once; what lies elsewhere is only checked here, and
+ * Creates an SFT job. An uploaded data set is pinned to its file at once. An address elsewhere is only checked here, and
  * fetched by the operator before the job is queued.
  *
  * @throws {HttpError} 404 for a model that is not the caller's, 422 for an address that cannot be trained on, or a setting that stands

@@ -16,7 +16,7 @@ export function pickGivenConfig(config: RlConfig | null | undefined): Record<str
   return given
 }
 
-/** @throws {HttpError} 422 for settings that contradict each other: all that the shape does not tell */
+/** @throws {HttpError} 422 for settings that contradict each other, which the schema does not show */
 export function requirePossibleConfig(config: RlConfig | null | undefined): void {
   const given = pickGiven(config)
   for (const [alias, name] of Object.entries(rlAliases)) {

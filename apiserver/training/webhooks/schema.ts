@@ -3,10 +3,10 @@ import { Type, type Static } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { nameSchema } from '../../accounts/names.ts'
 
-/** What a webhook can be told of: a job's states, and models. */
+/** What a webhook can subscribe to: a job's states, and models. */
 const eventType = Type.Enum([...eventTypes])
 
-/** What it is told of when its maker did not say. */
+/** What a webhook gets when its creator named no events. */
 export const defaultEvents = ['training_job.succeeded', 'training_job.failed', 'training_job.cancelled'] as const
 
 const uuid = Type.String({ format: 'uuid' })

@@ -5,10 +5,10 @@ import type { JsonDocument } from '../../json/document.ts'
 import { presentIssue } from './issues.ts'
 import { parseTime } from './time.ts'
 
-// Every issue at once is a service to people who write bodies; in a body of millions of wrong items it would cost
-// gigabytes, so a large body is told its first issue only.
+// Every issue at once helps people to correct a body. In a body of millions of wrong items it would cost
+// gigabytes, so a large body gets its first issue only.
 const thoroughUpToBytes = 1024 * 1024
-/** How many issues are told. */
+/** How many issues an answer has at most. */
 export const maxIssues = 100
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -66,7 +66,7 @@ function describe(root: 'body' | 'query', error: ErrorObject): Omit<ValidationIs
     return { msg: `Input should be ${joinLiterals(error.schema as Literal[])}`, type: 'literal_error' }
   const described = keywordIssues[error.keyword]?.({ wanted: error.schema as string | number, data: error.data })
   if (!described) return { msg: `Value error, ${error.message ?? 'not valid'}`, type: 'value_error' }
-  // Who does not read patterns reads what the document says of the field.
+  // The description of the field says it to people who do not read patterns.
   const { description } = (error.parentSchema ?? {}) as { description?: string }
   const isOfForm = error.keyword === 'pattern' || error.keyword === 'format'
   return description !== undefined && isOfForm ? { ...described, msg: `${described.msg}: ${description}` } : described

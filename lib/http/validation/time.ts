@@ -1,7 +1,7 @@
 // RFC 3339; also without a zone, which means UTC, and a day, which means its beginning: as people write them.
 const pattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?)?$/i
 
-/** The time that a text names, within the years that Postgres and JSON can tell; undefined for any other text. */
+/** The time that a text names, within the years that Postgres and JSON can represent; undefined for any other text. */
 export function parseTime(text: string): Date | undefined {
   const match = pattern.exec(text)
   if (!match) return undefined

@@ -7,7 +7,7 @@ export interface FollowerOptions {
   turn: Turn
   /** the seq behind which it starts; -1 for all */
   after: number
-  /** Waits through an outage of the database; the others are told of it. */
+  /** Waits through an outage of the database. The others get an error. */
   patient: boolean
   /** Aborted when nobody wants the events any more. */
   left: AbortSignal
@@ -18,9 +18,9 @@ interface Calls {
   onLeave: () => void
 }
 
-/** One who follows a job's events (see EventHub), and where it stands. */
+/** A client that follows a job's events (see EventHub), with its position. */
 export class Follower {
-  /** the seq of the last event that it was told */
+  /** the seq of the last event that it got */
   after: number
   /** the version of its job's line at which it knew everything; 0 for none */
   seen = 0
@@ -49,7 +49,7 @@ export class Follower {
   }
 
   /**
-   * The events behind the last that it was told, as soon as there is one (a page of them at most); none after the time,
+   * The events after the last one that it got, as soon as there is one (a page of them at most); none after the time,
    * and none when it is gone.
    */
   async next(waitMs: number): Promise<EventRow[]> {
@@ -88,7 +88,7 @@ export class Follower {
     this.#calls.onLeave()
   }
 
-  /** Whoever takes the promise settles it: nobody else may tell events to it then. */
+  /** The caller that takes the promise settles it: no other may send events to it then. */
   #take(): PromiseWithResolvers<EventRow[]> | undefined {
     const waiting = this.#waiting
     this.#waiting = undefined

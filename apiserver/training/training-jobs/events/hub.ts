@@ -7,14 +7,14 @@ import { Follower, type FollowerOptions } from './follower.ts'
 /** Reads up to `limit` events of a job behind a seq. */
 type Read = (jobId: string, page: { after: number; limit: number }) => Promise<EventRow[]>
 
-/** What a follower asks for at most at once: the largest page, and one event more that tells whether there are more. */
+/** The most that a follower reads at once: the largest page, and one event more that shows whether there are more. */
 export const readLimit = 101
 
-// When all wake at once (a reconnection), the others who need the database still get their turn.
+// When all wake at once (a reconnection), other requests still get their turn at the database.
 const readConcurrency = 4
 const pauseMs = 1_000
 
-/** Who follows one job. */
+/** The followers of one job. */
 interface Line {
   turn: Turn
   followers: Set<Follower>
@@ -24,15 +24,15 @@ interface Line {
 }
 
 /**
- * Tells those who follow jobs of new events.
+ * Sends new events to the followers of jobs.
  *
  * A notification wakes the followers of its job only. One question to the database serves all of them that stand at the
- * same event, and nobody who waits costs anything until then.
+ * same event. A waiting follower costs nothing until then.
  */
 export class EventHub {
   readonly #read: Read
   readonly #lines = new Map<string, Line>()
-  /** Entities take turns: whoever follows many jobs waits behind itself. */
+  /** Entities take turns: one that follows many jobs waits for itself. */
   readonly #turns = new FairSemaphore({ permits: readConcurrency })
   #pause: NodeJS.Timeout | undefined
   #connected = false
@@ -83,7 +83,7 @@ export class EventHub {
     this.#lookAgain()
   }
 
-  /** Notifications do not arrive: whoever must know that the database is away finds out. */
+  /** Notifications do not arrive: followers that must know that the database is away find out. */
   onDisconnect(): void {
     if (!this.#connected) return
     this.#connected = false
@@ -114,7 +114,7 @@ export class EventHub {
     if (line.serving) return
     line.serving = true
     for (;;) {
-      // Where no event came since it was last told, there is nothing to ask for.
+      // Where no event came since the last one that it got, there is nothing to read.
       const behind = [...line.followers].filter(({ waiting, seen }) => waiting && seen !== line.version)
       if (behind.length === 0 || this.#pause || this.#closed) break
       for (const [after, followers] of Map.groupBy(behind, (follower) => follower.after)) {

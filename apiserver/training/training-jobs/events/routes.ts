@@ -53,7 +53,7 @@ function answerStream(
   events: EventHub,
   { place, left }: { place: EventPlace; left: AbortSignal },
 ): void {
-  // Everybody who must know that it has ended listens for it; from eleven on Node warns of a leak.
+  // Each part that must know that it has ended listens for it. From eleven listeners on Node warns of a leak.
   ctx.res.setMaxListeners(20)
   ctx.type = eventStream
   ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })

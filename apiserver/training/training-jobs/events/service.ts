@@ -61,7 +61,7 @@ export async function listJobEvents(
   const follower = deps.events.follow({ jobId, turn, after, patient: false, left })
   const events = await follower.next(wait * 1000)
   follower.leave()
-  // Nobody would have told of an event; this also tells when the database is away.
+  // No notification may have come. This also shows that the database is away.
   if (events.length === 0 && !deps.events.connected && !left.aborted) return read()
   return events
 }
