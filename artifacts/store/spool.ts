@@ -53,6 +53,8 @@ export async function spoolSource(
     return { file, digest: hash.digest('hex'), size, broken }
   } catch (error) {
     target.destroy()
+    // A file that is still being opened is there only then.
+    await written.catch(() => {})
     await rm(file, { force: true })
     throw error
   }
