@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { listFaults, type Facts } from './faults.mjs'
 
 const machine: Facts = { platform: 'linux', arch: 'x64', glibc: true }
-const go = { version: 'go1.26.8', minor: 26, toolchain: 'auto', cache: '/root/.cache/go-build' }
+const go = { version: 'go1.26.8', minor: 26, toolchain: 'auto', cache: '/home/user/.cache/go-build' }
 const cache = { folder: '/cache', device: 1, freeGib: 10, variable: 'TRAINYARD_CACHE' }
 const offline = { missing: ['etcd', 'helm'], unreachableOrigins: ['https://github.com', 'https://get.helm.sh'] }
 
@@ -82,7 +82,11 @@ const lacks: [string, Partial<Facts>, RegExp][] = [
     /this is go1\.24\.1, which may not get a newer release \(GOTOOLCHAIN\)\. Install Go 1\.26 or newer/,
   ],
   ['nobody', { postgresUser: { exists: false } }, /no user `postgres` or `nobody`/],
-  ['a closed folder', { postgresUser: { exists: true, unreachable: '/root/x' } }, /cannot reach \/root\/x\. Move the/],
+  [
+    'a closed folder',
+    { postgresUser: { exists: true, unreachable: '/home/user/x' } },
+    /cannot reach \/home\/user\/x\. Move the/,
+  ],
 ]
 
 test.each(lacks)('%s is a sentence that says what to do', (_, lack, sentence) => {

@@ -80,8 +80,14 @@ test('reports give counts, what was skipped and seconds by file', async () => {
       { status: 'passed', fullName: 'a' },
       { status: 'skipped', fullName: 'b' },
     ]
-    const whole = { name: '/root/test/a.test.ts', startTime: 1_000, endTime: 3_500, status: 'passed', assertionResults }
-    const broken = { ...whole, name: '/root/test/b.test.ts', status: 'failed', assertionResults: [] }
+    const whole = {
+      name: '/repository/test/a.test.ts',
+      startTime: 1_000,
+      endTime: 3_500,
+      status: 'passed',
+      assertionResults,
+    }
+    const broken = { ...whole, name: '/repository/test/b.test.ts', status: 'failed', assertionResults: [] }
     const report = { numPassedTests: 1, numFailedTests: 0, testResults: [whole, broken] }
     await writeFile(json, JSON.stringify(report))
     await writeFile(
@@ -92,7 +98,7 @@ test('reports give counts, what was skipped and seconds by file', async () => {
         '</failure></testcase><testcase classname="gpu.all_test" name="test_c" time="0.000">' +
         '<skipped type="pytest.skip" message="no GPU"></skipped></testcase></testsuite></testsuites>',
     )
-    expect(await readVitestReport(json, '/root')).toEqual({
+    expect(await readVitestReport(json, '/repository')).toEqual({
       passed: 1,
       failed: 1,
       skipped: ['b'],
