@@ -1,3 +1,4 @@
+import { writeToStore } from '../../errors/write-to-store.ts'
 import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { rm } from 'node:fs/promises'
@@ -13,7 +14,6 @@ import type { RequestContext } from '../../accounts/context.ts'
 import {
   keepBlob,
   spoolUpload,
-  storeUpload,
   uploadTooLarge,
   type SpoolDeps,
   type BlobDeps,
@@ -114,7 +114,7 @@ async function finishBlob(deps: BlobDeps, name: BlobName, spooled: Spooled): Pro
   const isRight = spooled.digest === name.digest
   if (isRight) await keepBlob(deps, name.entity, spooled)
   else await rm(spooled.file, { force: true })
-  await storeUpload(deps.log, () =>
+  await writeToStore(deps.log, 'upload', () =>
     deps.artifacts.removeAll(keyOf('upload', { entity: name.entity, digest: name.digest })),
   )
   if (isRight) return { digest: name.digest, size: spooled.size, complete: true }
@@ -132,7 +132,7 @@ async function keepPart(
   const prefix = keyOf('upload', { entity: name.entity, digest: name.digest })
   const key = `${prefix}/${start}-${start + size}`
   await whileHoldingKey({ pool: deps.pool, schema: 'training' }, prefix, () =>
-    storeUpload(deps.log, () => deps.artifacts.adopt(key, file, { digest, size })),
+    writeToStore(deps.log, 'upload', () => deps.artifacts.adopt(key, file, { digest, size })),
   )
 }
 

@@ -45,7 +45,7 @@ export function spoolUpload(
   source: Readable,
   bounds: { maxBytes: number; count?: (bytes: number) => void },
 ): Promise<Spooled> {
-  return storeUpload(deps.log, async () => {
+  return writeToStore(deps.log, 'upload', async () => {
     try {
       return await spoolSource(deps.artifacts, source, bounds)
     } catch (error) {
@@ -68,9 +68,9 @@ async function storeBlob(deps: BlobDeps, entity: string, spooled: Spooled & { ke
   const { file, key, digest, size } = spooled
   if (await renewBlob(deps.pool, entity, { digest, size })) {
     // A process that was to remove it may have died between the file and its row.
-    if (await storeUpload(deps.log, () => deps.artifacts.stat(key))) return rm(file, { force: true })
+    if (await writeToStore(deps.log, 'upload', () => deps.artifacts.stat(key))) return rm(file, { force: true })
   } else await requireRoom(deps, entity, spooled)
-  await storeUpload(deps.log, () => deps.artifacts.adopt(key, file, { digest, size }))
+  await writeToStore(deps.log, 'upload', () => deps.artifacts.adopt(key, file, { digest, size }))
   await insertBlob(deps.pool, entity, { digest, size })
   deps.storage.record(entity, size)
 }
@@ -82,11 +82,6 @@ async function requireRoom(deps: LimitDeps, entity: string, { file, size }: Spoo
     await rm(file, { force: true })
     throw error
   }
-}
-
-/** @throws {HttpError} 503 */
-export function storeUpload<T>(log: Logger, write: () => Promise<T>): Promise<T> {
-  return writeToStore(log, 'upload', write)
 }
 
 export function uploadTooLarge(uploadLimitBytes: number): HttpError {
