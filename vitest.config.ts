@@ -14,6 +14,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          // No file leaves anything behind in its process that another one would see, so that modules are loaded once.
+          isolate: false,
           include: ['{lib,crds,db,artifacts,apiserver,operator,local,test/support}/**/*.test.ts'],
           testTimeout: 60_000 * deepTimes,
         },

@@ -18,20 +18,20 @@ const checks: readonly { name: string; command: Command }[] = [
 ]
 
 /** Runs all checks, prints a line for each and the output of those that fail. */
-export async function runChecks(root: string): Promise<{ passed: number; failed: number }> {
+export async function runChecks(root: string): Promise<{ passed: number; failed: number; failures: string[] }> {
   const bin = path.join(root, 'node_modules', '.bin')
   const env = { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH}` }
-  let failed = 0
+  const failures: string[] = []
   for (const { name, command } of checks) {
     const started = performance.now()
     const fault = await findFault(command, { cwd: root, env })
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     console.log(`${fault === undefined ? '✓' : '✗'} ${name.padEnd(22)} ${seconds} s`)
     if (fault === undefined) continue
-    failed++
+    failures.push(`${name}\n${fault}`)
     console.log(fault)
   }
-  return { passed: checks.length - failed, failed }
+  return { passed: checks.length - failures.length, failed: failures.length, failures }
 }
 
 /** What a command prints that fails; undefined where it succeeds. */

@@ -5,12 +5,14 @@ import path from 'node:path'
 export interface Outcome {
   passed: number
   failed: number
+  /** Each test that failed, and what it said. */
+  failures: string[]
   skipped: string[]
   /** Seconds by file. */
   files: Map<string, number>
 }
 
-export const noTests = (): Outcome => ({ passed: 0, failed: 0, skipped: [], files: new Map() })
+export const noTests = (): Outcome => ({ passed: 0, failed: 0, failures: [], skipped: [], files: new Map() })
 
 interface VitestReport {
   numPassedTests: number
@@ -23,21 +25,29 @@ interface VitestFile {
   startTime: number
   endTime: number
   status: string
-  assertionResults: { status: string; fullName: string }[]
+  /** Why the file as a whole failed, if it did. */
+  message: string
+  assertionResults: { status: string; fullName: string; failureMessages: string[] }[]
 }
 
 export async function readVitestReport(file: string, root: string): Promise<Outcome> {
   const report = JSON.parse(await readFile(file, 'utf8')) as VitestReport
+  const tests = report.testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map((test) => ({ ...test, file: path.relative(root, name) })),
+  )
   const brokenFiles = report.testResults.filter(
     (result) => result.status === 'failed' && result.assertionResults.every((test) => test.status !== 'failed'),
-  )
-  const skipped = report.testResults.flatMap((result) =>
-    result.assertionResults.filter((test) => test.status === 'skipped'),
   )
   return {
     passed: report.numPassedTests,
     failed: report.numFailedTests + brokenFiles.length,
-    skipped: skipped.map((test) => test.fullName),
+    failures: [
+      ...tests
+        .filter((test) => test.status === 'failed')
+        .map((test) => `${test.file}: ${test.fullName}\n${test.failureMessages.join('\n')}`),
+      ...brokenFiles.map(({ name, message }) => `${path.relative(root, name)}\n${message}`),
+    ],
+    skipped: tests.filter((test) => test.status === 'skipped').map((test) => test.fullName),
     files: new Map(
       report.testResults.map(({ name, startTime, endTime }) => [
         path.relative(root, name),
@@ -47,6 +57,12 @@ export async function readVitestReport(file: string, root: string): Promise<Outc
   }
 }
 
+const failedCase = /<testcase classname="([^"]*)" name="([^"]*)"[^>]*><(?:failure|error) message="([^"]*)"/g
+
+const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", '#10': '\n', amp: '&' }
+
+const unescapeXml = (text: string) => text.replace(/&([#\w]+);/g, (whole, name: string) => entities[name] ?? whole)
+
 export async function readJunit(file: string, folder: string): Promise<Outcome> {
   const xml = await readFile(file, 'utf8')
   const count = (name: string) => Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(xml)?.[1])
@@ -55,6 +71,9 @@ export async function readJunit(file: string, folder: string): Promise<Outcome> 
   return {
     passed: count('tests') - failed - count('skipped'),
     failed,
+    failures: [...xml.matchAll(failedCase)].map(
+      ([, module, name, why]) => `${module}: ${unescapeXml(`${name}\n${why}`)}`,
+    ),
     skipped: skipped.map(([, name, reason]) => `${name}: ${reason}`),
     files: sumByFile(xml, folder),
   }

@@ -45,6 +45,14 @@ test('the last line is the sum of all lanes, after the times of suites and the s
   expect(process.exitCode).toBe(0)
 })
 
+test('failures stand once more above the sum, cut where they are long', async () => {
+  const failures = [`a.test.ts: adds\n${'line\n'.repeat(100)}`]
+  await runSuites([[suite('one', async () => ({ failed: 1, failures })), suite('two', async () => ({ passed: 3 }))]])
+  expect(lines).toContain('✗ a.test.ts: adds')
+  expect(lines.filter((line) => line === 'line')).toHaveLength(24)
+  expect(lines.at(-1)).toBe('3 passed, 1 failed')
+})
+
 test('a suite that throws is a failure, and those after it run', async () => {
   const broken = suite('broken', () => Promise.reject(new Error('no disk')))
   await runSuites([[broken, suite('next', async () => ({ passed: 1 }))]])
@@ -72,13 +80,14 @@ test("a command's lines come with its prefix, and its exit code is answered", as
   expect(lines.toSorted()).toEqual(['one | err', 'one | out'])
 })
 
-test('reports give counts, what was skipped and seconds by file', async () => {
+test('reports give counts, failures, what was skipped and seconds by file', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-reports-'))
   try {
     const [json, xml] = [path.join(folder, 'a.json'), path.join(folder, 'a.xml')]
     const assertionResults = [
-      { status: 'passed', fullName: 'a' },
-      { status: 'skipped', fullName: 'b' },
+      { status: 'passed', fullName: 'a', failureMessages: [] },
+      { status: 'skipped', fullName: 'b', failureMessages: [] },
+      { status: 'failed', fullName: 'c', failureMessages: ['1 is not 2'] },
     ]
     const whole = {
       name: '/repository/test/a.test.ts',
@@ -87,20 +96,27 @@ test('reports give counts, what was skipped and seconds by file', async () => {
       status: 'passed',
       assertionResults,
     }
-    const broken = { ...whole, name: '/repository/test/b.test.ts', status: 'failed', assertionResults: [] }
-    const report = { numPassedTests: 1, numFailedTests: 0, testResults: [whole, broken] }
+    const broken = {
+      ...whole,
+      name: '/repository/test/b.test.ts',
+      status: 'failed',
+      message: 'no import',
+      assertionResults: [],
+    }
+    const report = { numPassedTests: 1, numFailedTests: 1, testResults: [whole, broken] }
     await writeFile(json, JSON.stringify(report))
     await writeFile(
       xml,
       '<testsuites><testsuite name="pytest" errors="0" failures="1" skipped="1" tests="3" time="9.1">' +
         '<testcase classname="trainyard_trainer.rl.loss_test" name="test_a" time="1.250" />' +
-        '<testcase classname="trainyard_trainer.rl.loss_test" name="test_b[x]" time="0.500"><failure message="no">' +
+        '<testcase classname="trainyard_trainer.rl.loss_test" name="test_b[x]" time="0.500"><failure message="1 &lt; 2&#10;no">' +
         '</failure></testcase><testcase classname="gpu.all_test" name="test_c" time="0.000">' +
         '<skipped type="pytest.skip" message="no GPU"></skipped></testcase></testsuite></testsuites>',
     )
     expect(await readVitestReport(json, '/repository')).toEqual({
       passed: 1,
-      failed: 1,
+      failed: 2,
+      failures: ['test/a.test.ts: c\n1 is not 2', 'test/b.test.ts\nno import'],
       skipped: ['b'],
       files: new Map([
         ['test/a.test.ts', 2.5],
@@ -110,6 +126,7 @@ test('reports give counts, what was skipped and seconds by file', async () => {
     expect(await readJunit(xml, 'trainer')).toEqual({
       passed: 1,
       failed: 1,
+      failures: ['trainyard_trainer.rl.loss_test: test_b[x]\n1 < 2\nno'],
       skipped: ['test_c: no GPU'],
       files: new Map([
         ['trainer/trainyard_trainer/rl/loss_test.py', 1.75],

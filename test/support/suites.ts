@@ -23,7 +23,7 @@ export interface SuiteContext {
 
 const crashed = (why: string): Outcome => {
   console.error(`✗ ${why}`)
-  return { ...noTests(), failed: 1 }
+  return { ...noTests(), failed: 1, failures: [why] }
 }
 
 interface VitestRun {

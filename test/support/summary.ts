@@ -10,11 +10,16 @@ export interface FinishedSuite {
   outcome: Outcome
 }
 
-/** Prints times, the slowest files, the seed, what was skipped and, as the last line, the sum. */
+/** The lines of a failure that are printed once more at the end. */
+const maxFailureLines = 25
+
+/** Prints times, the slowest files, failures once more, the seed, what was skipped and, as the last line, the sum. */
 export function printSummary(suites: readonly FinishedSuite[]): void {
   const times = suites.map(({ name, seconds }): [string, number] => [name, seconds])
   const files = suites.flatMap(({ outcome }) => [...outcome.files]).toSorted(([, a], [, b]) => b - a)
   console.log(`\n${formatTable('suite', times)}\n\n${formatTable('file', files.slice(0, maxFiles))}\n`)
+  for (const failure of suites.flatMap(({ outcome }) => outcome.failures))
+    console.log(`✗ ${failure.split('\n').slice(0, maxFailureLines).join('\n')}\n`)
   const deep = isDeep() ? 'TRAINYARD_TEST_DEEP=1 ' : ''
   console.log(`${deep}TRAINYARD_TEST_SEED=${process.env.TRAINYARD_TEST_SEED} makes the same random cases again.`)
   for (const { outcome } of suites) for (const skip of outcome.skipped) console.log(`skipped: ${skip}`)
