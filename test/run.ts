@@ -41,19 +41,24 @@ async function runOracles(suite: SuiteContext): Promise<Outcome> {
   return runPytest(suite, { python: await ensurePeersPython(), env, folders: ['peers'] })
 }
 
-// What computes, beside what waits for Kubernetes, and what waits for an engine and for what was killed.
+// The longest suites, and beside them the others. Each lane computes while others wait for Kubernetes, for an engine or for
+// what was killed.
 const lanes = [
+  [vitest('integration'), ...(isDeep() ? [vitest('hostile')] : [])],
+  [vitest('control')],
   [
-    { name: 'checks', run: async () => ({ ...noTests(), ...(await runChecks(root)) }) },
-    vitest('unit'),
     { name: 'python', run: runPython },
     { name: 'oracles', run: runOracles },
   ],
-  [vitest('control'), vitest('store')],
-  [vitest('integration'), vitest('faults'), ...(isDeep() ? [vitest('hostile')] : [])],
+  [
+    { name: 'checks', run: async () => ({ ...noTests(), ...(await runChecks(root)) }) },
+    vitest('unit'),
+    vitest('store'),
+    vitest('faults'),
+  ],
 ]
 
-// An engine and a trainer take five, the trainer's own tests four, and each stack and its tests two.
-const minGibSideBySide = 14
+// An engine and a trainer take five, the trainer's own tests four, and each of three stacks and its tests two.
+const minGibSideBySide = 16
 const isRoomy = totalmem() >= minGibSideBySide * 2 ** 30
 await runSuites(isRoomy ? lanes : [lanes.flat()])

@@ -1,17 +1,20 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { FakeApiServer } from '../../test/support/fake-api-server.ts'
 import { createObject, deleteObject, mergePatch, patchStatus, readObject } from './apply.ts'
 import { KubeClient } from './client.ts'
+import type { KubeAccess } from './credentials.ts'
 
 const path = '/api/v1/namespaces/test/things'
 const thing = { metadata: { name: 'a', uid: 'u' } }
 
 let server: FakeApiServer
+let access: KubeAccess
 let client: KubeClient
 
 beforeEach(async () => {
   server = new FakeApiServer()
-  client = new KubeClient(await server.start(), { userAgent: 'test', timeoutMs: 200 })
+  access = await server.start()
+  client = new KubeClient(access, { userAgent: 'test' })
 })
 
 afterEach(async () => {
@@ -21,7 +24,9 @@ afterEach(async () => {
 
 test('a request that is not answered ends after its time limit', async () => {
   server.hanging = true
-  await expect(client.request({ path })).rejects.toMatchObject({
+  const impatient = new KubeClient(access, { userAgent: 'test', timeoutMs: 50 })
+  onTestFinished(() => impatient.close())
+  await expect(impatient.request({ path })).rejects.toMatchObject({
     message: `GET ${path}: no answer`,
     cause: { name: 'TimeoutError' },
   })

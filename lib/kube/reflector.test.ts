@@ -21,7 +21,7 @@ let changes: string[]
 
 beforeEach(async () => {
   server = new FakeApiServer()
-  client = new KubeClient(await server.start(), { userAgent: 'test', timeoutMs: 300 })
+  client = new KubeClient(await server.start(), { userAgent: 'test', timeoutMs: 1_000 })
   changes = []
   server.put(path, thing('a'))
   reflector = watchThings()
@@ -52,7 +52,7 @@ function watchThings(relistMs = 60_000, keyOf?: (object: Thing) => string) {
 async function startWatching() {
   reflector.start()
   await reflector.synced
-  await eventually(() => expect(server.openWatches).toBe(1), 2_000)
+  await eventually(() => expect(server.openWatches).toBe(1), 10_000)
 }
 
 const names = () => reflector.list().map(({ metadata }) => metadata.name)
@@ -63,7 +63,7 @@ test('it lists, then follows what comes, changes and goes', async () => {
   server.put(path, thing('b'))
   server.put(path, thing('a', 2))
   server.remove(path, 'b')
-  await eventually(() => expect(changes).toEqual(['a', 'b', 'a', 'b']), 2_000)
+  await eventually(() => expect(changes).toEqual(['a', 'b', 'a', 'b']), 10_000)
   expect(reflector.list()).toMatchObject([{ metadata: { name: 'a' }, size: 2 }])
 })
 
@@ -73,7 +73,7 @@ test('a deletion while the watch is down is noticed', async () => {
   changes.length = 0
   server.silently(() => server.remove(path, 'b'))
   server.dropWatches()
-  await eventually(() => expect(changes).toEqual(['b']), 2_000)
+  await eventually(() => expect(changes).toEqual(['b']), 10_000)
   expect(names()).toEqual(['a'])
 })
 
@@ -82,16 +82,16 @@ test('a watch that is told 410 lists again', async () => {
   reflector.start()
   await reflector.synced
   server.put(path, thing('b'))
-  await eventually(() => expect(names()).toEqual(['a', 'b']), 2_000)
+  await eventually(() => expect(names()).toEqual(['a', 'b']), 10_000)
   server.goneForWatches = false
-  await eventually(() => expect(server.openWatches).toBe(1), 2_000)
+  await eventually(() => expect(server.openWatches).toBe(1), 10_000)
 })
 
 test('refused and hanging lists are repeated until one is answered', async () => {
   server.failures.push(500, 403)
   server.hanging = true
   reflector.start()
-  await eventually(() => expect(server.requests.length).toBeGreaterThan(1), 3_000)
+  await eventually(() => expect(server.requests.length).toBeGreaterThan(1), 10_000)
   server.hanging = false
   await reflector.synced
   expect(names()).toEqual(['a'])
@@ -103,15 +103,15 @@ test('it lists again after a while, even when its watch is silent', async () => 
   await startWatching()
   server.silently(() => server.put(path, thing('b')))
   server.dropWatches()
-  await eventually(() => expect(names()).toEqual(['a', 'b']), 2_000)
+  await eventually(() => expect(names()).toEqual(['a', 'b']), 10_000)
 })
 
 test('a bookmark is no change, but a sign of life', async () => {
   await startWatching()
   changes.length = 0
-  await eventually(() => expect(reflector.ageMs).toBeGreaterThan(400), 2_000)
+  await eventually(() => expect(reflector.ageMs).toBeGreaterThan(400), 10_000)
   server.bookmark(path)
-  await eventually(() => expect(reflector.ageMs).toBeLessThan(400), 2_000)
+  await eventually(() => expect(reflector.ageMs).toBeLessThan(400), 10_000)
   expect(changes).toEqual([])
 })
 
@@ -119,7 +119,7 @@ test('objects are found by another key than their name, where one is given', asy
   reflector = watchThings(60_000, ({ size }) => `of size ${size}`)
   await startWatching()
   server.put(path, thing('b', 2))
-  await eventually(() => expect(reflector.get('of size 2')?.metadata.name).toBe('b'), 2_000)
+  await eventually(() => expect(reflector.get('of size 2')?.metadata.name).toBe('b'), 10_000)
   server.remove(path, 'b')
-  await eventually(() => expect(names()).toEqual(['a']), 2_000)
+  await eventually(() => expect(names()).toEqual(['a']), 10_000)
 })

@@ -60,8 +60,6 @@ test('the API answers as its document says, whatever is sent', { timeout: 1_800_
     const { text, cases } = await runSchemathesis(folder, things, [
       '--header',
       `Authorization: Bearer ${key}`,
-      '--checks',
-      'all',
       '--phases',
       'examples,coverage,fuzzing,stateful',
       '--max-examples',
