@@ -79,11 +79,11 @@ function findUnit(folder: string, file: string): string | undefined {
   return declared.toSorted((a, b) => b.length - a.length)[0] ?? first
 }
 
-const faults = listImports().flatMap((each) =>
+const violations = listImports().flatMap((each) =>
   Object.keys(layers).flatMap((folder) => {
-    const fault = judgeImport(folder, each)
-    return fault === undefined ? [] : [`${each.from} imports ${each.to}: ${folder}: ${fault} (test/layers.ts)`]
+    const violation = judgeImport(folder, each)
+    return violation === undefined ? [] : [`${each.from} imports ${each.to}: ${folder}: ${violation} (test/layers.ts)`]
   }),
 )
-for (const fault of faults) console.log(fault)
-process.exitCode = faults.length > 0 ? 1 : 0
+for (const fault of violations) console.log(fault)
+process.exitCode = violations.length > 0 ? 1 : 0

@@ -32,7 +32,7 @@ export function routeGateway(api: RestApi, deps: GatewayDeps): void {
       streamedBody: { 'application/json': chatRequestSchema },
       answer: chatCompletionSchema,
       otherAnswers: { 'text/event-stream': Type.String() },
-      refusals: [400],
+      errorStatuses: [400],
     },
     async ({ ctx, caller }) => {
       holdPlace(ctx, deps.chatSlots)

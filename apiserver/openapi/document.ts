@@ -6,7 +6,7 @@ const reason = Type.Object({ reason: Type.String() })
 const issue = Type.Object({ loc: Type.Array(Type.String()), msg: Type.String(), type: Type.String() })
 const issues = Type.Object({ detail: Type.Array(issue) })
 
-const refusals: Record<number, { description: string; schema: TSchema }> = {
+const errorResponses: Record<number, { description: string; schema: TSchema }> = {
   400: {
     description: 'The request cannot be read as what its headers say, or an engine cannot use its grammar.',
     schema: sentence,
@@ -30,7 +30,7 @@ export interface Chapter {
   description: string
   /** Where its operations are, if not at the root. */
   server?: string
-  /** In what member a refusal says its sentence. */
+  /** The member of an error that contains its sentence. */
   sentenceIn: 'detail' | 'reason'
 }
 
@@ -47,7 +47,7 @@ export function describeApi(operations: PlacedOperation[], chapter: Chapter = ma
     const path = operation.path.replaceAll('*}', '}')
     paths[path] = { ...paths[path], [operation.method]: describeOperation(operation, operations) }
   }
-  const told = chapter.sentenceIn === 'reason' ? reason : sentence
+  const sentenceSchema = chapter.sentenceIn === 'reason' ? reason : sentence
   return {
     openapi: '3.1.0',
     info: { title: chapter.title, version: '1', description: chapter.description },
@@ -57,9 +57,9 @@ export function describeApi(operations: PlacedOperation[], chapter: Chapter = ma
     components: {
       securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
       responses: Object.fromEntries(
-        Object.entries(refusals).map(([status, { description, schema }]) => [
-          `refusal_${status}`,
-          { description, content: { 'application/json': { schema: schema === sentence ? told : schema } } },
+        Object.entries(errorResponses).map(([status, { description, schema }]) => [
+          `error_${status}`,
+          { description, content: { 'application/json': { schema: schema === sentence ? sentenceSchema : schema } } },
         ]),
       ),
     },
@@ -146,7 +146,7 @@ function describeLinks({ idParameter }: PlacedOperation, all: PlacedOperation[])
   return { links: Object.fromEntries(links) as Record<string, unknown> }
 }
 
-function describeErrors({ path, query, body, streamedBody, idempotent, refusals: more = [] }: PlacedOperation) {
+function describeErrors({ path, query, body, streamedBody, idempotent, errorStatuses = [] }: PlacedOperation) {
   const takesBody = body !== undefined || streamedBody !== undefined
   const statuses = [
     401,
@@ -157,9 +157,9 @@ function describeErrors({ path, query, body, streamedBody, idempotent, refusals:
     ...(query || takesBody || idempotent ? [422] : []),
     429,
     503,
-    ...more,
+    ...errorStatuses,
   ]
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/refusal_${status}` }]))
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/error_${status}` }]))
 }
 
 function wrapSchemas(content: Record<string, TSchema>) {

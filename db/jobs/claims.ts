@@ -168,7 +168,7 @@ async function readClaim(connection: Connection, jobId: string): Promise<Claim> 
 
 /**
  * Renews the lease of the attempt that holds the job; false when it no longer does. A late renewal of an attempt whose
- * checkpoint is already recorded is no fault, and true.
+ * checkpoint is already recorded is true.
  */
 export async function renewLease(pool: Pool, attempt: Attempt): Promise<boolean> {
   const { rowCount } = await pool.query(renewSql(`id = $1 AND attempt = $2 AND holder_pod = $3 AND state ${held}`), [

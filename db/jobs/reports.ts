@@ -67,7 +67,7 @@ export async function recordFailure(pool: Pool, attempt: Attempt, reported: JobF
   })
 }
 
-/** Puts the job back into the queue. Its trainer is being stopped, which counts neither as a fault nor as a retry. */
+/** Puts the job back into the queue. Its trainer is being stopped, which counts neither as a failure nor as a retry. */
 export async function recordRelease(pool: Pool, attempt: Attempt): Promise<ReportOutcome> {
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)

@@ -49,7 +49,7 @@ export function routeKeys(api: RestApi, pool: Pool): void {
 
   api.delete(
     '/v1/preview/keys/{key_id}',
-    { ...usual, summary: 'Revoke a key, at once and for good', answer: keySchema, refusals: [409] },
+    { ...usual, summary: 'Revoke a key, at once and for good', answer: keySchema, errorStatuses: [409] },
     async ({ caller, params }) =>
       presentKey(
         await revokeKey(pool, { entity: caller.entity, id: params.key_id, keepAdmin: true, by: caller.keyId }),

@@ -43,7 +43,7 @@ function routeVersions(api: RestApi, deps: ArtifactDeps): void {
         'application/octet-stream': bytes,
       },
       answer: artifactSchema,
-      refusals: [400],
+      errorStatuses: [400],
     },
     async ({ ctx, caller, params, query, newId }) => {
       const name = nameUpload(caller, params)
@@ -75,7 +75,7 @@ function routeVersions(api: RestApi, deps: ArtifactDeps): void {
       description: 'Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
       otherAnswers: { 'application/octet-stream': bytes },
       otherStatuses: { 206: bytes, 304: Type.Unknown() },
-      refusals: [416],
+      errorStatuses: [416],
     },
     async ({ ctx, caller, params }) => {
       const version = await getVersion(deps.pool, nameVersion(caller, params))
@@ -97,7 +97,7 @@ function routeBlobs(api: RestApi, deps: BlobUploadDeps): void {
       summary: 'Upload a file by its sha256, whole or in parts (Content-Range)',
       streamedBody: { 'application/octet-stream': bytes },
       answer: blobSchema,
-      refusals: [400],
+      errorStatuses: [400],
     },
     async ({ ctx, caller, params }) => {
       const { entity } = nameUpload(caller, params)

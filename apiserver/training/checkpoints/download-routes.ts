@@ -41,7 +41,7 @@ export function routeDownloads(api: RestApi, deps: CheckpointDeps): void {
       description: 'Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
       otherAnswers: { 'application/octet-stream': bytes, 'application/json': Type.Unknown() },
       otherStatuses: { 206: bytes, 304: Type.Unknown() },
-      refusals: [416],
+      errorStatuses: [416],
     },
     async ({ ctx, caller, params }) => {
       const checkpoint = await find(caller.entity, params)
@@ -70,7 +70,7 @@ export function routeDownloads(api: RestApi, deps: CheckpointDeps): void {
         'ten steps. Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
       otherAnswers: { [parquet]: bytes },
       otherStatuses: { 206: bytes, 304: Type.Unknown() },
-      refusals: [416],
+      errorStatuses: [416],
     },
     async ({ ctx, caller, params }) => {
       const { id, step, statistics } = await find(caller.entity, params)

@@ -47,7 +47,7 @@ export const findIssues = {
   trajectory: compileIssues(trajectorySchema),
 }
 
-/** The members of a body beside its groups that are read: settings, to refuse those in the wrong place. */
+/** The members of a body that are read, beside its groups. Settings are among them, so that misplaced ones are rejected. */
 export const knownMembers = {
   job: new Set([...Object.keys(outlines.job.properties), ...rlSettings]),
   log: new Set(Object.keys(outlines.log.properties)),

@@ -28,7 +28,7 @@ export const sftRequestSchema = Type.Object({
   ...requestMembers,
   training_data_url: Type.String({ minLength: 1, maxLength: 4096 }),
   config: Type.Optional(nullable(sftConfigSchema)),
-  // Whatever it is: kept and given back, never refused.
+  // Any value is stored and returned.
   experimental_config: Type.Optional(nullable(Type.Object({}, { additionalProperties: Type.Unknown() }))),
 })
 

@@ -56,7 +56,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
       tag,
       summary: 'Cancel a training job that is not trained yet',
       description:
-        'It ends at once, with `training_failed` ("cancelled") and no new step. Cancelling it again is no fault.',
+        'It ends at once, with `training_failed` ("cancelled") and no new step. Cancelling it again succeeds.',
       body: Type.Unknown(),
       bodyOptional: true,
       answer: trainingJobSchema,
