@@ -7,7 +7,7 @@ import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './attemp
 import { failJob } from './endings.ts'
 import { releaseLostJobs } from './requeue.ts'
 import { newestProgressFirst } from './progress.ts'
-import type { TokenStatisticsSetting } from '../checkpoints/token-statistics.ts'
+import type { TokenStatisticsSetting } from './token-statistics.ts'
 import { active, held, unfinished } from './states.ts'
 
 /**

@@ -5,7 +5,7 @@ import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from 
 import { lockAttempt, type HeldJob } from './lock-attempt.ts'
 import { giveJobBack, releaseJob } from './requeue.ts'
 import { pickNewWarnings, type JobWarning } from './warnings.ts'
-import { chargeAttempt } from '../accounts/training-usage.ts'
+import { chargeAttempt } from './charge-attempt.ts'
 
 /** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */
 export interface ReportedEvent {

@@ -7,7 +7,7 @@ import type { TraceApi } from '../trace-api.ts'
 import { deleteWithDescendants } from './delete.ts'
 import { cutName } from './read-parts.ts'
 import { displayNameSchema, idSchema } from './schema.ts'
-import { weekOf } from './week.ts'
+import { weekOf } from '../../../db/tracing/week.ts'
 
 const updateSchema = Type.Object({
   project_id: projectIdSchema,

@@ -1,6 +1,6 @@
 import { HttpError, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { describe, expect, test } from 'vitest'
-import { pickGivenConfig } from '../training-jobs/rl-config.ts'
+import { pickGivenConfig } from '../settings/rl-config.ts'
 import { checkBody, readBytes } from './check-body.ts'
 
 const modelId = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'

@@ -3,7 +3,7 @@ import { modelIdSchema } from '../../accounts/names.ts'
 import { compileIssues } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { rlSettings } from '../settings/generated.ts'
-import { rlRequestMembers } from '../training-jobs/request.ts'
+import { rlRequestMembers } from '../settings/request.ts'
 import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
 
 // What users call their splits: train, val, test/hard, eval-2026.

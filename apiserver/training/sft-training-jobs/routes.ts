@@ -1,5 +1,5 @@
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { sftRequestSchema } from '../training-jobs/request.ts'
+import { sftRequestSchema } from '../settings/request.ts'
 import { trainingJobIdSchema } from '../training-jobs/schema.ts'
 import { createSftJob, type SftJobDeps } from './service.ts'
 

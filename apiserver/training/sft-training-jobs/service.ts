@@ -6,8 +6,8 @@ import type { Caller } from '../../accounts/context.ts'
 import { getModel } from '../models/service.ts'
 import { sftSettings } from '../settings/generated.ts'
 import { admitJob, type AdmissionDeps } from '../training-jobs/admit.ts'
-import { extractSftFields, type SftRequest } from '../training-jobs/request.ts'
-import { rejectMisplacedSettings } from '../training-jobs/misplaced-settings.ts'
+import { extractSftFields, type SftRequest } from '../settings/request.ts'
+import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
 
 /** What SFT jobs are made with. */
 export interface SftJobDeps extends AdmissionDeps, InputDeps {}

@@ -5,7 +5,7 @@ import { jobStates } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
 import { orderedPageQuery, pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
-import { requestedMembers } from './request.ts'
+import { requestedMembers } from '../settings/request.ts'
 
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
 

@@ -15,9 +15,9 @@ import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
 import { getModel } from '../models/service.ts'
 import { rlSettings } from '../settings/generated.ts'
 import { admitJob, type AdmissionDeps } from './admit.ts'
-import { rejectMisplacedSettings } from './misplaced-settings.ts'
-import { extractRlFields } from './request.ts'
-import { requirePossibleConfig, type RlConfig } from './rl-config.ts'
+import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
+import { extractRlFields } from '../settings/request.ts'
+import { requirePossibleConfig, type RlConfig } from '../settings/rl-config.ts'
 import type { JobListQuery } from './schema.ts'
 
 /** What RL jobs are made with. */

@@ -6,9 +6,9 @@ import type { NewJob } from '../../../db/jobs/table.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { modelIdSchema } from '../../accounts/names.ts'
-import { rlConfigSchema, sftConfigSchema } from '../settings/generated.ts'
-import { pickGiven } from '../settings/given.ts'
-import { warnOfIgnoredSettings } from '../sft-training-jobs/ignored-settings.ts'
+import { rlConfigSchema, sftConfigSchema } from './generated.ts'
+import { pickGiven } from './given.ts'
+import { warnOfIgnoredSettings } from './ignored-settings.ts'
 import { pickGivenConfig } from './rl-config.ts'
 
 /** Members of the requests for both methods. */
