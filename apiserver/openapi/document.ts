@@ -8,20 +8,26 @@ const issues = Type.Object({ detail: Type.Array(issue) })
 
 const errorResponses: Record<number, { description: string; schema: TSchema }> = {
   400: {
-    description: 'The request cannot be read as what its headers say, or an engine cannot use its grammar.',
+    description: 'The body does not match its headers, or no engine can use its grammar.',
     schema: sentence,
   },
   401: { description: 'The key is missing, unknown, revoked or expired.', schema: sentence },
-  403: { description: 'The key may not do this.', schema: sentence },
-  404: { description: 'It is not there, or not yours.', schema: sentence },
-  409: { description: 'It contradicts what is there.', schema: sentence },
+  403: {
+    description: 'The key does not allow this operation, or the entity has reached its limit stored_bytes.',
+    schema: sentence,
+  },
+  404: { description: 'The resource does not exist, or belongs to another entity.', schema: sentence },
+  409: { description: 'The request conflicts with the current state.', schema: sentence },
   413: { description: 'The body is too large.', schema: sentence },
-  415: { description: 'The body is of another type, or compressed.', schema: sentence },
-  416: { description: 'The range lies outside of the file.', schema: sentence },
-  422: { description: 'The input is invalid; every fault is named.', schema: issues },
-  429: { description: 'Too much at once; see Retry-After.', schema: sentence },
-  503: { description: 'Something behind the API is away; see Retry-After.', schema: sentence },
-  504: { description: 'The database took too long.', schema: sentence },
+  415: { description: 'The operation does not accept the type or the compression of the body.', schema: sentence },
+  416: { description: 'The range begins after the end of the file.', schema: sentence },
+  422: { description: 'The request is invalid. The answer lists every error.', schema: issues },
+  429: { description: 'A limit is reached. Retry-After says when to send the request again.', schema: sentence },
+  503: {
+    description: 'A part of the service is unavailable. Retry-After says when to send the request again.',
+    schema: sentence,
+  },
+  504: { description: 'The database took too long to answer.', schema: sentence },
 }
 
 /** What a document is of. */
@@ -123,13 +129,13 @@ function describeBody({ body, bodyOptional, streamedBody }: PlacedOperation) {
 
 function describeAnswer({ answer, otherAnswers }: PlacedOperation) {
   const content = { ...(answer && { 'application/json': answer }), ...otherAnswers }
-  return { description: 'Done.', ...(Object.keys(content).length > 0 && { content: wrapSchemas(content) }) }
+  return { description: 'Success.', ...(Object.keys(content).length > 0 && { content: wrapSchemas(content) }) }
 }
 
 function describeOtherStatuses({ otherStatuses = {} }: PlacedOperation) {
   const described = Object.entries(otherStatuses).map(([status, schema]) => [
     status,
-    { description: 'See its schema.', content: wrapSchemas({ 'application/json': schema }) },
+    { description: 'The schema describes the answer.', content: wrapSchemas({ 'application/json': schema }) },
   ])
   return Object.fromEntries(described) as Record<string, unknown>
 }

@@ -73,8 +73,8 @@ export async function requireFreePort(port: number): Promise<void> {
 async function requireNetworks({ serviceNetwork, podNetwork }: Slot, stateFolder: string): Promise<void> {
   if (hasListenerIn(serviceNetwork) || hasListenerIn(podNetwork)) {
     throw new UserError(
-      `Another stack uses the addresses ${serviceNetwork}.* and ${podNetwork}.* of this one. Stop the other one, or ` +
-        `begin anew with another state folder (this one is ${stateFolder}; TRAINYARD_STATE names another).`,
+      `Another stack uses the addresses ${serviceNetwork}.* and ${podNetwork}.* of this stack. Stop the other stack, or ` +
+        `set TRAINYARD_STATE to another state folder (this one is ${stateFolder}).`,
     )
   }
   for (const port of podPorts) {

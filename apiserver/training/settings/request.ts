@@ -19,7 +19,14 @@ export const rlRequestMembers = {
   ...requestMembers,
   experimental_config: Type.Optional(nullable(rlConfigSchema)),
   config: Type.Optional(
-    nullable(Type.Object({}, { description: 'Of SFT. RL reads its settings from experimental_config: nulls only.' })),
+    nullable(
+      Type.Object(
+        {},
+        {
+          description: 'Settings of SFT. RL accepts only nulls here, because its settings are in experimental_config.',
+        },
+      ),
+    ),
   ),
 }
 
@@ -35,7 +42,7 @@ export const sftRequestSchema = Type.Object({
 /** Members of an answer that repeat the request. */
 export const requestedMembers = {
   training_data_url: nullable(Type.String()),
-  config: nullable(Type.Object({}, { description: 'Of SFT.' })),
+  config: nullable(Type.Object({}, { description: 'Settings of SFT.' })),
   experimental_config: nullable(Type.Object({})),
 }
 
