@@ -10,7 +10,7 @@ import type { RequestState } from './accounts/context.ts'
 import { routeLimits } from './accounts/limits/routes.ts'
 import { answerErrors } from './errors/answer-errors.ts'
 import { presentForClient } from './errors/present.ts'
-import { refuseUnanswered } from './errors/unanswered.ts'
+import { rejectUnanswered } from './errors/unanswered.ts'
 import { limitRequests } from './accounts/limits/limit-requests.ts'
 import { protectAnswers } from '../lib/http/protect-answers.ts'
 import { identifyRequests } from '../lib/http/request-id.ts'
@@ -23,7 +23,7 @@ import { routeDownloads } from './training/checkpoints/download-routes.ts'
 import { routeCheckpoints } from './training/checkpoints/routes.ts'
 import { routeErasures } from './training/erasures/routes.ts'
 import { routeModels } from './training/models/routes.ts'
-import { routeRetention } from './training/retention/routes.ts'
+import { routeRetention } from './training/models/retention-routes.ts'
 import { routeSftTrainingJobs } from './training/sft-training-jobs/routes.ts'
 import { routeTrainingJobs, type TrainingJobDeps } from './training/training-jobs/routes.ts'
 import { routeLogs } from './training/trajectory-logs/routes.ts'
@@ -82,7 +82,7 @@ export function createApp(deps: AppDeps): Koa {
 
   const router = new Router<RequestState>({ methods })
   const api = createApi(router, deps)
-  app.use(refuseUnanswered(api.operations))
+  app.use(rejectUnanswered(api.operations))
 
   const open = new Router()
   routeHealth(open)

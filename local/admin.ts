@@ -2,7 +2,7 @@ import { CommandError } from '../apiserver/accounts/admin/command.ts'
 import { findHelp, prepareAdminCommand, type AdminCommand } from '../apiserver/accounts/admin/run.ts'
 import { runCommand } from './command.ts'
 import { readLocalConfig } from './config.ts'
-import { Problem } from './problem.ts'
+import { UserError } from './user-error.ts'
 import { withDatabase } from './stack/api-key.ts'
 import { databaseUrl } from './stack/programs/postgres.ts'
 import { requireRunning } from './stack/require-running.ts'
@@ -21,7 +21,7 @@ export async function runLocally(command: AdminCommand): Promise<void> {
       const settings = requireRunning(readLocalConfig().stateFolder)
       await withDatabase(databaseUrl(settings), run)
     } catch (error) {
-      throw error instanceof CommandError ? new Problem(error.message, { cause: error }) : error
+      throw error instanceof CommandError ? new UserError(error.message, { cause: error }) : error
     }
   })
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { describeError } from './command.ts'
-import { Problem } from './problem.ts'
+import { UserError } from './user-error.ts'
 
 test.each([
-  ['a problem is its sentence', new Problem('Port 8080 is taken.'), /^Port 8080 is taken\.$/],
+  ['a UserError is printed as its sentence', new UserError('Port 8080 is taken.'), /^Port 8080 is taken\.$/],
   [
     'a full disk names the file',
     Object.assign(new Error('write'), { code: 'ENOSPC', path: '/cache/etcd' }),

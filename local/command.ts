@@ -1,6 +1,6 @@
-import { Interrupted, Problem } from './problem.ts'
+import { Interrupted, UserError } from './user-error.ts'
 
-const faults: Partial<Record<string, string>> = {
+const advices: Partial<Record<string, string>> = {
   ENOSPC: 'The disk is full: free some space, then run this again.',
   EDQUOT: 'The disk quota is used up: free some space, then run this again.',
   EROFS: 'The disk is read-only: set TRAINYARD_CACHE and TRAINYARD_STATE to writable folders.',
@@ -31,9 +31,9 @@ export async function runCommand(main: (signal: AbortSignal) => Promise<void>): 
 
 /** A sentence for what the user can put right; a stack trace for what we must. */
 export function describeError(error: unknown): string {
-  if (error instanceof Problem) return error.message
+  if (error instanceof UserError) return error.message
   const { code, path } = error as NodeJS.ErrnoException
-  const advice = faults[code ?? '']
+  const advice = advices[code ?? '']
   if (advice && error instanceof Error) return `${path ?? error.message} (${code}). ${advice}`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

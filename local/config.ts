@@ -1,6 +1,6 @@
 import os from 'node:os'
 import path from 'node:path'
-import { Problem } from './problem.ts'
+import { UserError } from './user-error.ts'
 
 export type Accelerator = 'cpu' | 'cuda'
 
@@ -46,7 +46,7 @@ export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConf
 
 function readAccelerator(name: string): Accelerator {
   if (name === 'cpu' || name === 'cuda') return name
-  throw new Problem('TRAINYARD_ACCELERATOR must be cpu or cuda (an NVIDIA GPU).')
+  throw new UserError('TRAINYARD_ACCELERATOR must be cpu or cuda (an NVIDIA GPU).')
 }
 
 function splitList(text = ''): string[] {

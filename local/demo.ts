@@ -5,7 +5,7 @@ import { TrainyardClient } from './demo/client.ts'
 import { describeNextSteps } from './demo/next-steps.ts'
 import { tasks, type Task } from './demo/rewards.ts'
 import { runMainJob } from './demo/run.ts'
-import { Problem } from './problem.ts'
+import { UserError } from './user-error.ts'
 import { ensureUp } from './stack/ensure-up.ts'
 import { layoutOf } from './stack/layout.ts'
 import { Board } from './terminal/board.ts'
@@ -28,7 +28,7 @@ await runCommand(async (signal) => {
   print(`mean reward: ${first.toFixed(3)} at first, ${last.toFixed(3)} over the last three steps`)
   const { kubectl } = installation.controlPlane
   print(describeNextSteps({ env, envFile: layoutOf(config.stateFolder).env, kubectl, servedName }))
-  if (last - first < promisedRise) throw new Problem(`The mean reward did not rise by ${promisedRise}.`)
+  if (last - first < promisedRise) throw new UserError(`The mean reward did not rise by ${promisedRise}.`)
 })
 
 function readArguments(args: string[]): { task: Task; steps: number } {
@@ -37,7 +37,7 @@ function readArguments(args: string[]): { task: Task; steps: number } {
   const { values } = parse(args, usage)
   const task = tasks.find((each) => each.name === values.reward)
   const steps = Number(values.steps)
-  if (!task || !Number.isInteger(steps) || steps < 3 || steps > 100) throw new Problem(usage)
+  if (!task || !Number.isInteger(steps) || steps < 3 || steps > 100) throw new UserError(usage)
   return { task, steps }
 }
 
@@ -49,6 +49,6 @@ function parse(args: string[], usage: string) {
     } as const
     return parseArgs({ args, options })
   } catch (cause) {
-    throw new Problem(`${(cause as Error).message}\n${usage}`, { cause })
+    throw new UserError(`${(cause as Error).message}\n${usage}`, { cause })
   }
 }

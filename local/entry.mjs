@@ -48,8 +48,8 @@ function fail(sentence) {
 async function prepare(command, args) {
   const { runPreflight } = await import('./preflight/preflight.mjs')
   const needs = { startsAStack: startsAStack.has(command), hasPublicPort: hasPublicPort.has(command) }
-  const faults = await runPreflight(repository, { ...needs, args, env: process.env })
-  if (faults.length > 0) return fail(faults.join('\n'))
+  const errors = await runPreflight(repository, { ...needs, args, env: process.env })
+  if (errors.length > 0) return fail(errors.join('\n'))
   const { installPackages } = await import('./entry/packages.mjs')
   await installPackages(repository)
 }

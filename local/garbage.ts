@@ -1,4 +1,4 @@
 import { runLocally } from './admin.ts'
 
-/** `npm run garbage -- list|keep|release|claim`: what nothing points at in the artifact store. */
+/** `npm run garbage -- list|keep|release|claim`: unreferenced objects of the artifact store. */
 await runLocally('garbage')

@@ -4,7 +4,7 @@ import { FolderStore } from '../artifacts/store/folder-store.ts'
 import { putPayload } from '../artifacts/store/payloads.ts'
 import { runCommand } from './command.ts'
 import { readLocalConfig } from './config.ts'
-import { Problem } from './problem.ts'
+import { UserError } from './user-error.ts'
 import { defaultEntity } from './stack/api-key.ts'
 import { requireEntity } from './put/entity.ts'
 import { layoutOf } from './stack/layout.ts'
@@ -24,7 +24,7 @@ await runCommand(async () => {
   const { stateFolder } = readLocalConfig()
   requireRunning(stateFolder)
   const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    throw new Problem(`${file} cannot be read (${cause.code}).`, { cause })
+    throw new UserError(`${file} cannot be read (${cause.code}).`, { cause })
   })
   parsePayload(file, bytes)
   const { uri, digest } = await putPayload(new FolderStore(layoutOf(stateFolder).artifacts), entity, bytes)
@@ -36,7 +36,7 @@ function readArguments(args: string[]): { file: string; entity: string } {
     const { values, positionals } = parseArgs({ args, options: { entity: { type: 'string' } }, allowPositionals: true })
     if (positionals.length === 1) return { file: positionals[0]!, entity: values.entity ?? defaultEntity }
   } catch (cause) {
-    throw new Problem(`${(cause as Error).message}\n${usage}`, { cause })
+    throw new UserError(`${(cause as Error).message}\n${usage}`, { cause })
   }
-  throw new Problem(usage)
+  throw new UserError(usage)
 }

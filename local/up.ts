@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { runCommand } from './command.ts'
 import { readLocalConfig } from './config.ts'
-import { Problem } from './problem.ts'
+import { UserError } from './user-error.ts'
 import { ensureUp, type RunningStack } from './stack/ensure-up.ts'
 import { layoutOf } from './stack/layout.ts'
 import { Board } from './terminal/board.ts'
@@ -19,7 +19,7 @@ function readPort(args: string[]): number | undefined {
     const { values } = parseArgs({ args, options: { port: { type: 'string' } } })
     return values.port === undefined ? undefined : Number(values.port)
   } catch (cause) {
-    throw new Problem(`${(cause as Error).message}\nusage: npm run up [-- --port N]`, { cause })
+    throw new UserError(`${(cause as Error).message}\nusage: npm run up [-- --port N]`, { cause })
   }
 }
 

@@ -21,7 +21,7 @@ export function requestEngine(
   })
 }
 
-/** What an engine's refusal says, shortened for a log line. */
+/** The message of an engine's error, truncated for a log line. */
 export async function readEngineError(response: Response): Promise<Error> {
   const body = await response.text()
   return new Error(`the engine answered ${response.status}: ${body.slice(0, 300)}`)

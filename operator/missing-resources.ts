@@ -57,7 +57,7 @@ async function createJob({ client, pool, namespace }: Deps, job: JobWithoutResou
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
-    // It will always be refused, and a client waits for the job's end.
+    // Every attempt will be rejected, and a client waits for the job's end.
     const failure = { category: 'User', reason: 'InvalidSpec', message: error.message, retryable: false } as const
     await failJob(pool, job.id, failure)
   }

@@ -24,7 +24,7 @@ export async function runChecks(root: string): Promise<{ passed: number; failed:
   const failures: string[] = []
   for (const { name, command } of checks) {
     const started = performance.now()
-    const fault = await findFault(command, { cwd: root, env })
+    const fault = await findFailure(command, { cwd: root, env })
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     console.log(`${fault === undefined ? '✓' : '✗'} ${name.padEnd(22)} ${seconds} s`)
     if (fault === undefined) continue
@@ -35,7 +35,7 @@ export async function runChecks(root: string): Promise<{ passed: number; failed:
 }
 
 /** What a command prints that fails; undefined where it succeeds. */
-function findFault([program, ...args]: Command, options: ExecFileOptions): Promise<string | undefined> {
+function findFailure([program, ...args]: Command, options: ExecFileOptions): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(program, args, { ...options, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
       resolve(error ? `${stdout}${stderr}` || error.message : undefined),

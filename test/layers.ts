@@ -42,6 +42,9 @@ const layers: Record<string, readonly (readonly string[])[]> = {
   ],
 }
 
+/** Below these folders, at any depth, no two folders beside each other import each other. */
+const hasSiblingRule = new Set(['apiserver', 'operator', 'db', 'lib', 'artifacts', 'crds'])
+
 interface Import {
   from: string
   to: string
@@ -79,11 +82,30 @@ function findUnit(folder: string, file: string): string | undefined {
   return declared.toSorted((a, b) => b.length - a.length)[0] ?? first
 }
 
-const faults = listImports().flatMap((each) =>
+/** The two folders of one folder that an import joins. */
+function findSiblings({ from, to }: Import): { folder: string; target: string } | undefined {
+  const [names, targets] = [from, to].map((file) => path.posix.dirname(file).split('/'))
+  const at = names!.findIndex((name, index) => name !== targets![index])
+  if (!hasSiblingRule.has(names![0]!) || at < 1 || targets![at] === undefined) return undefined
+  const upTo = (parts: string[]) => parts.slice(0, at + 1).join('/')
+  return { folder: upTo(names!), target: upTo(targets!) }
+}
+
+/** Folders beside each other that import each other. */
+function listMutualImports(imports: readonly Import[]): string[] {
+  const pairs = imports.map(findSiblings).filter((pair) => pair !== undefined)
+  const known = new Set(pairs.map(({ folder, target }) => `${folder} ${target}`))
+  const mutual = pairs.filter(({ folder, target }) => folder < target && known.has(`${target} ${folder}`))
+  return [...new Set(mutual.map(({ folder, target }) => `${folder} and ${target} import each other (test/layers.ts)`))]
+}
+
+const imports = listImports()
+const violations = imports.flatMap((each) =>
   Object.keys(layers).flatMap((folder) => {
-    const fault = judgeImport(folder, each)
-    return fault === undefined ? [] : [`${each.from} imports ${each.to}: ${folder}: ${fault} (test/layers.ts)`]
+    const violation = judgeImport(folder, each)
+    return violation === undefined ? [] : [`${each.from} imports ${each.to}: ${folder}: ${violation} (test/layers.ts)`]
   }),
 )
-for (const fault of faults) console.log(fault)
-process.exitCode = faults.length > 0 ? 1 : 0
+violations.push(...listMutualImports(imports))
+for (const violation of violations) console.log(violation)
+process.exitCode = violations.length > 0 ? 1 : 0

@@ -25,14 +25,14 @@ async function runPython(suite: SuiteContext): Promise<Outcome> {
     [python, '-m', 'ruff', 'format', '--check', '.'],
     [pyright, '--pythonpath', python],
   ]
-  let lintFaults = 0
+  let lintFailures = 0
   for (const [program, ...args] of lints)
-    if ((await runCommand({ program, args, cwd: trainer, prefix: suite.name })) !== 0) lintFaults++
+    if ((await runCommand({ program, args, cwd: trainer, prefix: suite.name })) !== 0) lintFailures++
   // The tests of the artifact store start it.
   const env = { TRAINYARD_TEST_S3_SERVER: await installS3Server() }
   const outcome = await runPytest(suite, { python, env })
-  const passed = outcome.passed + lints.length - lintFaults
-  return { ...outcome, passed, failed: outcome.failed + lintFaults }
+  const passed = outcome.passed + lints.length - lintFailures
+  return { ...outcome, passed, failed: outcome.failed + lintFailures }
 }
 
 /** Compares the trainer with other trainers, in an environment that has them; none of them may reach for the network. */

@@ -8,7 +8,7 @@ const log = createLogger('test', 'silent')
 const withCode = (code: string, message = 'x', more = {}) => Object.assign(new Error(message), { code, ...more })
 
 test.each<[string, unknown, number]>([
-  ['a refusal is itself', notFound('Model'), 404],
+  ['an HttpError is itself', notFound('Model'), 404],
   ['Postgres refuses connections', withCode('ECONNREFUSED', '', { syscall: 'connect' }), 503],
   ['Postgres shuts down', withCode('57P01'), 503],
   ['a query that waited too long', withCode('57014'), 503],
@@ -19,9 +19,9 @@ test.each<[string, unknown, number]>([
   ['no connection came free', new Error('timeout exceeded when trying to connect'), 503],
   ['not migrated yet', withCode('42P01'), 503],
   ['the artifact store is away', new StoreFailed('reading from the artifact store'), 503],
-  ['a fault of ours in SQL', withCode('42601'), 500],
+  ['an error in our SQL', withCode('42601'), 500],
   ['a file that is not there', withCode('ENOENT', '', { syscall: 'open' }), 500],
-  ['a fault of ours', new TypeError('undefined is not a function'), 500],
+  ['an error in our code', new TypeError('undefined is not a function'), 500],
   ['something thrown that is no error', 'oops', 500],
 ])('%s', (_, error, status) => {
   expect(toHttpError(error, log).status).toBe(status)

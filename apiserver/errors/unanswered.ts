@@ -4,8 +4,8 @@ import type Koa from 'koa'
 import type { KnownPath } from '../../lib/http/nearest-paths.ts'
 import { unknownPath } from './unknown-path.ts'
 
-/** Refuses what no handler has answered: there is no such path, or no such method of one. */
-export function refuseUnanswered(known: readonly KnownPath[]): Koa.Middleware {
+/** Answers 404 or 405 to requests that no handler has answered: the path or its method does not exist. */
+export function rejectUnanswered(known: readonly KnownPath[]): Koa.Middleware {
   return async (ctx, next) => {
     await next()
     if (ctx.status < 400 || ctx.body) return

@@ -25,8 +25,10 @@ export function routeHealth(router: Router): void {
 export function routeSystemCheck(api: RestApi, deps: SystemDeps): void {
   const operation = {
     tag: 'Health',
-    summary: 'Whether each part works',
-    description: 'Measured at `checked_at`, at most every two seconds. Admin keys are also told versions and causes.',
+    summary: 'Check each part of the service',
+    description:
+      'Checked at `checked_at`, at most every two seconds. With an admin key the answer also has versions and ' +
+      'causes.',
     answer: systemReportSchema,
     otherStatuses: { 503: systemReportSchema },
   }

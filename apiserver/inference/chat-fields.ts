@@ -8,13 +8,13 @@ const takesPlace = 'use the fields messages and tools of the chat itself'
 const changesKind = 'it changes how the engine applies the template'
 const isGone = 'engines ignore it and would answer without the constraint: use structured_outputs or response_format'
 
-/** What becomes of members: null for those that go to engines, else why they are refused. No engine gets any other. */
+/** Fields of chats: null for those that engines get, else why they are rejected. Engines get no other fields. */
 export type Fields = Readonly<Record<string, string | null>>
 
 /**
  * What becomes of each member of a chat. The list is vLLM's, with what the interface document and older clients have beside.
  *
- * docs/inference.md tells of the refused ones; chat_fields_test.py holds that every field of vLLM's is in it.
+ * docs/inference.md lists the rejected fields. chat_fields_test.py checks that every field of vLLM is declared.
  */
 export const chatFields: Fields = {
   messages: passes,

@@ -22,8 +22,8 @@ test.each([
   ['values', chatOf(listOf('1', 1_000_002)), 422, 'at most 1000000 values'],
   ['bytes', chatOf(`"${'a'.repeat(16 * 1024 * 1024)}"`), 413, 'larger than 16777216 bytes'],
 ])('a chat of very many %s is refused before it is parsed', (_, bytes, status, message) => {
-  const refusal = expect.objectContaining({ status, message: expect.stringContaining(message) as string }) as Error
-  expect(() => openReader().parse(bytes)).toThrow(refusal)
+  const error = expect.objectContaining({ status, message: expect.stringContaining(message) as string }) as Error
+  expect(() => openReader().parse(bytes)).toThrow(error)
   expect(budget.bytes).toBe(0)
 })
 

@@ -29,7 +29,7 @@ export class ChatReader {
     if (bytes.length > chatLimitBytes)
       throw new HttpError(errors.body_too_large, `The chat is larger than ${chatLimitBytes} bytes.`)
     return parseBody(bytes, (outline) => {
-      refuseManyValues(outline)
+      rejectManyValues(outline)
       const more = estimateValueBytes(bytes.length, outline)
       this.#memory.add(more)
       this.#bytes += more
@@ -43,7 +43,7 @@ export class ChatReader {
   }
 }
 
-function refuseManyValues({ containers, commas }: JsonOutline): void {
+function rejectManyValues({ containers, commas }: JsonOutline): void {
   if (containers > maxContainers) throw tooMany('objects and lists', maxContainers, containers)
   if (commas > maxValues) throw tooMany('values', maxValues, commas)
 }

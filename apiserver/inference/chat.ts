@@ -96,10 +96,10 @@ async function passReply(response: Dispatcher.ResponseData, answering: Answering
 
 async function readEngineError(log: Logger, response: Dispatcher.ResponseData, names: ModelNames) {
   const body = await readErrorBody(response)
-  const refusal = translateEngineError(response.statusCode, body, names)
-  if (refusal.status >= 500) {
+  const error = translateEngineError(response.statusCode, body, names)
+  if (error.status >= 500) {
     const answer = Buffer.from(body.subarray(0, 2_000)).toString()
     log.error({ status: response.statusCode, answer }, 'engine failed to answer')
   }
-  return refusal
+  return error
 }

@@ -7,7 +7,7 @@ const error = (message: string, param: string | null = null) =>
 
 test.each([
   [
-    'a refused request is told in the words of the engine',
+    'an error has the message of the engine',
     400,
     error('priority needs a scheduler', 'priority'),
     { status: 422, detail: [{ loc: ['body', 'priority'], msg: 'priority needs a scheduler', type: 'value_error' }] },
@@ -31,7 +31,7 @@ test.each([
     { status: 422, detail: [{ loc: ['body', 'response_format', 'type'], msg: 'Field required', type: 'value_error' }] },
   ],
   [
-    'a refusal without words',
+    'an error without a message',
     400,
     '<html>',
     { status: 422, detail: [{ loc: ['body'], msg: 'The engine refused the request', type: 'value_error' }] },

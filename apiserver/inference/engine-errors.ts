@@ -7,7 +7,7 @@ const tooLong = /maximum context length|longer than the maximum model length/i
 /** The error that a client gets for an engine's error. The engine's own words reach the client only about its request. */
 export function translateEngineError(status: number, body: Uint8Array, names: ModelNames): HttpError {
   const { message, param, type } = readError(renameInText(body, names))
-  // A grammar that an engine has tried and cannot use is no fault of the request's form.
+  // The engine has tried the grammar and cannot use it. The form of the request is valid.
   if (status === 400 && type === 'GrammarError') return new HttpError(errors.unusable_grammar, message)
   if (status === 400 || status === 413 || status === 422) {
     const issue = { loc: ['body', ...param], msg: message, type: 'value_error' }

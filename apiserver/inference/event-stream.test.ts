@@ -65,11 +65,11 @@ describe('a stream of events', () => {
     const chunks = Array.from({ length: 17 }, () => Buffer.alloc(1024 * 1024, 'a'))
     await expect(passThrough(chunks)).rejects.toThrow('longer than 16777216 bytes')
     const full = new Error('no room')
-    const refuse = () => {
+    const fail = () => {
       throw full
     }
     const pass = async (bytes: number) => {
-      const stream = new EventStream(rewrite, { ...createAccount(), add: refuse })
+      const stream = new EventStream(rewrite, { ...createAccount(), add: fail })
       const [chunk] = await Readable.from([Buffer.alloc(bytes, 'a')])
         .compose(stream)
         .toArray()

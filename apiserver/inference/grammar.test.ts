@@ -70,8 +70,8 @@ test.each([
     items('tools', 1_001),
   ],
   ['properties of a strict tool', { tools: [toolOf(schemaOf(1_001), { strict: true })] }, items('tools', 1_001)],
-])('too many %s are told', (_, more, faults) => {
-  expect(find(more)).toEqual(faults)
+])('too many %s are told', (_, more, issues) => {
+  expect(find(more)).toEqual(issues)
 })
 
 test.each([

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { findRefusedMedia } from './media.ts'
+import { findUnsupportedMedia } from './media.ts'
 
 const find = (...content: unknown[]) =>
-  findRefusedMedia({
+  findUnsupportedMedia({
     messages: [
       { role: 'user', content: 'hi' },
       { role: 'user', content },
@@ -34,8 +34,8 @@ test.each([
   ['a tensor as a prompt', { type: 'prompt_embeds', data: 'gASV' }, 'type'],
   ['the media of an id', { type: 'image_url', image_url: null, uuid: 'logo' }, 'uuid'],
 ])('%s is refused', (_, part, path) => {
-  const [fault, ...others] = find({ type: 'text', text: 'look' }, part)
-  expect([fault?.loc.join('.'), others]).toEqual([`body.messages.1.content.1.${path}`, []])
+  const [issue, ...others] = find({ type: 'text', text: 'look' }, part)
+  expect([issue?.loc.join('.'), others]).toEqual([`body.messages.1.content.1.${path}`, []])
 })
 
 test.each([

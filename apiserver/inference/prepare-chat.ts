@@ -7,9 +7,9 @@ import { parseChatRequest, type ChatRequest } from './chat-schema.ts'
 import { EngineBody } from './engine-body.ts'
 import { buildEngineRequest } from './engine-request.ts'
 import { findLargeGrammars } from './grammar.ts'
-import { findRefusedMedia } from './media.ts'
-import { findRefusedFields } from './refuse-fields.ts'
-import { refuseLargeReply } from './reply-size.ts'
+import { findUnsupportedMedia } from './media.ts'
+import { findUnsupportedFields } from './unsupported-fields.ts'
+import { rejectLargeReply } from './reply-size.ts'
 import type { ChatTarget } from './resolve-model.ts'
 
 /** All that is left of a chat request while an engine answers it. */
@@ -24,7 +24,11 @@ export interface PreparedChat {
 /** Checks a chat, and says of it what a model's name is to be looked up by. @throws {HttpError} 422 with the issues */
 export function checkChat(document: JsonDocument): ChatRequest {
   const chat = parseChatRequest(document)
-  const issues = [...findRefusedFields(chat), ...findRefusedMedia(chat), ...findLargeGrammars(chat, document.members)]
+  const issues = [
+    ...findUnsupportedFields(chat),
+    ...findUnsupportedMedia(chat),
+    ...findLargeGrammars(chat, document.members),
+  ]
   if (issues.length > 0) throw unprocessable(...issues)
   return chat
 }
@@ -46,7 +50,7 @@ export function prepareChat(engineKey: string, checked: CheckedChat, memory: Req
   const { entity, document, chat, target } = checked
   const cacheSalt = saltCache(engineKey, entity, chat.cache_salt)
   const body = buildEngineRequest(document, chat, { ...target, cacheSalt })
-  refuseLargeReply({ chat, bodyBytes: body.length, trainable: target.trainable })
+  rejectLargeReply({ chat, bodyBytes: body.length, trainable: target.trainable })
   // What lets go must not hold the body itself.
   const { length } = body
   memory.add(length)

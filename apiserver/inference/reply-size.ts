@@ -25,12 +25,12 @@ export interface ReplyBasis {
 }
 
 /**
- * Refuses a chat whose complete reply could be larger than anybody should hold at once. Where no length is given nothing is
- * known: then the reply is bounded as it is read. Streams pass at the client's pace, and are not bounded.
+ * Rejects a chat whose complete reply could be larger than the limit. Without a given length nothing is known before: the
+ * reply is then bounded while it is read. Streams go at the client's pace and are not bounded.
  *
  * @throws {HttpError} 422
  */
-export function refuseLargeReply(basis: ReplyBasis): void {
+export function rejectLargeReply(basis: ReplyBasis): void {
   const { chat } = basis
   if (chat.stream === true) return
   const maxTokens = chat.max_completion_tokens ?? chat.max_tokens ?? 0

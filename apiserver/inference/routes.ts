@@ -32,7 +32,7 @@ export function routeGateway(api: RestApi, deps: GatewayDeps): void {
       streamedBody: { 'application/json': chatRequestSchema },
       answer: chatCompletionSchema,
       otherAnswers: { 'text/event-stream': Type.String() },
-      refusals: [400],
+      errorStatuses: [400],
     },
     async ({ ctx, caller }) => {
       holdPlace(ctx, deps.chatSlots)
@@ -57,7 +57,7 @@ export function routeGateway(api: RestApi, deps: GatewayDeps): void {
 
   api.get(
     '/v1/models',
-    { tag: 'Inference', summary: 'List the names that a chat may give as its model', answer: modelListSchema },
+    { tag: 'Inference', summary: 'List the model names that chats can use', answer: modelListSchema },
     async ({ caller }) => {
       const [baseModels, models] = await Promise.all([
         listBaseModels(deps.pool),

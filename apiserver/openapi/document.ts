@@ -6,22 +6,28 @@ const reason = Type.Object({ reason: Type.String() })
 const issue = Type.Object({ loc: Type.Array(Type.String()), msg: Type.String(), type: Type.String() })
 const issues = Type.Object({ detail: Type.Array(issue) })
 
-const refusals: Record<number, { description: string; schema: TSchema }> = {
+const errorResponses: Record<number, { description: string; schema: TSchema }> = {
   400: {
-    description: 'The request cannot be read as what its headers say, or an engine cannot use its grammar.',
+    description: 'The body does not match its headers, or no engine can use its grammar.',
     schema: sentence,
   },
   401: { description: 'The key is missing, unknown, revoked or expired.', schema: sentence },
-  403: { description: 'The key may not do this.', schema: sentence },
-  404: { description: 'It is not there, or not yours.', schema: sentence },
-  409: { description: 'It contradicts what is there.', schema: sentence },
+  403: {
+    description: 'The key does not allow this operation, or the entity has reached its limit stored_bytes.',
+    schema: sentence,
+  },
+  404: { description: 'The resource does not exist, or belongs to another entity.', schema: sentence },
+  409: { description: 'The request conflicts with the current state.', schema: sentence },
   413: { description: 'The body is too large.', schema: sentence },
-  415: { description: 'The body is of another type, or compressed.', schema: sentence },
-  416: { description: 'The range lies outside of the file.', schema: sentence },
-  422: { description: 'The input is invalid; every fault is named.', schema: issues },
-  429: { description: 'Too much at once; see Retry-After.', schema: sentence },
-  503: { description: 'Something behind the API is away; see Retry-After.', schema: sentence },
-  504: { description: 'The database took too long.', schema: sentence },
+  415: { description: 'The operation does not accept the type or the compression of the body.', schema: sentence },
+  416: { description: 'The range begins after the end of the file.', schema: sentence },
+  422: { description: 'The request is invalid. The answer lists every error.', schema: issues },
+  429: { description: 'A limit is reached. Retry-After says when to send the request again.', schema: sentence },
+  503: {
+    description: 'A part of the service is unavailable. Retry-After says when to send the request again.',
+    schema: sentence,
+  },
+  504: { description: 'The database took too long to answer.', schema: sentence },
 }
 
 /** What a document is of. */
@@ -30,7 +36,7 @@ export interface Chapter {
   description: string
   /** Where its operations are, if not at the root. */
   server?: string
-  /** In what member a refusal says its sentence. */
+  /** The member of an error that contains its sentence. */
   sentenceIn: 'detail' | 'reason'
 }
 
@@ -47,7 +53,7 @@ export function describeApi(operations: PlacedOperation[], chapter: Chapter = ma
     const path = operation.path.replaceAll('*}', '}')
     paths[path] = { ...paths[path], [operation.method]: describeOperation(operation, operations) }
   }
-  const told = chapter.sentenceIn === 'reason' ? reason : sentence
+  const sentenceSchema = chapter.sentenceIn === 'reason' ? reason : sentence
   return {
     openapi: '3.1.0',
     info: { title: chapter.title, version: '1', description: chapter.description },
@@ -57,9 +63,9 @@ export function describeApi(operations: PlacedOperation[], chapter: Chapter = ma
     components: {
       securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
       responses: Object.fromEntries(
-        Object.entries(refusals).map(([status, { description, schema }]) => [
-          `refusal_${status}`,
-          { description, content: { 'application/json': { schema: schema === sentence ? told : schema } } },
+        Object.entries(errorResponses).map(([status, { description, schema }]) => [
+          `error_${status}`,
+          { description, content: { 'application/json': { schema: schema === sentence ? sentenceSchema : schema } } },
         ]),
       ),
     },
@@ -123,13 +129,13 @@ function describeBody({ body, bodyOptional, streamedBody }: PlacedOperation) {
 
 function describeAnswer({ answer, otherAnswers }: PlacedOperation) {
   const content = { ...(answer && { 'application/json': answer }), ...otherAnswers }
-  return { description: 'Done.', ...(Object.keys(content).length > 0 && { content: wrapSchemas(content) }) }
+  return { description: 'Success.', ...(Object.keys(content).length > 0 && { content: wrapSchemas(content) }) }
 }
 
 function describeOtherStatuses({ otherStatuses = {} }: PlacedOperation) {
   const described = Object.entries(otherStatuses).map(([status, schema]) => [
     status,
-    { description: 'See its schema.', content: wrapSchemas({ 'application/json': schema }) },
+    { description: 'The schema describes the answer.', content: wrapSchemas({ 'application/json': schema }) },
   ])
   return Object.fromEntries(described) as Record<string, unknown>
 }
@@ -146,7 +152,7 @@ function describeLinks({ idParameter }: PlacedOperation, all: PlacedOperation[])
   return { links: Object.fromEntries(links) as Record<string, unknown> }
 }
 
-function describeErrors({ path, query, body, streamedBody, idempotent, refusals: more = [] }: PlacedOperation) {
+function describeErrors({ path, query, body, streamedBody, idempotent, errorStatuses = [] }: PlacedOperation) {
   const takesBody = body !== undefined || streamedBody !== undefined
   const statuses = [
     401,
@@ -157,9 +163,9 @@ function describeErrors({ path, query, body, streamedBody, idempotent, refusals:
     ...(query || takesBody || idempotent ? [422] : []),
     429,
     503,
-    ...more,
+    ...errorStatuses,
   ]
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/refusal_${status}` }]))
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/error_${status}` }]))
 }
 
 function wrapSchemas(content: Record<string, TSchema>) {

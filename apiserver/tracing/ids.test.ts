@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { weekOf } from './calls/week.ts'
+import { weekOf } from '../../db/tracing/week.ts'
 import { newId } from './ids.ts'
 
 test('a new id is a UUIDv7 of now', () => {

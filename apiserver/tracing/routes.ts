@@ -81,7 +81,7 @@ export function createTracing(main: TracingDeps): { operations: readonly PlacedO
   routeGraphql(api, deps.projects)
 
   const routes = router.routes() as Koa.Middleware
-  const others = refuseOthers(guards, api.operations)
+  const others = rejectUnknownPaths(guards, api.operations)
   const names = new Set(api.operations.map(({ path }) => readFirst(path)))
   return {
     operations: api.operations,
@@ -98,8 +98,8 @@ export function createTracing(main: TracingDeps): { operations: readonly PlacedO
   }
 }
 
-/** Refuses paths and methods that no operation has, for the keys of this group and in its own form. */
-function refuseOthers(guards: Koa.Middleware<RequestState>[], known: readonly PlacedOperation[]): Koa.Middleware {
+/** Answers 404 or 405 to paths and methods without an operation, with the group's keys and in its form of errors. */
+function rejectUnknownPaths(guards: Koa.Middleware<RequestState>[], known: readonly PlacedOperation[]): Koa.Middleware {
   const mounted = known.map(({ method, path }) => ({ method, path: `${mount}${path}` }))
   const router = new Router<RequestState>()
   router.use(...guards)

@@ -47,7 +47,7 @@ export function createTraceApi(router: Router<RequestState>, deps: TraceApiDeps)
     authorize: authorizeRole,
     compileBody: (schema, options) => compileTraceBody(deps, schema, options),
     closedQueries: false,
-    refusals: ownErrorStatuses,
+    errorStatuses: ownErrorStatuses,
   })
 }
 

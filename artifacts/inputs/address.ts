@@ -31,13 +31,15 @@ const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([^\u0000-\u0020\
  * @throws {InputError}
  */
 export function readInputAddress(address: string): InputAddress {
-  if (address.length > maxAddressLength) throw refuse(`it is longer than ${maxAddressLength} characters`)
+  if (address.length > maxAddressLength) throw addressError(`it is longer than ${maxAddressLength} characters`)
   const scheme = /^[a-z0-9+.-]+(?=:)/i.exec(address)?.[0].toLowerCase()
   if (scheme === 'wandb-artifact') return readArtifact(address)
   if (scheme === 'artifact') return { kind: 'stored', uri: address }
   if (scheme === 's3') return readS3(address)
   if (scheme === 'https' || scheme === 'http') return { kind: 'web', url: address }
-  throw refuse('give an address such as wandb-artifact:///ENTITY/PROJECT/NAME:v0, https://..., or s3://BUCKET/KEY')
+  throw addressError(
+    'give an address such as wandb-artifact:///ENTITY/PROJECT/NAME:v0, https://..., or s3://BUCKET/KEY',
+  )
 }
 
 /** The number of `v3`; of `latest` and of nothing it is the newest. Undefined for what names no version. */
@@ -49,20 +51,20 @@ export function readVersion(text: string | undefined): number | 'latest' | undef
 function readArtifact(address: string): InputAddress {
   const [, entity, project, name, given] = artifactPattern.exec(address) ?? []
   if (!entity || !project || !name)
-    throw refuse('an artifact address has the form wandb-artifact:///ENTITY/PROJECT/NAME:v0')
+    throw addressError('an artifact address has the form wandb-artifact:///ENTITY/PROJECT/NAME:v0')
   const version = readVersion(given)
-  if (version === undefined) throw refuse('a version of an artifact is v0, v1, ... or latest')
+  if (version === undefined) throw addressError('a version of an artifact is v0, v1, ... or latest')
   return { kind: 'artifact', entity, project, name, version }
 }
 
 function readS3(address: string): InputAddress {
   const [, bucket, key] = s3Pattern.exec(address) ?? []
   if (!bucket || !key || key.split('/').some((part) => part === '.' || part === '..')) {
-    throw refuse('an object address has the form s3://BUCKET/KEY')
+    throw addressError('an object address has the form s3://BUCKET/KEY')
   }
   return { kind: 's3', bucket, key }
 }
 
-function refuse(reason: string): InputError {
+function addressError(reason: string): InputError {
   return new InputError('InputNotAllowed', reason)
 }

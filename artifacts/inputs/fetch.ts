@@ -103,7 +103,7 @@ async function requireUsable({ file, broken }: Spooled, fetched: FetchedBytes): 
   }
 }
 
-/** Faults that another try would meet again become refusals. */
+/** Turns errors that every attempt would meet again into InputErrors. */
 async function rethrowDefinite<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

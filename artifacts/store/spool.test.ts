@@ -28,16 +28,16 @@ test('what a source gives is in a file, counted and digested', async () => {
 })
 
 test('of a source that breaks, what came is kept, and why is told', async () => {
-  const fault = new Error('cut')
+  const error = new Error('cut')
   const source = Readable.from(
     (async function* () {
       yield Buffer.from('half')
       await Promise.resolve()
-      throw fault
+      throw error
     })(),
   )
   const spooled = await spoolSource(store, source, { maxBytes: 100 })
-  expect([spooled.size, spooled.broken, await readFile(spooled.file, 'utf8')]).toEqual([4, fault, 'half'])
+  expect([spooled.size, spooled.broken, await readFile(spooled.file, 'utf8')]).toEqual([4, error, 'half'])
   await rm(spooled.file)
 })
 

@@ -45,7 +45,7 @@ function writeType(setting: Setting, description: string): string {
   const bounds = { ...(exclusiveMinimum ? { exclusiveMinimum: minimum } : { minimum }), maximum }
   const list = findList(setting)
   if (!list) return `Type.${type === 'integer' ? 'Integer' : 'Number'}(${JSON.stringify({ description, ...bounds })})`
-  // As one schema, so that a wrong value is one fault: a rule applies to values of its type only.
+  // As one schema, so that a wrong value gives one issue: a rule applies to values of its type only.
   const { minItems, maxItems } = list
   const either = { description, type: [type, 'array'], ...bounds, minItems, maxItems, items: { type, ...bounds } }
   return `Type.Unsafe<number | number[]>(${JSON.stringify(either)})`

@@ -1,6 +1,6 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { commandActor, recordAct } from './audit-log.ts'
-import type { TokenStatisticsSetting } from '../checkpoints/token-statistics.ts'
+import type { TokenStatisticsSetting } from '../jobs/token-statistics.ts'
 
 /** The limits of an entity; Infinity means without limit. */
 export interface EntityLimits {

@@ -8,7 +8,7 @@ const ofModel: Record<string, string> = {
   'training.trajectories': 'model_id = $1',
   'training.logs': 'model_id = $1',
   'training.job_logs': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
-  // Without these, a trainer's last lines are refused.
+  // Without these rows, a trainer's last lines are rejected.
   'training.job_attempts': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
   'training.events': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
 }

@@ -11,7 +11,7 @@ export interface StoredUnit {
 
 /** A unit of the store that no row points at. */
 export interface GarbageUnit extends StoredUnit {
-  /** the database has never heard of it */
+  /** the database does not know it */
   unseen: boolean
 }
 
@@ -39,7 +39,7 @@ export async function quarantineUnits(pool: Pool, found: GarbageUnit[]): Promise
   return rows
 }
 
-/** Keeps what the database has never heard of: it is not removed, and counts as known. */
+/** Keeps units that the database does not know: they are not removed, and count as known. */
 export async function keepUnits(pool: Pool, units: StoredUnit[]): Promise<void> {
   await pool.query(
     `INSERT INTO training.garbage (prefix, bytes, unseen, kept_at)
@@ -62,7 +62,7 @@ export async function releaseReferencedUnits(pool: Pool, prefixes: string[]): Pr
   await pool.query('DELETE FROM training.garbage WHERE prefix = ANY ($1)', [prefixes])
 }
 
-/** Starts the quarantine again of units that the database has never heard of. */
+/** Starts the quarantine again of units that the database does not know. */
 export async function restartQuarantine(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.garbage SET quarantined_at = now() WHERE unseen AND kept_at IS NULL')
 }

@@ -28,6 +28,6 @@ export interface JobFailure {
   category: 'User' | 'Capacity' | 'Internal'
   reason: string
   message: string
-  /** The same job may succeed when it is tried again; never for a user's fault. */
+  /** The same job may succeed when it is tried again; never after a user's mistake. */
   retryable: boolean
 }

@@ -7,7 +7,7 @@ import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './attemp
 import { failJob } from './endings.ts'
 import { releaseLostJobs } from './requeue.ts'
 import { newestProgressFirst } from './progress.ts'
-import type { TokenStatisticsSetting } from '../checkpoints/token-statistics.ts'
+import type { TokenStatisticsSetting } from './token-statistics.ts'
 import { active, held, unfinished } from './states.ts'
 
 /**
@@ -168,7 +168,7 @@ async function readClaim(connection: Connection, jobId: string): Promise<Claim> 
 
 /**
  * Renews the lease of the attempt that holds the job; false when it no longer does. A late renewal of an attempt whose
- * checkpoint is already recorded is no fault, and true.
+ * checkpoint is already recorded is true.
  */
 export async function renewLease(pool: Pool, attempt: Attempt): Promise<boolean> {
   const { rowCount } = await pool.query(renewSql(`id = $1 AND attempt = $2 AND holder_pod = $3 AND state ${held}`), [

@@ -1,7 +1,7 @@
 // Ends jobs: moves them to Succeeded, Failed or Cancelled, together with their last event.
 
 import { isTerminal, type JobState, type TerminalState } from '../../crds/job-states.ts'
-import { chargeAttempt } from '../accounts/training-usage.ts'
+import { chargeAttempt } from './charge-attempt.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import type { JobFailure } from './attempts.ts'
 import { unfinished } from './states.ts'

@@ -29,14 +29,14 @@ export async function countInputTry(pool: Pool, jobId: string): Promise<number> 
   return rows[0]?.tries ?? 0
 }
 
-export async function recordInputError(pool: Pool, jobId: string, fault: string): Promise<void> {
-  await pool.query('UPDATE training.jobs SET input_fault = $2 WHERE id = $1', [jobId, fault])
+export async function recordInputError(pool: Pool, jobId: string, message: string): Promise<void> {
+  await pool.query('UPDATE training.jobs SET input_error = $2 WHERE id = $1', [jobId, message])
 }
 
 /** Records that the input is in the store: a trainer will read it from there. */
 export async function settleInput(pool: Pool, jobId: string, input: { uri: string; digest: string }): Promise<void> {
   await pool.query(
-    `UPDATE training.jobs SET input_uri = $2, input_digest = $3, input_fault = NULL
+    `UPDATE training.jobs SET input_uri = $2, input_digest = $3, input_error = NULL
      WHERE id = $1 AND state = 'Pending'`,
     [jobId, input.uri, input.digest],
   )

@@ -5,7 +5,7 @@ import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from 
 import { lockAttempt, type HeldJob } from './lock-attempt.ts'
 import { giveJobBack, releaseJob } from './requeue.ts'
 import { pickNewWarnings, type JobWarning } from './warnings.ts'
-import { chargeAttempt } from '../accounts/training-usage.ts'
+import { chargeAttempt } from './charge-attempt.ts'
 
 /** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */
 export interface ReportedEvent {
@@ -67,7 +67,7 @@ export async function recordFailure(pool: Pool, attempt: Attempt, reported: JobF
   })
 }
 
-/** Puts the job back into the queue. Its trainer is being stopped, which counts neither as a fault nor as a retry. */
+/** Puts the job back into the queue. Its trainer is being stopped, which counts neither as a failure nor as a retry. */
 export async function recordRelease(pool: Pool, attempt: Attempt): Promise<ReportOutcome> {
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)

@@ -1,7 +1,7 @@
 // Ends attempts that made no checkpoint: moves jobs from Starting and Running back to Queued. After the last attempt, and
 // for a failure that is not retryable, endings.ts fails the job.
 
-import { chargeAttempt } from '../accounts/training-usage.ts'
+import { chargeAttempt } from './charge-attempt.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { leaseSeconds, type JobFailure } from './attempts.ts'
 import { endFailed } from './endings.ts'

@@ -7,7 +7,7 @@ import { warningsOfJob, type JobWarning } from './warnings.ts'
 
 const operatorColumns = {
   ...jobSpecColumns,
-  ...pickColumns(jobColumns, 'id', 'state', 'entity', 'inputFault', 'attempt', 'maxAttempts', 'holderPod'),
+  ...pickColumns(jobColumns, 'id', 'state', 'entity', 'inputError', 'attempt', 'maxAttempts', 'holderPod'),
   ...pickColumns(jobColumns, 'progressStep', 'progressTotal', 'failure', 'resourceCreatedAt'),
   ...pickColumns(jobColumns, 'createdAt', 'startedAt', 'finishedAt'),
 }

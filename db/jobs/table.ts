@@ -53,7 +53,7 @@ export const jobColumns = {
   failure: column<JobFailure | null>('failure', 'jsonb'),
   trainingWarnings: column<JobWarning[]>('training_warnings', 'jsonb'),
   /** Why the input could not be fetched the last time. */
-  inputFault: column<string | null>('input_fault', 'text'),
+  inputError: column<string | null>('input_error', 'text'),
   createdAt: column<Date>('created_at', 'timestamptz'),
   queuedAt: column<Date | null>('queued_at', 'timestamptz'),
   claimedAt: column<Date | null>('claimed_at', 'timestamptz'),

@@ -7,7 +7,7 @@ import { unfinished } from '../jobs/states.ts'
 export interface UnitReference {
   prefix: string
   referenced: boolean
-  /** the database has never heard of it */
+  /** the database does not know it */
   unseen: boolean
 }
 

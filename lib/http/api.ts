@@ -22,10 +22,10 @@ export interface Dialect<State extends CallerState, Options extends object> {
   authorize: (state: State, operation: Options, method: Method) => void
   /** Makes, once per operation, what reads and validates its JSON body. */
   compileBody: (schema: TSchema, operation: Operation & Options) => (ctx: HttpContext<State>) => Promise<ReadBody>
-  /** Whether a GET refuses query parameters that its schema does not have. */
+  /** Whether a GET rejects query parameters that its schema does not have. */
   closedQueries: boolean
   /** Statuses of errors that every operation of the group may have. */
-  refusals?: readonly number[]
+  errorStatuses?: readonly number[]
   idempotency?: { service: Idempotency; ownerOf: (state: State) => string }
 }
 
@@ -81,8 +81,13 @@ export class Api<State extends CallerState, Options extends object> {
     operation: Operation<Q, B, A> & Options,
     handle: Handler<State, P, Q, B, A>,
   ): void {
-    const { refusals = [] } = this.#dialect
-    this.operations.push({ ...operation, method, path, refusals: [...refusals, ...(operation.refusals ?? [])] })
+    const shared = this.#dialect.errorStatuses ?? []
+    this.operations.push({
+      ...operation,
+      method,
+      path,
+      errorStatuses: [...shared, ...(operation.errorStatuses ?? [])],
+    })
     const receive = this.#compileRequest(operation, method)
     this.#router[method](toRouterPath(path), async (ctx) => {
       this.#dialect.authorize(ctx.state, operation, method)
@@ -101,7 +106,7 @@ export class Api<State extends CallerState, Options extends object> {
     })
   }
 
-  /** Compiles what reads a request's query and body, and names the faults of both at once. */
+  /** Compiles what reads a request's query and body, and collects the issues of both. */
   #compileRequest(operation: Operation & Options, method: Method) {
     const parseQuery =
       operation.query && compileQuery(operation.query, { closed: this.#dialect.closedQueries && method === 'get' })

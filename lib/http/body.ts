@@ -16,18 +16,18 @@ const lingerMs = 2_000
  * body
  */
 export function openBody(ctx: HttpContext, limitBytes: number): AsyncIterable<Buffer> {
-  return openAnyBody(ctx, limitBytes, refuseOtherContent)
+  return openAnyBody(ctx, limitBytes, rejectOtherContent)
 }
 
-/** The same for a body whose content `refuse` looks at. */
+/** The same for a body whose type and encoding `checkContent` accepts. */
 export async function* openAnyBody(
   ctx: HttpContext,
   limitBytes: number,
-  refuse: (ctx: HttpContext) => void,
+  checkContent: (ctx: HttpContext) => void,
 ): AsyncIterable<Buffer> {
   let complete = false
   try {
-    refuse(ctx)
+    checkContent(ctx)
     if ((ctx.request.length ?? 0) > limitBytes) throw tooLarge(limitBytes)
     if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
     let size = 0
@@ -51,13 +51,13 @@ export function parseBody(bytes: Uint8Array, accept?: AcceptOutline): JsonDocume
   throw stringUnicode(path)
 }
 
-/** The refusal of a text at `path` with half of a surrogate pair. */
+/** The error for a string at `path` with an unpaired surrogate. */
 export function stringUnicode(path: string[]): HttpError {
   const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'
   return unprocessable({ loc: ['body', ...path], msg, type: 'string_unicode' })
 }
 
-/** The refusal of a body that is no JSON. */
+/** The error for a body that is not JSON. */
 export function jsonInvalid({ message }: JsonError): HttpError {
   return unprocessable({ loc: ['body'], msg: `JSON decode error: ${message}`, type: 'json_invalid' })
 }
@@ -71,7 +71,7 @@ function parseDocument(bytes: Uint8Array, accept: AcceptOutline | undefined): Js
   }
 }
 
-function refuseOtherContent(ctx: HttpContext): void {
+function rejectOtherContent(ctx: HttpContext): void {
   const type = ctx.get('Content-Type')
   if (type !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
     throw new HttpError(

@@ -155,7 +155,7 @@ export class Idempotency {
     try {
       return JSON.parse(await this.#store.answer(claim, JSON.stringify(await work(claim.seed))))
     } catch (error) {
-      await (isRefused(error) ? this.#store.forget(claim) : this.#store.unlock(claim)).catch(
+      await (isClientError(error) ? this.#store.forget(claim) : this.#store.unlock(claim)).catch(
         warn('idempotency key not freed'),
       )
       throw error
@@ -176,8 +176,8 @@ async function waitFor(outcome: Promise<Outcome>): Promise<Outcome> {
   }
 }
 
-/** Whether nothing was made; what failed otherwise may have made something. */
-function isRefused(error: unknown): boolean {
+/** Whether the request was rejected, so that nothing was created. Other failures may have created something. */
+function isClientError(error: unknown): boolean {
   return error instanceof HttpError && error.status < 500
 }
 

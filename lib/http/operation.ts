@@ -25,7 +25,7 @@ export interface Operation<
   otherAnswers?: Record<string, TSchema>
   status?: 200 | 201 | 202 | 204
   /** Statuses of its errors, beside those that every operation of its form may have. */
-  refusals?: readonly number[]
+  errorStatuses?: readonly number[]
   /** Schemas of answers by other statuses that are no errors. */
   otherStatuses?: Record<number, TSchema>
   /** The path parameter by which the answer's `id` names what was created, such as `model_id`. */

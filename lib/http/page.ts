@@ -66,7 +66,7 @@ export async function resolveCursor<Place>(
   throw invalidCursor()
 }
 
-/** The refusal of an `after` that names no item of this list. */
+/** The error for an `after` that names no item of this list. */
 export function invalidCursor(): HttpError {
   const reason = 'must be the id of an item of this list'
   return unprocessable(valueError(['query', 'after'], reason))

@@ -28,7 +28,7 @@ const foreignWords: Record<string, string> = {
 }
 
 /**
- * Finds the first fault of a text that JSON.parse refuses, because many messages of JSON.parse have no position; undefined
+ * Finds the first syntax error of a text that JSON.parse rejects, because many messages of JSON.parse have no position; undefined
  * for JSON.
  */
 export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
@@ -106,8 +106,8 @@ class SyntaxErrorFinder {
     this.#expected = 'comma'
   }
 
-  #accept(isThere: boolean, expected: Expected, fault: string): string | undefined {
-    if (!isThere) return fault
+  #accept(isThere: boolean, expected: Expected, reason: string): string | undefined {
+    if (!isThere) return reason
     this.#at++
     this.#expected = expected
     return undefined
@@ -137,9 +137,9 @@ class SyntaxErrorFinder {
 
 /** Says where and why a text is not JSON, unless it is very long. `startByte` is its position in the body. */
 export function describeJsonSyntaxError(text: string, startByte: number): string {
-  const fault = text.length <= maxDescribedLength ? findJsonSyntaxError(text) : undefined
-  if (!fault) return 'not valid JSON'
-  const { index, reason } = fault
+  const found = text.length <= maxDescribedLength ? findJsonSyntaxError(text) : undefined
+  if (!found) return 'not valid JSON'
+  const { index, reason } = found
   const before = JSON.stringify(text.slice(Math.max(0, index - excerptLength), index))
   return `not valid JSON at byte ${startByte + Buffer.byteLength(text.slice(0, index))}, behind ${before}: ${reason}`
 }

@@ -3,7 +3,7 @@ import { describeJsonSyntaxError } from './find-syntax-error.ts'
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A JSON text that is refused; the message says why. */
+/** A JSON text that is not accepted; the message says why. */
 export class JsonError extends Error {
   override name = 'JsonError'
 }
@@ -31,7 +31,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** @throws {JsonError} for a text that is not JSON, with the position of its fault; `startByte` is where the text begins */
+/** @throws {JsonError} for a text that is not JSON, with the position of the error; `startByte` is where the text begins */
 export function parseText(text: string, startByte = 0): unknown {
   try {
     return JSON.parse(text)

@@ -56,7 +56,7 @@ export class KubeClient {
   /**
    * Sends one request and gives the parsed answer.
    *
-   * @throws {KubeError} when the server refuses it; other errors when it cannot be reached or takes too long
+   * @throws {KubeError} when the server answers with an error; other errors when it cannot be reached or takes too long
    */
   async request<T>(request: KubeRequest): Promise<T> {
     const timeout = AbortSignal.timeout(this.#timeoutMs)

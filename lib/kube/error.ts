@@ -1,9 +1,9 @@
-/** The API server's refusal of a request: its HTTP status and, where it sent a Status object, its reason and message. */
+/** An error that the API server answered: its HTTP status and, where it sent a Status object, its reason and message. */
 export class KubeError extends Error {
   override name = 'KubeError'
   readonly status: number
   readonly reason: string | undefined
-  /** Name of the object that the refusal is about; a 404 without one is about the path (a CRD that is not installed). */
+  /** Name of the object that the error is about; a 404 without one is about the path (a CRD that is not installed). */
   readonly objectName: string | undefined
 
   constructor(what: string, status: number, body: string) {

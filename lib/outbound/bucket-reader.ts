@@ -23,7 +23,7 @@ export function createBucketReader(client: S3Client): ReadObject {
     pipeline(Body as Readable, limited, () => {})
     if (ContentLength <= maxBytes) return limited
     limited.on('error', () => {}).destroy()
-    throw limited.fault
+    throw limited.error
   }
 }
 

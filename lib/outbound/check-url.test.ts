@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { refusedUrls } from '../../test/support/refused-urls.ts'
+import { rejectedUrls } from '../../test/support/rejected-urls.ts'
 import { checkUrl } from './check-url.ts'
 import { createHostList } from './hosts.ts'
 import { createAddressCheck } from './networks.ts'
@@ -12,7 +12,7 @@ const rulesFor = (hosts: string[], privateNetworks: string[] = []) => ({
 describe('where every host may be asked over https', () => {
   const rules = rulesFor(['*:*'])
 
-  test.each(refusedUrls)('%j is refused (%s): %s', (address, rule) => {
+  test.each(rejectedUrls)('%j is refused (%s): %s', (address, rule) => {
     expect(() => checkUrl(address, rules)).toThrow(expect.objectContaining({ name: 'AddressError', rule }))
   })
 

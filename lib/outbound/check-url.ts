@@ -24,18 +24,18 @@ const insideName = /^[^.]+$|\.(localhost|localdomain|local|internal|intranet|lan
  * Reads an address that a user gave, and checks all of it that can be checked without asking DNS.
  *
  * The URL parser forgives much (tabs, backslashes, octal addresses, missing slashes), and other readers of the same
- * text forgive otherwise. What is not written in the one plain way is therefore refused.
+ * text forgive otherwise. Any other spelling than the plain one is therefore rejected.
  *
  * @throws {AddressError}
  */
 export function checkUrl(address: string, rules: UrlRules): URL {
   const { scheme, authority, path } = split(address)
-  if (scheme !== 'https' && scheme !== 'http') refuse('scheme', 'the address must begin with https://')
-  if (authority.includes('@')) refuse('userinfo', 'an address must not contain a user name or password')
-  if (!URL.canParse(address) || authority === '') refuse('syntax', 'this is not a valid address')
+  if (scheme !== 'https' && scheme !== 'http') reject('scheme', 'the address must begin with https://')
+  if (authority.includes('@')) reject('userinfo', 'an address must not contain a user name or password')
+  if (!URL.canParse(address) || authority === '') reject('syntax', 'this is not a valid address')
   const url = new URL(address)
   checkHost(url, authority, rules)
-  if (pathEscape.test(path)) refuse('path', 'the path must not contain dot segments or encoded slashes')
+  if (pathEscape.test(path)) reject('path', 'the path must not contain dot segments or encoded slashes')
   url.hash = ''
   return url
 }
@@ -43,29 +43,29 @@ export function checkUrl(address: string, rules: UrlRules): URL {
 function split(address: string) {
   // Printable ASCII without what the URL parser drops, turns round or encodes.
   if (!/^[\x21-\x7e]*$/.test(address) || /[\\<>"{}|^`]/.test(address)) {
-    refuse('syntax', 'it has characters that an address cannot have; encode them')
+    reject('syntax', 'it has characters that an address cannot have; encode them')
   }
-  if (address.length > maxAddressLength) refuse('syntax', `it is longer than ${maxAddressLength} characters`)
+  if (address.length > maxAddressLength) reject('syntax', `it is longer than ${maxAddressLength} characters`)
   const [, scheme = '', authority = '', path = ''] = shape.exec(address) ?? []
-  if (scheme === '') refuse('syntax', 'this is not a valid address')
+  if (scheme === '') reject('syntax', 'this is not a valid address')
   return { scheme: scheme.toLowerCase(), authority, path }
 }
 
 function checkHost(url: URL, authority: string, { listHost, isOpen }: UrlRules): void {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const isAddress = isIP(host) !== 0
-  if (isAddress && !isOpen(host)) refuse('network', `${url.hostname} lies in a private or reserved network`)
+  if (isAddress && !isOpen(host)) reject('network', `${url.hostname} lies in a private or reserved network`)
   const given = authority.replace(/:\d*$/, '').toLowerCase()
   if (given !== url.hostname || authority.endsWith(':') || given.endsWith('.') || given.includes('..')) {
-    refuse('spelling', 'its host is not written in the usual way')
+    reject('spelling', 'its host is not written in the usual way')
   }
   const listing = listHost(url)
   if (!isAddress && listing !== 'exact' && insideName.test(host)) {
-    refuse('name', `${host} is a name of an internal network`)
+    reject('name', `${host} is a name of an internal network`)
   }
-  if (listing === 'none' || url.port === '0') refuse('host', `${url.host} is not a host that is allowed here`)
+  if (listing === 'none' || url.port === '0') reject('host', `${url.host} is not a host that is allowed here`)
 }
 
-function refuse(...[rule, reason]: ConstructorParameters<typeof AddressError>): never {
+function reject(...[rule, reason]: ConstructorParameters<typeof AddressError>): never {
   throw new AddressError(rule, reason)
 }

@@ -1,20 +1,20 @@
 import { Transform, type TransformCallback } from 'node:stream'
 import { AddressError, ResponseError } from './errors.ts'
 
-/** A body that fails, always with a fault of ours, once it is longer than was agreed or its source breaks. */
+/** A body that fails with a ResponseError when it is longer than its limit, or when its source breaks. */
 export class LimitedBody extends Transform {
-  readonly fault: ResponseError
+  readonly error: ResponseError
   #left: number
 
   constructor(maxBytes: number) {
     super()
     this.#left = maxBytes
-    this.fault = new ResponseError('too_large', `it is larger than ${maxBytes} bytes`)
+    this.error = new ResponseError('too_large', `it is larger than ${maxBytes} bytes`)
   }
 
   override _transform(chunk: Uint8Array, _: BufferEncoding, done: TransformCallback): void {
     this.#left -= chunk.length
-    if (this.#left < 0) done(this.fault)
+    if (this.#left < 0) done(this.error)
     else done(null, chunk)
   }
 

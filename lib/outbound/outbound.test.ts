@@ -81,8 +81,8 @@ describe('fetching', () => {
 
   test('ends a circle of redirects', async () => {
     answer = (_, response) => response.writeHead(307, { location: '/again' }).end()
-    const fault = { kind: 'redirects', transient: false }
-    await expect(open().fetch(origin, { maxBytes })).rejects.toMatchObject(fault)
+    const error = { kind: 'redirects', transient: false }
+    await expect(open().fetch(origin, { maxBytes })).rejects.toMatchObject(error)
     expect(asked).toHaveLength(6)
   })
 
@@ -106,10 +106,10 @@ describe('fetching', () => {
       for (let sent = 0; sent < maxBytes; sent += 100) response.write('x'.repeat(100))
       response.end(url === '/whole' ? '' : 'y')
     }
-    const fault = expect.objectContaining({ kind: 'too_large', transient: false })
-    await expect(open().fetch(`${origin}/announced`, { maxBytes })).rejects.toEqual(fault)
+    const error = expect.objectContaining({ kind: 'too_large', transient: false })
+    await expect(open().fetch(`${origin}/announced`, { maxBytes })).rejects.toEqual(error)
     const { body } = await open().fetch(`${origin}/streamed`, { maxBytes })
-    await expect(text(body)).rejects.toEqual(fault)
+    await expect(text(body)).rejects.toEqual(error)
     const whole = await open().fetch(`${origin}/whole`, { maxBytes })
     expect(await text(whole.body)).toHaveLength(maxBytes)
   })
@@ -119,12 +119,12 @@ describe('fetching', () => {
       response.writeHead(200, { 'content-length': 10 })
       response.write('half', () => response.destroy())
     }
-    const fault = expect.objectContaining({ kind: 'unreachable', transient: true })
+    const error = expect.objectContaining({ kind: 'unreachable', transient: true })
     const { body } = await open().fetch(origin, { maxBytes })
-    await expect(text(body)).rejects.toEqual(fault)
-    await expect(open().fetch(origin.replace('http:', 'https:'), { maxBytes })).rejects.toEqual(fault)
-    await expect(open().fetch('http://127.0.0.1:1/', { maxBytes })).rejects.toEqual(fault)
-    await expect(open().fetch('http://nowhere.example/', { maxBytes })).rejects.toEqual(fault)
+    await expect(text(body)).rejects.toEqual(error)
+    await expect(open().fetch(origin.replace('http:', 'https:'), { maxBytes })).rejects.toEqual(error)
+    await expect(open().fetch('http://127.0.0.1:1/', { maxBytes })).rejects.toEqual(error)
+    await expect(open().fetch('http://nowhere.example/', { maxBytes })).rejects.toEqual(error)
   })
 
   test('ends with its signal, and when the body is given up', async () => {

@@ -140,7 +140,7 @@ function present({ statusCode, headers, body }: Dispatcher.ResponseData, maxByte
   const answer = { status: statusCode, headers, body: limited }
   if (Number(headers['content-length'] ?? 0) <= maxBytes) return answer
   discard(answer)
-  throw limited.fault
+  throw limited.error
 }
 
 /** What is left of an answer is of no interest: its connection is closed. */

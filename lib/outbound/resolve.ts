@@ -12,13 +12,13 @@ export type Resolve = (
 
 /**
  * A lookup for sockets that answers open addresses only. The socket connects to what was checked here: there is no
- * second question to DNS that could be answered otherwise. A name with one closed address among open ones is refused
- * as a whole.
+ * second question to DNS that could be answered otherwise. A name with one closed address among open ones is
+ * rejected as a whole.
  */
 export function createCheckedLookup(resolve: Resolve, isOpen: AddressCheck): LookupFunction {
   return (name, options, done) => {
     resolve(name, { all: true }, (failure, addresses) => {
-      const error = failure ?? findFault(name, addresses, isOpen)
+      const error = failure ?? findAddressError(name, addresses, isOpen)
       if (error) done(error, '')
       else if (options.all) done(null, addresses)
       else done(null, addresses[0]!.address, addresses[0]!.family)
@@ -26,7 +26,7 @@ export function createCheckedLookup(resolve: Resolve, isOpen: AddressCheck): Loo
   }
 }
 
-function findFault(name: string, addresses: LookupAddress[], isOpen: AddressCheck): Error | undefined {
+function findAddressError(name: string, addresses: LookupAddress[], isOpen: AddressCheck): Error | undefined {
   if (addresses.length === 0) return new Error('the name has no addresses')
   if (addresses.every(({ address }) => isOpen(address))) return undefined
   return new AddressError('network', `${name} resolves to a private or reserved network`)

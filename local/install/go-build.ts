@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { childEnvironment } from '../config.ts'
-import { Problem } from '../problem.ts'
+import { UserError } from '../user-error.ts'
 import type { Phase } from '../terminal/board.ts'
 import { runChild, type ChildResult } from './run-child.ts'
 import { putInPlace } from './stamp.ts'
@@ -48,11 +48,11 @@ async function requireGo({ goFolder, advice, signal }: GoBuild, wanted: readonly
   const missing = `${wanted.join(', ')} must be built with Go`
   const result = await runChild('go', ['env', 'GOVERSION'], { cwd: goFolder, signal }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new Problem(`${missing}, which is not installed. ${advice}`)
+      throw new UserError(`${missing}, which is not installed. ${advice}`)
     throw error
   })
   if (result.code !== 0)
-    throw new Problem(`${missing}, but this version of Go does not work (${result.tail}). ${advice}`)
+    throw new UserError(`${missing}, but this version of Go does not work (${result.tail}). ${advice}`)
 }
 
 /** How many packages a build from nothing compiles; downloads their modules on the way. */
@@ -92,5 +92,5 @@ function explainFailure({ code, tail }: ChildResult, what: string): void {
   const advice = /no space left/.test(tail)
     ? 'The disk is full: free some space (Go keeps its files where `go env GOCACHE` says), then run this again.'
     : 'Fix this and run the command again. The compiled files are kept.'
-  throw new Problem(`${tail}\n${what} failed (exit ${code}). ${advice}`)
+  throw new UserError(`${tail}\n${what} failed (exit ${code}). ${advice}`)
 }

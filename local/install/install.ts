@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { Interrupted, Problem } from '../problem.ts'
+import { Interrupted, UserError } from '../user-error.ts'
 import type { InstallContext } from './context.ts'
 import { installControlPlane, type ControlPlane } from './control-plane.ts'
 import { installTrainerEnvironment, type PythonEnvironment } from './python-environment.ts'
@@ -18,15 +18,15 @@ export async function install(context: InstallContext): Promise<Installation> {
   const parts = [installControlPlane(together), installTrainerEnvironment(together)] as const
   for (const part of parts) part.catch(() => failed.abort())
   const outcomes = await Promise.allSettled(parts)
-  const faults = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-  if (faults.length > 0) throw mergeFaults(faults)
+  const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+  if (errors.length > 0) throw mergeErrors(errors)
   const [controlPlane, python] = await Promise.all(parts)
   return { controlPlane, python }
 }
 
-/** What to throw for the parts' faults: all that the user can put right at once, and never the interruption they caused. */
-function mergeFaults(faults: unknown[]): unknown {
-  const problems = faults.filter((fault) => fault instanceof Problem)
-  if (problems.length > 1) return new Problem(problems.map(({ message }) => message).join('\n'))
-  return faults.find((fault) => !(fault instanceof Interrupted)) ?? faults[0]
+/** What to throw for the parts' errors: all that the user can put right at once, and never the interruption they caused. */
+function mergeErrors(errors: unknown[]): unknown {
+  const userErrors = errors.filter((error) => error instanceof UserError)
+  if (userErrors.length > 1) return new UserError(userErrors.map(({ message }) => message).join('\n'))
+  return errors.find((error) => !(error instanceof Interrupted)) ?? errors[0]
 }

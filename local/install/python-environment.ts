@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { childEnvironment, type LocalConfig } from '../config.ts'
 import { withLock } from '../entry/lock.mjs'
-import { Problem } from '../problem.ts'
+import { UserError } from '../user-error.ts'
 import type { Phase } from '../terminal/board.ts'
 import type { InstallContext } from './context.ts'
 import { findPython, type Python } from './python.ts'
@@ -142,5 +142,5 @@ function explainFailure({ code, tail }: ChildResult, what: string): void {
   const advice = /no space left/i.test(tail)
     ? 'The disk is full: free some space, or set TRAINYARD_CACHE to a folder on a larger disk, then run this again.'
     : 'It needs the internet, or a package index that pip is configured for. Fix this and run the command again.'
-  throw new Problem(`${tail}\n${what} failed (exit ${code}). ${advice}`)
+  throw new UserError(`${tail}\n${what} failed (exit ${code}). ${advice}`)
 }

@@ -1,5 +1,5 @@
 import { describeMissingPython, judgePython, pythonCommands, pythonProbe } from '../preflight/requirements.mjs'
-import { Problem } from '../problem.ts'
+import { UserError } from '../user-error.ts'
 import { runChild } from './run-child.ts'
 
 /** A Python interpreter that the environment can be made from. */
@@ -11,13 +11,13 @@ export interface Python {
 
 /** Finds a Python that the pinned requirements support. */
 export async function findPython(signal: AbortSignal): Promise<Python> {
-  const faults: string[] = []
+  const errors: string[] = []
   for (const command of pythonCommands) {
     const outcome = await probePython(command, signal)
     if (typeof outcome === 'object') return outcome
-    if (outcome) faults.push(outcome)
+    if (outcome) errors.push(outcome)
   }
-  throw new Problem(describeMissingPython(faults))
+  throw new UserError(describeMissingPython(errors))
 }
 
 /** The interpreter, or why it does not serve (empty: there is none of this name). */
@@ -27,6 +27,6 @@ async function probePython(command: string, signal: AbortSignal): Promise<Python
     return undefined
   })
   if (!result) return ''
-  const { version, fault = '' } = judgePython(command, { ...result, stderr: result.tail })
-  return version === undefined ? fault : { command, version }
+  const { version, error = '' } = judgePython(command, { ...result, stderr: result.tail })
+  return version === undefined ? error : { command, version }
 }

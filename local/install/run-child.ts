@@ -1,6 +1,6 @@
 import { spawn, type SpawnOptions } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { Interrupted } from '../problem.ts'
+import { Interrupted } from '../user-error.ts'
 
 /** How a child ended: its exit code, and the last lines of what it wrote. */
 export interface ChildResult {

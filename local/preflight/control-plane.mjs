@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { canBuild } from './faults.mjs'
+import { canBuild } from './errors.mjs'
 import { findExecutable, observeGo } from './programs.mjs'
 import { digestModules, programs, releaseOrigins } from './requirements.mjs'
 

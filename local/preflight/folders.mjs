@@ -18,8 +18,8 @@ import { runProgram } from './programs.mjs'
  */
 export function observeFolder(folder, { programs }) {
   // Making folders in one go hides the reason (a read-only disk shows as ENOENT), so the first existing one is asked.
-  const fault = tryOn(findExisting(folder), checkWritable) ?? tryOn(folder, makeFolder) ?? tryOn(folder, checkWritable)
-  return fault ?? (programs ? (tryOn(folder, checkLinks) ?? tryOn(folder, checkExecution)) : undefined)
+  const error = tryOn(findExisting(folder), checkWritable) ?? tryOn(folder, makeFolder) ?? tryOn(folder, checkWritable)
+  return error ?? (programs ? (tryOn(folder, checkLinks) ?? tryOn(folder, checkExecution)) : undefined)
 }
 
 function tryOn(folder, check) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { observeControlPlane } from './control-plane.mjs'
-import { canBuild } from './faults.mjs'
+import { canBuild } from './errors.mjs'
 import { findExisting, observeDisk, observeFolder } from './folders.mjs'
 import { listMarkedPids } from './marked-processes.mjs'
 import { describeListener, probePort } from './ports.mjs'
@@ -18,7 +18,7 @@ export function observeSystem({ repository }) {
   if (existsSync(path.join(repository, 'node_modules'))) return facts
   return {
     ...facts,
-    folders: [{ fault: observeFolder(repository, { programs: true }) }],
+    folders: [{ error: observeFolder(repository, { programs: true }) }],
     disks: [describeUse(repository, { what: 'npm packages', gib: diskGib.packages })],
   }
 }
@@ -27,8 +27,8 @@ export function observeSystem({ repository }) {
 export async function observeForStack({ repository, cache, state, port, env }) {
   const controlPlane = await observeControlPlane({ repository, cache, env })
   const folders = [
-    { variable: 'TRAINYARD_CACHE', fault: observeFolder(cache, { programs: true }) },
-    { variable: 'TRAINYARD_STATE', fault: observeFolder(state, { programs: false }) },
+    { variable: 'TRAINYARD_CACHE', error: observeFolder(cache, { programs: true }) },
+    { variable: 'TRAINYARD_STATE', error: observeFolder(state, { programs: false }) },
   ]
   const python = observePython()
   const disks = listDiskUses({ cache, state, controlPlane })

@@ -1,6 +1,6 @@
 import os from 'node:os'
 import path from 'node:path'
-import { listFaults } from './faults.mjs'
+import { listErrors } from './errors.mjs'
 import { observeForStack, observeSystem } from './observe.mjs'
 
 /**
@@ -10,14 +10,14 @@ import { observeForStack, observeSystem } from './observe.mjs'
  */
 export async function runPreflight(repository, { startsAStack, hasPublicPort, args, env }) {
   const system = observeSystem({ repository })
-  if (!startsAStack || system.platform !== 'linux') return listFaults(system)
+  if (!startsAStack || system.platform !== 'linux') return listErrors(system)
   const stack = await observeForStack({
     repository,
     ...readFolders(env),
     port: hasPublicPort ? readPort(args, env) : 0,
     env,
   })
-  return listFaults({
+  return listErrors({
     ...system,
     ...stack,
     folders: [...(system.folders ?? []), ...stack.folders],

@@ -24,13 +24,13 @@ afterEach(() => rm(folder, { recursive: true }))
 interface Outcome {
   code: unknown
   stdout: string
-  faults: string[]
+  errors: string[]
 }
 
 function run(program: string, args: string[], env: Record<string, string>): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = execFile(program, args, { env, timeout: timeoutMs }, (error, stdout, stderr) =>
-      resolve({ code: error?.code, stdout, faults: stderr.trim().split('\n') }),
+      resolve({ code: error?.code, stdout, errors: stderr.trim().split('\n') }),
     )
     child.stdin?.end()
   })
@@ -59,7 +59,7 @@ test('a taken port, a folder that cannot be made and no Python are said at once,
   })
   server.close()
   expect(outcome).toMatchObject({ code: 1, stdout: '' })
-  expect(outcome.faults).toEqual(
+  expect(outcome.errors).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/\/file cannot be written to \(EACCES\)\. .*Set TRAINYARD_STATE to a folder that serves\./),
       expect.stringMatching(`^Port ${port} is taken by \\S+ \\(process ${process.pid}\\)\\. End that program`),
@@ -77,10 +77,10 @@ test.skipIf(process.getuid?.() === 0)('a folder that is for reading only is name
     TRAINYARD_STATE: path.join(folder, 'state'),
   }
   await chmod(folder, 0o555)
-  const { code, faults } = await run(process.execPath, [entry, 'up'], env)
+  const { code, errors } = await run(process.execPath, [entry, 'up'], env)
   await chmod(folder, 0o755)
   expect(code).toBe(1)
-  expect(faults.join('\n')).toContain(`${folder} cannot be written to (EACCES)`)
+  expect(errors.join('\n')).toContain(`${folder} cannot be written to (EACCES)`)
 })
 
 const unshare = unshareFolders.map((each) => path.join(each, 'unshare')).find((file) => existsSync(file)) ?? 'unshare'
@@ -104,7 +104,7 @@ test.skipIf(!ownMounts)('disks, mounts, Go and Python are looked at together, an
   const script = ['/bin/sh', '-c', lacking, 'sh', folder, process.execPath, entry]
   const outcome = await run(unshare, [...ownMounts!, ...script], { PATH: process.env['PATH']! })
   expect(outcome).toMatchObject({ code: 1, stdout: '' })
-  expect(outcome.faults.filter((fault) => !fault.includes('of memory are free'))).toEqual([
+  expect(outcome.errors.filter((error) => !error.includes('of memory are free'))).toEqual([
     `Programs cannot be run from ${folder}/small/cache: its disk is mounted with noexec. ` +
       'Set TRAINYARD_CACHE to a folder that serves.',
     expect.stringMatching(/\/closed cannot be written to \(EROFS\)\. .*Set TRAINYARD_STATE/),

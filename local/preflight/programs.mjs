@@ -31,14 +31,14 @@ function isExecutable(file) {
 
 /** Whether there is a Python that serves; else why those that there are do not. */
 export function observePython() {
-  const faults = []
+  const errors = []
   for (const command of pythonCommands) {
     const output = runProgram(command, ['-c', pythonProbe])
-    const { version, fault } = output.errorCode ? {} : judgePython(command, output)
-    if (version) return { version, faults: [] }
-    if (fault) faults.push(fault)
+    const { version, error } = output.errorCode ? {} : judgePython(command, output)
+    if (version) return { version, errors: [] }
+    if (error) errors.push(error)
   }
-  return { version: undefined, faults }
+  return { version: undefined, errors }
 }
 
 /** The installed Go: its minor, what it may get itself, and where it keeps files; undefined when there is none. */

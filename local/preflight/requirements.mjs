@@ -28,19 +28,19 @@ export const pythonCommands = [...pythonMinors.map((minor) => `python3.${minor}`
 // Debian splits venv's ensurepip into a package of its own: without it no environment can be made.
 export const pythonProbe = 'import ensurepip, platform, venv; print(platform.python_version())'
 
-/** Reads the output of the probe: the version of a Python that serves, or the fault of one that does not. */
+/** Reads the output of the probe: the version of a supported Python, or why it is not supported. */
 export function judgePython(command, { code, stdout, stderr }) {
-  if (code !== 0) return /ensurepip|venv/.test(stderr) ? { fault: `${command} lacks venv` } : {}
+  if (code !== 0) return /ensurepip|venv/.test(stderr) ? { error: `${command} lacks venv` } : {}
   const version = stdout.trim()
   const [major, minor] = version.split('.').map(Number)
-  return major === 3 && pythonMinors.includes(minor) ? { version } : { fault: `${command} is ${version}` }
+  return major === 3 && pythonMinors.includes(minor) ? { version } : { error: `${command} is ${version}` }
 }
 
-export function describeMissingPython(faults) {
+export function describeMissingPython(errors) {
   const minors = pythonMinors.toReversed().map((minor) => `3.${minor}`)
   const list = `${minors.slice(0, -1).join(', ')} or ${minors.at(-1)}`
   return (
-    `Trainyard needs Python ${list} with its venv module${faults.length ? ` (${faults.join('; ')})` : ''}. ` +
+    `Trainyard needs Python ${list} with its venv module${errors.length ? ` (${errors.join('; ')})` : ''}. ` +
     'Install it, for example with `apt install python3 python3-venv`, then run this again.'
   )
 }

@@ -8,15 +8,15 @@ const answer = (version: string) => ({ code: 0, stdout: `${version}\n`, stderr: 
 test.each([
   ['3.11.7', { version: '3.11.7' }],
   ['3.13.0', { version: '3.13.0' }],
-  ['3.10.12', { fault: 'python3 is 3.10.12' }],
-  ['3.14.1', { fault: 'python3 is 3.14.1' }],
+  ['3.10.12', { error: 'python3 is 3.10.12' }],
+  ['3.14.1', { error: 'python3 is 3.14.1' }],
 ])('Python %s', (version, judged) => {
   expect(judgePython('python3', answer(version))).toEqual(judged)
 })
 
 test('a Python without venv is named, and a program that is no Python is not', () => {
   const lacksVenv = { code: 1, stdout: '', stderr: "ModuleNotFoundError: No module named 'ensurepip'" }
-  expect(judgePython('python3', lacksVenv)).toEqual({ fault: 'python3 lacks venv' })
+  expect(judgePython('python3', lacksVenv)).toEqual({ error: 'python3 lacks venv' })
   expect(judgePython('python3', { code: 127, stdout: '', stderr: 'not found' })).toEqual({})
 })
 

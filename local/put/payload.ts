@@ -1,16 +1,16 @@
-import { Problem } from '../problem.ts'
+import { UserError } from '../user-error.ts'
 
 /**
  * Checks that a file is a training payload: JSON with a list `trajectory_groups`. What is in the groups, the trainer
  * checks.
  *
- * @throws {Problem} that names the file and what is wrong with it
+ * @throws {UserError} that names the file and what is wrong with it
  */
 export function parsePayload(file: string, bytes: Uint8Array): void {
   const payload = parseJson(file, bytes)
   const groups = (payload as { trajectory_groups?: unknown } | null)?.trajectory_groups
   if (!Array.isArray(groups) || groups.length === 0) {
-    throw new Problem(
+    throw new UserError(
       `${file} is not a training payload: it must be {"trajectory_groups": [...]} with at least one group.`,
     )
   }
@@ -20,6 +20,6 @@ function parseJson(file: string, bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (cause) {
-    throw new Problem(`${file} is not JSON: ${(cause as Error).message}`, { cause })
+    throw new UserError(`${file} is not JSON: ${(cause as Error).message}`, { cause })
   }
 }

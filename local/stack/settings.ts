@@ -9,7 +9,7 @@ import {
   isServicePort,
   podPorts,
 } from '../preflight/requirements.mjs'
-import { Problem } from '../problem.ts'
+import { UserError } from '../user-error.ts'
 import { readJson, replaceJson } from './json-file.ts'
 import { layoutOf } from './layout.ts'
 import { hasListenerIn, isPortFree, pickPort } from './network/ports.ts'
@@ -44,7 +44,7 @@ export function readSettings(stateFolder: string): StackSettings | undefined {
  * Settles the stack's addresses before a start, and keeps them. Ports that only the stack itself uses move when
  * another program has taken them meanwhile; the public one does not.
  *
- * @throws {Problem} when the public port is taken
+ * @throws {UserError} when the public port is taken
  */
 export async function prepareSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
   const earlier = readSettings(stateFolder)
@@ -63,23 +63,23 @@ export async function prepareSettings({ cacheFolder, stateFolder, port }: Settin
   return settings
 }
 
-/** @throws {Problem} that names the holder and the way out */
+/** @throws {UserError} that names the holder and the way out */
 export async function requireFreePort(port: number): Promise<void> {
-  if (!isServicePort(port)) throw new Problem(describeBadPort(port))
-  if (!(await isPortFree(port))) throw new Problem(describeTakenPort(port, describeListener(port)))
+  if (!isServicePort(port)) throw new UserError(describeBadPort(port))
+  if (!(await isPortFree(port))) throw new UserError(describeTakenPort(port, describeListener(port)))
 }
 
-/** @throws {Problem} when the addresses of Services or pods are not the stack's own */
+/** @throws {UserError} when the addresses of Services or pods are not the stack's own */
 async function requireNetworks({ serviceNetwork, podNetwork }: Slot, stateFolder: string): Promise<void> {
   if (hasListenerIn(serviceNetwork) || hasListenerIn(podNetwork)) {
-    throw new Problem(
-      `Another stack uses the addresses ${serviceNetwork}.* and ${podNetwork}.* of this one. Stop the other one, or ` +
-        `begin anew with another state folder (this one is ${stateFolder}; TRAINYARD_STATE names another).`,
+    throw new UserError(
+      `Another stack uses the addresses ${serviceNetwork}.* and ${podNetwork}.* of this stack. Stop the other stack, or ` +
+        `set TRAINYARD_STATE to another state folder (this one is ${stateFolder}).`,
     )
   }
   for (const port of podPorts) {
     if (await isPortFree(port, `${podNetwork}.255.254`)) continue
-    throw new Problem(describeTakenPodPort(port, describeListener(port)))
+    throw new UserError(describeTakenPodPort(port, describeListener(port)))
   }
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { childEnvironment, type LocalConfig } from '../config.ts'
 import { stackMark } from '../preflight/marked-processes.mjs'
-import { Interrupted, Problem } from '../problem.ts'
+import { Interrupted, UserError } from '../user-error.ts'
 import { openLog } from '../supervisor/log-file.ts'
 import { layoutOf, type Layout } from './layout.ts'
 import { endLeftovers } from './processes/leftovers.ts'
@@ -15,7 +15,7 @@ import { areAllReady, readSupervisorRecord, type SupervisorRecord } from './proc
 
 const readyTimeoutMs = 120_000
 const pollMs = 100
-/** A program that was started this often and was not ready yet has a lasting fault. */
+/** A program that was started this often and was not ready yet will not become ready. */
 const maxStarts = 6
 
 /**
@@ -73,9 +73,9 @@ async function waitUntilReady(
     const record = readSupervisorRecord(layout)
     const isCurrent = record?.supervisor.pid === supervisor.pid
     if (isCurrent && areAllReady(record)) return
-    if (!isRunning(supervisor)) throw new Problem(describeEnd(layout))
+    if (!isRunning(supervisor)) throw new UserError(describeEnd(layout))
     if (isCurrent) failOnCrashLoop(layout, record)
-    if (Date.now() > deadline) throw new Problem(describeFailure(layout, missingFrom(record)[0] ?? 'supervisor'))
+    if (Date.now() > deadline) throw new UserError(describeFailure(layout, missingFrom(record)[0] ?? 'supervisor'))
     phase.update(`waiting for ${missingFrom(record).join(', ')}`)
     await delay(pollMs)
   }
@@ -88,7 +88,7 @@ function missingFrom(record: SupervisorRecord | undefined): string[] {
 
 function failOnCrashLoop(layout: Layout, { programs }: SupervisorRecord): void {
   const hopeless = Object.entries(programs).find(([, { ready, starts }]) => !ready && starts >= maxStarts)
-  if (hopeless) throw new Problem(describeFailure(layout, hopeless[0]))
+  if (hopeless) throw new UserError(describeFailure(layout, hopeless[0]))
 }
 
 function describeEnd(layout: Layout): string {

@@ -21,7 +21,7 @@ import {
   trainerHash,
   type PodSettings,
 } from './pods.ts'
-import { describeBaseModel, describeRefused, type BaseModelStatus } from './status.ts'
+import { describeBaseModel, describeRejected, type BaseModelStatus } from './status.ts'
 
 /** What the reconciliation of base models needs. */
 export interface BaseModelDeps {
@@ -48,7 +48,7 @@ export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Pro
     crName: name,
     names: baseModel.spec.names,
   })
-  if (conflict !== undefined) return refuseBaseModel(deps, baseModel, conflict)
+  if (conflict !== undefined) return rejectBaseModel(deps, baseModel, conflict)
   const failure = await reconcileChildren(deps, baseModel)
   await writeStatus(deps, baseModel, measureBaseModel(deps, baseModel, failure))
   if (failure) throw failure
@@ -71,9 +71,9 @@ async function unregister({ client, pool, namespace, log }: BaseModelDeps, name:
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model unregistered')
 }
 
-async function refuseBaseModel(deps: BaseModelDeps, baseModel: BaseModel, name: string): Promise<void> {
+async function rejectBaseModel(deps: BaseModelDeps, baseModel: BaseModel, name: string): Promise<void> {
   const message = `Another BaseModel already has the name ${name}.`
-  await writeStatus(deps, baseModel, describeRefused(baseModel, { reason: reasons.nameConflict, message }, new Date()))
+  await writeStatus(deps, baseModel, describeRejected(baseModel, { reason: reasons.nameConflict, message }, new Date()))
 }
 
 /** Applies the Deployment only when its specification has changed, so that an admin's own changes to it stay. */
@@ -116,7 +116,7 @@ function measureBaseModel(deps: BaseModelDeps, baseModel: BaseModel, failure: Er
     engineHash: engineHash(baseModel, deps.podSettings),
     trainerPods: listPods(deps.pods, name, 'trainer'),
     trainerHash: trainerHash(baseModel, deps.podSettings),
-    refusal: failure?.cause instanceof KubeError ? failure.cause : undefined,
+    creationError: failure?.cause instanceof KubeError ? failure.cause : undefined,
     now: new Date(),
   })
 }

@@ -79,7 +79,7 @@ const cases: [string, Partial<WorkloadFacts>, { reason: string; ready: string; m
   ],
   [
     'pods that the API server refuses',
-    { trainerPods: [], refusal: Object.assign(new Error('exceeded quota'), { reason: 'Forbidden' }) },
+    { trainerPods: [], creationError: Object.assign(new Error('exceeded quota'), { reason: 'Forbidden' }) },
     { reason: 'Forbidden', ready: 'False', message: 'exceeded quota' },
   ],
 ]
@@ -91,7 +91,7 @@ test.each(cases)('%s', (_, facts, expected) => {
     engineHash: 'new',
     trainerPods: [ready],
     trainerHash: 'new',
-    refusal: undefined,
+    creationError: undefined,
     now,
   }
   const status = describeBaseModel(baseModel, { ...usual, ...facts })

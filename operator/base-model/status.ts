@@ -11,8 +11,8 @@ export interface WorkloadFacts {
   engineHash: string
   trainerPods: Pod[]
   trainerHash: string
-  /** why the API server refused to create them (a quota, a missing service account) */
-  refusal: { reason: string | undefined; message: string } | undefined
+  /** why the API server did not create them (a quota, a missing service account) */
+  creationError: { reason: string | undefined; message: string } | undefined
   now: Date
 }
 
@@ -22,7 +22,7 @@ interface Part {
   wanted: number
   ready: number
   /** the first thing that is wrong */
-  fault?: StatusReason | undefined
+  reason?: StatusReason | undefined
 }
 
 /** The status of a base model, measured from its pods: Ready when all engines answer and all trainers run. */
@@ -47,38 +47,38 @@ export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): B
 }
 
 /** The status of a base model that is not accepted. */
-export function describeRefused(baseModel: BaseModel, why: StatusReason, now: Date): BaseModelStatus {
+export function describeRejected(baseModel: BaseModel, why: StatusReason, now: Date): BaseModelStatus {
   const inputs = [conditions.accepted, conditions.ready].map((type) => buildCondition(type, false, why))
   return { reason: why.reason, ...mergeConditions(baseModel, inputs, now) }
 }
 
-function describeReady(engine: Part, trainers: Part, { refusal }: WorkloadFacts): ConditionInput {
-  const fault = refusal
-    ? { reason: refusal.reason ?? 'Refused', message: refusal.message }
-    : findFault(engine, trainers)
+function describeReady(engine: Part, trainers: Part, { creationError }: WorkloadFacts): ConditionInput {
+  const notReady = creationError
+    ? { reason: creationError.reason ?? 'Refused', message: creationError.message }
+    : findReason(engine, trainers)
   const ready = { reason: reasons.ready, message: 'All engines and trainers are ready.' }
-  return buildCondition(conditions.ready, fault === undefined, fault ?? ready)
+  return buildCondition(conditions.ready, notReady === undefined, notReady ?? ready)
 }
 
-function findFault(engine: Part, trainers: Part): StatusReason | undefined {
+function findReason(engine: Part, trainers: Part): StatusReason | undefined {
   const atZero = { reason: reasons.engineAtZero, message: 'spec.engine.replicas is 0: no engine serves chats.' }
   if (engine.wanted === 0) return atZero
   const message = 'Its pods are not created yet.'
-  if (engine.ready < engine.wanted) return engine.fault ?? { reason: reasons.engineNotReady, message }
-  if (trainers.ready < trainers.wanted) return trainers.fault ?? { reason: reasons.trainerNotReady, message }
+  if (engine.ready < engine.wanted) return engine.reason ?? { reason: reasons.engineNotReady, message }
+  if (trainers.ready < trainers.wanted) return trainers.reason ?? { reason: reasons.trainerNotReady, message }
   return undefined
 }
 
 function measureEngines(baseModel: BaseModel, facts: WorkloadFacts): Part {
   const part = measure(facts.enginePods, facts.engineHash, baseModel.spec.engine?.replicas ?? 1)
-  return { ...part, fault: part.fault ?? explainDeployment(facts.deployment) }
+  return { ...part, reason: part.reason ?? explainDeployment(facts.deployment) }
 }
 
 /** Counts only the pods of the current specification: those of an earlier one are being replaced. */
 function measure(pods: Pod[], hash: string, wanted: number): Part {
   const current = pods.filter((pod) => pod.metadata.labels?.[labels.specHash] === hash)
   const waiting = current.filter((pod) => !isReady(pod))
-  return { wanted, ready: current.length - waiting.length, fault: waiting[0] && explainPod(waiting[0]) }
+  return { wanted, ready: current.length - waiting.length, reason: waiting[0] && explainPod(waiting[0]) }
 }
 
 /** Where no pod could be created (a quota, a forbidden field), the Deployment says why. */

@@ -22,8 +22,8 @@ const betweenAdoptionsMs = 3600_000
 // The row of a younger unit may not be committed yet.
 const settledMs = 10 * 60_000
 
-const nothing = 'nothing is removed from the artifact store:'
-const claimHint = "If the store is this installation's own, say so: npm run garbage -- claim"
+const nothing = 'nothing is removed from the artifact store, because'
+const claimHint = 'If the store belongs to this installation alone, run: npm run garbage -- claim'
 
 /**
  * Finds out who owns the store. Each installation has a sign in the store that it uses. The sign holds a mark that only
@@ -32,7 +32,7 @@ const claimHint = "If the store is this installation's own, say so: npm run garb
  */
 export class StoreOwnership {
   readonly #deps: SweepDeps
-  #unsigned = `${nothing} it does not say whose it is, and was not looked through yet`
+  #unsigned = `${nothing} it has no owner and was not scanned yet`
   #adoptionTriedMs = -Infinity
 
   constructor(deps: SweepDeps) {
@@ -72,8 +72,8 @@ export class StoreOwnership {
     this.#adoptionTriedMs = performance.now()
     const { unseen, settled, settledUnseen } = await this.#findUnseen()
     if (settledUnseen > settled * maxUnseenShare) {
-      const share = `${settledUnseen} of the ${settled} things in it`
-      this.#unsigned = `${nothing} it does not say whose it is, and the database has never heard of ${share}. ${claimHint}`
+      const share = `${settledUnseen} of its ${settled} objects`
+      this.#unsigned = `${nothing} it has no owner, and the database does not know ${share}. ${claimHint}`
       return false
     }
     await keepUnits(this.#deps.pool, unseen)
@@ -146,11 +146,11 @@ async function findConflict({ signs, databases }: Place, own: StoreSign | undefi
   if (restored) {
     // The installation with the other copy must notice it too.
     await signs.writeCopy()
-    return `${nothing} it is newer than the ${restored}, which was restored, or of which a copy is in use. ${claimHint}`
+    return `${nothing} it is newer than the ${restored}: that was restored, or a copy of it is in use. ${claimHint}`
   }
   if (others.length === 0) return undefined
   if (!own) await signs.write({ mark: null })
-  return `${nothing} it is used by other installations too (${others.slice(0, 5).join(', ')}). ${claimHint}`
+  return `${nothing} other installations use it too (${others.slice(0, 5).join(', ')}). ${claimHint}`
 }
 
 /** Names the database that does not know a mark. */

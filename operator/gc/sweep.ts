@@ -63,14 +63,14 @@ async function quarantine({ pool, log }: SweepDeps, garbage: MarkedUnit[]): Prom
   const some = added.slice(0, 20).map(({ prefix }) => prefix)
   log.warn(
     { units: added.length, bytes, some, removedAfterDays: quarantineSeconds / daySeconds },
-    'nothing points at something in the artifact store: it is quarantined; npm run garbage shows and keeps it',
+    'unreferenced objects in the artifact store are in quarantine; "npm run garbage" lists and keeps them',
   )
 }
 
 function describeUnseen({ unseen, units }: FoundGarbage['counts']): string {
   return (
-    `the database has never heard of ${unseen} of the ${units} things in the artifact store: none of them is removed. ` +
-    '"npm run garbage -- list" shows them, "keep" keeps them, "release" says that they are garbage'
+    `the database does not know ${unseen} of the ${units} objects in the artifact store. None of them is removed. ` +
+    'Run "npm run garbage -- list" to see them, then "keep" to keep them or "release" to remove them'
   )
 }
 

@@ -26,8 +26,8 @@ const row: OperatorModel = {
 }
 
 const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
-  ['its base model is not there', { baseModelExists: false }, { do: 'refuse', reason: 'BaseModelNotFound' }],
-  ['its base model is refused', { baseModel: undefined }, { do: 'refuse', reason: 'BaseModelNotAccepted' }],
+  ['its base model is not there', { baseModelExists: false }, { do: 'reject', reason: 'BaseModelNotFound' }],
+  ['its base model is refused', { baseModel: undefined }, { do: 'reject', reason: 'BaseModelNotAccepted' }],
   ['made with kubectl', { row: undefined }, { do: 'insert', baseModel: 'trainyard/tiny' }],
   ['its row is there', {}, { do: 'accept', row }],
   ['made over REST, seen for the first time', { row: { ...row, resourceCreatedAt: null } }, { do: 'tie', id: 'm1' }],
@@ -47,12 +47,12 @@ const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
   [
     'the name belongs to another resource',
     { row: { ...row, crName: 'other' } },
-    { do: 'refuse', reason: 'NameConflict', message: 'The name acme/mail/Email belongs to Model ns/other.' },
+    { do: 'reject', reason: 'NameConflict', message: 'The name acme/mail/Email belongs to Model ns/other.' },
   ],
   [
     'its weights belong to another base model',
     { row: { ...row, baseModel: 'big', hiddenAt: new Date(0) } },
-    { do: 'refuse', reason: 'NameConflict' },
+    { do: 'reject', reason: 'NameConflict' },
   ],
 ]
 

@@ -16,30 +16,30 @@ export interface ModelFacts {
 }
 
 export type ModelPlan =
-  | { do: 'refuse'; reason: string; message: string }
+  | { do: 'reject'; reason: string; message: string }
   | { do: 'insert'; baseModel: string; reason: string }
   | { do: 'tie'; id: string; reason: string }
   | { do: 'update'; id: string; deletionPolicy: DeletionPolicy; reason: string }
   | { do: 'delete' }
   | { do: 'accept'; row: OperatorModel }
 
-/** The next step of a Model: insert its row, tie it to its row again, accept it, or refuse it with a reason. */
+/** The next step of a Model: insert its row, tie it to its row again, accept it, or reject it with a reason. */
 export function planModel(facts: ModelFacts): ModelPlan {
   const { resource, namespace, baseModelExists, baseModel, row } = facts
   // A deleted model stays deleted, even if another model has its name now.
   if (facts.isDeleted) return { do: 'delete' }
   const name = servedName(resource.spec)
-  const refuse = (reason: string, message: string): ModelPlan => ({ do: 'refuse', reason, message })
+  const reject = (reason: string, message: string): ModelPlan => ({ do: 'reject', reason, message })
   const base = resource.spec.baseModelRef.name
-  if (!baseModelExists) return refuse(reasons.baseModelNotFound, `There is no BaseModel ${base} yet.`)
-  if (baseModel === undefined) return refuse(reasons.baseModelNotAccepted, `BaseModel ${base} is not accepted.`)
+  if (!baseModelExists) return reject(reasons.baseModelNotFound, `There is no BaseModel ${base} yet.`)
+  if (baseModel === undefined) return reject(reasons.baseModelNotAccepted, `BaseModel ${base} is not accepted.`)
   if (!row) return { do: 'insert', baseModel, reason: 'made with kubectl' }
   const isOurs = row.namespace === namespace && row.crName === resource.metadata.name
   if (!isOurs && row.hiddenAt === null) {
-    return refuse(reasons.nameConflict, `The name ${name} belongs to Model ${row.namespace}/${row.crName}.`)
+    return reject(reasons.nameConflict, `The name ${name} belongs to Model ${row.namespace}/${row.crName}.`)
   }
   if (row.baseModel !== baseModel) {
-    return refuse(reasons.nameConflict, `${name} is trained from ${row.baseModel}, not from ${baseModel}.`)
+    return reject(reasons.nameConflict, `${name} is trained from ${row.baseModel}, not from ${baseModel}.`)
   }
   if (!isOurs || row.hiddenAt !== null || row.resourceCreatedAt === null) {
     return { do: 'tie', id: row.id, reason: row.hiddenAt ? 'applied again' : 'its resource is there' }

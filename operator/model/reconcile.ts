@@ -26,7 +26,7 @@ import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
-import { describeModel, describeRefusedModel, type ModelStatus } from './status.ts'
+import { describeModel, describeRejectedModel, type ModelStatus } from './status.ts'
 
 /** What the reconciliation of models needs. */
 export interface ModelDeps {
@@ -39,7 +39,7 @@ export interface ModelDeps {
   pods: ObjectCache<Pod>
 }
 
-type Outcome = Extract<ModelPlan, { do: 'accept' | 'refuse' | 'delete' }>
+type Outcome = Extract<ModelPlan, { do: 'accept' | 'reject' | 'delete' }>
 
 /**
  * Gives one Model its row in Postgres (its id, its name) and writes its status. A Model whose resource was deleted is hidden:
@@ -76,7 +76,7 @@ async function deleteResource({ client, namespace, log }: ModelDeps, { metadata 
 async function converge(deps: ModelDeps, resource: Model): Promise<Outcome> {
   for (;;) {
     const plan = planModel(await observe(deps, resource))
-    if (plan.do === 'accept' || plan.do === 'refuse' || plan.do === 'delete') return plan
+    if (plan.do === 'accept' || plan.do === 'reject' || plan.do === 'delete') return plan
     deps.log.info({ model: resource.metadata.name, do: plan.do, reason: plan.reason }, 'model reconciled')
     await execute(deps, resource, plan)
   }
@@ -129,7 +129,7 @@ async function describe(
   plan: Exclude<Outcome, { do: 'delete' }>,
 ): Promise<ModelStatus> {
   const now = new Date()
-  if (plan.do === 'refuse') return describeRefusedModel(resource, plan, now)
+  if (plan.do === 'reject') return describeRejectedModel(resource, plan, now)
   const { row, unapplied } = await applyAliases(deps, resource, plan.row)
   const engines = listReadyEngines(deps.pods, resource.spec.baseModelRef.name)
   return describeModel(resource, row, { readyEngines: engines.length, unapplied, now })

@@ -47,7 +47,7 @@ function describeAliases({ spec }: Model, unapplied: string[]): ConditionInput[]
 }
 
 /** The status of a model that is not accepted. */
-export function describeRefusedModel(resource: Model, why: StatusReason, now: Date): ModelStatus {
+export function describeRejectedModel(resource: Model, why: StatusReason, now: Date): ModelStatus {
   const inputs = [conditions.accepted, conditions.ready].map((type) => buildCondition(type, false, why))
   return { servedName: servedName(resource.spec), reason: why.reason, ...mergeConditions(resource, inputs, now) }
 }

@@ -15,7 +15,7 @@ export function createApp(deps: RouteDeps): Koa {
   app.use(answerErrors(deps.log))
   app.use(answerHealth)
   app.use(trainerRoutes.routes() as unknown as Koa.Middleware)
-  app.use(refuseUnknown)
+  app.use(rejectUnknownPath)
   return app
 }
 
@@ -29,7 +29,7 @@ function answerErrors(log: Logger): Koa.Middleware {
       if (context.req.destroyed && !context.writable) return
       const { status, message, headers } = toHttpError(error)
       if (status >= 500) log.warn({ error, path: context.path }, 'request failed')
-      else log.info({ status, detail: message, path: context.path }, 'request refused')
+      else log.info({ status, detail: message, path: context.path }, 'request rejected')
       context.status = status
       context.set(headers)
       context.body = { detail: message }
@@ -49,6 +49,6 @@ async function answerHealth(context: Koa.Context, next: Koa.Next): Promise<void>
   context.body = { status: 'ok' }
 }
 
-function refuseUnknown(): never {
+function rejectUnknownPath(): never {
   throw new HttpError(errors.unknown_path)
 }

@@ -1,7 +1,7 @@
 import { HttpError } from '../../lib/http/http-error.ts'
 import { errors } from './errors.ts'
 import { errors as joseErrors, jwtVerify, type JWTPayload } from 'jose'
-import { IssuerUnavailable, type Issuer, type IssuerKeys } from './issuer-keys.ts'
+import { IssuerUnavailableError, type Issuer, type IssuerKeys } from './issuer-keys.ts'
 
 const audience = 'trainyard-status'
 const serviceAccount = 'trainyard-trainer'
@@ -34,13 +34,13 @@ export async function authenticate(
   namespace: string,
 ): Promise<TrainerPod> {
   const token = /^Bearer ([^\s]+)$/i.exec(header ?? '')?.[1]
-  if (token === undefined) throw refuseToken()
+  if (token === undefined) throw rejectToken()
   try {
     return readPod(await verify(token, keys), namespace)
   } catch (error) {
-    if (error instanceof IssuerUnavailable)
+    if (error instanceof IssuerUnavailableError)
       throw new HttpError(errors.issuer_unavailable, error.message, { cause: error, retryAfterSeconds: 1 })
-    if (error instanceof joseErrors.JOSEError) throw refuseToken(`the token is refused: ${error.message}`)
+    if (error instanceof joseErrors.JOSEError) throw rejectToken(`the token is rejected: ${error.message}`)
     throw error
   }
 }
@@ -74,15 +74,15 @@ function isUnknownIssuer(error: unknown): boolean {
 function readPod(claims: PodClaims, namespace: string): TrainerPod {
   const about = claims['kubernetes.io']
   if (about?.namespace !== namespace || about.serviceaccount?.name !== serviceAccount) {
-    throw refuseToken(`the token is refused: it does not belong to the service account ${namespace}/${serviceAccount}`)
+    throw rejectToken(`the token is rejected: it does not belong to the service account ${namespace}/${serviceAccount}`)
   }
   const { name, uid } = about.pod ?? {}
   if (name === undefined || uid === undefined || !uuid.test(uid)) {
-    throw refuseToken('the token is refused: it is not bound to a pod')
+    throw rejectToken('the token is rejected: it is not bound to a pod')
   }
   return { name, uid }
 }
 
-function refuseToken(reason?: string): HttpError {
+function rejectToken(reason?: string): HttpError {
   return new HttpError(errors.invalid_token, reason, { headers: { 'WWW-Authenticate': 'Bearer' } })
 }

@@ -11,7 +11,7 @@ export interface Issuer {
 export type ReadIssuer = () => Promise<Issuer>
 
 /** The issuer cannot be read now, and no earlier answer is known. */
-export class IssuerUnavailable extends Error {
+export class IssuerUnavailableError extends Error {
   override name = 'IssuerUnavailable'
 }
 
@@ -53,7 +53,7 @@ export class IssuerKeys {
     this.#now = now
   }
 
-  /** The cached issuer; it is read where there is none. @throws {IssuerUnavailable} */
+  /** The cached issuer; it is read where there is none. @throws {IssuerUnavailableError} */
   async get(): Promise<Issuer> {
     if (!this.#known) return this.#refresh()
     if (this.#now() - this.#triedAt > staleAfterMs) this.#refresh().catch(() => {})
@@ -62,7 +62,7 @@ export class IssuerKeys {
 
   /**
    * Reads the issuer again, for a token with an unknown key. Undefined when that was done two seconds ago, so that bad tokens
-   * do not become requests to kube-apiserver. @throws {IssuerUnavailable}
+   * do not become requests to kube-apiserver. @throws {IssuerUnavailableError}
    */
   async renew(): Promise<Issuer | undefined> {
     if (!this.#reading && this.#now() - this.#triedAt < minRefreshIntervalMs) return undefined
@@ -80,7 +80,7 @@ export class IssuerKeys {
       this.#known = await this.#read()
       return this.#known
     } catch (cause) {
-      throw new IssuerUnavailable('the keys that tokens are checked with cannot be read from kube-apiserver now', {
+      throw new IssuerUnavailableError('the keys that tokens are checked with cannot be read from kube-apiserver now', {
         cause,
       })
     }

@@ -12,7 +12,7 @@ import {
   type ReportedEvent,
 } from '../../db/jobs/reports.ts'
 import { recordLog, type ReportedLine } from '../../db/jobs/logs.ts'
-import { recordTokenStatistics } from '../../db/checkpoints/token-statistics.ts'
+import { recordTokenStatistics } from '../../db/jobs/token-statistics.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { TrainerPod } from './auth.ts'

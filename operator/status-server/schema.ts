@@ -5,7 +5,7 @@ import { maxSeq } from '../../db/jobs/logs.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { errors } from './errors.ts'
 
-// Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres refuses.
+// Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres rejects.
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 // As Postgres writes it, so that a folder has one name only.
 /** The address of something in the artifact store. */
@@ -115,7 +115,7 @@ const attemptPath = Type.Object({
   attempt: Type.String({ pattern: '^[1-9][0-9]{0,8}$' }),
 })
 
-// JSON.parse makes Infinity of 1e999, which strictNumbers refuses.
+// JSON.parse makes Infinity of 1e999, which strictNumbers rejects.
 const ajv = new Ajv({ strict: false, strictNumbers: true, discriminator: true })
 ajv.addFormat('date-time', isTime)
 
@@ -135,16 +135,16 @@ function isTime(text: string): boolean {
   return /^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
 }
 
-function compile<S extends TObject>(schema: S, refuse = explain): (value: unknown) => Static<S> {
+function compile<S extends TObject>(schema: S, buildError = explain): (value: unknown) => Static<S> {
   const validate = ajv.compile<Static<S>>(schema)
   return (value) => {
     if (validate(value)) return value
-    throw refuse(validate)
+    throw buildError(validate)
   }
 }
 
 function explain(validate: ValidateFunction): HttpError {
-  const fault = validate.errors?.[0]
-  const place = fault?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
-  return new HttpError(errors.invalid_request, `${place} ${fault?.message ?? 'is not valid'}`)
+  const error = validate.errors?.[0]
+  const place = error?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
+  return new HttpError(errors.invalid_request, `${place} ${error?.message ?? 'is not valid'}`)
 }

@@ -1,4 +1,4 @@
-import type { ReportedStatistics } from '../../db/checkpoints/token-statistics.ts'
+import type { ReportedStatistics } from '../../db/jobs/token-statistics.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { errors } from './errors.ts'
 

@@ -52,7 +52,7 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
   ],
   [
     'SFT whose data could not be fetched yet',
-    { job: makeJob({ state: 'Pending', method: 'SFT', inputDigest: null, inputFault: 'its server answered 503' }) },
+    { job: makeJob({ state: 'Pending', method: 'SFT', inputDigest: null, inputError: 'its server answered 503' }) },
     { do: 'none', wait: expect.objectContaining({ message: expect.stringContaining('its server answered 503') }) },
   ],
   [

@@ -88,9 +88,9 @@ export function isInputOpen({ method, inputUri, inputDigest }: OperatorJob): boo
   return method === 'SFT' && (inputDigest === null || artifactKey(inputUri) === undefined)
 }
 
-function fetchingInput({ inputFault }: OperatorJob): StatusReason {
-  const fault = inputFault === null ? '' : ` The last attempt failed: ${inputFault}.`
-  return { reason: reasons.fetchingInput, message: `Its training data are being fetched.${fault}` }
+function fetchingInput({ inputError }: OperatorJob): StatusReason {
+  const lastError = inputError === null ? '' : ` The last attempt failed: ${inputError}.`
+  return { reason: reasons.fetchingInput, message: `Its training data are being fetched.${lastError}` }
 }
 
 /** A job may read only what belongs to its entity. */

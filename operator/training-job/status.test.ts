@@ -8,7 +8,7 @@ const now = new Date('2026-01-01T00:00:30Z')
 const usual: JobContext = {
   wait: undefined,
   alreadyRan: false,
-  trainers: { wanted: 1, ready: 1, fault: undefined },
+  trainers: { wanted: 1, ready: 1, notReady: undefined },
   holderName: 'trainer-0',
   publication: undefined,
   now,
@@ -36,7 +36,7 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
     [
       'it waits for a trainer, and says what is wrong with it',
       { place: 3 },
-      { trainers: { wanted: 1, ready: 0, fault: 'ImagePullBackOff: pod x: no image' } },
+      { trainers: { wanted: 1, ready: 0, notReady: 'ImagePullBackOff: pod x: no image' } },
       {
         phase: 'Queued',
         reason: 'WaitingForTrainer',

@@ -14,7 +14,7 @@ export interface JobContext {
   /** the job was finished before this resource was created */
   alreadyRan: boolean
   /** the trainers of its base model, and what is wrong with the first that is not Ready */
-  trainers: { wanted: number; ready: number; fault: string | undefined }
+  trainers: { wanted: number; ready: number; notReady: string | undefined }
   /** name of the pod that has claimed it */
   holderName: string | undefined
   /** how the checkpoint came to the engines, as far as this process knows */
@@ -105,19 +105,19 @@ function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason
     const message = `Waits for job ${job.firstAhead} of its model, position ${job.ahead + 1}.${retried}`
     return { reason: reasons.waitingForModel, message }
   }
-  const fault = trainers.fault ? ` (${trainers.fault})` : ''
+  const reason = trainers.notReady ? ` (${trainers.notReady})` : ''
   const message =
     `Waits for a trainer of ${job.baseModel}, position ${job.place}; ` +
-    `${trainers.ready} of ${trainers.wanted} trainers are ready${fault}.${retried}`
+    `${trainers.ready} of ${trainers.wanted} trainers are ready${reason}.${retried}`
   return { reason: reasons.waitingForTrainer, message }
 }
 
 /** The conditions Accepted and Progressing. */
 function describeProgressing(job: OperatorJob, why: StatusReason): ConditionInput[] {
   const isActive = ['Starting', 'Running', 'Publishing'].includes(job.state)
-  const isRefused = job.failure?.reason === reasons.inputNotAllowed
+  const isRejected = job.failure?.reason === reasons.inputNotAllowed
   const known = { reason: reasons.accepted, message: 'Its model and its input are known.' }
-  const isAccepted = job.state !== 'Pending' && !isRefused
+  const isAccepted = job.state !== 'Pending' && !isRejected
   return [
     buildCondition(conditions.accepted, isAccepted, isAccepted ? known : why),
     buildCondition(conditions.progressing, isActive, why),

@@ -14,11 +14,11 @@ interface Deps {
 export function measureTrainers({ baseModels, pods }: Deps, baseModel: string): JobContext['trainers'] {
   const [resource] = listBaseModelsNamed(baseModels, baseModel)
   const trainers = resource ? listPods(pods, resource.metadata.name ?? '', 'trainer') : []
-  const notReady = trainers.find((pod) => !isReady(pod))
-  const fault = notReady && explainPod(notReady)
+  const pod = trainers.find((trainer) => !isReady(trainer))
+  const reason = pod && explainPod(pod)
   return {
     wanted: resource?.spec.trainer?.warm?.min ?? 1,
     ready: trainers.filter(isReady).length,
-    fault: fault && `${fault.reason}: ${fault.message}`,
+    notReady: reason && `${reason.reason}: ${reason.message}`,
   }
 }

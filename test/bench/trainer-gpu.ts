@@ -2,7 +2,7 @@ import path from 'node:path'
 import { childEnvironment, readLocalConfig } from '../../local/config.ts'
 import { installTrainerEnvironment } from '../../local/install/python-environment.ts'
 import { runChild } from '../../local/install/run-child.ts'
-import { Problem } from '../../local/problem.ts'
+import { UserError } from '../../local/user-error.ts'
 import { Board } from '../../local/terminal/board.ts'
 import { listGpus } from '../support/gpu.ts'
 import { round, type BenchResult } from './result.ts'
@@ -11,7 +11,7 @@ import { round, type BenchResult } from './result.ts'
 export async function benchTrainerGpu(): Promise<BenchResult> {
   const gpus = listGpus()
   if (gpus.length === 0)
-    throw new Problem('npm run bench -- trainer-gpu needs an NVIDIA GPU, and nvidia-smi finds none on this machine.')
+    throw new UserError('npm run bench -- trainer-gpu needs an NVIDIA GPU, and nvidia-smi finds none on this machine.')
   process.stderr.write(`${gpus.join('\n')}\n`)
   const config = { ...readLocalConfig(), accelerator: 'cuda' as const }
   const { signal } = new AbortController()
@@ -21,7 +21,7 @@ export async function benchTrainerGpu(): Promise<BenchResult> {
     env: childEnvironment({ HF_HUB_OFFLINE: '1' }),
     onLine: (line) => process.stderr.write(`${line}\n`),
   })
-  if (code !== 0) throw new Problem(tail)
+  if (code !== 0) throw new UserError(tail)
   // The trainer's own log goes before it.
   const { ratios, figures } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as BenchResult
   return { ratios: roundAll(ratios), figures: roundAll(figures) }

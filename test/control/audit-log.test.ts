@@ -118,13 +118,13 @@ test('what cannot be written down is not done, also where it is done in another 
   const retention = '/v1/preview/projects/own/trace-retention'
   await admin.call('PUT', retention, { days: 9 })
   await own.database.pool.query(`
-    CREATE FUNCTION auth.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'disk full'; END $$;
-    CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON auth.audit_log DEFERRABLE INITIALLY DEFERRED
-      FOR EACH ROW EXECUTE FUNCTION auth.refuse()`)
+    CREATE FUNCTION auth.reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'disk full'; END $$;
+    CREATE CONSTRAINT TRIGGER reject AFTER INSERT ON auth.audit_log DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION auth.reject()`)
   try {
     expect((await admin.send('PUT', retention, { days: 1 })).status).toBe(500)
   } finally {
-    await own.database.pool.query('DROP FUNCTION auth.refuse() CASCADE')
+    await own.database.pool.query('DROP FUNCTION auth.reject() CASCADE')
   }
   expect(await admin.call('GET', retention)).toEqual({ days: 9 })
   expect((await listActs()).map(({ details }) => details)).toEqual([{ days: 9 }])

@@ -67,7 +67,7 @@ test('the table of jobs takes the states of jobs and no other', async () => {
   expect(states).toEqual([...jobStates])
 })
 
-test('0017 keeps the data of a database of before', async () => {
+test('0017 and 0018 keep the data of an earlier database', async () => {
   const own = await createEmptyDatabase()
   try {
     await migrateTo(own.databaseUrl, 16)
@@ -76,8 +76,8 @@ test('0017 keeps the data of a database of before', async () => {
          INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, cr_made_at, cleared_at, purged_at)
          VALUES ('e', 'p', 'n', 'b', 'ns', 'cr', '2026-01-01Z', '2026-01-02Z', '2026-01-03Z') RETURNING id
        ), job AS (
-         INSERT INTO training.jobs (model_id, method, input_uri, config, spec_digest, namespace, cr_name, cr_made_at, input_gone_at)
-         SELECT id, 'RL', 'u', '{}', 'd', 'ns', 'cr', '2026-01-04Z', '2026-01-05Z' FROM model
+         INSERT INTO training.jobs (model_id, method, input_uri, config, spec_digest, namespace, cr_name, cr_made_at, input_gone_at, input_fault)
+         SELECT id, 'RL', 'u', '{}', 'd', 'ns', 'cr', '2026-01-04Z', '2026-01-05Z', '2026-01-09Z' FROM model
        ), garbage AS (INSERT INTO training.garbage (prefix, bytes, noted_at) VALUES ('payloads/e/a', 1, '2026-01-06Z'))
        INSERT INTO training.checkpoints (id, model_id, step, uri, digest, metrics, purged_at, optimizer_gone_at)
        SELECT gen_random_uuid(), id, 1, 'u', 'd', '{}', '2026-01-07Z', '2026-01-08Z' FROM model`,
@@ -85,12 +85,13 @@ test('0017 keeps the data of a database of before', async () => {
     await migrate(own.databaseUrl, log)
     const { rows } = await own.pool.query<Record<string, Date>>(
       `SELECT m.resource_created_at AS a, m.files_removed_at AS b, m.rows_removed_at AS c, j.resource_created_at AS d,
-         j.input_removed_at AS e, g.quarantined_at AS f, c.files_removed_at AS g, c.optimizer_removed_at AS h
+         j.input_removed_at AS e, g.quarantined_at AS f, c.files_removed_at AS g, c.optimizer_removed_at AS h,
+         j.input_error::timestamptz AS i
        FROM training.models m JOIN training.jobs j ON j.model_id = m.id JOIN training.checkpoints c ON c.model_id = m.id,
          training.garbage g`,
     )
     const days = rows.map((row) => Object.values(row).map((time) => time.getUTCDate()))
-    expect(days).toEqual([[1, 2, 3, 4, 5, 6, 7, 8]])
+    expect(days).toEqual([[1, 2, 3, 4, 5, 6, 7, 8, 9]])
     // Triggers go by the renamed columns and functions.
     await own.pool.query(`UPDATE training.jobs SET state = 'Queued', resource_created_at = now()`)
     const { rowCount } = await own.pool.query(`SELECT FROM training.outbox WHERE kind = 'training_job.queued'`)

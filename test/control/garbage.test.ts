@@ -66,7 +66,7 @@ async function addOldCheckpoint(id: string = randomUUID()): Promise<string> {
   return id
 }
 
-test('what nothing points at is noted with a warning, and removed seven days later', async () => {
+test('unreferenced objects are quarantined with a warning, and removed seven days later', async () => {
   const files = [
     rows.folderOf(await addOldCheckpoint()),
     await putOld('payloads/team/aa.json'),
@@ -127,7 +127,7 @@ test.each<[string, (count: number) => Promise<unknown>]>([
   const model = await addModel()
   for (let step = 1; step <= 20; step++) await rows.addCheckpoint(model, step)
   for (let count = 0; count < 11; count++) await add(count)
-  const stopped = { found: 11, removed: 0, trouble: expect.stringMatching(/never heard of 11 of the 31 things/) }
+  const stopped = { found: 11, removed: 0, trouble: expect.stringMatching(/does not know 11 of the 31 objects/) }
   expect(await sweep()).toEqual(stopped)
   await wait(8)
   expect(await sweep()).toEqual(stopped)
@@ -151,7 +151,7 @@ test('however much is unseen, known garbage goes', async () => {
   expect(await sweep()).toEqual({
     found: 12,
     removed: 1,
-    trouble: expect.stringMatching(/never heard of 11 of the 12/),
+    trouble: expect.stringMatching(/does not know 11 of the 12/),
   })
   expect([known, ...unseen].filter((file) => existsSync(file))).toEqual(unseen)
 })

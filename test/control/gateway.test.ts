@@ -177,18 +177,18 @@ describe('what engines are not asked', () => {
 })
 
 test('a grammar that an engine cannot use is a 400 with its sentence, and other faults of a chat are none', async () => {
-  const refuse = (type: string) => (response: ServerResponse) => {
+  const sendError = (type: string) => (response: ServerResponse) => {
     response.statusCode = 400
     response.end(JSON.stringify({ error: { message: 'make it simpler', type, param: 'response_format', code: 400 } }))
   }
-  answer = refuse('GrammarError')
+  answer = sendError('GrammarError')
   const response = await chat({ response_format: { type: 'json_object' } })
   expect([response.status, await response.json()]).toMatchObject([
     400,
     { detail: 'make it simpler', error: { code: 'unusable_grammar', message: 'make it simpler' } },
   ])
   expect((await complete({})).body.response.error).toContain('make it simpler')
-  answer = refuse('BadRequestError')
+  answer = sendError('BadRequestError')
   expect((await chat({})).status).toBe(422)
 })
 

@@ -136,7 +136,7 @@ test('of two installations with one store neither removes anything, and both say
   await passDays([ours, theirs], 15)
   expect(areThere(files)).toBe(true)
   const [own, other] = [await readInstallation(ours.pool), await readInstallation(theirs.pool)]
-  expect(own.trouble).toMatch(new RegExp(`used by other installations too \\(${other.id}\\).*npm run garbage -- claim`))
+  expect(own.trouble).toMatch(new RegExp(`other installations use it too \\(${other.id}\\).*npm run garbage -- claim`))
   expect(other.trouble).toContain(own.id)
   expect(errors).toContain(other.trouble)
   expect((await operate(ours)).isOurs).toBe(false)
@@ -176,7 +176,7 @@ test('a database that was restored removes nothing of what came since, whatever 
   files.push(...(await addThings(ours, 1)))
   await passDays([ours], 15)
   expect(areThere(files)).toBe(true)
-  expect((await readInstallation(ours.pool)).trouble).toMatch(/newer than the database, which was restored/)
+  expect((await readInstallation(ours.pool)).trouble).toMatch(/newer than the database: that was restored/)
   await run(ours, 'claim')
   await passDays([ours], 15)
   expect([areThere(files), await countNoted(ours)]).toEqual([true, 4])
@@ -219,7 +219,7 @@ test('a store whose things nobody knows is left alone until it is claimed', asyn
   const files = [...(await addThings(theirs, 3)), ...(await addThings(ours, 1))]
   const guard = await operate(ours)
   expect(guard.isOurs).toBe(false)
-  expect(guard.trouble).toMatch(/does not say whose it is, and the database has never heard of 6 of the 8 things/)
+  expect(guard.trouble).toMatch(/it has no owner, and the database does not know 6 of its 8 objects/)
   expect(errors).toContain(guard.trouble)
   await passDays([ours], 15)
   expect([areThere(files), await countNoted(ours)]).toEqual([true, 0])
@@ -266,32 +266,32 @@ test('while a store is listed, what was deleted goes on being removed', async ()
 test('what is quarantined can be listed, kept and released', async () => {
   await operate(ours)
   expect(await say('list')).toEqual([
-    expect.stringMatching(/^Installation [0-9a-f-]{36}: the artifact store is swept\.\nNothing is in quarantine, and/),
+    expect.stringMatching(/^Installation [0-9a-f-]{36}: garbage is removed from the artifact store\.\nNothing is in quarantine, and/),
   ])
   await addThings(ours, 3)
   const files = [await putOld('payloads/team/a.json'), await putOld('payloads/team/b.json')]
   await operate(ours)
   expect(await say('keep', 'payloads/team/a.json', 'payloads/team/c.json')).toEqual([
-    '1 of 2 are kept from now on; "list" shows all.\n',
+    '1 of 2 are kept; "list" shows all.\n',
   ])
   const since = '\\d{4}-\\d\\d-\\d\\dT\\S+Z'
   expect(await say('list')).toEqual([
-    expect.stringMatching(/^Installation [0-9a-f-]{36}: the artifact store is swept\.\n$/),
+    expect.stringMatching(/^Installation [0-9a-f-]{36}: garbage is removed from the artifact store\.\n$/),
     expect.stringMatching(
       new RegExp(
         `^QUARANTINED SINCE +STATE +BYTES  PREFIX\n${since}  kept +1 +payloads/team/a.json\n` +
-          `${since}  never heard of  1 +payloads/team/b.json\n$`,
+          `${since}  unknown  1 +payloads/team/b.json\n$`,
       ),
     ),
   ])
   await passDays([ours], 9)
   expect(files.map((file) => existsSync(file))).toEqual([true, false])
   expect(await say('release', '--all')).toEqual([
-    '1 are garbage, and removed after seven days in quarantine; "list" shows all.\n',
+    '1 are released, and removed after seven days in quarantine; "list" shows all.\n',
   ])
-  expect((await say('list'))[1]).toMatch(/ not needed any more +1 +payloads\/team\/a.json\n$/)
+  expect((await say('list'))[1]).toMatch(/ unused +1 +payloads\/team\/a.json\n$/)
   await passDays([ours], 9)
   expect(areThere(files)).toBe(false)
   expect(await countNoted(ours)).toBe(0)
-  expect(await say('claim')).toEqual([expect.stringMatching(/^The operator takes the artifact store for its own/)])
+  expect(await say('claim')).toEqual([expect.stringMatching(/^The operator claims the artifact store within seconds/)])
 })

@@ -130,7 +130,7 @@ describe('a payload of a job', () => {
     return model
   }
   const addJob = async () => new ModelRows(pool, root).addJob(await addModel(), 'Queued', uri)
-  const refuse = () => store(() => Promise.reject(new Error('no place')))
+  const failToStore = () => store(() => Promise.reject(new Error('no place')))
 
   test('is not purged between its bytes and its row, however old they look', async () => {
     const gone = await addDeletedModel()
@@ -186,13 +186,13 @@ describe('a payload of a job', () => {
 
   test('whose request is refused is not held any longer', async () => {
     const gone = await addDeletedModel()
-    await expect(refuse()).rejects.toThrow('no place')
+    await expect(failToStore()).rejects.toThrow('no place')
     expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 0 })
     expect(await isThere(key)).toBe(false)
   })
 
   test('whose request is refused is removed', async () => {
-    await expect(refuse()).rejects.toThrow('no place')
+    await expect(failToStore()).rejects.toThrow('no place')
     expect(await isThere(key)).toBe(false)
   })
 
@@ -205,7 +205,7 @@ describe('a payload of a job', () => {
     ["the store may be somebody else's", () => pool.query(`UPDATE training.installation SET trouble = 'not ours'`)],
   ])('whose request is refused stays when %s', async (_, prepare) => {
     await prepare()
-    await expect(refuse()).rejects.toThrow('no place')
+    await expect(failToStore()).rejects.toThrow('no place')
     expect(await isThere(key)).toBe(true)
   })
 

@@ -29,7 +29,7 @@ beforeAll(async () => {
 const statuses = new Map<number, number>()
 
 /** What is wrong with the answers to a request, which is sent again when it takes long; undefined when nothing is. */
-async function findFault(operation: TraceOperation, hostile: Hostile): Promise<string | undefined> {
+async function findDefect(operation: TraceOperation, hostile: Hostile): Promise<string | undefined> {
   for (let tries = 1; ; tries++) {
     const { status, text, tookMs } = await ask(hostile)
     const fault = judge(operation, status, text)
@@ -56,11 +56,11 @@ function judge(operation: TraceOperation, status: number, text: string): string 
   const isElsewhere = status === 404 || status === 405
   const isDocumented = operation.statuses.includes(status) && status !== 503 && status !== 504
   if (!isDocumented && !isElsewhere) return `${status} ${text.slice(0, 300)}`
-  return status >= 400 && !isRefusal(text) ? `${status} in another form: ${text.slice(0, 300)}` : undefined
+  return status >= 400 && !isErrorBody(text) ? `${status} in another form: ${text.slice(0, 300)}` : undefined
 }
 
 /** A sentence in `reason`, or a list of faults. Where there is no operation of the group, the rest answers, in `detail`. */
-function isRefusal(text: string): boolean {
+function isErrorBody(text: string): boolean {
   try {
     const { reason, detail } = JSON.parse(text) as { reason?: unknown; detail?: unknown }
     return (
@@ -84,7 +84,7 @@ test('whatever is sent is answered as the document says', { timeout: 600_000 }, 
     while (left-- > 0 && wrong.length < 50) {
       const operation = random.pick(operations)
       const hostile = makeHostile(random, askOf(operation, things), project)
-      const fault = await findFault(operation, hostile).catch(
+      const fault = await findDefect(operation, hostile).catch(
         (error: Error) => `no answer: ${error.message} (${String(error.cause)})`,
       )
       if (fault) wrong.push(`${fault}\n  to ${show(hostile)}`)

@@ -14,7 +14,7 @@ import { TrackedCall } from '../../apiserver/tracing/completions/tracked-call.ts
 import { Projects } from '../../apiserver/tracing/projects.ts'
 import type { Caller } from '../../apiserver/accounts/context.ts'
 import { CallWriter } from '../../apiserver/tracing/calls/writer.ts'
-import { weekOf } from '../../apiserver/tracing/calls/week.ts'
+import { weekOf } from '../../db/tracing/week.ts'
 import { createTracePool, type Pool } from '../../db/pool.ts'
 import { deleteCalls, renameCall } from '../../db/tracing/change-calls.ts'
 import { findTraceProject, openTraceProject } from '../../db/tracing/projects.ts'

@@ -10,7 +10,7 @@ import { createLogger } from '../../lib/log.ts'
 import { presentClaim } from '../../operator/status-server/present.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart } from '../support/kill.ts'
-import { refusedUrls } from '../support/refused-urls.ts'
+import { rejectedUrls } from '../support/rejected-urls.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -193,7 +193,7 @@ describe('a job by the address of an upload', () => {
 })
 
 describe('an address is refused', () => {
-  const refuse = async (address: string) => {
+  const createRejectedJob = async (address: string) => {
     const response = await create({ training_data_url: address })
     return { status: response.status, body: (await response.json()) as { detail: unknown } }
   }
@@ -206,19 +206,23 @@ describe('an address is refused', () => {
 
   test('that names no artifact, or no version of it, or what is in none', async () => {
     const { address } = await upload({ 'a.jsonl': 'x', 'b.jsonl': 'y' })
-    expect(await refuse(address)).toEqual(valueError(/exactly one \*\.jsonl; it contains a\.jsonl, b\.jsonl$/))
-    expect(await refuse(address.replace(':v0', ':v1'))).toEqual(
+    expect(await createRejectedJob(address)).toEqual(
+      valueError(/exactly one \*\.jsonl; it contains a\.jsonl, b\.jsonl$/),
+    )
+    expect(await createRejectedJob(address.replace(':v0', ':v1'))).toEqual(
       valueError(/there is no artifact local\/tests\/.*; upload it first: PUT/),
     )
-    expect(await refuse(`wandb-artifact:///${entity}/tests/none`)).toEqual(
+    expect(await createRejectedJob(`wandb-artifact:///${entity}/tests/none`)).toEqual(
       valueError(/there is no artifact local\/tests\/.*; upload it first: PUT/),
     )
   })
 
   test("of another entity's exactly as one that is missing", async () => {
     const foreignName = foreign.address.replace('wandb-artifact:///', '').replace(':v0', '')
-    expect(await refuse(foreign.address)).toEqual(valueError(new RegExp(`there is no artifact ${foreignName}:v0`)))
-    expect(await refuse(foreign.stored)).toEqual(valueError(/this address contains no data of the entity/))
+    expect(await createRejectedJob(foreign.address)).toEqual(
+      valueError(new RegExp(`there is no artifact ${foreignName}:v0`)),
+    )
+    expect(await createRejectedJob(foreign.stored)).toEqual(valueError(/this address contains no data of the entity/))
   })
 
   test.each([
@@ -235,15 +239,15 @@ describe('an address is refused', () => {
     ['wandb-artifact:///a/b', /an artifact address has the form/],
     ['a\0b', /give an address such as/],
   ])('%j', async (address, msg) => {
-    const refused = await refuse(address)
+    const refused = await createRejectedJob(address)
     expect(refused).toEqual(valueError(msg))
     expect(JSON.stringify(refused)).not.toContain('secret')
   })
 
   test('for each of the corpus', async () => {
-    const others = refusedUrls.filter(([address]) => !/^https?:\/\/127\.0\.0\.1[:/]/.test(address))
+    const others = rejectedUrls.filter(([address]) => !/^https?:\/\/127\.0\.0\.1[:/]/.test(address))
     for (const [address] of others) {
-      const { status } = await refuse(address)
+      const { status } = await createRejectedJob(address)
       expect([address, status]).toEqual([address, 422])
     }
     expect(asked).toEqual([])
@@ -360,7 +364,7 @@ describe('data that lie elsewhere', () => {
     const limitTo = (storedBytes: number | null) => changeEntityLimits(pool, entity, { storedBytes })
     const readStored = async () =>
       (await rest.call<{ in_use: { stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use.stored_bytes
-    const expectRefused = async (id: string) => {
+    const expectRejected = async (id: string) => {
       const { failure } = await waitForState(id, 'Failed')
       const message = expect.stringMatching(/^The training data cannot be used: .* its limit stored_bytes is/)
       expect(failure).toEqual({ category: 'User', code: 'InputExceedsQuota', message, retryable: false })
@@ -370,7 +374,7 @@ describe('data that lie elsewhere', () => {
     test('are not asked for when there is no room', async () => {
       await upload({ 'train.jsonl': line })
       await limitTo(1)
-      await expectRefused(await createJob(`${origin}/full`))
+      await expectRejected(await createJob(`${origin}/full`))
       expect(asked).toEqual([])
     })
 
@@ -390,7 +394,7 @@ describe('data that lie elsewhere', () => {
         if (!first) throw new Error('none has failed')
         return first.id
       }, 20_000)
-      await expectRefused(failed)
+      await expectRejected(failed)
       await eventually(() => expect(closed).toBe(1))
       for (const id of ids) await rest.send('POST', `/v1/preview/training-jobs/${id}/cancel`)
       server.closeAllConnections()

@@ -46,7 +46,7 @@ export const engineMutations: Mutation[] = [
   {
     fault: 'a refused grammar is compiled again',
     file: 'trainer/trainyard_engine/grammars/gate.py',
-    find: 'sentence = self.known.find_refusal(order.digest)',
+    find: 'sentence = self.known.find_error(order.digest)',
     replace: 'sentence = None',
     test: 'trainer/trainyard_engine/grammars/gate_test.py',
   },
@@ -60,8 +60,8 @@ export const engineMutations: Mutation[] = [
   {
     fault: 'a refusal has the status of a success in a stream',
     file: 'trainer/trainyard_engine/grammars/middleware.py',
-    find: 'if not self.begun and self.asked.refusal:',
-    replace: 'if self.begun and self.asked.refusal:',
+    find: 'if not self.begun and self.asked.error:',
+    replace: 'if self.begun and self.asked.error:',
     test: 'trainer/trainyard_engine/grammars/middleware_test.py',
   },
 ]

@@ -4,11 +4,11 @@ import { locateMutation, type Mutation } from './mutation.ts'
 
 /** A sentence for each mutation whose text is not once in its file, or whose test file is not there. */
 export async function findStale(root: string, mutations: readonly Mutation[]): Promise<string[]> {
-  const faults = await Promise.all(mutations.map((mutation) => findFault(root, mutation)))
+  const faults = await Promise.all(mutations.map((mutation) => findStaleText(root, mutation)))
   return faults.filter((fault) => fault !== undefined)
 }
 
-async function findFault(root: string, mutation: Mutation): Promise<string | undefined> {
+async function findStaleText(root: string, mutation: Mutation): Promise<string | undefined> {
   try {
     await locateMutation(root, mutation)
     await access(path.join(root, mutation.test))

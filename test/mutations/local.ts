@@ -3,17 +3,17 @@ import type { Mutation } from './mutation.ts'
 export const localMutations: Mutation[] = [
   {
     fault: 'the preflight does not say that memory is short',
-    file: 'local/preflight/faults.mjs',
+    file: 'local/preflight/errors.mjs',
     find: '    ...judgeMemory(facts),\n',
     replace: '',
-    test: 'local/preflight/faults.test.ts',
+    test: 'local/preflight/errors.test.ts',
   },
   {
     fault: 'what goes to one disk is not added up',
-    file: 'local/preflight/faults.mjs',
+    file: 'local/preflight/errors.mjs',
     find: 'uses.reduce((sum, { gib }) => sum + gib, 0)',
     replace: 'Math.max(...uses.map(({ gib }) => gib))',
-    test: 'local/preflight/faults.test.ts',
+    test: 'local/preflight/errors.test.ts',
   },
   {
     fault: 'a taken port is not noticed',

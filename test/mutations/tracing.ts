@@ -24,10 +24,10 @@ export const tracingMutations: Mutation[] = [
   },
   {
     fault: 'a call goes to the partition of another week',
-    file: 'apiserver/tracing/calls/week.ts',
+    file: 'db/tracing/week.ts',
     find: 'const weekMs = 7 * 24',
     replace: 'const weekMs = 6 * 24',
-    test: 'apiserver/tracing/calls/week.test.ts',
+    test: 'db/tracing/week.test.ts',
   },
   {
     fault: 'only the children of a deleted call are deleted with it',

@@ -100,7 +100,7 @@ export class FakeApiServer {
     this.lastHeaders = request.headers
     if (this.hanging) return
     const failure = this.failures.shift()
-    if (failure !== undefined) return send(response, refuse(failure, 'switched on'))
+    if (failure !== undefined) return send(response, reject(failure, 'switched on'))
     if (isWatch) return this.#openWatch(url.pathname, response)
     const hasBody = ['POST', 'PUT', 'PATCH'].includes(request.method ?? '')
     const body = hasBody ? ((await json(request)) as StoredObject) : undefined
@@ -111,7 +111,7 @@ export class FakeApiServer {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.flushHeaders()
     if (this.goneForWatches) {
-      response.end(`${JSON.stringify({ type: 'ERROR', object: refuse(410, 'too old').body })}\n`)
+      response.end(`${JSON.stringify({ type: 'ERROR', object: reject(410, 'too old').body })}\n`)
       return
     }
     const watch = { collection, response }
@@ -126,7 +126,7 @@ export class FakeApiServer {
     if (method === 'GET' && this.#collections.has(path)) return this.#list(path)
     const present = this.#of(collection).get(name)
     if (method === 'PATCH') return { status: 200, body: this.put(collection, { ...present, ...body! }) }
-    if (!present) return refuse(404, 'not found', name)
+    if (!present) return reject(404, 'not found', name)
     if (method === 'PUT') return this.#replace(collection, present, body!)
     if (method === 'DELETE') this.remove(collection, name)
     return { status: 200, body: present }
@@ -139,13 +139,13 @@ export class FakeApiServer {
 
   #create(collection: string, object: StoredObject): Answer {
     const { name } = object.metadata
-    if (this.#of(collection).has(name)) return refuse(409, 'already exists', name)
+    if (this.#of(collection).has(name)) return reject(409, 'already exists', name)
     return { status: 201, body: this.put(collection, object) }
   }
 
   #replace(collection: string, present: StoredObject, object: StoredObject): Answer {
     const { name, resourceVersion } = object.metadata
-    if (resourceVersion !== present.metadata.resourceVersion) return refuse(409, 'the object has been modified', name)
+    if (resourceVersion !== present.metadata.resourceVersion) return reject(409, 'the object has been modified', name)
     return { status: 200, body: this.put(collection, object) }
   }
 
@@ -163,7 +163,7 @@ export class FakeApiServer {
   }
 }
 
-function refuse(code: number, message: string, name?: string): Answer {
+function reject(code: number, message: string, name?: string): Answer {
   const details = name === undefined ? {} : { details: { name } }
   return { status: code, body: { kind: 'Status', status: 'Failure', code, message, ...details } }
 }

@@ -37,7 +37,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     state: 'Queued',
     entity: 'acme',
     baseModel: 'tiny',
-    inputFault: null,
+    inputError: null,
     attempt: 0,
     maxAttempts: 6,
     holderPod: null,

@@ -74,20 +74,20 @@ def test_the_packages_that_are_shipped_are_these():
 @pytest.mark.parametrize("package", LAYERS)
 def test_what_is_shipped_imports_nothing_else_of_ours(package):
     allowed = {package, "trainyard_artifacts"}
-    faults = [
+    violations = [
         f"{module} imports {name}"
         for module, path in list_modules(package).items()
         for name in list_imports(path)
         if name.split(".")[0] not in allowed
     ]
-    assert faults == []
+    assert violations == []
 
 
 def test_layers_of_the_trainer_import_only_those_below_them():
-    faults = [
+    violations = [
         f"{module} imports {name}"
         for module, path in list_modules("trainyard_trainer").items()
         for name in list_imports(path)
         if name.startswith("trainyard_trainer.") and find_layer(name) > find_layer(module)
     ]
-    assert faults == []
+    assert violations == []

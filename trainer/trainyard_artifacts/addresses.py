@@ -15,7 +15,7 @@ class ArtifactMissing(ArtifactError):
 
 
 class StoreUnavailable(Exception):
-    """The artifact store does not answer, or refuses; nothing is known of the artifact."""
+    """The artifact store does not answer, or answers with an error; nothing is known of the artifact."""
 
 
 def parse_key(uri: str) -> str:

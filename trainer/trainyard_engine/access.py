@@ -34,12 +34,12 @@ class AccessMiddleware:
             await self.app(scope, receive, send)
         elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})  # before it is accepted: uvicorn answers 403
-        elif refusal := self.refuse(scope):
-            await refusal(scope, receive, send)
+        elif error := self.find_error(scope):
+            await error(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    def refuse(self, scope: Scope) -> JSONResponse | None:
+    def find_error(self, scope: Scope) -> JSONResponse | None:
         route = (scope["method"], scope["path"])
         if route == HEALTH:
             return None

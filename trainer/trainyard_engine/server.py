@@ -51,13 +51,13 @@ def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> No
 def parse_arguments(arguments: list[str]) -> Namespace:
     parser = make_arg_parser(FlexibleArgumentParser(prog="trainyard_engine"))
     parsed = cast(Namespace, parser.parse_args(arguments))
-    refuse_other_servers(parser, parsed)
+    reject_other_servers(parser, parsed)
     # What compiles is what a grammar was checked with; by itself vLLM falls back to others.
     parsed.structured_outputs_config.backend = "xgrammar"
     return parsed
 
 
-def refuse_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> None:
+def reject_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> None:
     """vLLM itself would serve otherwise by these; taken and not followed, they would promise what is not there."""
     for name in OTHER_SERVERS:
         if getattr(parsed, name) != parser.get_default(name):

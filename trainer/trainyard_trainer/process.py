@@ -63,8 +63,8 @@ def advise(reason: str) -> str:
 
 def serve(settings: Settings, executor: Executor) -> None:
     with Scheduler(executor, choose_policy(executor.base, settings)) as scheduler:
-        scheduler.on_fault = lambda failure: abort(scheduler, failure)
-        executor.on_failure(scheduler.on_fault)
+        scheduler.on_failure = lambda failure: abort(scheduler, failure)
+        executor.on_failure(scheduler.on_failure)
         worker = Worker(StatusClient(settings.status_url, settings.token_file), scheduler, settings)
         try:
             worker.serve()

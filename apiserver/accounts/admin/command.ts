@@ -13,13 +13,17 @@ export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>
   options: T,
   usage: string,
 ) {
-  const { values, positionals } = parseOrRefuse(args, options, usage)
+  const { values, positionals } = parseCommandLine(args, options, usage)
   const [entity, ...rest] = positionals
   if (entity === undefined || rest.length > 0) throw new CommandError(usage)
   return { entity, values }
 }
 
-function parseOrRefuse<T extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: T, usage: string) {
+function parseCommandLine<T extends NonNullable<ParseArgsConfig['options']>>(
+  args: string[],
+  options: T,
+  usage: string,
+) {
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (cause) {

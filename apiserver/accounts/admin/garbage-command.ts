@@ -6,9 +6,9 @@ import { CommandError, type PreparedCommand, type Printed } from './command.ts'
 import { formatTable } from './table.ts'
 
 export const garbageUsage = `usage: npm run garbage -- list
-       npm run garbage -- keep PREFIX... | --all      is not removed
-       npm run garbage -- release PREFIX... | --all   is garbage: removed after seven days
-       npm run garbage -- claim                       the artifact store is this installation's own`
+       npm run garbage -- keep PREFIX... | --all      do not remove these objects
+       npm run garbage -- release PREFIX... | --all   remove them after seven days in quarantine
+       npm run garbage -- claim                       the artifact store belongs to this installation`
 
 const options = { all: { type: 'boolean' } } as const
 
@@ -16,7 +16,7 @@ type Prefixes = string[] | 'all'
 
 const changes: Record<string, (pool: Pool, prefixes: Prefixes) => Promise<Printed>> = { keep, release }
 
-/** Shows what nothing points at in the artifact store, and says what of it is to stay. Nothing of it has been moved. */
+/** Lists unreferenced objects of the artifact store, and keeps or releases them. Objects are never moved. */
 export function prepareGarbageCommand(args: string[]): PreparedCommand {
   const { verb, prefixes, all } = readGarbageArguments(args)
   const isAlone = prefixes.length === 0 && !all
@@ -40,7 +40,7 @@ function readGarbageArguments(args: string[]) {
 async function showGarbage(pool: Pool): Promise<Printed> {
   const { id, trouble } = await readInstallation(pool)
   const garbage = await listGarbage(pool)
-  const state = trouble ?? 'the artifact store is swept'
+  const state = trouble ?? 'garbage is removed from the artifact store'
   const note = `Installation ${id}: ${state}.\n${garbage.length === 0 ? 'Nothing is in quarantine, and nothing is kept.\n' : ''}`
   return { output: garbage.length > 0 ? formatTable(garbage.map(describe)) : '', note }
 }
@@ -48,21 +48,21 @@ async function showGarbage(pool: Pool): Promise<Printed> {
 function describe({ prefix, bytes, unseen, quarantinedAt, keptAt }: GarbageRow): Record<string, string> {
   return {
     'QUARANTINED SINCE': quarantinedAt.toISOString(),
-    STATE: keptAt ? 'kept' : unseen ? 'never heard of' : 'not needed any more',
+    STATE: keptAt ? 'kept' : unseen ? 'unknown' : 'unused',
     BYTES: String(bytes),
     PREFIX: prefix,
   }
 }
 
 async function keep(pool: Pool, prefixes: Prefixes): Promise<Printed> {
-  return printCount(await keepGarbage(pool, prefixes), prefixes, 'kept from now on')
+  return printCount(await keepGarbage(pool, prefixes), prefixes, 'kept')
 }
 
 async function release(pool: Pool, prefixes: Prefixes): Promise<Printed> {
   return printCount(
     await releaseGarbage(pool, prefixes),
     prefixes,
-    'garbage, and removed after seven days in quarantine',
+    'released, and removed after seven days in quarantine',
   )
 }
 
@@ -74,7 +74,7 @@ function printCount(count: number, prefixes: Prefixes, what: string): Printed {
 async function claim(pool: Pool): Promise<Printed> {
   await wantClaim(pool)
   const note =
-    'The operator takes the artifact store for its own within seconds. What the database has never heard of in it is ' +
-    'kept; "list" shows it then. An installation that goes on using the store beside it says so again.\n'
+    'The operator claims the artifact store within seconds. It keeps objects that the database does not know; "list" ' +
+    'then shows them. If another installation still uses the store, removal stops again.\n'
   return { output: '', note }
 }

@@ -1,6 +1,6 @@
 import { changeEntityLimits, type EntityLimits, type SetLimits } from '../../../db/accounts/limits.ts'
 import type { Pool } from '../../../db/pool.ts'
-import type { TokenStatisticsSetting } from '../../../db/checkpoints/token-statistics.ts'
+import type { TokenStatisticsSetting } from '../../../db/jobs/token-statistics.ts'
 import { applyDefaults } from '../limits/limits.ts'
 import { noLimit } from '../../../lib/limit-setting.ts'
 import { maxInteger } from '../limits/settings.ts'

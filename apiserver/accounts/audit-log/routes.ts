@@ -13,10 +13,11 @@ export function routeAuditLog(api: RestApi, pool: Pool): void {
     {
       tag: 'Keys',
       role: 'admin',
-      summary: 'List what was done with the rights of an admin',
+      summary: 'List the audit log',
       description:
-        'Who (`actor`: the id of a key, or `command`) has made, rotated or revoked a key, set limits or retention, asked ' +
-        'for an erasure, or changed a webhook, from `from` up to and without `to`.',
+        'Administrative acts: keys created, rotated or revoked, limits and retention set, erasures requested, ' +
+        'webhooks changed. `actor` is the id of a key, or `command`. The time range includes `from` and excludes ' +
+        '`to`.',
       query: auditQuerySchema,
       answer: listOf(actSchema),
     },

@@ -25,7 +25,7 @@ const making = { ...usual, idempotent: 'handler', idParameter: 'key_id', answer:
 export function routeKeys(api: RestApi, pool: Pool): void {
   api.post(
     '/v1/preview/keys',
-    { ...making, summary: 'Make a key, which this answer alone shows', body: keyCreateSchema, bodyOptional: true },
+    { ...making, summary: 'Create a key', body: keyCreateSchema, bodyOptional: true },
     async ({ ctx, caller, body, newId, answerOnce }) => {
       const expiresAt = readExpiry(body?.expires_at, body?.expires_in_seconds)
       const [role, name] = [body?.role ?? 'member', body?.name ?? undefined]
@@ -43,13 +43,13 @@ export function routeKeys(api: RestApi, pool: Pool): void {
 
   api.get(
     '/v1/preview/keys/{key_id}',
-    { ...usual, summary: 'Read what is known of a key', answer: keySchema },
+    { ...usual, summary: 'Get a key', answer: keySchema },
     async ({ caller, params }) => presentKey(await getKey(pool, caller.entity, params.key_id)),
   )
 
   api.delete(
     '/v1/preview/keys/{key_id}',
-    { ...usual, summary: 'Revoke a key, at once and for good', answer: keySchema, refusals: [409] },
+    { ...usual, summary: 'Revoke a key immediately and permanently', answer: keySchema, errorStatuses: [409] },
     async ({ caller, params }) =>
       presentKey(
         await revokeKey(pool, { entity: caller.entity, id: params.key_id, keepAdmin: true, by: caller.keyId }),
@@ -58,7 +58,7 @@ export function routeKeys(api: RestApi, pool: Pool): void {
 
   api.post(
     '/v1/preview/keys/{key_id}/rotate',
-    { ...making, summary: 'Put a new key in the place of one', body: keyRotateSchema, bodyOptional: true },
+    { ...making, summary: 'Rotate a key', body: keyRotateSchema, bodyOptional: true },
     async ({ ctx, caller, params, body, newId, answerOnce }) => {
       const overlapSeconds = body?.overlap_seconds ?? defaultOverlapSeconds
       const { entity, keyId: by } = caller

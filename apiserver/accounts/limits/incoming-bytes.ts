@@ -33,7 +33,7 @@ export class IncomingBytes {
     this.count(bytes)
   }
 
-  /** Counts what cannot be refused any more. */
+  /** Counts bytes that can no longer be rejected. */
   count(bytes: number): void {
     this.#received += bytes
     if (this.#received > this.#reserved) this.#reserve(this.#received - this.#reserved)

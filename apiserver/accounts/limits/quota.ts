@@ -1,4 +1,4 @@
-/** The refusal of what an entity has no room for: waiting would not help, and no client repeats it by itself. */
+/** The error for data that exceed the entity's quota. Waiting would not help, and no client repeats it by itself. */
 export function quotaExceeded(
   entity: string,
   { stored, limit, bytes }: { stored: number; limit: number; bytes: number },

@@ -12,7 +12,7 @@ const retryAfterSeconds = 1
 
 /**
  * Bounds the memory of all requests of a process together and, to a quarter of that, of an entity (an only request may have
- * seven eighths): bodies, and what is made of them. What would be too much is refused for a moment, and clients send it again.
+ * seven eighths): bodies, and what is made of them. A request beyond them is rejected for a moment, and clients send it again.
  */
 export class RequestMemory {
   readonly #budget: MemoryBudget

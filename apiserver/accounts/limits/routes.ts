@@ -11,7 +11,7 @@ import { readLimits, type LimitDeps } from './service.ts'
 export function routeLimits(api: RestApi, deps: LimitDeps): void {
   api.get(
     '/v1/preview/limits',
-    { tag: 'Usage', summary: 'Read what the entity may use, and what it uses now', answer: limitsSchema },
+    { tag: 'Usage', summary: 'Get the limits of the entity and its current use', answer: limitsSchema },
     async ({ caller }) => presentLimits(await readLimits(deps, caller.entity)),
   )
 
@@ -19,8 +19,8 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
     '/v1/preview/limits/token-statistics',
     {
       tag: 'Usage',
-      summary: "Set whose trained tokens' statistics are kept",
-      description: 'Holds for the jobs that a trainer begins from now on; null stands for `sampled`.',
+      summary: 'Set which token statistics are stored',
+      description: 'Applies to jobs that a trainer starts from now on. null means `sampled`.',
       role: 'admin',
       body: tokenStatisticsBodySchema,
       answer: limitsSchema,

@@ -4,7 +4,7 @@ import { nullable } from '../../../lib/http/validation/nullable.ts'
 const limit = nullable(Type.Integer({ minimum: 0 }))
 
 const tokenStatistics = Type.Enum(['off', 'sampled', 'all'], {
-  description: "Whose trained tokens' statistics are kept: nobody's, those of about one trajectory in 16, or all.",
+  description: 'Which token statistics are stored: none, those of about one trajectory in 16, or all.',
 })
 
 /** PUT .../token-statistics: null is what holds where nothing was set. */
@@ -19,7 +19,9 @@ export const limitsSchema = Type.Object({
   queued_jobs: limit,
   stored_bytes: limit,
   payload_days: limit,
-  weight: Type.Number({ description: "How many turns it has, against others' one, where they wait for the same." }),
+  weight: Type.Number({
+    description: 'The weight of the entity when entities wait for the same resource.',
+  }),
   token_statistics: tokenStatistics,
   in_use: Type.Object({ queued_jobs: Type.Integer(), stored_bytes: Type.Integer() }),
 })

@@ -51,7 +51,7 @@ export async function requireJobPlace(
   if ((await countUnfinishedJobs(connection, entity)) > limit) throw noJobPlace(entity, limit)
 }
 
-/** Looks the same up before anything is stored for a job that will be refused. @throws {HttpError} 429 */
+/** Checks the same limit before anything is stored for the job. @throws {HttpError} 429 */
 export async function requireFreeJobPlace(
   deps: Pick<LimitDeps, 'limitDefaults' | 'pool'>,
   entity: string,

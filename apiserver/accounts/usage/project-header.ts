@@ -19,6 +19,6 @@ export function readProject(ctx: RequestContext): string | undefined {
   return project
 }
 
-function warn(ctx: RequestContext, header: string, fault: string): undefined {
-  ctx.set('Trainyard-Warning', `${header} ${fault}. It was ignored.`)
+function warn(ctx: RequestContext, header: string, issue: string): undefined {
+  ctx.set('Trainyard-Warning', `${header} ${issue}. It was ignored.`)
 }

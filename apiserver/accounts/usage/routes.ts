@@ -10,10 +10,11 @@ export function routeUsage(api: RestApi, pool: Pool): void {
     '/v1/preview/usage',
     {
       tag: 'Usage',
-      summary: 'Sum up what was used, by project, model, key, hour or day',
+      summary: 'Get the usage by project, model, key, hour or day',
       description:
-        'Tokens and requests of chats, tokens, seconds and GPU seconds of trainings, of the hours from `from` (30 days ' +
-        'before `to`) to `to` (now). What chats used is there a second later.',
+        'Tokens and requests of chats; tokens, seconds and GPU seconds of training. The hours are those from ' +
+        '`from` (default: 30 days before `to`) to `to` (default: now). Usage of a chat appears about a second ' +
+        'after it.',
       role: 'member',
       query: usageQuerySchema,
       answer: listOf(usageSchema),

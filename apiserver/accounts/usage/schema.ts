@@ -14,7 +14,7 @@ export const usageQuerySchema = Type.Object({
   group_by: Type.Optional(
     Type.String({
       pattern: `^${dimension}(,${dimension}){0,4}$`,
-      description: 'some of project, model, key, hour and day, with commas between them',
+      description: 'One or more of project, model, key, hour and day, separated by commas.',
     }),
   ),
   project: Type.Optional(nameSchema),

@@ -7,7 +7,7 @@ import type { TraceApi } from '../trace-api.ts'
 import { deleteWithDescendants } from './delete.ts'
 import { cutName } from './read-parts.ts'
 import { displayNameSchema, idSchema } from './schema.ts'
-import { weekOf } from './week.ts'
+import { weekOf } from '../../../db/tracing/week.ts'
 
 const updateSchema = Type.Object({
   project_id: projectIdSchema,
@@ -22,7 +22,7 @@ export function routeCallChanges(api: TraceApi, deps: ProjectDeps): void {
     {
       tag: 'Calls',
       summary: 'Rename a call',
-      description: 'An empty name is none.',
+      description: 'An empty name removes the display name.',
       body: updateSchema,
       answer: emptySchema,
     },
@@ -38,8 +38,8 @@ export function routeCallChanges(api: TraceApi, deps: ProjectDeps): void {
     '/calls/delete',
     {
       tag: 'Calls',
-      summary: 'Delete calls and all that stand below them',
-      description: 'They count as stored until they are removed, a week later.',
+      summary: 'Delete calls with all their descendants',
+      description: 'They count as stored bytes until they are removed a week later.',
       body: deleteSchema,
       answer: Type.Object({ num_deleted: Type.Integer() }),
     },

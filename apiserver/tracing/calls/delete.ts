@@ -3,7 +3,7 @@ import { deleteCalls, listParents, listTraces } from '../../../db/tracing/change
 import type { Caller } from '../../accounts/context.ts'
 import type { ProjectDeps } from '../projects.ts'
 import { checkNames } from '../query/params.ts'
-import { weeksOf } from './week.ts'
+import { weeksOf } from '../../../db/tracing/week.ts'
 
 const maxIds = 1_000
 // Of a larger trace some calls at the end are not found below their parents.

@@ -57,7 +57,7 @@ function routeWhole(api: TraceApi, deps: IngestDeps): void {
     '/v2/{entity}/{project}/calls/complete',
     {
       tag,
-      summary: 'Store calls that are over',
+      summary: 'Store calls that have ended',
       stores: true,
       body: completeBodySchema,
       texts: under('batch[]', [...startTexts, ...endTexts]),

@@ -27,7 +27,7 @@ export function routeCallQueries(api: TraceApi, deps: CallQueryDeps): void {
     '/calls/query',
     {
       tag,
-      summary: 'Find calls, answered as one list',
+      summary: 'Find calls and get them as one list',
       role: 'read',
       body: callsQuerySchema,
       answer: Type.Object({ calls: Type.Array(callSchema) }),
@@ -49,7 +49,7 @@ export function routeCallQueries(api: TraceApi, deps: CallQueryDeps): void {
     '/call/read',
     {
       tag,
-      summary: 'Read one call',
+      summary: 'Get a call',
       role: 'read',
       body: readBodySchema,
       answer: Type.Object({ call: Type.Unsafe<unknown>({ anyOf: [callSchema, { type: 'null' }] }) }),

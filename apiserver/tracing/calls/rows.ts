@@ -3,7 +3,7 @@ import type { Project } from '../projects.ts'
 import { findMember } from '../../../lib/json/find-member.ts'
 import type { CallPart } from './parts.ts'
 import { findRefs } from './refs.ts'
-import { weekOf } from './week.ts'
+import { weekOf } from '../../../db/tracing/week.ts'
 
 /** The row of a call, or of the part of it that has come. */
 export function buildRow(project: Project, { id, start, end }: CallPart): CallRow {

@@ -56,7 +56,7 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
     '/completions/create_stream',
     {
       ...request,
-      summary: 'The same, chunk by chunk in lines',
+      summary: 'Complete a chat as a stream, and trace it',
       otherAnswers: { 'application/jsonl': completionAnswer },
     },
     async ({ ctx, body }) => {

@@ -16,8 +16,10 @@ export function routeCosts(api: TraceApi, deps: QueryDeps): void {
     '/cost/create',
     {
       tag,
-      summary: 'Say what tokens of models cost',
-      description: 'From a date on, or from now on. Calls with `include_costs` have the cost that was in effect then.',
+      summary: 'Set prices of models',
+      description:
+        'Prices apply from their date, by default from now. Calls queried with `include_costs` have the price of ' +
+        'their own time.',
       body: costCreateSchema,
       answer: costIdsSchema,
     },
@@ -29,7 +31,7 @@ export function routeCosts(api: TraceApi, deps: QueryDeps): void {
 
   api.post(
     '/cost/query',
-    { tag, summary: "Find a project's costs", role: 'read', body: rowsQuerySchema, answer: costRowsSchema },
+    { tag, summary: 'Find the prices of a project', role: 'read', body: rowsQuerySchema, answer: costRowsSchema },
     async ({ ctx, caller, body }) => {
       const rows = queryCosts(deps.pool, await deps.projects.find(caller, body.project_id), body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"results":', rows, '}') })
@@ -40,9 +42,10 @@ export function routeCosts(api: TraceApi, deps: QueryDeps): void {
     '/cost/purge',
     {
       tag,
-      summary: 'Remove costs for good',
+      summary: 'Delete prices permanently',
       description:
-        'By ids only: `$eq` of the field id and a text, a `$or` of such, or `$in` of the field id and texts.',
+        'The query must select ids: `$eq` of the field id and a string, an `$or` of these, or `$in` of the field ' +
+        'id and strings.',
       body: purgeSchema,
       answer: emptySchema,
     },

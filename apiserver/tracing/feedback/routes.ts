@@ -32,7 +32,8 @@ export function routeFeedback(api: TraceApi, deps: FeedbackDeps & QueryDeps): vo
       tag,
       summary: 'Find feedback',
       description:
-        'Answers with the fields that are asked for, or all; `payload.a.b` is a text. `count(*)` alone is their number.',
+        'Returns the requested fields, by default all. `payload.a.b` is a string. `count(*)` alone returns the ' +
+        'number of rows.',
       role: 'read',
       body: rowsQuerySchema,
       answer: feedbackRowsSchema,
@@ -47,8 +48,8 @@ export function routeFeedback(api: TraceApi, deps: FeedbackDeps & QueryDeps): vo
     '/feedback/purge',
     {
       tag,
-      summary: 'Remove feedback for good',
-      description: 'By ids only: `$eq` of the field id and a text, or a `$or` of such.',
+      summary: 'Delete feedback permanently',
+      description: 'The query must select ids: `$eq` of the field id and a string, or an `$or` of these.',
       body: purgeSchema,
       answer: emptySchema,
     },
@@ -65,11 +66,11 @@ function routeWrites(api: TraceApi, deps: FeedbackDeps): void {
     '/feedback/create',
     {
       tag,
-      summary: 'Say something of a call or an object',
+      summary: 'Create feedback on a call or an object',
       stores: true,
       description:
-        'A request with an id that is there already changes nothing, and is answered with what is there: it is taken ' +
-        'for the same request again.',
+        'If the id exists already, the request counts as a repeated one: it changes nothing, and returns the ' +
+        'existing feedback.',
       body: feedbackCreateSchema,
       texts: feedbackTexts,
       answer: feedbackSchema,
@@ -81,10 +82,11 @@ function routeWrites(api: TraceApi, deps: FeedbackDeps): void {
     '/feedback/batch/create',
     {
       tag,
-      summary: 'Say several things at once',
+      summary: 'Create feedback in a batch',
       stores: true,
       description:
-        'All or nothing. The first item that breaks a rule is told with a 422, after which clients send the others again.',
+        'Either all items are stored or none. A 422 names the first invalid item; clients then send the others ' +
+        'again.',
       body: feedbackBatchSchema,
       texts: feedbackBatchTexts,
       answer: feedbackBatchAnswerSchema,
@@ -99,7 +101,7 @@ function routeWrites(api: TraceApi, deps: FeedbackDeps): void {
     '/feedback/replace',
     {
       tag,
-      summary: 'Put feedback in the place of another',
+      summary: 'Replace feedback',
       stores: true,
       body: feedbackReplaceSchema,
       texts: feedbackTexts,

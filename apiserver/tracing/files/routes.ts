@@ -34,7 +34,13 @@ export function routeFiles(api: TraceApi, deps: FileRequestDeps): void {
   }
   api.post(
     '/files/query_stats',
-    { tag, summary: 'What the files of a project take', role: 'read', body: filesQuerySchema, answer: filesSizeSchema },
+    {
+      tag,
+      summary: "Get the size of a project's files",
+      role: 'read',
+      body: filesQuerySchema,
+      answer: filesSizeSchema,
+    },
     async ({ caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       return { total_size_bytes: await sumFiles(deps.pool, project.number) }
@@ -51,8 +57,8 @@ function routeCreate(
     path,
     {
       tag,
-      summary: 'Keep a file',
-      description: 'The same bytes twice are one file.',
+      summary: 'Store a file',
+      description: 'Files with the same bytes are stored once.',
       streamedBody: { 'multipart/form-data': fileCreateForm },
       answer: fileCreatedSchema,
     },
@@ -94,7 +100,7 @@ function routeContent(
     path,
     {
       tag,
-      summary: 'Read a file',
+      summary: 'Get a file',
       role: 'read',
       body: fileContentSchema,
       otherAnswers: { 'application/octet-stream': bytesSchema },

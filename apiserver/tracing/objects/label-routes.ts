@@ -69,9 +69,9 @@ function routeAliases(api: TraceApi, deps: ProjectDeps): void {
     path,
     {
       tag,
-      summary: 'Give a version aliases',
+      summary: 'Set aliases of a version',
       description:
-        'An alias that another version of the object has is taken from it. `latest`, `v0`, `v1` … are no aliases.',
+        'An alias of another version of the object is moved. `latest`, `v0`, `v1` and so on cannot be aliases.',
       body: aliasesSetSchema,
       answer: emptySchema,
     },

@@ -44,8 +44,8 @@ function routeCreate(api: TraceApi, deps: Pick<ObjectDeps, 'inspector' | 'pool' 
       summary: 'Publish a version of an object or an op',
       stores: true,
       description:
-        'A value that the object has had is that version again: it keeps its index, becomes the latest one, and lives ' +
-        'again if it was deleted.',
+        'If a version with the same value exists, it becomes the latest version and keeps its index. A deleted ' +
+        'version is restored.',
       body: objectCreateSchema,
       texts: ['obj.val'],
       answer: objectCreatedSchema,
@@ -68,7 +68,7 @@ function routeCreate(api: TraceApi, deps: Pick<ObjectDeps, 'inspector' | 'pool' 
 function routeRead(api: TraceApi, deps: Pick<QueryDeps, 'memory' | 'pool' | 'projects'>): void {
   api.post(
     '/obj/read',
-    { tag, summary: 'Read a version of an object', role: 'read', body: objectReadSchema, answer: objectReadAnswer },
+    { tag, summary: 'Get a version of an object', role: 'read', body: objectReadSchema, answer: objectReadAnswer },
     async ({ ctx, caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       const place = { objectId: body.object_id, digest: body.digest }
@@ -87,7 +87,9 @@ function routeQuery(api: TraceApi, deps: QueryDeps): void {
     {
       tag,
       summary: 'List versions of objects',
-      description: 'Deleted ones are not listed. Sorted by `object_id` and `created_at` only; the oldest first.',
+      description:
+        'Deleted versions are not listed. Can be sorted by `object_id` and `created_at`; the default order is ' +
+        'the oldest first.',
       role: 'read',
       body: objectsQuerySchema,
       answer: objectsSchema,
@@ -107,7 +109,8 @@ function routeDelete(api: TraceApi, deps: ProjectDeps): void {
       tag,
       summary: 'Delete versions of an object',
       description:
-        'Indexes of deleted versions are not given again. Values count as stored until they are removed, a week later. Nothing is deleted unless all that are named are there.',
+        'Indexes of deleted versions are not reused. Values count as stored bytes until they are removed a week ' +
+        'later. If one of the named versions does not exist, none is deleted.',
       body: objectDeleteSchema,
       answer: objectDeletedSchema,
     },

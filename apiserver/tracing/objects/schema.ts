@@ -10,7 +10,7 @@ export const objectCreateSchema = Type.Object({
     object_id: Type.String({ description: 'Letters, digits, `_`, `.` and `-`; at most 128.' }),
     val: jsonText(),
     builtin_object_class: optional(
-      Type.String({ description: 'A class that the value is checked against and becomes an object of.' }),
+      Type.String({ description: 'The class of the object. The value is validated against it.' }),
     ),
     expected_digest: optional(Type.String()),
   }),
@@ -22,7 +22,7 @@ export const objectReadSchema = Type.Object({
   project_id: projectIdSchema,
   object_id: Type.String(),
   digest: Type.String({ description: 'A digest, `latest`, `v` and an index, or an alias.' }),
-  metadata_only: optional(Type.Boolean({ description: 'Without the value: `val` is an empty object.' })),
+  metadata_only: optional(Type.Boolean({ description: 'Leaves out the value: `val` is then an empty object.' })),
   include_tags_and_aliases: optional(Type.Boolean()),
 })
 
@@ -56,8 +56,8 @@ export const objectsQuerySchema = Type.Object({
       object_ids: optional(texts),
       is_op: optional(Type.Boolean()),
       latest_only: optional(Type.Boolean()),
-      tags: optional(Type.Array(Type.String(), { description: 'Any of them.' })),
-      aliases: optional(Type.Array(Type.String(), { description: 'Any of them; `latest` is one.' })),
+      tags: optional(Type.Array(Type.String(), { description: 'Matches any of these.' })),
+      aliases: optional(Type.Array(Type.String(), { description: 'Matches any of these; `latest` is possible.' })),
     }),
   ),
   limit: optional(Type.Integer()),
@@ -75,7 +75,7 @@ export const objectsSchema = Type.Object({ objs: Type.Array(objectSchema) })
 export const objectDeleteSchema = Type.Object({
   project_id: projectIdSchema,
   object_id: Type.String(),
-  digests: optional(Type.Array(Type.String(), { description: 'At most 100; all versions when there are none.' })),
+  digests: optional(Type.Array(Type.String(), { description: 'At most 100. When empty, all versions.' })),
 })
 
 export const objectDeletedSchema = Type.Object({ num_deleted: Type.Integer() })

@@ -31,6 +31,6 @@ export class ValueInspector {
     const outcome = await this.#threads.run<GivenValue, InspectOutcome>(asked, turn)
     if (!outcome) throw tooLarge()
     if ('inspected' in outcome) return outcome.inspected
-    throw new HttpError(findError(outcome.refused.code), outcome.refused.reason)
+    throw new HttpError(findError(outcome.error.code), outcome.error.reason)
   }
 }

@@ -25,7 +25,7 @@ export function readFormat(ctx: RequestContext): OtlpFormat {
 export async function readOtlpBody(held: RequestReservation, ctx: RequestContext): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase()
   try {
-    const bytes = await held.read(openAnyBody(ctx, bodyLimitBytes, () => refuseEncoding(encoding)))
+    const bytes = await held.read(openAnyBody(ctx, bodyLimitBytes, () => rejectUnknownEncoding(encoding)))
     const inflater = openInflater(encoding, bytes)
     if (!inflater) return bytes
     const inflated = await held.read(inflate(bytes, encoding, inflater))
@@ -51,7 +51,7 @@ async function* inflate(bytes: Buffer, encoding: string, inflater: Transform): A
   }
 }
 
-function refuseEncoding(encoding: string): void {
+function rejectUnknownEncoding(encoding: string): void {
   if (!['', 'identity', 'gzip', 'deflate'].includes(encoding)) {
     throw new HttpError(errors.unsupported_media_type, 'Only gzip and deflate are supported as compression.')
   }

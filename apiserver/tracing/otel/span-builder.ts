@@ -46,7 +46,7 @@ export class SpanBuilder {
     const asked = { module: splitModule, task: own, timeoutMs, transfer: [own.buffer] }
     const outcome = await this.#threads.run<Uint8Array, SplitOutcome>(asked, { key: entity })
     if (!outcome) throw tooLarge()
-    if ('fault' in outcome) throw new OtlpError(outcome.fault)
+    if ('error' in outcome) throw new OtlpError(outcome.error)
     return outcome.split
   }
 }

@@ -3,14 +3,14 @@ import { OtlpError } from './otlp-error.ts'
 import { splitJson, type SplitRequest } from './split-json.ts'
 
 /** The parts of a request, or what is wrong with it. */
-export type SplitOutcome = { split: SplitRequest } | { fault: string }
+export type SplitOutcome = { split: SplitRequest } | { error: string }
 
-/** As `splitJson`; it returns faults, because errors that a thread throws lose their class. */
+/** As `splitJson`; it returns errors, because errors that a thread throws lose their class. */
 function split(bytes: Uint8Array<ArrayBuffer>): SplitOutcome {
   try {
     return { split: splitJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) }
   } catch (error) {
-    if (error instanceof OtlpError) return { fault: error.message }
+    if (error instanceof OtlpError) return { error: error.message }
     throw error
   }
 }

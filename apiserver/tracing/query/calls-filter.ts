@@ -1,6 +1,6 @@
 import { badRequest } from '../errors.ts'
 import { Type, type Static } from 'typebox'
-import { weeksOf } from '../calls/week.ts'
+import { weeksOf } from '../../../db/tracing/week.ts'
 import { optional } from '../schema.ts'
 import type { SqlParams } from './params.ts'
 import { planOnce } from './plan-once.ts'

@@ -15,10 +15,10 @@ export function routeRefs(api: TraceApi, deps: QueryDeps): void {
     '/refs/read_batch',
     {
       tag: 'Refs',
-      summary: 'Read what references stand for',
+      summary: 'Resolve references',
       description:
-        'Values of objects and ops, or of parts of them, in the order of the references. Parts that are not there, and ' +
-        'deleted objects, are null; an object or a row that is not there is a 404 for the whole request.',
+        'Returns values of objects and ops, or of parts of them, in the order of the references. Missing parts ' +
+        'and deleted objects are null. A missing object or row is a 404 for the whole request.',
       role: 'read',
       body: refsReadSchema,
       answer: refValuesSchema,

@@ -31,7 +31,7 @@ export function routeTraceRetention(api: RestApi, { pool, tracing }: TraceRetent
 
   api.get(
     path,
-    { tag: 'Tracing', summary: 'Read how long the calls of a project are kept', answer: retentionSchema },
+    { tag: 'Tracing', summary: "Get the retention of a project's calls", answer: retentionSchema },
     async ({ caller, params }) => {
       const { number } = await projects.find(caller, `${caller.entity}/${nameOf(params.project)}`)
       return { days: await findRetention(tracing, number) }
@@ -42,10 +42,10 @@ export function routeTraceRetention(api: RestApi, { pool, tracing }: TraceRetent
     path,
     {
       tag: 'Tracing',
-      summary: 'Set how long the calls of a project are kept',
+      summary: "Set the retention of a project's calls",
       description:
-        'Calls that began longer ago are removed within hours, with the feedback on them. null is what the ' +
-        'administrator says for all projects: for good, unless told otherwise.',
+        'Calls that started earlier are removed within hours, with their feedback. null means the ' +
+        "administrator's default for all projects, which is forever unless it is set.",
       role: 'admin',
       body: retentionSchema,
       answer: retentionSchema,

@@ -27,7 +27,7 @@ export function routeTraceHealth(router: Router): void {
 
 /** What the server is, and what it keeps of a project. */
 export function routeService(api: TraceApi, deps: ProjectDeps): void {
-  const infoOperation = { tag, summary: 'What clients must know before they begin', answer: serverInfoSchema }
+  const infoOperation = { tag, summary: 'Get information about the server', answer: serverInfoSchema }
   api.get('/server_info', infoOperation, () => Promise.resolve(serverInfo))
 
   api.post(
@@ -35,7 +35,7 @@ export function routeService(api: TraceApi, deps: ProjectDeps): void {
     {
       tag,
       summary: 'Find the internal ids of projects',
-      description: 'Those that are not there, or belong to another entity, are left out.',
+      description: 'Projects that do not exist, or belong to another entity, are left out.',
       role: 'read',
       body: projectsInfoSchema,
       answer: projectsInfoAnswer,
@@ -53,8 +53,8 @@ export function routeService(api: TraceApi, deps: ProjectDeps): void {
     '/project/stats',
     {
       tag,
-      summary: 'How many bytes a project keeps',
-      description: 'Of the kinds that are asked for, which are all unless it says otherwise; of the others 0.',
+      summary: 'Get the stored bytes of a project',
+      description: 'Bytes of the requested kinds, by default all. The other kinds are 0.',
       role: 'read',
       body: projectStatsSchema,
       answer: projectStatsAnswer,

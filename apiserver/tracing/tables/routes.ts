@@ -46,9 +46,9 @@ function routeCreate(api: TraceApi, deps: Pick<TableDeps, 'inspector' | 'pool' |
     '/table/create',
     {
       tag,
-      summary: 'Make a table of rows',
+      summary: 'Create a table from rows',
       stores: true,
-      description: 'Rows are objects; a project keeps equal ones once. At most 200,000 at once.',
+      description: 'Rows are objects. A project stores equal rows once. One request has at most 200,000 rows.',
       body: tableCreateSchema,
       texts: ['table.rows'],
       answer: tableCreatedSchema,
@@ -66,9 +66,9 @@ function routeCreate(api: TraceApi, deps: Pick<TableDeps, 'inspector' | 'pool' |
     '/table/create_from_digests',
     {
       tag,
-      summary: 'Make a table of rows that other tables have',
+      summary: 'Create a table from digests of rows',
       stores: true,
-      description: 'Whether the rows are there is not checked; they may come later.',
+      description: 'The rows need not exist yet.',
       body: tableFromDigestsSchema,
       answer: tableDigestSchema,
     },
@@ -85,9 +85,9 @@ function routeUpdate(api: TraceApi, deps: Pick<TableDeps, 'inspector' | 'pool' |
     '/table/update',
     {
       tag,
-      summary: 'Make a table of the rows of another one, with changes',
+      summary: 'Create a table from another table and changes',
       stores: true,
-      description: 'The changes are made one after the other. The other table stays as it is.',
+      description: 'The changes are applied in their order. The other table does not change.',
       body: tableUpdateSchema,
       texts: ['updates[].append.row', 'updates[].insert.row'],
       answer: tableUpdatedSchema,
@@ -113,7 +113,7 @@ function routeQuery(api: TraceApi, deps: QueryDeps): void {
   )
   api.post(
     '/table/query_stream',
-    { ...query, summary: 'The same, a row in each line', otherAnswers: { 'application/jsonl': tableRowSchema } },
+    { ...query, summary: 'List rows of a table as JSON lines', otherAnswers: { 'application/jsonl': tableRowSchema } },
     async ({ ctx, caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       const rows = listRows({ pool: deps.pool, reading: countStream(deps.memory.open(ctx)) }, project, body)
@@ -128,7 +128,7 @@ function routeStatistics(api: TraceApi, deps: ProjectDeps): void {
     {
       tag,
       summary: 'Count the rows of a table',
-      description: 'An unknown one has none.',
+      description: 'An unknown table has 0 rows.',
       role: 'read',
       body: tableCountQuerySchema,
       answer: tableCountSchema,
@@ -144,7 +144,7 @@ function routeStatistics(api: TraceApi, deps: ProjectDeps): void {
     {
       tag,
       summary: 'Count the rows of several tables',
-      description: 'Unknown ones are left out.',
+      description: 'Unknown tables are left out.',
       role: 'read',
       body: tableStatisticsQuerySchema,
       answer: tableStatisticsSchema,

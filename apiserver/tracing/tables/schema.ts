@@ -50,7 +50,7 @@ export type TableQuery = Static<typeof tableQuerySchema>
 export const tableRowSchema = Type.Object({
   digest: Type.String(),
   val: Type.Unknown(),
-  original_index: Type.Integer({ description: 'Its place in the table.' }),
+  original_index: Type.Integer({ description: 'Its index in the table.' }),
 })
 
 export const tableRowsSchema = Type.Object({ rows: Type.Array(tableRowSchema) })

@@ -23,10 +23,10 @@ export function routeThreads(api: TraceApi, deps: QueryDeps): void {
     '/threads/stream_query',
     {
       tag: 'Threads',
-      summary: 'Read conversations, one in a line',
+      summary: 'Find threads',
       description:
-        'What is told of a thread is told of its turns: the outermost calls in it. A thread of which no turn has ended ' +
-        'is not there.',
+        'The answer has one thread in each line. Its fields are computed from its turns, the outermost calls in ' +
+        'it. A thread without an ended turn is left out.',
       role: 'read',
       body: threadsQuerySchema,
       otherAnswers: { 'application/jsonl': threadSchema },

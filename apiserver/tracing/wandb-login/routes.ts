@@ -12,10 +12,11 @@ export function routeGraphql(api: TraceApi, projects: Projects): void {
     '/graphql',
     {
       tag: 'Service',
-      summary: 'Ask who one is, find a project, or begin one',
+      summary: 'Get the user, get a project, or create a project',
       description:
-        'What clients ask when they begin: `viewer`, `project(name:, entityName:)` and `upsertModel`. Nothing else of ' +
-        'GraphQL is understood; the names are taken from the variables. Faults are told in `errors`, with status 200.',
+        'The GraphQL requests that clients send when they log in: `viewer`, `project(name:, entityName:)` and ' +
+        '`upsertModel`. No other GraphQL is supported, and names are read from the variables. Errors are in ' +
+        '`errors`, with status 200.',
       role: 'read',
       body: graphqlSchema,
       answer: graphqlAnswer,

@@ -20,7 +20,7 @@ export function routeAliases(api: RestApi, pool: Pool): void {
     {
       tag,
       summary: 'Point an alias at a step',
-      description: 'A chat with the model `entity/project/name:ALIAS` is then answered by this step.',
+      description: 'Chats with the model `entity/project/name:ALIAS` then use this step.',
       body: aliasBodySchema,
       answer: aliasSchema,
     },

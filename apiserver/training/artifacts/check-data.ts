@@ -33,7 +33,7 @@ export async function checkData(
   if (isSftData(path, check)) await bodies.checkSft({ file: spooled.file, size: spooled.size, path, turn })
 }
 
-/** The same for files that were stored before. A file that is not there is refused when a version of it is made. */
+/** The same for files that were stored before. A missing file is rejected when its version is created. */
 export async function checkStoredData(
   deps: CheckDeps,
   { entity, files }: { entity: string; files: ArtifactFile[] },

@@ -32,9 +32,10 @@ function routeVersions(api: RestApi, deps: ArtifactDeps): void {
       tag,
       summary: 'Upload a version of a data set',
       description:
-        'As one body (the file `file`), as form data (several files), or as a JSON manifest of files that were uploaded ' +
-        'before by their digest. Where nothing changed, the newest version is answered. Data of SFT are looked at: a file ' +
-        'without a conversation, or with bad lines, is a 422 that names the first ten.',
+        'The body is one file (named `file`), form data with several files, or a JSON manifest of files that ' +
+        'were uploaded by their digest before. If nothing has changed, the answer is the newest version. SFT ' +
+        'data are validated: a file without a conversation, or with invalid lines, is a 422 that names the first ' +
+        'ten lines.',
       query: uploadQuery,
       streamedBody: {
         'application/json': manifestSchema,
@@ -43,7 +44,7 @@ function routeVersions(api: RestApi, deps: ArtifactDeps): void {
         'application/octet-stream': bytes,
       },
       answer: artifactSchema,
-      refusals: [400],
+      errorStatuses: [400],
     },
     async ({ ctx, caller, params, query, newId }) => {
       const name = nameUpload(caller, params)
@@ -54,7 +55,7 @@ function routeVersions(api: RestApi, deps: ArtifactDeps): void {
 
   api.get(
     path,
-    { tag, summary: 'Read a version of a data set: NAME, NAME:latest or NAME:v0', answer: artifactSchema },
+    { tag, summary: 'Get a version of a data set: NAME, NAME:latest or NAME:v0', answer: artifactSchema },
     async ({ caller, params }) => presentArtifact(await getVersion(deps.pool, nameVersion(caller, params))),
   )
 
@@ -72,10 +73,10 @@ function routeVersions(api: RestApi, deps: ArtifactDeps): void {
     {
       tag,
       summary: "Download a version's file, or a range of it",
-      description: 'Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
+      description: 'Supports Range, If-Range and If-None-Match. The ETag is the sha256 of the file.',
       otherAnswers: { 'application/octet-stream': bytes },
       otherStatuses: { 206: bytes, 304: Type.Unknown() },
-      refusals: [416],
+      errorStatuses: [416],
     },
     async ({ ctx, caller, params }) => {
       const version = await getVersion(deps.pool, nameVersion(caller, params))
@@ -97,7 +98,7 @@ function routeBlobs(api: RestApi, deps: BlobUploadDeps): void {
       summary: 'Upload a file by its sha256, whole or in parts (Content-Range)',
       streamedBody: { 'application/octet-stream': bytes },
       answer: blobSchema,
-      refusals: [400],
+      errorStatuses: [400],
     },
     async ({ ctx, caller, params }) => {
       const { entity } = nameUpload(caller, params)
@@ -107,7 +108,7 @@ function routeBlobs(api: RestApi, deps: BlobUploadDeps): void {
 
   api.get(
     `${path}/blobs/{digest}`,
-    { tag, summary: 'Read how much of a file is there', answer: blobSchema },
+    { tag, summary: 'Get how many bytes of a file have arrived', answer: blobSchema },
     async ({ ctx, caller, params }) => {
       const { entity } = nameArtifact(caller, params)
       const { digest } = params

@@ -24,7 +24,7 @@ export const uploadQuery = Type.Object({
   check: Type.Optional(
     Type.Enum(['sft', 'none'], {
       description:
-        'Whether the files must be data of SFT. Without it, files named train.jsonl or trajectories.jsonl must be.',
+        'Whether the files must be SFT data. By default, files named train.jsonl or trajectories.jsonl must be.',
     }),
   ),
 })

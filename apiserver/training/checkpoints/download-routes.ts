@@ -38,10 +38,10 @@ export function routeDownloads(api: RestApi, deps: CheckpointDeps): void {
     {
       tag,
       summary: 'Download a file of a checkpoint',
-      description: 'Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
+      description: 'Supports Range, If-Range and If-None-Match. The ETag is the sha256 of the file.',
       otherAnswers: { 'application/octet-stream': bytes, 'application/json': Type.Unknown() },
       otherStatuses: { 206: bytes, 304: Type.Unknown() },
-      refusals: [416],
+      errorStatuses: [416],
     },
     async ({ ctx, caller, params }) => {
       const checkpoint = await find(caller.entity, params)
@@ -65,12 +65,12 @@ export function routeDownloads(api: RestApi, deps: CheckpointDeps): void {
       tag,
       summary: 'Download the statistics of the tokens that a checkpoint was trained on',
       description:
-        'A Parquet file with one row per token, a moment after the job has ended; which trajectories are in it says ' +
-        'the `token_statistics` of the limits. 404 where there is none, or not any more: it is kept for the newest ' +
-        'ten steps. Takes Range, If-Range and If-None-Match; the ETag is the sha256 of the file.',
+        'A Parquet file with one row per token, available shortly after the job has ended. The limit ' +
+        '`token_statistics` decides which trajectories are in it. It is kept for the newest ten steps; 404 when ' +
+        'it does not exist. Supports Range, If-Range and If-None-Match. The ETag is the sha256 of the file.',
       otherAnswers: { [parquet]: bytes },
       otherStatuses: { 206: bytes, 304: Type.Unknown() },
-      refusals: [416],
+      errorStatuses: [416],
     },
     async ({ ctx, caller, params }) => {
       const { id, step, statistics } = await find(caller.entity, params)

@@ -31,7 +31,7 @@ export function routeCheckpoints(api: RestApi, deps: CheckpointDeps): void {
     {
       tag,
       summary: "Delete some of a model's checkpoints",
-      description: 'By step, in the body or in the query. A step that an alias names is refused with 409.',
+      description: 'Steps are in the body or in the query. A step with an alias is a 409.',
       query: stepsQuerySchema,
       body: stepsBodySchema,
       bodyOptional: true,
@@ -48,8 +48,8 @@ export function routeCheckpoints(api: RestApi, deps: CheckpointDeps): void {
     `${path}/{step}`,
     {
       tag,
-      summary: 'Read a checkpoint and what files it has',
-      description: 'By its number, by an alias, or as `latest`.',
+      summary: 'Get a checkpoint and its files',
+      description: 'The step is a number, an alias, or `latest`.',
       answer: checkpointDetailsSchema,
     },
     async ({ caller, params }) => {

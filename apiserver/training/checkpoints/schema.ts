@@ -33,7 +33,7 @@ export const stepsBodySchema = Type.Object({
 })
 
 export const stepsQuerySchema = Type.Object({
-  steps: Type.Optional(Type.String({ description: 'Steps, separated by commas; may be repeated.' })),
+  steps: Type.Optional(Type.String({ description: 'Steps, separated by commas. Can be repeated.' })),
 })
 
 export const stepsDeletionSchema = Type.Object({

@@ -22,7 +22,7 @@ test.each<[string, NodeJS.Dict<string | string[]>, string[], string]>([
   ['a huge number', { steps: '99999999999999999999999' }, ['query', 'steps', '0'], 'less_than_equal'],
   ['too many', { steps: '1,'.repeat(5_000) + '1' }, ['query', 'steps'], 'too_long'],
 ])('steps %s are refused', (_, query, loc, type) => {
-  expect(refusalOf(() => readSteps(undefined, query)).detail).toEqual([{ loc, msg: expect.any(String), type }])
+  expect(catchHttpError(() => readSteps(undefined, query)).detail).toEqual([{ loc, msg: expect.any(String), type }])
 })
 
 test.each([
@@ -38,11 +38,11 @@ test.each([
 test.each(['2147483648', '-1', '1.5', '', 'step', 'v1', 'a/b', 'a\0', '99999999999'])(
   '%j names no checkpoint',
   (text) => {
-    expect(refusalOf(() => readStepReference(text)).status).toBe(404)
+    expect(catchHttpError(() => readStepReference(text)).status).toBe(404)
   },
 )
 
-function refusalOf(call: () => unknown): HttpError {
+function catchHttpError(call: () => unknown): HttpError {
   try {
     call()
   } catch (error) {

@@ -14,10 +14,10 @@ export function routeErasures(api: RestApi, deps: ErasureDeps): void {
     {
       tag,
       role,
-      summary: 'Erase a project everywhere',
+      summary: 'Erase a project',
       description:
-        'Models, checkpoints, jobs, trajectories, logs, data sets, and their files. Nothing of it is to be seen any ' +
-        'more when this is answered; the report tells when it is gone, and how much it was.',
+        'Erases models, checkpoints, jobs, trajectories, logs and data sets, with their files. With the answer ' +
+        'nothing of the project is visible any more. The report says when all is erased, and how much it was.',
       answer: erasureSchema,
       status: 202,
       idempotent: true,
@@ -34,9 +34,9 @@ export function routeErasures(api: RestApi, deps: ErasureDeps): void {
     {
       tag,
       role,
-      summary: 'Erase your entity everywhere',
+      summary: 'Erase your entity',
       description:
-        'As a project, with all projects, webhooks, usage and keys. The key that asks goes last: it can read the ' +
+        'Erases all projects, webhooks, usage and keys. The key of this request is erased last: it can read the ' +
         'report for a day.',
       answer: erasureSchema,
       status: 202,
@@ -51,7 +51,7 @@ export function routeErasures(api: RestApi, deps: ErasureDeps): void {
 
   api.get(
     '/v1/preview/erasures',
-    { tag, role, summary: 'List the erasures', query: pageQuery, answer: listOf(erasureSchema) },
+    { tag, role, summary: 'List erasures', query: pageQuery, answer: listOf(erasureSchema) },
     async ({ caller, query }) => {
       const rows = await listOwnErasures(deps.pool, caller.entity, query)
       return presentPage(rows, query.limit, presentErasure)
@@ -60,7 +60,7 @@ export function routeErasures(api: RestApi, deps: ErasureDeps): void {
 
   api.get(
     '/v1/preview/erasures/{erasure_id}',
-    { tag, role, summary: 'Read the report of an erasure', answer: erasureSchema },
+    { tag, role, summary: 'Get the report of an erasure', answer: erasureSchema },
     async ({ caller, params }) => presentErasure(await getErasure(deps.pool, caller.entity, params.erasure_id)),
   )
 }

@@ -37,7 +37,7 @@ export class BodyChecker {
     this.#large = heavy
   }
 
-  /** @throws {HttpError} 422 with the faults, 413 for a body that takes too much memory or time */
+  /** @throws {HttpError} 422 with the issues, 413 for a body that takes too much memory or time */
   async check<Kind extends BodyKind>({ file, size, kind, turn }: BodyToCheck<Kind>): Promise<CheckedBody<Kind>> {
     if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), kind, size + 1)
     return (await this.#ask<Kind>({ file, kind }, { size, turn }))!
@@ -61,7 +61,7 @@ export class BodyChecker {
         errors.body_too_large,
         'Validating the body needs too much memory or time. Send fewer trajectories in one request.',
       )
-    if ('refused' in outcome) throw new HttpError(findError(outcome.refused.code), outcome.refused.detail)
+    if ('error' in outcome) throw new HttpError(findError(outcome.error.code), outcome.error.detail)
     return outcome.checked
   }
 }

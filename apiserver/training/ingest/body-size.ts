@@ -16,7 +16,7 @@ export const bodyLimits: ReaderLimits = {
   totalContainers: 20_000_000,
 }
 
-/** The refusal of a body that is beyond its limits. */
+/** The error for a body that is beyond its limits. */
 export function bodyTooLarge({ what }: TooLarge): HttpError {
   return new HttpError(errors.body_too_large, `The body is too large: ${what === 'piece' ? pieceLimits : totalLimit}.`)
 }

@@ -8,10 +8,10 @@ import type { BodyKind } from './shapes.ts'
 /** What a thread checks: the body in a file, or the data of SFT, whose file has a name for people. */
 export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
 
-/** The members of the body (nothing for data of SFT), or why it is refused. */
+/** The members of the body (nothing for data of SFT), or the error. */
 export type CheckOutcome<Kind extends BodyKind = BodyKind> =
   | { checked: CheckedBody<Kind> | undefined }
-  | { refused: Pick<HttpError, 'code' | 'detail'> }
+  | { error: Pick<HttpError, 'code' | 'detail'> }
 
 /** It reads synchronously: nothing else waits in its thread. */
 function checkFile(task: CheckTask): CheckOutcome {
@@ -22,7 +22,7 @@ function checkFile(task: CheckTask): CheckOutcome {
     checkDataSet(readInto, task.path)
     return { checked: undefined }
   } catch (error) {
-    if (error instanceof HttpError) return { refused: { code: error.code, detail: error.detail } }
+    if (error instanceof HttpError) return { error: { code: error.code, detail: error.detail } }
     throw error
   } finally {
     closeSync(handle)

@@ -30,7 +30,7 @@ type TakeRequest = Pick<RestRequest<{ model_id?: string }>, 'ctx' | 'caller' | '
  * is looked up before the rest of the body is read.
  *
  * @throws {HttpError} 403 when the entity stores as much as it may, 404 for a model that is not the caller's, 413, 415, 422
- * with the faults, 503 when the store takes no writes
+ * with the issues, 503 when the store takes no writes
  */
 export async function receiveTrajectories<Kind extends BodyKind, T>(
   deps: ReceiveDeps,
@@ -41,7 +41,7 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
   const { ctx, caller, params, answerOnce } = request
   // What a key was answered before is answered again, whatever is stored or deleted meanwhile.
   if (await deps.idempotency.isAnswered(ctx, caller.entity))
-    return answerOnce(refuseLost, await digestBody(deps.bodyLimitBytes, ctx))
+    return answerOnce(rejectExpired, await digestBody(deps.bodyLimitBytes, ctx))
   if (params.model_id !== undefined) await getModel(deps.pool, caller.entity, params.model_id)
   return withSpooledBody(deps, ctx, { look: lookForModel(deps.pool, request, kind) }, (spooled) =>
     answerOnce(async () => {
@@ -57,7 +57,7 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
 }
 
 /** Answers are kept for a day; this one has gone while its body was read. */
-function refuseLost(): Promise<never> {
+function rejectExpired(): Promise<never> {
   return Promise.reject(
     new HttpError(
       errors.answer_expired,
@@ -70,7 +70,7 @@ function refuseLost(): Promise<never> {
 }
 
 /**
- * A model that is not the caller's is refused at once: the body may be large. A text that is not an id is an issue of the
+ * A model that is not the caller's is rejected at once, because the body may be large. A text that is not an id is an issue of the
  * body.
  */
 function lookForModel(pool: Pool, { caller }: TakeRequest, kind: BodyKind): (chunk: Buffer) => Promise<void> {

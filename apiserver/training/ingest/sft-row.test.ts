@@ -4,7 +4,7 @@ import { findRowIssue, hasAnswer } from './sft-row.ts'
 
 // The trainer's tests go through the same cases: trainer/trainyard_trainer/data/dataset_test.py.
 test.each(cases.accepted)('$name is accepted', ({ row, answered }) => {
-  expect({ fault: findRowIssue(row), answered: hasAnswer(row) }).toEqual({ fault: undefined, answered })
+  expect({ issue: findRowIssue(row), answered: hasAnswer(row) }).toEqual({ issue: undefined, answered })
 })
 
 test.each(cases.refused)('$name is refused', ({ row }) => {

@@ -1,11 +1,11 @@
 import { HttpError, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { describe, expect, test } from 'vitest'
-import { pickGivenConfig } from '../training-jobs/rl-config.ts'
+import { pickGivenConfig } from '../settings/rl-config.ts'
 import { checkBody, readBytes } from './check-body.ts'
 
 const modelId = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 
-function faultsOf(body: unknown): ValidationIssue[] {
+function issuesOf(body: unknown): ValidationIssue[] {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   try {
     checkBody(readBytes(Buffer.from(text)), 'job')
@@ -47,24 +47,24 @@ describe('a training job body is taken when it', () => {
     ['has a null config', withConfig(null)],
     ['has unknown settings that are null', withConfig({ future_setting: null, ppo: null })],
   ])('%s', (_, body) => {
-    expect(faultsOf(body)).toEqual([])
+    expect(issuesOf(body)).toEqual([])
   })
 })
 
 const missing = (...loc: string[]) => ({ loc: ['body', ...loc], msg: 'Field required', type: 'missing' })
-const fault = (loc: string[], type: string, msg: string) => ({ loc: ['body', ...loc], msg, type })
+const issue = (loc: string[], type: string, msg: string) => ({ loc: ['body', ...loc], msg, type })
 const inTrajectory = ['trajectory_groups', '0', 'trajectories', '0']
 const inConfig = 'experimental_config'
 
 describe('a training job body is refused when', () => {
   test.each<[string, unknown, ValidationIssue[]]>([
-    ['it is no object', '[]', [fault([], 'dict_type', 'Input should be a valid dictionary')]],
+    ['it is no object', '[]', [issue([], 'dict_type', 'Input should be a valid dictionary')]],
     ['fields are missing', {}, [missing('model_id'), missing('trajectory_groups')]],
     [
       'model_id is no UUID',
       { ...withGroups(), model_id: `urn:uuid:${modelId}` },
       [
-        fault(
+        issue(
           ['model_id'],
           'uuid_parsing',
           'Input should be a valid UUID: the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME returns it',
@@ -74,18 +74,18 @@ describe('a training job body is refused when', () => {
     [
       'model_id is no text',
       { ...withGroups(), model_id: 7 },
-      [fault(['model_id'], 'string_type', 'Input should be a valid string')],
+      [issue(['model_id'], 'string_type', 'Input should be a valid string')],
     ],
     [
       'groups are no list',
       { ...withGroups(), trajectory_groups: {} },
-      [fault(['trajectory_groups'], 'list_type', 'Input should be a valid list')],
+      [issue(['trajectory_groups'], 'list_type', 'Input should be a valid list')],
     ],
     [
       'a group is no object, and another has no trajectories',
       withGroups('x', {}),
       [
-        fault(['trajectory_groups', '0'], 'dict_type', 'Input should be a valid dictionary'),
+        issue(['trajectory_groups', '0'], 'dict_type', 'Input should be a valid dictionary'),
         missing('trajectory_groups', '1', 'trajectories'),
       ],
     ],
@@ -97,19 +97,19 @@ describe('a training job body is refused when', () => {
     [
       'a reward is a truth value',
       withTrajectory({ reward: true }),
-      [fault([...inTrajectory, 'reward'], 'float_type', 'Input should be a valid number')],
+      [issue([...inTrajectory, 'reward'], 'float_type', 'Input should be a valid number')],
     ],
     [
       'a reward is beyond all numbers',
       JSON.stringify(withTrajectory({ reward: 12345 })).replace('12345', '1e999'),
-      [fault([...inTrajectory, 'reward'], 'finite_number', 'Input should be a finite number')],
+      [issue([...inTrajectory, 'reward'], 'finite_number', 'Input should be a finite number')],
     ],
     [
       'a message is no object, and a policy version no integer',
       withTrajectory({ messages_and_choices: ['hi'], initial_policy_version: 1.5 }),
       [
-        fault([...inTrajectory, 'messages_and_choices', '0'], 'dict_type', 'Input should be a valid dictionary'),
-        fault(
+        issue([...inTrajectory, 'messages_and_choices', '0'], 'dict_type', 'Input should be a valid dictionary'),
+        issue(
           [...inTrajectory, 'initial_policy_version'],
           'int_from_float',
           'Input should be a valid integer, got a number with a fractional part',
@@ -120,7 +120,7 @@ describe('a training job body is refused when', () => {
       'a choice has a logprob that is no number',
       withTrajectory({ messages_and_choices: [{ ...choice, logprobs: { content: [{ token: 'x', logprob: null }] } }] }),
       [
-        fault(
+        issue(
           [...inTrajectory, 'messages_and_choices', '0', 'logprobs', 'content', '0', 'logprob'],
           'float_type',
           'Input should be a valid number',
@@ -135,12 +135,12 @@ describe('a training job body is refused when', () => {
     [
       'a setting is unknown',
       withConfig({ 'learning/rate~': 1 }),
-      [fault([inConfig, 'learning/rate~'], 'extra_forbidden', 'Extra inputs are not permitted')],
+      [issue([inConfig, 'learning/rate~'], 'extra_forbidden', 'Extra inputs are not permitted')],
     ],
     [
       'a setting hides in the prototype',
       `{"model_id":"${modelId}","trajectory_groups":[],"experimental_config":{"__proto__":{"ppo":1}}}`,
-      [fault([inConfig, '__proto__'], 'extra_forbidden', 'Extra inputs are not permitted')],
+      [issue([inConfig, '__proto__'], 'extra_forbidden', 'Extra inputs are not permitted')],
     ],
     [
       'settings of our own have wrong bounds',
@@ -151,14 +151,14 @@ describe('a training job body is refused when', () => {
         allow_training_without_logprobs: 'yes',
       }),
       [
-        fault([inConfig, 'allow_training_without_logprobs'], 'bool_type', 'Input should be a valid boolean'),
-        fault([inConfig, 'kl_penalty_coef'], 'greater_than_equal', 'Input should be greater than or equal to 0'),
-        fault(
+        issue([inConfig, 'allow_training_without_logprobs'], 'bool_type', 'Input should be a valid boolean'),
+        issue([inConfig, 'kl_penalty_coef'], 'greater_than_equal', 'Input should be greater than or equal to 0'),
+        issue(
           [inConfig, 'kl_penalty_reference_step'],
           'int_from_float',
           'Input should be a valid integer, got a number with a fractional part',
         ),
-        fault([inConfig, 'truncated_importance_sampling'], 'greater_than', 'Input should be greater than 0'),
+        issue([inConfig, 'truncated_importance_sampling'], 'greater_than', 'Input should be greater than 0'),
       ],
     ],
     [
@@ -171,23 +171,23 @@ describe('a training job body is refused when', () => {
         advantage_balance: 2,
       }),
       [
-        fault([inConfig, 'advantage_balance'], 'less_than_equal', 'Input should be less than or equal to 1'),
-        fault([inConfig, 'epsilon'], 'float_type', 'Input should be a valid number'),
-        fault(
+        issue([inConfig, 'advantage_balance'], 'less_than_equal', 'Input should be less than or equal to 1'),
+        issue([inConfig, 'epsilon'], 'float_type', 'Input should be a valid number'),
+        issue(
           [inConfig, 'importance_sampling_level'],
           'literal_error',
           "Input should be 'token', 'sequence', 'average' or 'geometric_average'",
         ),
-        fault([inConfig, 'learning_rate'], 'greater_than_equal', 'Input should be greater than or equal to 0'),
-        fault([inConfig, 'ppo'], 'bool_type', 'Input should be a valid boolean'),
+        issue([inConfig, 'learning_rate'], 'greater_than_equal', 'Input should be greater than or equal to 0'),
+        issue([inConfig, 'ppo'], 'bool_type', 'Input should be a valid boolean'),
       ],
     ],
-  ])('%s', (_, body, faults) => {
-    expect(faultsOf(body)).toEqual(faults)
+  ])('%s', (_, body, issues) => {
+    expect(issuesOf(body)).toEqual(issues)
   })
 
-  test('it is full of faults: a hundred are told', () => {
-    expect(faultsOf(withGroups(...Array.from({ length: 500 }, () => 1)))).toHaveLength(100)
+  test('it is full of issues: a hundred are told', () => {
+    expect(issuesOf(withGroups(...Array.from({ length: 500 }, () => 1)))).toHaveLength(100)
   })
 })
 

@@ -3,7 +3,7 @@ import { modelIdSchema } from '../../accounts/names.ts'
 import { compileIssues } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { rlSettings } from '../settings/generated.ts'
-import { rlRequestMembers } from '../training-jobs/request.ts'
+import { rlRequestMembers } from '../settings/request.ts'
 import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
 
 // What users call their splits: train, val, test/hard, eval-2026.
@@ -47,7 +47,7 @@ export const findIssues = {
   trajectory: compileIssues(trajectorySchema),
 }
 
-/** The members of a body beside its groups that are read: settings, to refuse those in the wrong place. */
+/** The members of a body that are read, beside its groups. Settings are among them, so that misplaced ones are rejected. */
 export const knownMembers = {
   job: new Set([...Object.keys(outlines.job.properties), ...rlSettings]),
   log: new Set(Object.keys(outlines.log.properties)),

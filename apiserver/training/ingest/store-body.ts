@@ -18,7 +18,7 @@ export interface PayloadDeps {
 
 /**
  * Gives a spooled body to the store, as it came, and commits what points at it. The same body twice is one object: nobody
- * removes it before the commit. Where that is refused, and nothing else points at the object, it goes again.
+ * removes it before the commit. If the commit fails, and no row refers to the object, it is removed again.
  */
 export async function storeBody<T>(
   deps: PayloadDeps,
@@ -36,7 +36,7 @@ export async function storeBody<T>(
       return commit(artifact)
     })
   } catch (error) {
-    // Of a commit whose answer is lost nobody knows whether it was refused.
+    // If the answer of a commit is lost, the commit may have succeeded.
     if (stored.isThere && !isDatabaseUnavailable(error)) await removeSpare(deps, key)
     throw error
   }

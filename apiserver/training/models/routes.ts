@@ -14,7 +14,7 @@ export function routeModels(api: RestApi, deps: ForkDeps & ModelDeps): void {
     '/v1/preview/models',
     {
       tag,
-      summary: 'Make a model, or get the one of this name',
+      summary: 'Create a model, or get the one with this name',
       body: modelCreateSchema,
       answer: modelSchema,
       idempotent: true,
@@ -28,7 +28,7 @@ export function routeModels(api: RestApi, deps: ForkDeps & ModelDeps): void {
 
   api.get(
     '/v1/preview/models',
-    { tag, summary: 'List the models, by age', query: modelListQuery, answer: listOf(modelSchema) },
+    { tag, summary: 'List models, oldest first', query: modelListQuery, answer: listOf(modelSchema) },
     async ({ caller, query }) => {
       const rows = await listOwnModels(deps.pool, caller.entity, query)
       return presentPage(rows, query.limit, presentModel)
@@ -37,7 +37,7 @@ export function routeModels(api: RestApi, deps: ForkDeps & ModelDeps): void {
 
   api.get(
     '/v1/preview/models/{model_id}',
-    { tag, summary: 'Read a model', answer: modelSchema },
+    { tag, summary: 'Get a model', answer: modelSchema },
     async ({ caller, params }) => presentModel(await getModelDetails(deps.pool, caller.entity, params.model_id)),
   )
 
@@ -45,8 +45,10 @@ export function routeModels(api: RestApi, deps: ForkDeps & ModelDeps): void {
     '/v1/preview/models/{model_id}',
     {
       tag,
-      summary: 'Delete a model with all that belongs to it',
-      description: 'Its unfinished jobs are cancelled, and its name is free at once; its files follow in seconds.',
+      summary: 'Delete a model with everything that belongs to it',
+      description:
+        'Unfinished jobs are cancelled, and the name can be used again at once. The files are removed within ' +
+        'seconds.',
       answer: modelDeletionSchema,
       idempotent: true,
     },
@@ -57,7 +59,7 @@ export function routeModels(api: RestApi, deps: ForkDeps & ModelDeps): void {
     '/v1/preview/models/{model_id}/fork',
     {
       tag,
-      summary: "Make a model that starts from this one's step",
+      summary: 'Create a model from a checkpoint of this one',
       body: forkBodySchema,
       bodyOptional: true,
       answer: modelSchema,

@@ -27,13 +27,13 @@ describe('a model body', () => {
     ['a flag that is a text', { return_existing: 'yes' }, 'bool_type'],
   ])('is refused with %s', (_, change, type) => {
     const [name] = Object.keys(change)
-    const refusal = getRefusal(() => parse({ base_model: 'org/base', ...change }))
-    expect(refusal.status).toBe(422)
-    expect(refusal.detail).toContainEqual(expect.objectContaining({ loc: ['body', name], type }))
+    const error = catchHttpError(() => parse({ base_model: 'org/base', ...change }))
+    expect(error.status).toBe(422)
+    expect(error.detail).toContainEqual(expect.objectContaining({ loc: ['body', name], type }))
   })
 })
 
-function getRefusal(act: () => unknown): HttpError {
+function catchHttpError(act: () => unknown): HttpError {
   try {
     act()
   } catch (error) {

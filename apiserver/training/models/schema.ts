@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
-import { retentionSchema } from '../retention/schema.ts'
+import { retentionSchema } from './retention-schema.ts'
 
 /** POST /v1/preview/models. Clients send every key, with null for what their user left out. */
 export const modelCreateSchema = Type.Object({

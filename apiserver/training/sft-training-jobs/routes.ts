@@ -1,5 +1,5 @@
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { sftRequestSchema } from '../training-jobs/request.ts'
+import { sftRequestSchema } from '../settings/request.ts'
 import { trainingJobIdSchema } from '../training-jobs/schema.ts'
 import { createSftJob, type SftJobDeps } from './service.ts'
 
@@ -13,8 +13,8 @@ export function routeSftTrainingJobs(api: RestApi, deps: SftJobDeps): void {
       tag: 'Training jobs',
       summary: 'Train a model on conversations (SFT)',
       description:
-        'training_data_url names a data set that was uploaded (wandb-artifact:///ENTITY/PROJECT/NAME:v0, or :latest), or ' +
-        'an https:// or s3:// address that the administrator allows.',
+        'training_data_url is the address of an uploaded data set (wandb-artifact:///ENTITY/PROJECT/NAME:v0, or ' +
+        ':latest), or an https:// or s3:// address that the administrator allows.',
       idempotent: true,
       idParameter: 'training_job_id',
       body: sftRequestSchema,

@@ -6,8 +6,8 @@ import type { Caller } from '../../accounts/context.ts'
 import { getModel } from '../models/service.ts'
 import { sftSettings } from '../settings/generated.ts'
 import { admitJob, type AdmissionDeps } from '../training-jobs/admit.ts'
-import { extractSftFields, type SftRequest } from '../training-jobs/request.ts'
-import { refuseMisplacedSettings } from '../training-jobs/misplaced-settings.ts'
+import { extractSftFields, type SftRequest } from '../settings/request.ts'
+import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
 
 /** What SFT jobs are made with. */
 export interface SftJobDeps extends AdmissionDeps, InputDeps {}
@@ -25,10 +25,10 @@ export async function createSftJob(
   body: SftRequest,
 ): Promise<{ id: string }> {
   const model = await getModel(deps.pool, caller.entity, body.model_id)
-  refuseMisplacedSettings(body, { method: 'SFT', settings: sftSettings, member: 'config' })
+  rejectMisplacedSettings(body, { method: 'SFT', settings: sftSettings, member: 'config' })
   const id = newId()
   const job = { ...extractSftFields(body), id, caller, model, inputBytes: null }
-  await refuseInput(async () => {
+  await withInputErrors(async () => {
     const input = await findInput(deps, caller.entity, body.training_data_url)
     await whileHoldingInput(deps, input.inputUri, () => admitJob(deps, { ...job, ...input }))
   })
@@ -42,7 +42,7 @@ async function findInput(deps: InputDeps, entity: string, address: string) {
 }
 
 /** @throws {HttpError} 422 */
-async function refuseInput(work: () => Promise<void>): Promise<void> {
+async function withInputErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {

@@ -14,7 +14,7 @@ import type { LimitDefaults } from '../../accounts/limits/limits.ts'
 import type { Logger } from '../../../lib/log.ts'
 import { requireJobPlace } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
-import type { RequestedFields } from './request.ts'
+import type { RequestedFields } from '../settings/request.ts'
 
 /** What jobs are taken in with. */
 export interface AdmissionDeps {

@@ -2,7 +2,7 @@ import { reasons } from '../../../crds/names.ts'
 import type { EventRow } from '../../../db/jobs/events.ts'
 import type { LogLine } from '../../../db/jobs/logs.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
-import { presentRequested } from './request.ts'
+import { presentRequested } from '../settings/request.ts'
 
 /** A training job as clients see it. They need its id; the rest is for people. */
 export function presentTrainingJob(job: JobView) {

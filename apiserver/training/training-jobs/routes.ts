@@ -20,9 +20,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
     {
       tag,
       summary: 'Train a model on trajectories with their rewards (RL)',
-      description:
-        'Send `model_id` first: a model that is not there is then a 404 at once, whatever follows it, and the rest of the ' +
-        'body is not waited for.',
+      description: 'Send `model_id` first: a missing model is then a 404 at once, before the rest of the body arrives.',
       idempotent: 'handler',
       idParameter: 'training_job_id',
       streamedBody: { 'application/json': bodySchemas.job },
@@ -33,7 +31,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
 
   api.get(
     '/v1/preview/training-jobs/{training_job_id}',
-    { tag, summary: 'Read a training job', answer: trainingJobSchema },
+    { tag, summary: 'Get a training job', answer: trainingJobSchema },
     async ({ caller, params }) =>
       presentTrainingJob(await getTrainingJob(deps.pool, caller.entity, params.training_job_id)),
   )
@@ -56,7 +54,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
       tag,
       summary: 'Cancel a training job that is not trained yet',
       description:
-        'It ends at once, with `training_failed` ("cancelled") and no new step. Cancelling it again is no fault.',
+        'It ends at once, with `training_failed` ("cancelled") and no new step. Cancelling it again succeeds.',
       body: Type.Unknown(),
       bodyOptional: true,
       answer: trainingJobSchema,

@@ -5,7 +5,7 @@ import { jobStates } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
 import { orderedPageQuery, pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
-import { requestedMembers } from './request.ts'
+import { requestedMembers } from '../settings/request.ts'
 
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
@@ -21,9 +21,11 @@ export const jobListQuery = Type.Object({
   model_id: Type.Optional(modelIdSchema),
   project: Type.Optional(nameSchema),
   method: Type.Optional(methodSchema),
-  state: Type.Optional(Type.Array(stateSchema, { minItems: 1, description: 'Any of these; also as a comma list.' })),
-  created_after: Type.Optional({ ...time, description: 'Made then or later.' }),
-  created_before: Type.Optional({ ...time, description: 'Made earlier.' }),
+  state: Type.Optional(
+    Type.Array(stateSchema, { minItems: 1, description: 'Matches any of these. Can be a list with commas.' }),
+  ),
+  created_after: Type.Optional({ ...time, description: 'Created at this time or later.' }),
+  created_before: Type.Optional({ ...time, description: 'Created before this time.' }),
 })
 
 export type JobListQuery = Static<typeof jobListQuery>
@@ -36,7 +38,7 @@ export const trainingJobSchema = Type.Object({
   state: stateSchema,
   attempt: count,
   max_attempts: count,
-  step: nullable({ ...count, description: 'That its checkpoint has; null before there is one.' }),
+  step: nullable({ ...count, description: 'The step of its checkpoint; null before it exists.' }),
   progress: Type.Object({ step: count, total_steps: nullable(count) }),
   queue: nullable(
     Type.Object(
@@ -47,7 +49,8 @@ export const trainingJobSchema = Type.Object({
       },
       {
         description:
-          'While it is Queued: its place among the jobs that wait for a trainer, or in the line of its model.',
+          'While the job is Queued: its position among the jobs that wait for a trainer, or among the jobs of its ' +
+          'model.',
       },
     ),
   ),
@@ -61,11 +64,11 @@ export const trainingJobSchema = Type.Object({
         message: Type.String(),
         retryable: Type.Boolean({ description: 'The same job may succeed when it is sent again.' }),
       },
-      { description: 'Why it failed; of an unfinished job, why its last attempt did.' },
+      { description: 'Why the job failed. For an unfinished job: why its last attempt failed.' },
     ),
   ),
   warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String() }), {
-    description: 'What its state does not tell: it trained on nothing, or on less than it was given.',
+    description: 'Warnings that the state does not show: the job trained on nothing, or on less than its input.',
   }),
   timeline: Type.Object({
     created_at: time,
@@ -85,7 +88,7 @@ export const eventSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
   type: Type.String(),
   data: Type.Object({}),
-  gradient_step: nullable({ ...count, description: 'Of a gradient_step: its number, from 1.' }),
+  gradient_step: nullable({ ...count, description: 'The number of the gradient step, from 1; null for other events.' }),
   created_at: time,
 })
 
@@ -96,8 +99,7 @@ export const eventListQuery = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: 60,
-      description:
-        'Seconds: the answer comes as soon as there is an event behind `after`, or empty when they are over.',
+      description: 'The maximum time to wait for an event after `after`, in seconds. Without one the answer is empty.',
     }),
   ),
 })
@@ -107,7 +109,9 @@ export type EventListQuery = Static<typeof eventListQuery>
 /** Query of GET .../logs. */
 export const logListQuery = Type.Object({
   ...orderedPageQuery.properties,
-  attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The newest when absent.' })),
+  attempt: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The default is the newest attempt.' }),
+  ),
   // An attempt's log is bounded: one page usually holds all of it.
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
 })

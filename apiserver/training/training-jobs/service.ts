@@ -15,9 +15,9 @@ import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
 import { getModel } from '../models/service.ts'
 import { rlSettings } from '../settings/generated.ts'
 import { admitJob, type AdmissionDeps } from './admit.ts'
-import { refuseMisplacedSettings } from './misplaced-settings.ts'
-import { extractRlFields } from './request.ts'
-import { requirePossibleConfig, type RlConfig } from './rl-config.ts'
+import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
+import { extractRlFields } from '../settings/request.ts'
+import { requirePossibleConfig, type RlConfig } from '../settings/rl-config.ts'
 import type { JobListQuery } from './schema.ts'
 
 /** What RL jobs are made with. */
@@ -38,7 +38,7 @@ export async function createRlJob(
   const { caller } = request
   const { model_id, experimental_config } = body.members
   const model = await getModel(deps.pool, caller.entity, model_id)
-  refuseMisplacedSettings(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
+  rejectMisplacedSettings(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
   requirePossibleConfig(experimental_config)
   await requireReferenceStep(deps.pool, model.id, experimental_config)
   await requireFreeJobPlace(deps, caller.entity)
@@ -96,11 +96,11 @@ export async function listTrainingJobs(pool: Pool, entity: string, query: JobLis
 export async function cancelTrainingJob(pool: Pool, entity: string, id: string): Promise<JobView> {
   const job = await getTrainingJob(pool, entity, id)
   const { ended, state } = await cancelUntrainedJob(pool, job.id)
-  if (!ended && state !== 'Cancelled') throw new HttpError(errors.conflict, refuseToCancel(state))
+  if (!ended && state !== 'Cancelled') throw new HttpError(errors.conflict, explainNotCancelled(state))
   return getTrainingJob(pool, entity, id)
 }
 
-function refuseToCancel(state: string): string {
+function explainNotCancelled(state: string): string {
   if (state === 'Publishing') return 'This job has finished training. Its checkpoint is listed and is being published.'
   return `This job has already ended with the state ${state}.`
 }

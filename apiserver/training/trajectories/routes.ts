@@ -15,7 +15,7 @@ export function routeTrajectories(api: RestApi, deps: TrajectoryDeps): void {
     path,
     {
       tag,
-      summary: 'List the trajectories that a model was trained on and that were logged',
+      summary: 'List the trained and logged trajectories of a model',
       query: trajectoryListQuery,
       answer: listOf(trajectoryRowSchema),
     },
@@ -27,7 +27,7 @@ export function routeTrajectories(api: RestApi, deps: TrajectoryDeps): void {
 
   api.get(
     `${path}/{trajectory_id}`,
-    { tag, summary: 'Read a trajectory with all that was sent, byte by byte', answer: trajectorySchema },
+    { tag, summary: 'Get a trajectory as it was sent, byte for byte', answer: trajectorySchema },
     async ({ ctx, caller, params }) => {
       const row = await getTrajectory(deps.pool, caller.entity, params.model_id, params.trajectory_id)
       const payload = await openTrajectory(deps, row)

@@ -35,28 +35,29 @@ export const trajectoryRowSchema = Type.Object({
   split: splitSchema,
   step: nullable(
     Type.Integer({
-      description: "That its job made; of a logged one the model's newest then. Null while there is none.",
+      description:
+        "The step that its job created. For a logged trajectory: the model's newest step at that time. Null " +
+        'while there is none.',
     }),
   ),
   group_index: count,
   trajectory_index: count,
-  group_exceptions: { ...count, description: 'Rollouts of its group that failed.' },
+  group_exceptions: { ...count, description: 'Failed rollouts of its group.' },
   scenario_id: nullable(
-    Type.String({ description: 'metadata.scenario_id of it or its group; at most 256 characters.' }),
+    Type.String({ description: 'metadata.scenario_id of the trajectory or of its group; at most 256 characters.' }),
   ),
   prompt_hash: { ...hash, description: 'sha256 of the JSON list of the messages before the first answer.' },
   reward: Type.Number(),
-  advantage: nullable(
-    Type.Number({ description: "How much better than its group: the reward's distance from the mean." }),
-  ),
+  advantage: nullable(Type.Number({ description: 'The difference between its reward and the mean of its group.' })),
   metrics: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Boolean()])),
-  tokens: { ...count, description: 'How many were sampled.' },
+  tokens: { ...count, description: 'The number of sampled tokens.' },
   flags: Type.Array(flag),
   push: nullable(
     Type.Number({
       description:
-        'How strongly it moved the policy: the sum of the magnitudes of its gradient coefficients, positive when it ' +
-        'was made likelier. Null for what was logged, and until the trainer has told it, shortly after the end.',
+        'How strongly the trajectory changed the policy: the sum of the magnitudes of its gradient coefficients, ' +
+        'positive when training made it more likely. Null for logged trajectories, and until the trainer has ' +
+        'reported it shortly after the end.',
     }),
   ),
   created_at: Type.String({ format: 'date-time' }),

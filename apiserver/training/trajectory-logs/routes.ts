@@ -15,7 +15,7 @@ export function routeLogs(api: RestApi, deps: ReceiveDeps): void {
     {
       tag,
       summary: 'Log trajectories of a model without training on them',
-      description: 'A model that is not there is a 404 before the body is read.',
+      description: 'A missing model is a 404 before the body is read.',
       idempotent: 'handler',
       streamedBody: { 'application/json': bodySchemas.log },
       answer: logMadeSchema,
@@ -28,7 +28,7 @@ export function routeLogs(api: RestApi, deps: ReceiveDeps): void {
 
   api.get(
     path,
-    { tag, summary: 'List what was logged, in order', query: logListQuery, answer: listOf(logSchema) },
+    { tag, summary: 'List the logs of a model, in order', query: logListQuery, answer: listOf(logSchema) },
     async ({ caller, params, query }) => {
       const rows = await listModelLogs(deps.pool, caller.entity, params.model_id, query)
       return presentPage(rows, query.limit, presentLog)
@@ -39,7 +39,7 @@ export function routeLogs(api: RestApi, deps: ReceiveDeps): void {
     `${path}/statistics`,
     {
       tag,
-      summary: 'Rewards of what was logged, per split and step',
+      summary: 'Get the rewards of logged trajectories by split and step',
       query: logListQuery,
       answer: listOf(logStatisticsSchema),
     },

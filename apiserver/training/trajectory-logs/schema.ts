@@ -18,7 +18,10 @@ export type LogListQuery = Static<typeof logListQuery>
 export const logMadeSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
   split: splitSchema,
-  step: Type.Integer({ minimum: 0, description: "Of the model's newest checkpoint then; 0 without one." }),
+  step: Type.Integer({
+    minimum: 0,
+    description: "The step of the model's newest checkpoint at that time; 0 without one.",
+  }),
   num_groups: count,
   num_trajectories: count,
 })
@@ -27,7 +30,7 @@ const rewards = {
   mean_reward: reward,
   min_reward: reward,
   max_reward: reward,
-  std_reward: { ...reward, description: 'The deviation of the whole population. Null where there are no rewards.' },
+  std_reward: { ...reward, description: 'The population standard deviation. Null without rewards.' },
 }
 
 export const logSchema = Type.Object({

@@ -37,8 +37,8 @@ export function routeWebhooks(api: RestApi, deps: WebhookDeps): void {
     '/v1/preview/webhooks',
     {
       ...changing,
-      summary: 'Be told of the ends of training jobs',
-      description: 'The answer alone shows the secret that deliveries are signed with.',
+      summary: 'Create a webhook for the ends of training jobs',
+      description: 'Deliveries are signed with the secret. Only this answer contains it.',
       body: webhookCreateSchema,
       answer: newWebhookSchema,
       idempotent: true,
@@ -55,7 +55,7 @@ export function routeWebhooks(api: RestApi, deps: WebhookDeps): void {
 }
 
 function routeEach(api: RestApi, pool: Pool): void {
-  api.get(one, { ...reading, summary: 'Read a webhook', answer: webhookSchema }, async ({ caller, params }) =>
+  api.get(one, { ...reading, summary: 'Get a webhook', answer: webhookSchema }, async ({ caller, params }) =>
     presentWebhook(await getWebhook(pool, { entity: caller.entity, id: params.webhook_id })),
   )
 
@@ -73,8 +73,8 @@ function routeEach(api: RestApi, pool: Pool): void {
     `${one}/rotate-secret`,
     {
       ...changing,
-      summary: 'Give a webhook another secret',
-      description: 'For a day deliveries are signed with both, in one header.',
+      summary: 'Rotate the secret of a webhook',
+      description: 'For one day deliveries are signed with both secrets, in one header.',
       answer: newWebhookSchema,
       idempotent: true,
     },
@@ -88,7 +88,7 @@ function routeEach(api: RestApi, pool: Pool): void {
     `${one}/replay`,
     {
       ...changing,
-      summary: 'Send again what happened after a time or a position, or what was not delivered',
+      summary: 'Deliver events again: those after a time or a position, or those that were not delivered',
       body: replaySchema,
       bodyOptional: true,
       answer: replayedSchema,
@@ -117,7 +117,7 @@ function routeDeliveries(api: RestApi, pool: Pool): void {
 
   api.post(
     `${one}/deliveries/{delivery_id}/replay`,
-    { ...changing, summary: 'Send one delivery again', answer: deliverySchema },
+    { ...changing, summary: 'Send a delivery again', answer: deliverySchema },
     async ({ caller, params }) => {
       const address = { entity: caller.entity, id: params.webhook_id }
       return presentDelivery(await replayOne(pool, address, params.delivery_id))

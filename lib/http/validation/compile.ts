@@ -61,7 +61,7 @@ export function compileIssues(
 /**
  * The same for query parameters: texts become numbers, defaults are filled in. Of a repeated one the last counts, unless
  * the schema has a list: that is given by repeating its name, as it is or with brackets, and by commas. Parameters that the
- * schema does not have are passed over, or refused where it is `closed`.
+ * schema does not have are ignored, or rejected where it is `closed`.
  */
 export function compileQuery<S extends TSchema>(
   schema: S,
@@ -80,13 +80,13 @@ export function compileQuery<S extends TSchema>(
       }),
     )
     if (!validate(values)) throw unprocessable(...presentIssues('query', validate.errors))
-    refuseInfinite(values)
+    rejectInfinite(values)
     return values
   }
 }
 
 /** Bounds are not looked at for a text that becomes Infinity. */
-function refuseInfinite(values: object): void {
+function rejectInfinite(values: object): void {
   const found = Object.entries(values).find(([, value]) => value === Infinity || value === -Infinity)
   if (!found) return
   throw unprocessable({ loc: ['query', found[0]], msg: 'Input should be a finite number', type: 'finite_number' })

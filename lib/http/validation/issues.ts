@@ -88,7 +88,7 @@ function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Om
   return (root === 'query' ? parsingIssues[type] : undefined) ?? typeIssues[type]!
 }
 
-/** Only lists refuse parameters that they do not know: a misspelt filter would list everything. */
+/** Only lists reject parameters that they do not know: a misspelt filter would list everything. */
 function describeUnknownParameter({ parentSchema }: ErrorObject): Omit<ValidationIssue, 'loc'> {
   const { properties = {} } = parentSchema as { properties?: object }
   const { msg, type } = typeIssues['null']!

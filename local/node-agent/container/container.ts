@@ -176,7 +176,7 @@ export class ContainerKeeper {
 
   async #start(pod: Pod): Promise<number> {
     const image = this.#context.config.images[this.spec.image ?? '']
-    if (!image) return this.#refuseImage()
+    if (!image) return this.#rejectImage()
     const newest = this.#runs?.[0]
     const number = newest ? newest.number + 1 : countReportedRuns(pod, this.spec.name)
     try {
@@ -214,7 +214,7 @@ export class ContainerKeeper {
     }
   }
 
-  #refuseImage(): number {
+  #rejectImage(): number {
     const { subject, events } = this.#context
     this.#imageMissingSince ??= Date.now()
     const message = `image ${this.spec.image} is not known to the local node`

@@ -78,21 +78,21 @@ function buildConditions(pod: Pod, view: PodView, phase: string, now: string): P
     ? { reason: phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }
     : explain(view.main, (container) => container.ready && !view.ending, 'ContainersNotReady', 'unready')
   const wanted = [
-    { type: 'PodScheduled', fault: undefined },
-    { type: 'Initialized', fault: initialized },
-    { type: 'ContainersReady', fault: ready },
-    { type: 'Ready', fault: ready },
+    { type: 'PodScheduled', reason: undefined },
+    { type: 'Initialized', reason: initialized },
+    { type: 'ContainersReady', reason: ready },
+    { type: 'Ready', reason: ready },
   ]
   const known = pod.status?.conditions ?? []
   const others = known.filter((condition) => !wanted.some(({ type }) => type === condition.type))
-  return [...others, ...wanted.map(({ type, fault }) => buildCondition(pod, type, fault, now))]
+  return [...others, ...wanted.map(({ type, reason }) => buildCondition(pod, type, reason, now))]
 }
 
 type StatusReason = { reason: string; message?: string } | undefined
 
-function buildCondition(pod: Pod, type: string, fault: StatusReason, now: string): PodCondition {
+function buildCondition(pod: Pod, type: string, reason: StatusReason, now: string): PodCondition {
   const before = pod.status?.conditions?.find((condition) => condition.type === type)
-  const status = fault ? 'False' : 'True'
+  const status = reason ? 'False' : 'True'
   const generation = pod.metadata?.generation
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : undefined
   return {
@@ -102,7 +102,7 @@ function buildCondition(pod: Pod, type: string, fault: StatusReason, now: string
     lastProbeTime: null,
     lastTransitionTime: lastTransitionTime ?? now,
     ...(generation !== undefined && { observedGeneration: generation }),
-    ...fault,
+    ...reason,
   } as unknown as PodCondition
 }
 

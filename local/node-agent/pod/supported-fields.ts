@@ -122,10 +122,10 @@ const spec: Rule = {
 
 /** The first field that a pod sets and this node does not support, as a path from `spec`; undefined when there is none. */
 export function findUnsupported(pod: Pod): string | undefined {
-  return findFault(pod.spec, spec, 'spec')
+  return findInValue(pod.spec, spec, 'spec')
 }
 
-function findFault(value: unknown, rule: Rule | undefined, path: string): string | undefined {
+function findInValue(value: unknown, rule: Rule | undefined, path: string): string | undefined {
   if (isUnset(value) || rule === true || rule === 'harmless') return undefined
   if (rule === undefined) return path
   if (isValueList(rule)) return rule.includes(value as string) ? undefined : `${path}: ${JSON.stringify(value)}`
@@ -133,16 +133,16 @@ function findFault(value: unknown, rule: Rule | undefined, path: string): string
     ? value.map((item, index) => [item, `${path}[${index}]`] as const)
     : [[value, path] as const]
   for (const [item, itemPath] of items) {
-    const fault = findFieldFault(item, rule, itemPath)
-    if (fault) return fault
+    const found = findInObject(item, rule, itemPath)
+    if (found) return found
   }
   return undefined
 }
 
-function findFieldFault(value: unknown, rule: { [field: string]: Rule }, path: string): string | undefined {
+function findInObject(value: unknown, rule: { [field: string]: Rule }, path: string): string | undefined {
   for (const [field, child] of Object.entries(value as Record<string, unknown>)) {
-    const fault = findFault(child, rule[field], `${path}.${field}`)
-    if (fault) return fault
+    const found = findInValue(child, rule[field], `${path}.${field}`)
+    if (found) return found
   }
   return undefined
 }

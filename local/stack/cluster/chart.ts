@@ -3,7 +3,7 @@ import path from 'node:path'
 import { childEnvironment, type LocalConfig } from '../../config.ts'
 import type { ControlPlane } from '../../install/control-plane.ts'
 import { runChild } from '../../install/run-child.ts'
-import { Problem } from '../../problem.ts'
+import { UserError } from '../../user-error.ts'
 import { replaceFile } from '../json-file.ts'
 import { applyManifests, runKubectl, type Kubectl } from './kubectl.ts'
 import { layoutOf, type Layout } from '../layout.ts'
@@ -51,7 +51,7 @@ async function renderChart({ repository, controlPlane, signal }: ChartRequest, l
   const env = childEnvironment({ KUBECONFIG: layout.kubeconfig, HELM_NAMESPACE: namespace })
   const result = await runChild(controlPlane.helm, args, { signal, env })
   if (result.code === 0) return result.stdout
-  throw new Problem(`${result.tail}\nThe chart could not be rendered; see the output of Helm above.`)
+  throw new UserError(`${result.tail}\nThe chart could not be rendered; see the output of Helm above.`)
 }
 
 /** What the chart must know of one machine: a folder for artifacts, loopback addresses, one port to the outside. */

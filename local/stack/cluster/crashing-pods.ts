@@ -1,4 +1,4 @@
-import { Problem } from '../../problem.ts'
+import { UserError } from '../../user-error.ts'
 import { namespace } from './chart.ts'
 import { runKubectl, type Kubectl } from './kubectl.ts'
 
@@ -55,7 +55,7 @@ export class CrashWatch {
     this.#kubectl = kubectl
   }
 
-  /** @throws {Problem} with the end of the log of a container that only crashes */
+  /** @throws {UserError} with the end of the log of a container that only crashes */
   async check(): Promise<void> {
     if (Date.now() - this.#checkedAt < checkMs) return
     this.#checkedAt = Date.now()
@@ -66,7 +66,7 @@ export class CrashWatch {
       this.#restartsAtFirst.set(pod, before)
       if (restarts - before < maxCrashes) continue
       const words = await readLogTail(this.#kubectl, crashing)
-      throw new Problem(`${words}\n${container} in pod ${pod} only crashes; its last words stand above.`)
+      throw new UserError(`${words}\n${container} in pod ${pod} only crashes; its last words stand above.`)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { runChild } from '../../install/run-child.ts'
-import { Problem } from '../../problem.ts'
+import { UserError } from '../../user-error.ts'
 import { layoutOf } from '../layout.ts'
 
 /** kubectl on one stack. */
@@ -18,7 +18,9 @@ export async function runKubectl(
   const all = ['--kubeconfig', layoutOf(stateFolder).kubeconfig, ...args]
   const result = await runChild(kubectl, all, { signal, input })
   if (result.code === 0) return result.stdout
-  throw new Problem(`${result.tail}\nkubectl ${args[0]} failed (exit ${result.code}); see the output of kubectl above.`)
+  throw new UserError(
+    `${result.tail}\nkubectl ${args[0]} failed (exit ${result.code}); see the output of kubectl above.`,
+  )
 }
 
 /** Server-side apply of manifests, with a field owner of our own. */

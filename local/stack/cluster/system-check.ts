@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Interrupted, Problem } from '../../problem.ts'
+import { Interrupted, UserError } from '../../user-error.ts'
 import type { Phase } from '../../terminal/board.ts'
 import { CrashWatch } from './crashing-pods.ts'
 import type { StackEnv } from '../env-file.ts'
@@ -32,7 +32,7 @@ export interface WaitOptions {
 /**
  * Waits until every part of the service works, and shows which it waits for.
  *
- * @throws {Problem} with the end of the log of a pod that only crashes, or after the time limit
+ * @throws {UserError} with the end of the log of a pod that only crashes, or after the time limit
  */
 export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods }: WaitOptions): Promise<void> {
   const deadline = Date.now() + timeoutMs
@@ -43,7 +43,7 @@ export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods
     if (report && (report.ok || (!withPods && worksWithoutPods(report)))) return
     const waitingFor = describeMissing(report)
     phase.update(`waiting for ${waitingFor}`)
-    if (Date.now() > deadline) throw new Problem(describeTimeout(waitingFor, env))
+    if (Date.now() > deadline) throw new UserError(describeTimeout(waitingFor, env))
     await crashes.check()
     await delay(pollMs)
   }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { runChild } from '../../install/run-child.ts'
-import { Problem } from '../../problem.ts'
+import { UserError } from '../../user-error.ts'
 import type { Layout } from '../layout.ts'
 
 /** The stack's own authority and what it signed. */
@@ -55,7 +55,7 @@ export async function prepareCertificates(request: CertificatesRequest): Promise
 async function renderCertificates({ helm, chart, addresses, signal }: CertificatesRequest) {
   const set = ['--set-json', `addresses=${JSON.stringify(addresses)}`]
   const { code, stdout, tail } = await runChild(helm, ['template', 'certificates', chart, ...set], { signal })
-  if (code !== 0) throw new Problem(`${tail}\nThe certificates could not be created; see the output of Helm above.`)
+  if (code !== 0) throw new UserError(`${tail}\nThe certificates could not be created; see the output of Helm above.`)
   const secret = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { stringData: Record<string, string> }
   return secret.stringData
 }

@@ -11,7 +11,7 @@ import {
   unshareFolders,
   type UserIds,
 } from '../../preflight/unprivileged-user.mjs'
-import { Problem } from '../../problem.ts'
+import { UserError } from '../../user-error.ts'
 import type { StackSettings } from '../settings.ts'
 
 const role = 'trainyard'
@@ -66,7 +66,7 @@ export async function preparePostgres(folder: string, settings: StackSettings, s
 async function runPostgres(how: PostgresCommand, args: string[], options: ChildOptions): Promise<void> {
   const result = await runChild(how.command, [...how.prefix, ...args], { ...options, ...how.user, cwd: '/' })
   if (result.code === 0) return
-  throw new Problem(
+  throw new UserError(
     `${result.tail || result.stdout}\nThe database could not be created; see the output of Postgres above.`,
   )
 }
@@ -76,7 +76,7 @@ export async function postgresCommand(program: 'postgres' | 'initdb', folder: st
   const file = path.join(binFolder(), program)
   if (process.getuid?.() !== 0) return { command: file, prefix: [], user: undefined, owner: undefined }
   const owner = unprivilegedUser(readFileSync('/etc/passwd', 'utf8'))
-  if (!owner) throw new Problem(noUnprivilegedUser)
+  if (!owner) throw new UserError(noUnprivilegedUser)
   if (isReachable(file, owner.uid) && isReachable(folder, owner.uid)) {
     return { command: file, prefix: [], user: owner, owner }
   }
@@ -91,7 +91,7 @@ async function renamedRootCommand(file: string, user: UserIds): Promise<Postgres
   const unshare = await findExecutable('unshare', unshareFolders)
   const identity = namespaceArguments(user)
   const works = unshare && (await runChild(unshare, [...identity, file, '--version'], {})).code === 0
-  if (!works) throw new Problem(describeUnreachable(file))
+  if (!works) throw new UserError(describeUnreachable(file))
   return { command: unshare, prefix: [...identity, file], user: undefined, owner: undefined }
 }
 

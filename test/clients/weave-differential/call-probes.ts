@@ -121,7 +121,7 @@ const writeProbes = (place: Place): Probe[] => [
     ours: {},
     reference: { otel_span: { name: 'span' } },
   },
-  ...refusals(place),
+  ...rejections(place),
   {
     shows: 'deleting missing calls',
     request: post('/calls/delete', { project_id: place.project, call_ids: [place.id(999)] }),
@@ -132,7 +132,7 @@ const writeProbes = (place: Place): Probe[] => [
 ]
 
 /** What only one of the two refuses. */
-function refusals(place: Place): Probe[] {
+function rejections(place: Place): Probe[] {
   const other = place.project.replace(/^[^/]+/, 'another')
   const readIn = (project: string) => read({ ...place, project }, 1)
   const wrongMode = { mode: 'end', req: { start: makeStart(place, 20) } }

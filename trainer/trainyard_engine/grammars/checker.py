@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 
 from trainyard_engine.grammars.order import NESTED, Order
 from trainyard_engine.grammars.template import Check, Limits, run_template
-from trainyard_engine.grammars.verdict import GrammarRefused, Verdict
+from trainyard_engine.grammars.verdict import GrammarError, Verdict
 
 logger = logging.getLogger("vllm.trainyard")
 
@@ -46,14 +46,14 @@ class Checker:
             await asyncio.wait_for(self.ready.wait(), START_SECONDS)
         except TimeoutError as cause:
             self.close()
-            raise GrammarRefused(503, AWAY) from cause
+            raise GrammarError(503, AWAY) from cause
 
     async def compile(self, order: Order) -> Verdict:
         if self.connection is None:
             self.start()
         await self.wait_until_ready()
         if self.connection is None:
-            raise GrammarRefused(503, AWAY)
+            raise GrammarError(503, AWAY)
         self.count += 1
         number = self.count
         answer = self.waiting[number] = asyncio.get_running_loop().create_future()
@@ -61,10 +61,10 @@ class Checker:
             self.connection.send((number, order))
             return await asyncio.wait_for(answer, self.limits.wall_seconds + PATIENCE_SECONDS)
         except RecursionError as cause:
-            raise GrammarRefused(400, NESTED) from cause
+            raise GrammarError(400, NESTED) from cause
         except (TimeoutError, OSError) as cause:
             self.close()
-            raise GrammarRefused(503, AWAY) from cause
+            raise GrammarError(503, AWAY) from cause
         finally:
             self.waiting.pop(number, None)
 
@@ -84,7 +84,7 @@ class Checker:
             answer.set_result(verdict)
 
     def close(self) -> None:
-        """Ends the process; who waits for it is refused."""
+        """Ends the process; requests that wait for it get an error."""
         if self.connection is None:
             return
         asyncio.get_running_loop().remove_reader(self.connection.fileno())
@@ -94,6 +94,6 @@ class Checker:
             self.process.kill()
         for answer in self.waiting.values():
             if not answer.done():
-                answer.set_exception(GrammarRefused(503, AWAY))
+                answer.set_exception(GrammarError(503, AWAY))
         self.ready.set()  # whoever waits for it finds that it is gone
         self.ready = asyncio.Event()

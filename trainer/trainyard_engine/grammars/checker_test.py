@@ -10,7 +10,7 @@ import pytest
 from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.order import MembersOrder
 from trainyard_engine.grammars.template import BROKEN, Limits
-from trainyard_engine.grammars.verdict import Grammar, GrammarRefused, Verdict
+from trainyard_engine.grammars.verdict import Grammar, GrammarError, Verdict
 
 LIMITS = Limits(wall_seconds=50, processor_seconds=1, memory_mib=64)
 IMPATIENT = Limits(wall_seconds=0.5)
@@ -52,8 +52,8 @@ def run(limits, test):
 def test_whatever_a_grammar_does_the_next_one_is_compiled():
     async def test(check):
         for what, sentence in {"spin": LIMITS.slow, "eat": LIMITS.large, "die": BROKEN}.items():
-            assert await check(what) == Verdict(refusal=sentence)
-        with pytest.raises(GrammarRefused) as caught:
+            assert await check(what) == Verdict(error=sentence)
+        with pytest.raises(GrammarError) as caught:
             await check("kill")
         assert caught.value.status == 503
         assert await check("well") == FINE
@@ -65,6 +65,6 @@ def test_a_late_grammar_is_killed_while_others_go_on():
     async def test(check):
         asleep = asyncio.create_task(check("sleep"))
         assert await check("well") == FINE
-        assert await asleep == Verdict(refusal=IMPATIENT.late, lasting=False)
+        assert await asleep == Verdict(error=IMPATIENT.late, lasting=False)
 
     run(IMPATIENT, test)

@@ -19,7 +19,7 @@ from vllm.v1.structured_output.backend_xgrammar import XgrammarBackend, Xgrammar
 from vllm.v1.structured_output.request import get_structured_output_key
 
 from trainyard_engine.grammars.order import Order, ParamsOrder
-from trainyard_engine.grammars.verdict import Grammar, GrammarRefused, Verdict
+from trainyard_engine.grammars.verdict import Grammar, GrammarError, Verdict
 
 # vLLM reads a grammar again for each request, where all chats wait for it.
 READING_SECONDS = 0.25
@@ -58,7 +58,7 @@ class Compiler:
         except MemoryError:
             raise  # told by whoever set the bound
         except Exception as cause:
-            return refuse(cause)
+            return reject(cause)
         if params is None or params.all_constraints_none():
             return Verdict()
         try:
@@ -66,7 +66,7 @@ class Compiler:
         except MemoryError:
             raise
         except Exception as cause:
-            return refuse(cause)
+            return reject(cause)
 
     def read(self, members: dict[str, Any]) -> StructuredOutputsParams | None:
         message = {"role": "user", "content": "a"}
@@ -87,7 +87,7 @@ class Compiler:
         sampling = SamplingParams(structured_outputs=params)
         sampling.verify(self.model, None, self.config.structured_outputs_config, self.tokenizer)
         if time.process_time() > READING_SECONDS:
-            raise GrammarRefused(400, "This grammar takes too long to read; simplify it.")
+            raise GrammarError(400, "This grammar takes too long to read; simplify it.")
         compiled = cast(XgrammarGrammar, self.backend.compile_grammar(*get_structured_output_key(params))).ctx
         self.walk(compiled)
         return Grammar(key, compiled.memory_size_bytes)
@@ -104,7 +104,7 @@ class Compiler:
             token = int(allowed[int(torch.randint(len(allowed), (1,), generator=random))])
             matcher.accept_token(token)
             if time.process_time() - started > MASK_SECONDS:
-                raise GrammarRefused(400, "This grammar takes too long for each token; simplify it.")
+                raise GrammarError(400, "This grammar takes too long for each token; simplify it.")
             if matcher.is_terminated():
                 return
 
@@ -114,8 +114,8 @@ def list_allowed(mask: torch.Tensor) -> torch.Tensor:
     return (bits & 1).flatten().nonzero().flatten()
 
 
-def refuse(cause: Exception) -> Verdict:
-    return Verdict(refusal=f"{cause}"[:MAX_SENTENCE] or "The engine cannot compile this grammar.")
+def reject(cause: Exception) -> Verdict:
+    return Verdict(error=f"{cause}"[:MAX_SENTENCE] or "The engine cannot compile this grammar.")
 
 
 def open_check(recipe: Recipe) -> Callable[[Order], Verdict]:

@@ -48,7 +48,7 @@ def open_real_check():
     def parse(extra):
         return parse_arguments(build_arguments(read_settings(ENV), extra))
 
-    def refuse(extra):
+    def reject(extra):
         with pytest.raises(ConfigError) as caught:
             parse(extra)
         return str(caught.value)
@@ -58,13 +58,13 @@ def open_real_check():
     compiler = Compiler(Recipe(config, {"tool_parser_name": "hermes", "enable_auto_tools": True}))
     answers = {
         "trust": {name: getattr(parsed, name) for name in TRUST},
-        "other servers": [refuse(extra) for extra in OTHER_SERVERS],
+        "other servers": [reject(extra) for extra in OTHER_SERVERS],
     }
 
     def check(order):
         members = json.loads(order.text)
         if "tell" in members:
-            return Verdict(refusal=json.dumps(answers[members["tell"]]))
+            return Verdict(error=json.dumps(answers[members["tell"]]))
         if "by the engine" in members:
             return compiler.check(ParamsOrder(StructuredOutputsParams(**members["by the engine"])))
         return compiler.check(order)
@@ -90,11 +90,11 @@ def check():
 
 
 def test_a_request_is_trusted_with_nothing(check):
-    assert json.loads(check({"tell": "trust"}).refusal or "") == TRUST
+    assert json.loads(check({"tell": "trust"}).error or "") == TRUST
 
 
 def test_a_setting_that_makes_another_server_is_named(check):
-    sentences = json.loads(check({"tell": "other servers"}).refusal or "")
+    sentences = json.loads(check({"tell": "other servers"}).error or "")
     names = [f"{name} is not supported" for name, _ in OTHER_SERVERS]
     assert [sentence.split(":")[0] for sentence in sentences] == names
 
@@ -118,7 +118,7 @@ TOOL = {"type": "function", "function": {"name": "f", "parameters": SCHEMA}}
 )
 def test_an_ordinary_grammar_is_compiled(check, members):
     verdict = check(members)
-    assert verdict.refusal is None
+    assert verdict.error is None
     assert verdict.grammar and verdict.grammar.size > 0
 
 
@@ -162,7 +162,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("structured_outputs", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_grammar_is_refused(check, structured_outputs):
-    assert check({"structured_outputs": structured_outputs}).refusal
+    assert check({"structured_outputs": structured_outputs}).error
 
 
 HARMLESS = {
@@ -178,4 +178,4 @@ HARMLESS = {
 @pytest.mark.parametrize("structured_outputs", HARMLESS.values(), ids=HARMLESS.keys())
 def test_what_only_looks_hostile_is_compiled(check, structured_outputs):
     verdict = check({"structured_outputs": structured_outputs})
-    assert verdict.grammar, verdict.refusal
+    assert verdict.grammar, verdict.error

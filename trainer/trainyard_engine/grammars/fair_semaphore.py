@@ -4,7 +4,7 @@ from asyncio import CancelledError, Future, get_running_loop
 from collections import deque
 from dataclasses import dataclass, field
 
-from trainyard_engine.grammars.verdict import GrammarRefused
+from trainyard_engine.grammars.verdict import GrammarError
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class FairSemaphore:
     async def acquire(self, tenant: Tenant) -> None:
         """Waits for a turn, which `release` ends.
 
-        Raises GrammarRefused where too many of this tenant wait already.
+        Raises GrammarError where too many of this tenant wait already.
         """
         permit = self.enqueue(tenant)
         self.serve()
@@ -59,7 +59,7 @@ class FairSemaphore:
             message = (
                 f"{self.max_waiting} new grammars of your entity are already waiting. Send this request again later."
             )
-            raise GrammarRefused(429, message)
+            raise GrammarError(429, message)
         self.times.setdefault(tenant, self.now)
         permit: Future[None] = get_running_loop().create_future()
         queue.append(permit)

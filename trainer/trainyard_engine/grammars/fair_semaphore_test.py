@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from trainyard_engine.grammars.fair_semaphore import FairSemaphore, Tenant
-from trainyard_engine.grammars.verdict import GrammarRefused
+from trainyard_engine.grammars.verdict import GrammarError
 
 
 def run(test):
@@ -53,7 +53,7 @@ def test_a_tenant_has_only_so_many_waiting():
         served, _ = open_requests(semaphore, "aaa")
         await asyncio.sleep(0.01)
         assert served == ["a"]
-        with pytest.raises(GrammarRefused, match="2 new grammars of your entity") as caught:
+        with pytest.raises(GrammarError, match="2 new grammars of your entity") as caught:
             await semaphore.acquire(Tenant("a"))
         assert caught.value.status == 429
         asyncio.get_running_loop().call_later(0.01, semaphore.release, Tenant("a"))

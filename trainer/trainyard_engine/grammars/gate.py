@@ -8,7 +8,7 @@ from typing import Protocol
 from trainyard_engine.grammars.fair_semaphore import FairSemaphore, Tenant
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import Order
-from trainyard_engine.grammars.verdict import GrammarRefused, Verdict
+from trainyard_engine.grammars.verdict import GrammarError, Verdict
 
 # Two, so that a tenant whose grammars take long leaves one to the others.
 SLOTS = 2
@@ -39,15 +39,15 @@ class GrammarGate:
     async def admit(self, tenant: Tenant, order: Order) -> None:
         """Returns once the engine may have the grammar.
 
-        Raises GrammarRefused where it may not.
+        Raises GrammarError where it may not.
         """
         if self.known.is_good(order.digest):
             return
-        sentence = self.known.find_refusal(order.digest)
+        sentence = self.known.find_error(order.digest)
         if sentence is None:
-            sentence = (await self.share_check(tenant, order)).refusal
+            sentence = (await self.share_check(tenant, order)).error
         if sentence is not None:
-            raise GrammarRefused(400, sentence)
+            raise GrammarError(400, sentence)
 
     async def share_check(self, tenant: Tenant, order: Order) -> Verdict:
         """Requests with the same new grammar wait for one compilation; one that all have left is not begun."""

@@ -6,7 +6,7 @@ from trainyard_engine.grammars.fair_semaphore import FairSemaphore, Tenant
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import MembersOrder
-from trainyard_engine.grammars.verdict import Grammar, GrammarRefused, Verdict
+from trainyard_engine.grammars.verdict import Grammar, GrammarError, Verdict
 
 
 class SlowChecker:
@@ -20,7 +20,7 @@ class SlowChecker:
         regex = order.text
         self.compiled.append(regex)
         await asyncio.sleep(self.seconds)
-        return Verdict(refusal="bad") if "bad" in regex else Verdict(Grammar(regex, 1))
+        return Verdict(error="bad") if "bad" in regex else Verdict(Grammar(regex, 1))
 
 
 def order(regex):
@@ -51,7 +51,7 @@ def test_a_bad_grammar_is_compiled_once():
         checker = SlowChecker()
         gate = open_gate(checker)
         for _ in range(3):
-            with pytest.raises(GrammarRefused, match="bad") as caught:
+            with pytest.raises(GrammarError, match="bad") as caught:
                 await gate.admit(Tenant("a"), order("bad"))
             assert caught.value.status == 400
         assert checker.compiled == ["bad"]

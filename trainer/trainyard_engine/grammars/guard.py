@@ -14,15 +14,15 @@ from vllm.sampling_params import SamplingParams
 from trainyard_engine.grammars.fair_semaphore import Tenant
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.order import ParamsOrder
-from trainyard_engine.grammars.verdict import GrammarRefused
+from trainyard_engine.grammars.verdict import GrammarError
 
 
 @dataclass
 class Asked:
-    """A request under way: whose it is, and whether its grammar was refused here."""
+    """A request under way: its tenant, and the error that its grammar caused here."""
 
     tenant: Tenant
-    refusal: GrammarRefused | None = None
+    error: GrammarError | None = None
 
 
 asked_now: ContextVar[Asked | None] = ContextVar("asked_now", default=None)
@@ -38,8 +38,8 @@ def guard_engine(engine: EngineClient, gate: GrammarGate) -> None:
             asked = asked_now.get() or Asked(Tenant())
             try:
                 await gate.admit(asked.tenant, ParamsOrder(params))
-            except GrammarRefused as cause:
-                asked.refusal = cause
+            except GrammarError as cause:
+                asked.error = cause
                 raise GracefulHTTPError(cause.sentence, HTTPStatus(cause.status)) from cause
         async with aclosing(generate(prompt, sampling_params, *rest, **named)) as outputs:
             async for output in outputs:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from trainyard_engine.grammars.verdict import Grammar, Verdict
 
 REMEMBERED = 10_000
-REFUSED_SECONDS = 600.0
+ERROR_SECONDS = 600.0
 #: what the engine's cache is taken to hold of a grammar beside its own count
 OVERHEAD_BYTES = 4096
 
@@ -25,7 +25,7 @@ class KnownGrammars:
         self.held_bytes = 0
         #: the grammar's key by the digest of the order; None where an order sets no grammar
         self.keys: OrderedDict[str, str | None] = OrderedDict()
-        self.refusals: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self.errors: OrderedDict[str, tuple[str, float]] = OrderedDict()
 
     def is_good(self, digest: str) -> bool:
         if digest not in self.keys:
@@ -39,16 +39,16 @@ class KnownGrammars:
         self.held.move_to_end(key)
         return True
 
-    def find_refusal(self, digest: str) -> str | None:
-        sentence, until = self.refusals.get(digest, (None, 0.0))
+    def find_error(self, digest: str) -> str | None:
+        sentence, until = self.errors.get(digest, (None, 0.0))
         return sentence if self.now() < until else None
 
     def record(self, digest: str, verdict: Verdict) -> None:
-        if verdict.refusal is None:
+        if verdict.error is None:
             self.record_good(digest, verdict.grammar)
         elif verdict.lasting:
-            self.refusals[digest] = (verdict.refusal, self.now() + REFUSED_SECONDS)
-            trim(self.refusals)
+            self.errors[digest] = (verdict.error, self.now() + ERROR_SECONDS)
+            trim(self.errors)
 
     def record_good(self, digest: str, grammar: Grammar | None) -> None:
         key = grammar.key if grammar else None

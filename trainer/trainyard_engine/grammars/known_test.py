@@ -35,9 +35,9 @@ def test_a_grammar_that_the_engine_forgets_is_new_again():
 def test_a_refusal_is_remembered_for_a_while():
     seconds = [0.0]
     known = KnownGrammars(SIZE, now=lambda: seconds[0])
-    known.record("slow", Verdict(refusal="too slow"))
-    known.record("late", Verdict(refusal="too late", lasting=False))
-    assert (known.find_refusal("slow"), known.find_refusal("late")) == ("too slow", None)
+    known.record("slow", Verdict(error="too slow"))
+    known.record("late", Verdict(error="too late", lasting=False))
+    assert (known.find_error("slow"), known.find_error("late")) == ("too slow", None)
     seconds[0] = 601
-    assert known.find_refusal("slow") is None
+    assert known.find_error("slow") is None
     assert not known.is_good("slow")

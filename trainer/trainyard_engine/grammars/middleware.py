@@ -11,13 +11,13 @@ from trainyard_engine.grammars.fair_semaphore import Tenant
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.guard import Asked, asked_now
 from trainyard_engine.grammars.order import MembersOrder, read_order
-from trainyard_engine.grammars.verdict import GrammarRefused
+from trainyard_engine.grammars.verdict import GrammarError
 
 # Whose request it is, in the apiserver's words, which tell nobody more than that two are the same, and its turns.
 TENANT_HEADER = "x-trainyard-tenant"
 WEIGHT_HEADER = "x-trainyard-weight"
 CHAT = ("POST", "/v1/chat/completions")
-# The apiserver tells grammars from other faults by the first.
+# The apiserver knows errors of grammars by the first.
 KINDS = {400: "GrammarError", 429: "RateLimitError", 503: "ServiceUnavailableError"}
 RETRY_SECONDS = "2"
 
@@ -44,13 +44,13 @@ class GrammarMiddleware:
             order = read_order(body, self.setting)
             if order and not await self.admit(asked.tenant, order, receive):
                 return
-        except GrammarRefused as cause:
+        except GrammarError as cause:
             await describe(cause, order and order.param)(scope, receive, send)
             return
         answer = Answer(send, asked)
         await self.app(scope, give_again(body, receive), answer.pass_on)
-        if asked.refusal and not answer.begun:
-            await describe(asked.refusal, "structured_outputs")(scope, receive, send)
+        if asked.error and not answer.begun:
+            await describe(asked.error, "structured_outputs")(scope, receive, send)
 
     async def admit(self, tenant: Tenant, order: MembersOrder, receive: Receive) -> bool:
         """False where the client left before its grammar was compiled."""
@@ -73,9 +73,9 @@ def read_tenant(headers: Headers) -> Tenant:
 
 
 class Answer:
-    """vLLM's answer, unless the check at the engine has refused the request.
+    """vLLM's answer, unless the check at the engine has rejected the request.
 
-    vLLM begins a stream before it asks its engine, and would tell a refusal in the middle of a success.
+    vLLM begins a stream before it asks its engine. It would send the error in the middle of a success.
     """
 
     def __init__(self, send: Send, asked: Asked) -> None:
@@ -88,7 +88,7 @@ class Answer:
         if message["type"] == "http.response.start":
             self.start = message
             return
-        if not self.begun and self.asked.refusal:
+        if not self.begun and self.asked.error:
             return
         if not self.begun and self.start:
             await self.send(self.start)
@@ -96,7 +96,7 @@ class Answer:
         await self.send(message)
 
 
-def describe(cause: GrammarRefused, param: str | None) -> JSONResponse:
+def describe(cause: GrammarError, param: str | None) -> JSONResponse:
     """As vLLM tells its own errors."""
     error = {"message": cause.sentence, "type": KINDS[cause.status], "param": param, "code": cause.status}
     headers = {} if cause.status == 400 else {"Retry-After": RETRY_SECONDS}

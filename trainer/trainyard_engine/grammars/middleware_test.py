@@ -15,7 +15,7 @@ from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 from trainyard_engine.grammars.guard import guard_engine
 from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.order import ParamsOrder
-from trainyard_engine.grammars.verdict import GrammarRefused
+from trainyard_engine.grammars.verdict import GrammarError
 
 BODY_SETS = ("structured_outputs",)
 STRUCTURED = {"structured_outputs": {"regex": "a"}}
@@ -26,13 +26,13 @@ PARAMS = SamplingParams(structured_outputs=StructuredOutputsParams(regex="a"))
 class Gate:
     """Refuses at the body, at the engine, or nowhere."""
 
-    refusal: GrammarRefused | None = None
+    error: GrammarError | None = None
     at_engine: bool = False
 
     async def admit(self, tenant, order):
         self.tenant = tenant
-        if self.refusal and isinstance(order, ParamsOrder) is self.at_engine:
-            raise self.refusal
+        if self.error and isinstance(order, ParamsOrder) is self.at_engine:
+            raise self.error
 
 
 class Engine:
@@ -87,7 +87,7 @@ REFUSALS = [
 @pytest.mark.parametrize("at_engine", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_refusal_keeps_its_status_wherever_it_is_found(status, kind, retry_after, at_engine, stream):
-    response = ask(Gate(GrammarRefused(status, "no"), at_engine), stream=stream, **STRUCTURED)
+    response = ask(Gate(GrammarError(status, "no"), at_engine), stream=stream, **STRUCTURED)
     assert (response.status_code, response.headers.get("retry-after")) == (status, retry_after)
     assert response.json() == {"error": {"message": "no", "type": kind, "param": "structured_outputs", "code": status}}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from trainyard_engine.grammars.verdict import INFLUENCING, SETTING, GrammarRefused
+from trainyard_engine.grammars.verdict import INFLUENCING, SETTING, GrammarError
 
 if TYPE_CHECKING:
     from vllm.sampling_params import StructuredOutputsParams
@@ -24,7 +24,7 @@ class MembersOrder:
     """The members of a chat request that set its grammar, as JSON: text nests as deep as it likes."""
 
     text: str
-    #: the member that a refusal is about
+    #: the member that an error names
     param: str
 
     @cached_property
@@ -50,7 +50,7 @@ class ParamsOrder:
         try:
             kind, specification = get_structured_output_key(self.params)
         except RecursionError as cause:
-            raise GrammarRefused(400, NESTED) from cause
+            raise GrammarError(400, NESTED) from cause
         return digest_of(kind.name, specification)
 
 
@@ -59,21 +59,21 @@ Order = MembersOrder | ParamsOrder
 
 def digest_of(kind: str, specification: str) -> str:
     if len(specification) > MAX_ORDER_BYTES:
-        raise GrammarRefused(400, f"A grammar has at most {MAX_ORDER_BYTES // 1024} KiB of JSON; make it smaller.")
+        raise GrammarError(400, f"A grammar has at most {MAX_ORDER_BYTES // 1024} KiB of JSON; make it smaller.")
     return hashlib.sha256(f"{kind}:{specification}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_order(body: bytes, setting: Sequence[str] = SETTING) -> MembersOrder | None:
     """None where a body sets no grammar by one of these members, or is no JSON object: vLLM tells the client so.
 
-    Raises GrammarRefused where one nests too deep to be looked at.
+    Raises GrammarError where one nests too deep to be looked at.
     """
     if not SET_SOMEWHERE.search(body):
         return None
     try:
         return pick_members(json.loads(body), setting)
     except RecursionError as cause:
-        raise GrammarRefused(400, NESTED) from cause
+        raise GrammarError(400, NESTED) from cause
     except ValueError:
         return None
 

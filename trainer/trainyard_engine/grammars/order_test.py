@@ -3,7 +3,7 @@ import json
 import pytest
 
 from trainyard_engine.grammars.order import MAX_ORDER_BYTES, read_order
-from trainyard_engine.grammars.verdict import GrammarRefused
+from trainyard_engine.grammars.verdict import GrammarError
 
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "say \"tools\" and 'response_format'"}]}
 SCHEMA = {"type": "json_object"}
@@ -54,11 +54,11 @@ def test_the_order_of_members_makes_no_other_grammar():
 
 def test_a_grammar_of_any_size_is_refused_unread():
     order = read({"structured_outputs": {"regex": "a" * MAX_ORDER_BYTES}})
-    with pytest.raises(GrammarRefused, match="256 KiB"):
+    with pytest.raises(GrammarError, match="256 KiB"):
         _ = order and order.digest
 
 
 def test_a_grammar_of_any_depth_is_refused_unread():
     body = b'{"response_format": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001
-    with pytest.raises(GrammarRefused, match="too deeply"):
+    with pytest.raises(GrammarError, match="too deeply"):
         read_order(body)

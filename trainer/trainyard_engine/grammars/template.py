@@ -108,9 +108,9 @@ class Template:
     def explain(self, status: int, late: bool) -> Verdict:
         if late:
             # Kept for no later request: on a machine that has too much to do, any grammar may be late.
-            return Verdict(refusal=self.limits.late, lasting=False)
+            return Verdict(error=self.limits.late, lasting=False)
         is_slow = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
-        return Verdict(refusal=self.limits.slow if is_slow else BROKEN)
+        return Verdict(error=self.limits.slow if is_slow else BROKEN)
 
 
 def receive(answer: Connection) -> Verdict | None:
@@ -127,7 +127,7 @@ def compile_here(check: Check, limits: Limits, order: Order, answer: Connection)
         limit_resources(limits)
         answer.send(check(order))
     except MemoryError:
-        answer.send(Verdict(refusal=limits.large))
+        answer.send(Verdict(error=limits.large))
     finally:
         os._exit(0)
 

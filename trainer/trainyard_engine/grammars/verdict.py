@@ -17,15 +17,15 @@ class Grammar:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Without a refusal: the request's grammar, or None where it sets none or vLLM itself will refuse it at once."""
+    """Without an error: the request's grammar, or None where it sets none or vLLM itself rejects it at once."""
 
     grammar: Grammar | None = None
-    refusal: str | None = None
-    #: whether the refusal says something about the grammar, rather than about this moment
+    error: str | None = None
+    #: whether the error says something about the grammar, rather than about this moment
     lasting: bool = True
 
 
-class GrammarRefused(Exception):
+class GrammarError(Exception):
     """A request that does not reach the engine for its grammar."""
 
     def __init__(self, status: int, sentence: str) -> None:

@@ -14,7 +14,7 @@ MAX_MESSAGES = 5_000
 
 def parse_json(text: str, what: str) -> object:
     with as_invalid_input(what):
-        return json.loads(text, parse_constant=refuse_constant)
+        return json.loads(text, parse_constant=reject_constant)
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def as_invalid_input(what: str) -> Iterator[None]:
         raise InvalidInput(f"{what} is not JSON: {cause}.") from cause
 
 
-def refuse_constant(name: str) -> None:
+def reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 

@@ -127,11 +127,11 @@ def test_a_store_that_is_away_for_a_moment_costs_nothing_but_time(server, client
 
 
 def test_a_store_that_is_away_harms_nobody(server, client, store, monkeypatch, capsys):
-    def refuse(*_):
+    def fail(*_):
         raise StoreUnavailable("The artifact store does not answer")
 
     monkeypatch.setattr(upload, "GIVE_UP_SECONDS", 0.1)
-    monkeypatch.setattr(store, "write_file", refuse)
+    monkeypatch.setattr(store, "write_file", fail)
     recorder = record()
     send(recorder, store, client)
     assert server.requests == []

@@ -104,7 +104,7 @@ def find_assistant_spans(conversation: Conversation) -> list[range]:
     spans = [span for first, last in group_messages(conversation) for span in find_group(conversation, first, last)]
     edges = [edge for span in spans for edge in (span.start, span.stop)]
     if edges != sorted(edges):
-        raise refuse_template()
+        raise make_template_error()
     family = find_family(conversation.template)
     return widen_spans(spans, conversation.text, family) if family else spans
 
@@ -151,10 +151,10 @@ def find_start(conversation: Conversation, index: int) -> int:
     before = conversation.messages[:index]
     probe = conversation.split_at_mark([*before, conversation.marked_answer])
     if not probe:
-        raise refuse_template()
+        raise make_template_error()
     start = find_common_start([probe[0], *list_heads(conversation, index, probe[0])])
     if before and not start:  # an answer is not written behind what it answers
-        raise refuse_template()
+        raise make_template_error()
     return len(start) if conversation.text.startswith(start) else find_start_by_marks(conversation, index, len(start))
 
 
@@ -180,7 +180,7 @@ def find_start_by_marks(conversation: Conversation, index: int, length: int) -> 
         whole = conversation.split_at_mark(conversation.put(index, marked))
         if alone and whole and conversation.text.startswith(whole[0]) and whole[0].endswith(alone[0][length:]):
             return len(whole[0]) - len(alone[0]) + length
-    raise refuse_template()
+    raise make_template_error()
 
 
 def find_end(conversation: Conversation, index: int) -> int:
@@ -206,7 +206,7 @@ def find_end_by_marks(conversation: Conversation, index: int) -> int:
         for tail in tails:
             if tail and start and text.startswith(tail, start):
                 return start + len(tail)
-    raise refuse_template()
+    raise make_template_error()
 
 
 def find_opening(conversation: Conversation, index: int, *, thinking: bool = False) -> str:
@@ -225,7 +225,7 @@ def find_common_start(texts: list[str]) -> str:
     return first[: bisect_left(indices, True, key=lambda length: not last.startswith(first[:length]))]
 
 
-def refuse_template() -> InvalidInput:
+def make_template_error() -> InvalidInput:
     return InvalidInput(
         "With the chat template of the base model, the assistant's turns in this conversation cannot be separated from "
         "the rest.",

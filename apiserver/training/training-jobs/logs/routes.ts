@@ -15,10 +15,10 @@ export function routeJobLogs(api: RestApi, pool: Pool): void {
     '/v1/preview/training-jobs/{training_job_id}/logs',
     {
       tag: 'Training jobs',
-      summary: "Read the log of a training job's attempt",
+      summary: "Get the log of a training job's attempt",
       description:
-        'Of the newest attempt, unless another is named. With `Accept: text/plain` as lines of text. Of each attempt a ' +
-        'bounded part is kept, without secrets.',
+        'The default is the newest attempt. With `Accept: text/plain` the answer is lines of text. The log of ' +
+        'each attempt has a maximum size, and contains no secrets.',
       query: logListQuery,
       answer: listOf(logLineSchema),
       otherAnswers: { [text]: Type.String() },

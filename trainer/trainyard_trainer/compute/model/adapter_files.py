@@ -57,9 +57,9 @@ def read_shape(folder: Path) -> Shape:
     rank, alpha, targets = config["r"], config["lora_alpha"], config["target_modules"]
     if not is_plain(config) or not is_number(alpha) or not is_list_of_names(targets):
         message = "The checkpoint's adapter type is not supported: only plain LoRA is."
-        raise refuse_checkpoint(message)
+        raise make_checkpoint_error(message)
     if type(rank) is not int or not 1 <= rank <= MAX_RANK:
-        raise refuse_checkpoint(f"The checkpoint's adapter has rank {rank}; the supported ranks are 1 to {MAX_RANK}.")
+        raise make_checkpoint_error(f"The checkpoint's adapter has rank {rank}; the supported ranks are 1 to {MAX_RANK}.")
     return Shape(rank, alpha, tuple(sorted(targets)), bool(config.get("use_rslora")))
 
 
@@ -75,7 +75,7 @@ def is_list_of_names(targets: object) -> bool:
     return isinstance(targets, list) and len(targets) <= MAX_TARGETS and all(isinstance(name, str) for name in targets)
 
 
-def refuse_checkpoint(message: str) -> JobFailure:
+def make_checkpoint_error(message: str) -> JobFailure:
     return JobFailure("Internal", "CheckpointMismatch", message, retryable=False)
 
 

@@ -44,13 +44,13 @@ def fuse(base: Base, apply: Apply) -> bool:
     plain, before = probe(base), Snapshot(base.model)
     try:
         apply(base.model)
-        fault = probe(base).differs_from(plain, base.model.dtype)
+        difference = probe(base).differs_from(plain, base.model.dtype)
     except Exception as cause:  # also that there is no such package, or no compiler for it
-        fault = f"{type(cause).__name__}: {cause}"
-    if fault:
+        difference = f"{type(cause).__name__}: {cause}"
+    if difference:
         before.restore()
-        log.warn("the model goes without fused kernels", reason=fault[:MAX_REASON_LENGTH])
-    return fault is None
+        log.warn("the model goes without fused kernels", reason=difference[:MAX_REASON_LENGTH])
+    return difference is None
 
 
 class Snapshot:

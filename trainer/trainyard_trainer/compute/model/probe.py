@@ -74,15 +74,15 @@ def choose_packing(base: Base) -> bool:
     Raises UnsupportedAttention where the model's attention is another.
     """
     for CURRENT.uses_flex in (True, False) if base.device.type == "cuda" else (False,):
-        fault = find_fault(base)
-        if fault is None:
+        difference = find_difference(base)
+        if difference is None:
             return True
         instead = "packed rows do not use flex attention" if CURRENT.uses_flex else "rows are padded"
-        log.warn(f"{instead}: several examples in one give other numbers", reason=fault[:MAX_REASON_LENGTH])
+        log.warn(f"{instead}: several examples in one give other numbers", reason=difference[:MAX_REASON_LENGTH])
     return False
 
 
-def find_fault(base: Base) -> str | None:
+def find_difference(base: Base) -> str | None:
     """Why rows are not to be computed without padding; None where they may be."""
     try:
         packed, plain = probe(replace(base, packs=True)), probe(replace(base, packs=False))

@@ -40,7 +40,7 @@ def require_routable(model: Module, targets: Sequence[str]) -> None:
 def require_each(model: Module, targets: Sequence[str]) -> None:
     for target in targets:
         if reason := explain_unroutable(model, target):
-            raise refuse_targets(f"{target}, which {reason}")
+            raise make_targets_error(f"{target}, which {reason}")
 
 
 def require_routed(model: Module) -> None:
@@ -48,7 +48,7 @@ def require_routed(model: Module) -> None:
     layers = [(name, layer) for name, layer in model.named_modules() if isinstance(layer, BaseTunerLayer)]
     strange = [name for name, layer in layers if not isinstance(layer, RoutedLinear)]
     if strange:
-        raise refuse_targets(f"{', '.join(strange[:3])}, where adapters of different models cannot be kept apart")
+        raise make_targets_error(f"{', '.join(strange[:3])}, where adapters of different models cannot be kept apart")
 
 
 def explain_unroutable(model: Module, target: str) -> str | None:
@@ -76,9 +76,9 @@ def is_moved(model: Module, target: str) -> bool:
     return bool(config.target_parameters)
 
 
-def refuse_targets(fault: str) -> JobFailure:
+def make_targets_error(targets: str) -> JobFailure:
     message = (
-        f"The base model's lora.targetModules name {fault}. Ask the administrator for a BaseModel whose "
+        f"The base model's lora.targetModules name {targets}. Ask the administrator for a BaseModel whose "
         "lora.targetModules name linear layers that every token goes through, as q_proj, k_proj, v_proj and o_proj."
     )
     return JobFailure("Internal", "UnsupportedTargetModules", message[:1000], retryable=False)

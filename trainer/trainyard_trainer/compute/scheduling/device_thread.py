@@ -51,7 +51,7 @@ class DeviceThread:
         self.active: Sequence[TrainingRun | Call] = []  # what uses the device now
         self.called = False  # whether a call was the last that was done
         self.closed = False
-        self.on_fault: Callable[[JobFailure], None] = self.abort
+        self.on_failure: Callable[[JobFailure], None] = self.abort
         threads = torch.get_num_threads()  # a thread that is started later does not know what was set
         self.thread = threading.Thread(target=self.run, args=(threads,), name="compute", daemon=True)
 
@@ -114,9 +114,9 @@ class DeviceThread:
                 self.run_next()
         except DeviceLost:  # its failure is reported already
             return
-        except Exception as cause:  # no job's fault: without this thread they would wait for ever
+        except Exception as cause:  # no job caused it: without this thread they would wait for ever
             log.error("the device cannot be used any more", cause)
-            self.on_fault(explain_failure(cause))
+            self.on_failure(explain_failure(cause))
 
     def run_next(self) -> None:
         """Executes a call or a slice, alternately when both wait. Waits when neither does."""

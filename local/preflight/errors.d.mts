@@ -1,5 +1,5 @@
-/** What a path refuses, as the system calls it. */
-export interface FolderFault {
+/** Why a folder cannot be used: the path that failed, and the system's code. */
+export interface FolderError {
   path: string
   code: string
 }
@@ -17,17 +17,17 @@ export interface Facts {
   platform: string
   arch: string
   glibc: boolean
-  folders?: { variable?: string; fault?: FolderFault }[]
+  folders?: { variable?: string; error?: FolderError }[]
   /** What will be written, and the disk that it goes to. */
   disks?: { what: string; gib: number; folder: string; device: number; freeGib: number; variable?: string }[]
   availableGib?: number
   maxOpenFiles?: number
   publicPort?: { port: number; code?: string; holder?: string }
   takenPodPorts?: { port: number; code: string; holder?: string }[]
-  python?: { version?: string; faults: string[] }
+  python?: { version?: string; errors: string[] }
   controlPlane?: { missing: string[]; go?: Go; unreachableOrigins: string[] }
   postgresUser?: { exists: boolean; unreachable?: string }
 }
 
 /** What a machine lacks, a sentence each. A fact that was not observed is not judged. */
-export function listFaults(facts: Facts): string[]
+export function listErrors(facts: Facts): string[]

@@ -15,7 +15,7 @@ import {
 } from './requirements.mjs'
 
 /** What a machine lacks, a sentence each. A fact that was not observed is not judged. */
-export function listFaults(facts) {
+export function listErrors(facts) {
   return [
     ...judgeSystem(facts),
     ...(facts.folders ?? []).flatMap(judgeFolder),
@@ -24,7 +24,7 @@ export function listFaults(facts) {
     ...judgeOpenFiles(facts),
     ...judgePublicPort(facts.publicPort),
     ...judgePodPorts(facts.takenPodPorts ?? []),
-    ...(facts.python && !facts.python.version ? [describeMissingPython(facts.python.faults)] : []),
+    ...(facts.python && !facts.python.version ? [describeMissingPython(facts.python.errors)] : []),
     ...judgeControlPlane(facts.controlPlane),
     ...judgePostgresUser(facts.postgresUser),
   ]
@@ -43,20 +43,20 @@ function judgeSystem({ platform, arch, glibc }) {
   ]
 }
 
-const folderFaults = {
+const folderErrors = {
   ENOSPC: (file) => `${file} cannot be made (ENOSPC): free some disk space, then try again.`,
   NOEXEC: (file, advice) => `Programs cannot be run from ${file}: its disk is mounted with noexec. ${advice}`,
   NOLINKS: (file, advice) => `The disk of ${file} has no symbolic links, which a Python environment needs. ${advice}`,
 }
 
-function judgeFolder({ fault, variable }) {
-  if (!fault) return []
-  const { path, code } = fault
+function judgeFolder({ error, variable }) {
+  if (!error) return []
+  const { path, code } = error
   const advice = variable
     ? `Set ${variable} to a folder that serves.`
     : 'Clone the repository to a folder of your own, or run this as its owner.'
   const describe =
-    folderFaults[code] ?? (() => `${path} cannot be written to (${code}). Make it writable, or: ${advice}`)
+    folderErrors[code] ?? (() => `${path} cannot be written to (${code}). Make it writable, or: ${advice}`)
   return [describe(path, advice)]
 }
 

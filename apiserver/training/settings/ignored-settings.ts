@@ -1,5 +1,5 @@
 import type { JobWarning } from '../../../db/jobs/warnings.ts'
-import { rlSettings, sftSettings } from '../settings/generated.ts'
+import { rlSettings, sftSettings } from './generated.ts'
 
 // What trainers elsewhere call it.
 const epochSettings = ['epochs', 'n_epochs', 'num_epochs', 'num_train_epochs']

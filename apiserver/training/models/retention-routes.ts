@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { setRetention } from '../../../db/retention/checkpoints.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { presentModel } from '../models/present.ts'
-import { modelSchema } from '../models/schema.ts'
-import { getModel, getModelDetails } from '../models/service.ts'
-import { retentionBodySchema } from './schema.ts'
+import { presentModel } from './present.ts'
+import { modelSchema } from './schema.ts'
+import { getModel, getModelDetails } from './service.ts'
+import { retentionBodySchema } from './retention-schema.ts'
 
 const path = '/v1/preview/models/{model_id}/retention'
 
@@ -14,10 +14,10 @@ export function routeRetention(api: RestApi, pool: Pool): void {
     path,
     {
       tag: 'Models',
-      summary: "Set what keeps a model's checkpoints",
+      summary: "Set the retention of a model's checkpoints",
       description:
-        'A checkpoint stays as long as one rule keeps it: it is among the last, among the best, or younger than ' +
-        '`ttl_seconds`. The newest, and one that an alias names, always stay. null keeps everything.',
+        'A checkpoint is kept while one rule keeps it: it is one of the last, one of the best, or younger than ' +
+        '`ttl_seconds`. The newest checkpoint and those with an alias are always kept. null keeps all.',
       body: retentionBodySchema,
       answer: modelSchema,
     },
@@ -32,7 +32,7 @@ export function routeRetention(api: RestApi, pool: Pool): void {
     path,
     {
       tag: 'Models',
-      summary: "Read what keeps a model's checkpoints",
+      summary: "Get the retention of a model's checkpoints",
       answer: Type.Object({ retention: retentionBodySchema }),
     },
     async ({ caller, params }) => {

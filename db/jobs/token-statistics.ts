@@ -1,5 +1,5 @@
 import type { Pool } from '../pool.ts'
-import type { Attempt, ReportOutcome } from '../jobs/attempts.ts'
+import type { Attempt, ReportOutcome } from './attempts.ts'
 
 // One statement must end well within its time limit.
 const rowsAtOnce = 10_000

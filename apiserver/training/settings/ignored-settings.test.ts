@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rlSettings } from '../settings/generated.ts'
+import { rlSettings } from './generated.ts'
 import { warnOfIgnoredSettings } from './ignored-settings.ts'
 
 const messagesOf = (config: Record<string, unknown> | null | undefined) =>

@@ -3,16 +3,16 @@ import { argumentFields, chatFields, templateFields, type Fields } from './chat-
 import type { ChatRequest } from './chat-schema.ts'
 
 /** What is wrong with the members of a chat that no engine gets; absent, null and empty ones mean nothing, and pass. */
-export function findRefusedFields(chat: ChatRequest): ValidationIssue[] {
+export function findUnsupportedFields(chat: ChatRequest): ValidationIssue[] {
   return [
-    ...findRefused(chat, chatFields, []),
-    ...findRefused(chat.engine_xargs, argumentFields, ['engine_xargs']),
-    ...findRefused(chat['vllm_xargs'], argumentFields, ['vllm_xargs']),
-    ...findRefused(chat.chat_template_kwargs, templateFields, ['chat_template_kwargs']),
+    ...findUnsupported(chat, chatFields, []),
+    ...findUnsupported(chat.engine_xargs, argumentFields, ['engine_xargs']),
+    ...findUnsupported(chat['vllm_xargs'], argumentFields, ['vllm_xargs']),
+    ...findUnsupported(chat.chat_template_kwargs, templateFields, ['chat_template_kwargs']),
   ]
 }
 
-function findRefused(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
+function findUnsupported(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => {
     const reason = Object.hasOwn(fields, name) ? fields[name] : null

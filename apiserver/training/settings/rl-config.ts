@@ -1,7 +1,7 @@
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import type { Static } from 'typebox'
-import { rlAliases, type rlConfigSchema } from '../settings/generated.ts'
-import { pickGiven } from '../settings/given.ts'
+import { rlAliases, type rlConfigSchema } from './generated.ts'
+import { pickGiven } from './given.ts'
 
 export type RlConfig = Static<typeof rlConfigSchema>
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { chatFields } from './chat-fields.ts'
 import { chatRequestSchema } from './chat-schema.ts'
-import { findRefusedFields } from './refuse-fields.ts'
+import { findUnsupportedFields } from './unsupported-fields.ts'
 
 const messages = [{ role: 'user' }]
-const find = (more: object) => findRefusedFields({ messages, ...more }).map(({ loc }) => loc.slice(1).join('.'))
+const find = (more: object) => findUnsupportedFields({ messages, ...more }).map(({ loc }) => loc.slice(1).join('.'))
 
 test.each([
   ['chat_template', '{{ 1 }}'],
@@ -44,7 +44,7 @@ test('all else passes, also what nobody knows', () => {
 })
 
 test('a refusal says why', () => {
-  expect(findRefusedFields({ messages, chat_template: 'x' })).toEqual([
+  expect(findUnsupportedFields({ messages, chat_template: 'x' })).toEqual([
     {
       loc: ['body', 'chat_template'],
       msg: 'chat_template is not accepted: it would run your code in an engine that others use too',

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { rlRequestMembers, sftRequestSchema } from './request.ts'
-import { trainingJobSchema } from './schema.ts'
+import { trainingJobSchema } from '../training-jobs/schema.ts'
 
 test('a job gives back each member of its request', () => {
   const members = Object.keys({ ...rlRequestMembers, ...sftRequestSchema.properties })

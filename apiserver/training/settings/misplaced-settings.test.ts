@@ -1,9 +1,9 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { expect, test } from 'vitest'
-import { refuseMisplacedSettings } from './misplaced-settings.ts'
+import { rejectMisplacedSettings } from './misplaced-settings.ts'
 
 const rl = { method: 'RL', settings: ['learning_rate', 'ppo'], member: 'experimental_config' } as const
-const fault = (loc: string[], what: string) => ({
+const issue = (loc: string[], what: string) => ({
   loc,
   msg: `Extra inputs are not permitted; RL reads ${what} from experimental_config`,
   type: 'extra_forbidden',
@@ -16,23 +16,23 @@ test.each([
   ['nulls for what is not set', { config: { learning_rate: null }, ppo: null }],
   ['what nobody knows', { future: { learning_rate: 1 } }],
 ])('%s is taken', (_, body) => {
-  expect(() => refuseMisplacedSettings(body, rl, 'config')).not.toThrow()
+  expect(() => rejectMisplacedSettings(body, rl, 'config')).not.toThrow()
 })
 
 test('each setting that stands elsewhere is refused with the right place', () => {
   const body = { ppo: false, config: { learning_rate: 0, lr: 1 } }
   const detail = [
-    fault(['body', 'ppo'], 'ppo'),
-    fault(['body', 'config', 'learning_rate'], 'learning_rate'),
-    fault(['body', 'config', 'lr'], 'its settings'),
+    issue(['body', 'ppo'], 'ppo'),
+    issue(['body', 'config', 'learning_rate'], 'learning_rate'),
+    issue(['body', 'config', 'lr'], 'its settings'),
   ]
-  expect(() => refuseMisplacedSettings(body, rl, 'config')).toThrow(expect.objectContaining({ detail }))
-  expect(() => refuseMisplacedSettings(body, rl, 'config')).toThrow(HttpError)
+  expect(() => rejectMisplacedSettings(body, rl, 'config')).toThrow(expect.objectContaining({ detail }))
+  expect(() => rejectMisplacedSettings(body, rl, 'config')).toThrow(HttpError)
 })
 
 test('many are told in part', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `x${index}`)
-  const detail = names.slice(0, 100).map((name) => fault(['body', 'config', name], 'its settings'))
+  const detail = names.slice(0, 100).map((name) => issue(['body', 'config', name], 'its settings'))
   const config = Object.fromEntries(names.map((name) => [name, 1]))
-  expect(() => refuseMisplacedSettings({ config }, rl, 'config')).toThrow(expect.objectContaining({ detail }))
+  expect(() => rejectMisplacedSettings({ config }, rl, 'config')).toThrow(expect.objectContaining({ detail }))
 })

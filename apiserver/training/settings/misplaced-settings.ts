@@ -9,19 +9,19 @@ export interface Place {
 }
 
 /**
- * Refuses settings that would be passed over: those beside the member that they are read from, and whatever is in `other`,
+ * Rejects settings that would be passed over: those beside the member that they are read from, and whatever is in `other`,
  * a member that the method does not have. Nulls count as absent.
  *
  * @throws {HttpError} 422 that names the right place
  */
-export function refuseMisplacedSettings(body: object, place: Place, other?: string): void {
+export function rejectMisplacedSettings(body: object, place: Place, other?: string): void {
   const beside = listGiven(body).filter((name) => place.settings.includes(name))
   const elsewhere = other === undefined ? [] : listGiven((body as Record<string, object | null>)[other])
-  const faults = [
+  const issues = [
     ...beside.map((name) => describeIssue(place, ['body', name])),
     ...elsewhere.map((name) => describeIssue(place, ['body', other!, name])),
   ]
-  if (faults.length > 0) throw unprocessable(...faults.slice(0, maxIssues))
+  if (issues.length > 0) throw unprocessable(...issues.slice(0, maxIssues))
 }
 
 function listGiven(object: object | null | undefined): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listFaults, type Facts } from './faults.mjs'
+import { listErrors, type Facts } from './errors.mjs'
 
 const machine: Facts = { platform: 'linux', arch: 'x64', glibc: true }
 const go = { version: 'go1.26.8', minor: 26, toolchain: 'auto', cache: '/home/user/.cache/go-build' }
@@ -14,14 +14,14 @@ const whole: Facts = {
   maxOpenFiles: 1024,
   publicPort: { port: 8080 },
   takenPodPorts: [],
-  python: { version: '3.12.1', faults: [] },
+  python: { version: '3.12.1', errors: [] },
   controlPlane: { missing: ['etcd'], go, unreachableOrigins: [] },
   postgresUser: { exists: true },
 }
 
 test('a machine that has all lacks nothing', () => {
-  expect(listFaults(whole)).toEqual([])
-  expect(listFaults(machine)).toEqual([])
+  expect(listErrors(whole)).toEqual([])
+  expect(listErrors(machine)).toEqual([])
 })
 
 const lacks: [string, Partial<Facts>, RegExp][] = [
@@ -30,27 +30,27 @@ const lacks: [string, Partial<Facts>, RegExp][] = [
   ['musl', { glibc: false }, /another C library than glibc.*Use a distribution with glibc/],
   [
     'a read-only folder',
-    { folders: [{ variable: 'TRAINYARD_STATE', fault: { path: '/mnt', code: 'EROFS' } }] },
+    { folders: [{ variable: 'TRAINYARD_STATE', error: { path: '/mnt', code: 'EROFS' } }] },
     /^\/mnt cannot be written to \(EROFS\)\. Make it writable, or: Set TRAINYARD_STATE to a folder that serves\.$/,
   ],
   [
     'a full disk',
-    { folders: [{ variable: 'TRAINYARD_CACHE', fault: { path: '/mnt/a', code: 'ENOSPC' } }] },
+    { folders: [{ variable: 'TRAINYARD_CACHE', error: { path: '/mnt/a', code: 'ENOSPC' } }] },
     /^\/mnt\/a cannot be made \(ENOSPC\): free some disk space/,
   ],
   [
     'a disk that runs no programs',
-    { folders: [{ variable: 'TRAINYARD_CACHE', fault: { path: '/mnt', code: 'NOEXEC' } }] },
+    { folders: [{ variable: 'TRAINYARD_CACHE', error: { path: '/mnt', code: 'NOEXEC' } }] },
     /^Programs cannot be run from \/mnt: its disk is mounted with noexec\. Set TRAINYARD_CACHE/,
   ],
   [
     'a disk without links',
-    { folders: [{ variable: 'TRAINYARD_CACHE', fault: { path: '/mnt', code: 'NOLINKS' } }] },
+    { folders: [{ variable: 'TRAINYARD_CACHE', error: { path: '/mnt', code: 'NOLINKS' } }] },
     /^The disk of \/mnt has no symbolic links/,
   ],
   [
     'a clone of somebody else',
-    { folders: [{ fault: { path: '/srv/trainyard', code: 'EACCES' } }] },
+    { folders: [{ error: { path: '/srv/trainyard', code: 'EACCES' } }] },
     /^\/srv\/trainyard cannot be written to \(EACCES\).*Clone the repository to a folder of your own/,
   ],
   ['little memory', { availableGib: 3.94 }, /^3\.9 GiB of memory are free, and the stack needs 6 GiB/],
@@ -68,7 +68,7 @@ const lacks: [string, Partial<Facts>, RegExp][] = [
   ],
   [
     'no Python',
-    { python: { faults: ['python3 is 3.14.1', 'python3.12 lacks venv'] } },
+    { python: { errors: ['python3 is 3.14.1', 'python3.12 lacks venv'] } },
     /Python 3\.11, 3\.12 or 3\.13 with its venv module \(python3 is 3\.14\.1; python3\.12 lacks venv\)\. Install it/,
   ],
   [
@@ -90,18 +90,18 @@ const lacks: [string, Partial<Facts>, RegExp][] = [
 ]
 
 test.each(lacks)('%s is a sentence that says what to do', (_, lack, sentence) => {
-  const faults = listFaults({ ...whole, ...lack })
-  expect(faults).toEqual([expect.stringMatching(sentence)])
+  const errors = listErrors({ ...whole, ...lack })
+  expect(errors).toEqual([expect.stringMatching(sentence)])
 })
 
 test('what goes to one disk is added up, and what goes to another is not', () => {
   const python = { ...cache, what: 'Python environment', gib: 7 }
   const state = { ...cache, what: 'data of the stack', gib: 4, variable: 'TRAINYARD_STATE', folder: '/state' }
-  expect(listFaults({ ...machine, disks: [python, state] })).toEqual([
+  expect(listErrors({ ...machine, disks: [python, state] })).toEqual([
     'The disk of /cache has 10.0 GiB free, and 11 GiB are needed: Python environment 7 (TRAINYARD_CACHE), ' +
       'data of the stack 4 (TRAINYARD_STATE). Free some, or set the variables to folders on a larger disk.',
   ])
-  expect(listFaults({ ...machine, disks: [python, { ...state, device: 2 }] })).toEqual([])
+  expect(listErrors({ ...machine, disks: [python, { ...state, device: 2 }] })).toEqual([])
 })
 
 test.each([
@@ -110,5 +110,5 @@ test.each([
   ['Go gets the release that it needs', { ...offline, go: { ...go, minor: 21 } }],
   ['Go is a development release', { ...offline, go: { ...go, minor: Number.NaN } }],
 ])('no control plane is missed where %s', (_, controlPlane) => {
-  expect(listFaults({ ...machine, controlPlane })).toEqual([])
+  expect(listErrors({ ...machine, controlPlane })).toEqual([])
 })

@@ -1,5 +1,5 @@
 import type { Connection } from '../pool.ts'
-import { held, untrained } from '../jobs/states.ts'
+import { held, untrained } from './states.ts'
 
 // A trainer's report is not worth more than this in one step.
 const maxTokensPerStep = 1e12

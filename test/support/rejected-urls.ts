@@ -4,7 +4,7 @@ import type { Rule } from '../../lib/outbound/errors.ts'
  * Addresses that must never be asked, even where every host is allowed: the rule that refuses each, and what is wrong
  * with it. Written down from the forms that URL parsers and resolvers are known to take.
  */
-export const refusedUrls: [address: string, rule: Rule, why: string][] = [
+export const rejectedUrls: [address: string, rule: Rule, why: string][] = [
   // Loopback, in every spelling of IPv4.
   ['https://127.0.0.1/', 'network', 'loopback'],
   ['https://127.0.0.1:8443/', 'network', 'loopback on another port'],

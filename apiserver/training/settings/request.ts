@@ -6,9 +6,9 @@ import type { NewJob } from '../../../db/jobs/table.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { modelIdSchema } from '../../accounts/names.ts'
-import { rlConfigSchema, sftConfigSchema } from '../settings/generated.ts'
-import { pickGiven } from '../settings/given.ts'
-import { warnOfIgnoredSettings } from '../sft-training-jobs/ignored-settings.ts'
+import { rlConfigSchema, sftConfigSchema } from './generated.ts'
+import { pickGiven } from './given.ts'
+import { warnOfIgnoredSettings } from './ignored-settings.ts'
 import { pickGivenConfig } from './rl-config.ts'
 
 /** Members of the requests for both methods. */
@@ -19,7 +19,14 @@ export const rlRequestMembers = {
   ...requestMembers,
   experimental_config: Type.Optional(nullable(rlConfigSchema)),
   config: Type.Optional(
-    nullable(Type.Object({}, { description: 'Of SFT. RL reads its settings from experimental_config: nulls only.' })),
+    nullable(
+      Type.Object(
+        {},
+        {
+          description: 'Settings of SFT. RL accepts only nulls here, because its settings are in experimental_config.',
+        },
+      ),
+    ),
   ),
 }
 
@@ -28,14 +35,14 @@ export const sftRequestSchema = Type.Object({
   ...requestMembers,
   training_data_url: Type.String({ minLength: 1, maxLength: 4096 }),
   config: Type.Optional(nullable(sftConfigSchema)),
-  // Whatever it is: kept and given back, never refused.
+  // Any value is stored and returned.
   experimental_config: Type.Optional(nullable(Type.Object({}, { additionalProperties: Type.Unknown() }))),
 })
 
 /** Members of an answer that repeat the request. */
 export const requestedMembers = {
   training_data_url: nullable(Type.String()),
-  config: nullable(Type.Object({}, { description: 'Of SFT.' })),
+  config: nullable(Type.Object({}, { description: 'Settings of SFT.' })),
   experimental_config: nullable(Type.Object({})),
 }
 
