@@ -81,7 +81,8 @@ test('a command that gives a token is run', async () => {
     users: [{ name: 'u', user: { exec } }],
   }
   await writeFile(file, JSON.stringify(kubeconfig))
-  const client = new KubeClient(loadKubeAccess({ KUBECONFIG: file }), { userAgent: 'test' })
+  // The first use of such credentials loads the Kubernetes client library, which takes seconds on a loaded machine.
+  const client = new KubeClient(loadKubeAccess({ KUBECONFIG: file }), { userAgent: 'test', timeoutMs: 60_000 })
   expect(await client.request({ path: '/' })).toBe('Bearer made')
   client.close()
   server.close()
