@@ -4,7 +4,8 @@ import { ensureSeed, isDeep } from './test/support/random-cases.ts'
 // Control tests share a running stack that has no engine and no trainer. They use only what they make there, so that two
 // files run at a time. Tests of faults have such a stack too; they end parts of it, or change what holds for all, so their
 // files run one at a time. So do integration and client tests, whose stack has engine and trainer (test/support/global-setup.ts).
-// The processes of the tests inherit it.
+// Time limits end a test that hangs. They are long, so that a loaded machine fails none.
+// The processes of the tests inherit the seed.
 ensureSeed()
 const deepTimes = isDeep() ? 10 : 1
 
@@ -17,14 +18,14 @@ export default defineConfig({
           // No file leaves anything behind in its process that another one would see, so that modules are loaded once.
           isolate: false,
           include: ['{lib,crds,db,artifacts,apiserver,operator,local,test/support}/**/*.test.ts'],
-          testTimeout: 60_000 * deepTimes,
+          testTimeout: 120_000 * deepTimes,
         },
       },
       {
         test: {
           name: 'store',
           include: ['test/store/*.test.ts'],
-          testTimeout: 30_000,
+          testTimeout: 300_000,
           // An S3 server may have to be built first.
           hookTimeout: 600_000,
         },
@@ -35,8 +36,8 @@ export default defineConfig({
           include: ['test/control/*.test.ts', 'test/clients/tracing/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],
           maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
         },
       },
       {
@@ -45,8 +46,8 @@ export default defineConfig({
           include: ['test/faults/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],
           fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
         },
       },
       {
@@ -55,8 +56,8 @@ export default defineConfig({
           include: ['test/integration/*.test.ts', 'test/clients/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,
-          testTimeout: 180_000,
-          hookTimeout: 300_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {
@@ -65,7 +66,7 @@ export default defineConfig({
           include: ['test/hostile/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,
-          hookTimeout: 300_000,
+          hookTimeout: 600_000,
         },
       },
     ],

@@ -89,7 +89,7 @@ describe('a stream', () => {
     const stream = await follow(id)
     await eventually(() => expect(stream.comments).toContain('heartbeat'), 20_000)
     stream.close()
-  }, 30_000)
+  })
 
   test.each(['', '*/*', 'application/json', 'text/html', 'application/json, text/event-stream;q=0.5'])(
     'is not what a client gets that accepts %j',

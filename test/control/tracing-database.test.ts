@@ -121,7 +121,7 @@ test('the operator leads without it, and migrates it when it comes', async () =>
     await eventually(async () => {
       const health = await (await fetch(`http://127.0.0.1:${port}/health`)).json()
       expect(health).toMatchObject({ status: 'ok', leading: true })
-    }, 30_000)
+    })
     late.mend()
     await eventually(async () => expect(await listSchemas(empty)).toEqual(['tracing']), 15_000)
   } finally {
@@ -132,7 +132,7 @@ test('the operator leads without it, and migrates it when it comes', async () =>
     await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
     await rm(artifacts, { recursive: true })
   }
-}, 90_000)
+})
 
 test('an erasure clears models while it is away, and ends when it is back', async () => {
   const entity = `team-${randomUUID()}`

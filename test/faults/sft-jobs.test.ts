@@ -95,7 +95,7 @@ const waitForState = (id: string, state: string) =>
     const job = await readJob(id)
     expect(job.state).toBe(state)
     return job
-  }, 30_000)
+  })
 
 async function upload(files: Record<string, string>, name = `data-${randomUUID()}`) {
   const form = new FormData()
@@ -461,7 +461,7 @@ describe('a resource', () => {
       const found = JSON.parse(await stack.kubectl('get', 'tj', name, ...namespace, '-o', 'json')) as Resource
       expect(found.status?.phase).toBe(phase)
       return found
-    }, 30_000)
+    })
 
   test('names an upload, and gets the file of its version', async () => {
     const { name, address } = await upload({ 'train.jsonl': line })

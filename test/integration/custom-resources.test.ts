@@ -126,7 +126,7 @@ test('finished stays finished when its trainer goes, and a changed specification
   await eventually(async () => {
     expect(await podName()).not.toContain(before)
     await stack.kubectl('wait', '--for=condition=Ready', `bm/${baseModelName}`, '--timeout=1s')
-  }, 120_000)
+  })
   expect(await readJob(finished.metadata.name)).toMatchObject({ status: finished.status })
   expect((await rest.listCheckpoints(model.status?.id ?? '')).map(({ step }) => step)).toEqual([1])
 })

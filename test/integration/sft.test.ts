@@ -93,6 +93,6 @@ test('a TrainingJob names data on another server, and its model answers as it wa
   await eventually(async () => {
     const phase = await stack.kubectl('get', 'tj', name, '-o', 'jsonpath={.status.phase}')
     expect(phase).toBe('Succeeded')
-  }, 120_000)
+  })
   await expectTaught(model.address, answer)
 })
