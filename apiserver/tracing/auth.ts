@@ -2,8 +2,8 @@ import type Koa from 'koa'
 import { readBearer } from '../accounts/keys/require-key.ts'
 
 /**
- * The key that a request of the tracing group carries: the password of `Authorization: Basic` (the SDKs), a bearer token,
- * or the header `wandb-api-key` (exporters of OpenTelemetry).
+ * Reads the API key of a request of the tracing group. It is the password of `Authorization: Basic` (SDKs), a bearer
+ * token, or the header `wandb-api-key` (OpenTelemetry exporters).
  */
 export function readTraceKey(ctx: Pick<Koa.Context, 'get'>): string | undefined {
   const basic = /^basic +([\w+/=-]+) *$/i.exec(ctx.get('Authorization'))?.[1]

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { digestBytes, digestTable, digestValue, presentDigest } from './digests.ts'
 import { parseValue } from '../../lib/json/value.ts'
 
-// Computed with Python's hashlib.
+// The expected values were computed with Python's hashlib.
 test.each([
   ['of nothing', digestBytes(Buffer.alloc(0)), '47DEQpj8HBSaXYTImWX5JCeuQeRkm5NMpJWZG3hSuFU'],
   ['of a value', digestValue(parseValue('{"b":1.0,"a":"é"}')), 'fnvNOfMXzDB9fqOQX26F0PQHvU4QxUh1cxEdfDA4dus'],

@@ -1,24 +1,26 @@
-/** A value that nothing can be done with: bad references, empty conditions, broken rules. */
+/**
+ * 400, for a value that has the right type and cannot be used: an invalid reference, an empty condition, a broken rule.
+ */
 export function badRequest(reason: string): HttpError {
   return new HttpError(errors.bad_request, reason)
 }
 
-/** A field or name that does not exist; the interface has a status of its own for it. */
+/** 403, for an unknown field or name: the interface answers these with their own status. */
 export function invalidField(reason: string): HttpError {
   return new HttpError(errors.unknown_field, reason)
 }
 
-/** The one answer to all projects of other entities, whether they exist or not. */
+/** 403, for every project of another entity. The answer does not show whether the project exists. */
 export function forbiddenProject(): HttpError {
   return new HttpError(errors.foreign_entity)
 }
 
-/** Not there; `more` may hold `deleted_at`, after which clients do not ask again. */
+/** 404. With `deleted_at` in `more`, clients do not retry. */
 export function missing(reason: string, more: Record<string, unknown> = {}): HttpError {
   return new HttpError(errors.not_found, reason, { more })
 }
 
-/** The digest that the client has computed is not the one that the server computes. */
+/** 409: the client computed another digest than the server. */
 export function digestMismatch(reason: string): HttpError {
   return new HttpError(errors.digest_mismatch, reason)
 }
@@ -38,7 +40,7 @@ const aboutValues = new Set(
   ].map(({ code }) => code),
 )
 
-/** Whether an error is about what the request names, and not about memory, quotas or a part that is away. */
+/** Whether an error is caused by the values of the request, not by memory, quotas or an unavailable part. */
 export function isAboutValues(error: unknown): error is HttpError {
   return error instanceof HttpError && aboutValues.has(error.code)
 }

@@ -1,12 +1,15 @@
 import { partBytes, type ReadMemory } from './read-memory.ts'
 
-/** A stored thing, with its value if that came with it. */
+/** A stored item. Its value is null if the list query did not read it. */
 interface Sized {
   size: number
   val: string | null
 }
 
-/** Things with their values: what did not come with the list is read in batches, which `reading` counts, while they are asked for. */
+/**
+ * Returns the items with their values. Values that are missing are read in batches while the caller iterates. `reading`
+ * counts each batch.
+ */
 export async function* fillValues<T extends Sized>(
   listed: readonly T[],
   reading: ReadMemory,
@@ -18,7 +21,7 @@ export async function* fillValues<T extends Sized>(
     const batch = takeBatch(listed, at)
     reading.next(sumSizes(batch))
     const values = await read(batch)
-    // What was erased meanwhile is not there.
+    // A value is missing if its item was erased meanwhile.
     for (const [index, val] of values.entries()) if (val !== undefined) yield { ...batch[index]!, val }
     at += batch.length
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A new UUIDv7, as clients make them too: ids in the order of time. RFC 9562, section 5.7. */
+/** Creates a UUIDv7, as clients do: ids sort by time. RFC 9562, section 5.7. */
 export function newId(): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(Date.now(), 0, 6)

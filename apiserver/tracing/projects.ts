@@ -4,13 +4,12 @@ import type { Pool } from '../../db/pool.ts'
 import type { Caller } from '../accounts/context.ts'
 import { isTracedName } from '../accounts/names.ts'
 
-/** The database of traces, and what finds projects in it. */
 export interface ProjectDeps {
   pool: Pool
   projects: Projects
 }
 
-/** A project with the number under which its rows are; 0 while it has none. */
+/** A project. Its rows are stored under `number`, which is 0 until it has rows. */
 export interface Project {
   number: number
   entity: string
@@ -19,11 +18,11 @@ export interface Project {
   id: string
 }
 
-// An erased project's number must not live on for long; the eraser waits until it surely is forgotten.
+// A cached number of an erased project must expire soon: the erasure waits until no apiserver has it.
 const keptMs = 5_000
 const maxKept = 10_000
 
-/** Finds the projects that requests name. */
+/** Finds projects by name. */
 export class Projects {
   readonly #pool: Pool
   readonly #known = new Map<string, { project: Project; untilMs: number }>()
@@ -32,12 +31,12 @@ export class Projects {
     this.#pool = pool
   }
 
-  /** For reads. @throws {HttpError} 400 for what is no project, 403 for another entity's */
+  /** For reads. @throws {HttpError} 400 for an invalid project id, 403 for a project of another entity */
   async find(caller: Caller, projectId: string): Promise<Project> {
     return this.#get(caller, projectId, findTraceProject)
   }
 
-  /** The same for writes: a project begins with its first row. */
+  /** For writes: creates the project if it does not exist. @throws {HttpError} as `find` does */
   async open(caller: Caller, projectId: string): Promise<Project> {
     return this.#get(caller, projectId, openTraceProject)
   }

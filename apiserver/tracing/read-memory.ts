@@ -2,23 +2,25 @@ import { ExcessMemory } from '../accounts/limits/excess-memory.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import type { Pool } from '../../db/pool.ts'
 
-/** What rows are read from. */
 export interface ReadDeps {
   pool: Pool
-  /** Counts what is read. */
+  /** Counts the bytes that are read. */
   reading: ReadMemory
 }
 
-/** A list is read in parts of so many bytes, or of one thing that is larger. */
+/** A list is read in parts of this size. A larger item is a part by itself. */
 export const partBytes = 4 * 1024 * 1024
 
-// As it is read, and as it is sent.
+// Data is in memory twice: as read from the database, and as text to send.
 const copies = 2
 
-/** What a list takes, however long it is. It is reserved before the first byte, because nobody can be refused later. */
+/**
+ * The memory of a list of any length. It is reserved before the first byte is sent, because a response cannot be
+ * refused later.
+ */
 export const streamBytes = copies * partBytes
 
-/** Counts what one answer reads, before it is read. */
+/** Counts the bytes that one response reads, before they are read. */
 export class ReadMemory {
   readonly #excess: ExcessMemory
   #bytes = 0
@@ -27,27 +29,30 @@ export class ReadMemory {
     this.#excess = excess
   }
 
-  /** Of what is being read now. */
+  /** The bytes of the current part. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** The next part has so many bytes; the one before is let go. @throws {HttpError} 413, 429 or 503 when there is no room */
+  /**
+   * Begins a part of this size. The previous part is no longer counted. @throws {HttpError} 413, 429 or 503 when there
+   * is not enough memory
+   */
   next(bytes: number): void {
     this.#excess.resize(copies * bytes)
     this.#bytes = bytes
   }
 
-  /** So many bytes more are read for the same part. @throws {HttpError} as `next` does */
+  /** Adds bytes to the current part. @throws {HttpError} as `next` does */
   readonly add = (bytes: number): void => this.next(this.#bytes + bytes)
 }
 
-/** Of an answer that is read whole. */
+/** For a response that is read as a whole. */
 export function countRead(memory: RequestReservation): ReadMemory {
   return new ReadMemory(new ExcessMemory(memory, 0))
 }
 
-/** Of an answer of `sendChunks`, which has reserved what the usual parts take. */
+/** For a response of `sendChunks`, which has reserved `streamBytes`. */
 export function countStream(memory: RequestReservation): ReadMemory {
   return new ReadMemory(new ExcessMemory(memory, streamBytes))
 }

@@ -1,4 +1,4 @@
-/** Which part of a list is asked for. @throws {HttpError} 400 for what is below zero */
+/** Reads limit and offset of a list. @throws {HttpError} 400 for negative numbers */
 export function readPage({ limit, offset }: { limit?: number | null; offset?: number | null }): {
   limit: number | null
   offset: number
@@ -8,7 +8,7 @@ export function readPage({ limit, offset }: { limit?: number | null; offset?: nu
   return { limit: limit == null ? null : bound(limit), offset: bound(offset ?? 0) }
 }
 
-/** No list is longer, and the sum of two is a bigint still. */
+/** No list is longer. The sum of two such numbers still fits into a bigint column. */
 function bound(count: number): number {
   return Math.min(count, Number.MAX_SAFE_INTEGER)
 }

@@ -38,25 +38,25 @@ import { routeService } from './server-info/routes.ts'
 import { routeThreads } from './threads/routes.ts'
 import { createTraceApi, type TraceApiDeps } from './trace-api.ts'
 
-// Where the SDKs look by themselves. Clients that are told an address of traces find the same at the root.
+// The SDKs use this prefix by default. Clients that are configured with an address for traces use the root.
 const mount = '/traces'
 
-/** What the tracing group is made of. Its completions are answered as the gateway answers chats. */
+/** The completions are answered like the gateway's chats, so they need the gateway's parts too. */
 export interface TracingDeps extends AuthDeps, GatewayDeps, TraceApiDeps {
   artifacts: ArtifactStore
   requestLimiter: RequestLimiter
-  /** For all that takes long. */
+  /** For work that would block the event loop. */
   heavyThreads: WorkerPool
   uploadLimitBytes: number
-  /** Of what tokens of models cost; see `readPrices`. */
+  /** The file with model prices; see `readPrices`. */
   pricesFile: string | undefined
-  /** Of traces alone: a flood of them stops nothing else. */
+  /** A pool for traces only, so that many trace requests do not block other requests. */
   tracing: Pool
-  /** For calls that come in and for finding projects, whoever reads meanwhile. */
+  /** For writing calls and finding projects. Readers do not use it, so they cannot block writes. */
   traceWrites: Pool
 }
 
-/** The tracing group: every operation, one folder per resource. */
+/** Creates the tracing group: all operations, from one folder for each resource. */
 export function createTracing(main: TracingDeps): { operations: readonly PlacedOperation[]; routes: Koa.Middleware } {
   const deps = createTraceDeps(main)
   const router = new Router<RequestState>()
@@ -90,7 +90,7 @@ export function createTracing(main: TracingDeps): { operations: readonly PlacedO
       const isMounted = path.startsWith(`${mount}/`)
       if (isMounted) ctx.path = path.slice(mount.length)
       return routes(ctx, () => {
-        // No operation of ours: what comes next is not below the mount.
+        // No operation matched. The next middleware needs the original path.
         ctx.path = path
         return isMounted || path === mount || names.has(readFirst(path)) ? others(ctx, next) : next()
       })
@@ -98,7 +98,7 @@ export function createTracing(main: TracingDeps): { operations: readonly PlacedO
   }
 }
 
-/** Answers 404 or 405 to paths and methods without an operation, with the group's keys and in its form of errors. */
+/** Answers unknown paths and methods with this group's errors, after this group's authentication. */
 function rejectUnknownPaths(guards: Koa.Middleware<RequestState>[], known: readonly PlacedOperation[]): Koa.Middleware {
   const mounted = known.map(({ method, path }) => ({ method, path: `${mount}${path}` }))
   const router = new Router<RequestState>()
@@ -113,7 +113,7 @@ function rejectUnknownPaths(guards: Koa.Middleware<RequestState>[], known: reado
   return router.routes() as Koa.Middleware
 }
 
-/** The first name of a path. */
+/** The first segment of a path. */
 function readFirst(path: string): string {
   return path.split('/', 2)[1] ?? ''
 }
@@ -128,7 +128,7 @@ function createTraceDeps(main: TracingDeps) {
     storage,
     uploadLimitBytes,
     pool: main.tracing,
-    // Not of the pool that answers are read from: whoever writes begins with a look at the project.
+    // Every write first looks up its project, so this must not wait for the readers' pool.
     projects: new Projects(main.traceWrites),
     calls: new CallWriter(main.traceWrites, artifacts),
     streams: new StreamSemaphore(main.tracing.options.max),

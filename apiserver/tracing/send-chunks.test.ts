@@ -14,7 +14,7 @@ afterEach(() => {
   server.close()
 })
 
-/** Answers every request with what `chunks` gives; `ended` resolves when the generator has ended. */
+/** Serves `chunks` for every request. `ended` resolves when the generator has ended. */
 async function serve(
   chunks: () => AsyncGenerator<string>,
   { memoryBytes, ...times }: { stallMs?: number; deadlineMs?: number; memoryBytes?: number },
@@ -44,7 +44,7 @@ async function serve(
   return { ended: ended.promise, follow, url: `http://127.0.0.1:${port}` }
 }
 
-/** Asks, and takes nothing of the answer. */
+/** Sends a request and does not read the response. */
 function ask(url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(url, { agent: false }, (response) => {

@@ -8,25 +8,24 @@ import type { ProjectDeps } from './projects.ts'
 import { streamBytes } from './read-memory.ts'
 import { cutLong } from './write-list.ts'
 
-/** What answers are streamed with. */
 export interface StreamDeps {
   memory: RequestMemory
   responses: RevocableResponses
-  /** Answers that hold a connection of the pool. */
+  /** Limits the responses that hold a connection of the pool. */
   streams: StreamSemaphore
 }
 
-/** What queries are answered with. */
 export interface QueryDeps extends ProjectDeps, StreamDeps {}
 
-// A client that takes nothing of what is there for so long has left, or should have.
+// A client that receives nothing for this long has probably disconnected.
 const defaultStallMs = 30_000
-// A client that takes a little now and then is not waited for without end either.
+// A very slow client is also disconnected at some time.
 const defaultDeadlineMs = 60 * 60_000
-// While rows are read as of one moment, the database keeps all that was replaced since. A million calls take some minutes.
+// While a snapshot is read, Postgres keeps all row versions that were replaced since. Reading a million calls takes
+// some minutes.
 const maxReadMs = 15 * 60_000
 
-/** An answer that is made while it is sent. */
+/** A response that is generated while it is sent. */
 interface Chunks {
   type: string
   chunks: AsyncGenerator<string>
@@ -35,10 +34,11 @@ interface Chunks {
 }
 
 /**
- * Answers with what a generator reads from the database, as `pipeChunks` does. It has a place among the open streams
- * until it has ended, and memory for its parts until the answer is out. Nothing is read before it has both.
+ * Streams a generator that reads from the database, as `pipeChunks` does. It holds a permit of the stream semaphore
+ * until the generator has ended, and memory for its parts until the response has ended. Nothing is read before it has
+ * both.
  *
- * @throws {HttpError} 429 or 503 when there is none
+ * @throws {HttpError} 429 or 503 when it cannot have both
  */
 export async function sendChunks(
   ctx: RequestContext,
@@ -55,8 +55,8 @@ export async function sendChunks(
 }
 
 /**
- * Answers with what a generator gives, as fast as the client takes it. Its first chunk is waited for: what fails until
- * then is told as an error. The generator is always ended: also when the client leaves or its key ends.
+ * Streams a generator as fast as the client receives it. The status is sent after the first chunk, so that an earlier
+ * failure is answered as an error. The generator always ends: also when the client disconnects, or its key is revoked.
  */
 export async function pipeChunks(
   ctx: RequestContext,
@@ -71,12 +71,13 @@ export async function pipeChunks(
     body.destroy()
     ctx.res.destroy()
   }
-  // Everybody who must know that it has ended listens for it; from eleven on Node warns of a leak.
+  // Several parts listen for the end of the response. Node warns of a leak from eleven listeners on.
   ctx.res.setMaxListeners(20)
   const deadline = setTimeout(end, deadlineMs)
   ctx.res.once('close', () => clearTimeout(deadline))
   responses.track(ctx.state.caller.keyId, ctx.res).addEventListener('abort', end)
-  // The connection is quiet too while nothing is there to be sent; it is asked again after the next chunk then.
+  // The timeout also fires while no data waits to be sent. The response then goes on, and Node restarts the timer with
+  // the next chunk.
   ctx.res.setTimeout(stallMs, () => ctx.res.writableLength > 0 && end())
   ctx.type = type
   ctx.body = body
@@ -90,7 +91,9 @@ async function* releaseAfterwards(chunks: AsyncGenerator<string>, release: () =>
   }
 }
 
-/** A generator whose first chunk is there. Unlike one that has not begun, it can always be ended. */
+/**
+ * A generator after its first chunk. A generator that has not started would skip its `finally` blocks when it is ended.
+ */
 class Begun implements AsyncIterableIterator<string> {
   readonly #chunks: AsyncGenerator<string>
   #first: IteratorResult<string> | undefined

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => vi.useRealTimers())
 
-/** Takes a place now; undefined when there is none. */
+/** Acquires a permit without waiting. Undefined when none is free. */
 async function takeNow(entity: string): Promise<(() => void) | undefined> {
   let place: (() => void) | undefined
   streams.acquire({ key: entity, weight: 1 }).then(

@@ -3,14 +3,14 @@ import { errors } from '../errors/table.ts'
 import { FairSemaphore, PermitTimeout } from '../../lib/fair-semaphore.ts'
 import type { Turn } from '../accounts/limits/turn.ts'
 
-// Pages are read in less time. A longer wait is a wait for a slow reader.
+// A page is read in less time. Only slow clients hold permits for longer.
 const timeoutMs = 5_000
 const retryAfterSeconds = 1
 
 /**
- * A semaphore of responses that are read from the database as fast as their clients receive them. Each holds a connection
- * meanwhile. There are fewer permits than connections, so that short queries always find a connection. Each entity has a
- * share of the permits, and entities take turns.
+ * A semaphore of responses that are read from the database as fast as their clients receive them. Each of these
+ * responses holds a connection. There are fewer permits than connections, so that short queries always find a
+ * connection. Each entity has a share of the permits, and entities take turns.
  */
 export class StreamSemaphore {
   readonly #permits: FairSemaphore

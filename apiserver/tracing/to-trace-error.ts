@@ -4,7 +4,10 @@ import { isStatementStopped } from '../../db/unavailable.ts'
 import type { Logger } from '../../lib/log.ts'
 import { toHttpError } from '../errors/answer-errors.ts'
 
-/** Here people ask for what they like: a statement that is stopped is a question that is too large, and no outage. */
+/**
+ * A statement that Postgres stopped is a query that was too expensive, not an outage: clients write their own queries
+ * here.
+ */
 export function toTraceError(error: unknown, log: Logger): HttpError {
   if (!isStatementStopped(error)) return toHttpError(error, log)
   log.warn({ error }, 'statement stopped')

@@ -15,30 +15,32 @@ import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
 import type { StorageUse } from '../accounts/limits/storage.ts'
 
-/** What bodies are read within. */
 export interface TraceApiDeps {
   memory: RequestMemory
   storage: StorageUse
 }
 
-/** What clients take for the limit of a request. */
+/** Clients assume this limit. */
 export const bodyLimitBytes = 32 * 1024 * 1024
 
-// Beside those of the whole interface: what values say cannot be done, and what the database does not do in time.
+// Beside the statuses of all operations: 400 for values that cannot be used, 504 for a query that takes too long.
 const ownErrorStatuses = [400, 504]
 
-/** What operations of the tracing group declare beside those of all. */
+/** Options of operations in the tracing group, beside those of all operations. */
 export interface TraceOptions extends RoleOption {
   /** Paths of members that arrive as their exact text, such as `obj.val` or `table.rows[]`. */
   texts?: readonly string[]
-  /** It adds its body to what is stored: refused with 403 where the entity has no room. A handler that reads it counts it. */
+  /**
+   * The body counts as stored data: 403 when the entity's storage is full. A handler that reads the body itself counts
+   * it.
+   */
   stores?: boolean
 }
 
 /**
- * The operations of the tracing group. They differ from the rest of the interface in what their clients need: bodies that
- * hold anything are accepted, members that a schema does not name are left alone, payloads keep their text, and errors have
- * the form of answer-errors.ts.
+ * The operations of the tracing group. Their clients need other rules than those of the REST interface: bodies may
+ * contain anything, members that a schema does not name are ignored, payloads keep their text, and errors have the form
+ * of answer-errors.ts.
  */
 export type TraceApi = Api<RequestState, TraceOptions>
 
@@ -51,7 +53,10 @@ export function createTraceApi(router: Router<RequestState>, deps: TraceApiDeps)
   })
 }
 
-/** Compiles what reads and validates a body; what it stores counts from the first byte until the handler is through. */
+/**
+ * Compiles the function that reads and validates a body. A stored body counts as incoming from its first byte until the
+ * handler returns.
+ */
 function compileTraceBody(deps: TraceApiDeps, schema: TSchema, { stores = false, texts = [] }: TraceOptions) {
   const findIssues = compileIssues(schema)
   return async (ctx: RequestContext): Promise<ReadBody> => {
@@ -70,13 +75,16 @@ function compileTraceBody(deps: TraceApiDeps, schema: TSchema, { stores = false,
   }
 }
 
-/** What was stored counts there from now on. */
+/** After an answer, the bytes count as stored. After an error, they no longer count. */
 function settle(incoming: IncomingBytes, answered: boolean): void {
   if (answered) incoming.keep()
   incoming.release()
 }
 
-/** A request's body, cleaned of what no database can hold; its values count as its bytes do. @throws {HttpError} 413 */
+/**
+ * Reads the body and removes what the database cannot store. `reserve` counts its parsed values. @throws {HttpError}
+ * 413
+ */
 async function readBytes(memory: RequestMemory, ctx: RequestContext): Promise<{ bytes: Buffer; reserve: Reserve }> {
   const held = memory.open(ctx)
   try {
@@ -87,7 +95,7 @@ async function readBytes(memory: RequestMemory, ctx: RequestContext): Promise<{ 
   }
 }
 
-/** The value of a body. @throws {HttpError} 422 when it is no JSON */
+/** Parses a body. @throws {HttpError} 422 when it is not JSON */
 async function parseJsonBody(bytes: Buffer, texts: readonly string[], reserve: Reserve): Promise<unknown> {
   try {
     return await readJsonInTurns(bytes, texts, reserve)

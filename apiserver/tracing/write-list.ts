@@ -1,23 +1,26 @@
 import { EventLoopYielder } from '../../lib/event-loop.ts'
 
-// Larger writes are no faster.
+// Larger writes are not faster.
 const chunkLength = 64 * 1024
 
 type Items = Iterable<string> | AsyncIterable<string>
 
-/** The chunks of a JSON array of these values, between what goes before and behind it. */
+/** Writes these values as chunks of a JSON array, with a text before and after it. */
 export function writeArray(before: string, items: Items, behind: string): AsyncGenerator<string> {
   return gather(separate(before, items, behind))
 }
 
-/** The chunks of JSON values, one in a line. */
+/** Writes JSON values as chunks, one value in each line. */
 export function writeLines(items: Items): AsyncGenerator<string> {
   return gather(endLines(items))
 }
 
-/** A JSON value as one line. Breaks in it stand between its parts, where a space does as well. */
+/**
+ * Writes a JSON value as one line. A line break in JSON text is always between two tokens, so that a space can replace
+ * it.
+ */
 export function writeLine(item: string): string {
-  // Looked for natively: lines may be long.
+  // `includes` is native code, and lines may be long.
   const hasBreak = item.includes('\n') || item.includes('\r')
   return `${hasBreak ? item.replaceAll(/[\n\r]+/g, ' ') : item}\n`
 }
@@ -47,10 +50,10 @@ async function* gather(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   if (text !== '') yield text
 }
 
-// Written in about a millisecond.
+// A piece of this size is written in about a millisecond.
 const pieceLength = 512 * 1024
 
-/** Chunks in pieces, so that others have their turns while a long one goes out. */
+/** Splits long chunks, so that other work of the event loop runs between the pieces. */
 export async function* cutLong(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   const yielder = new EventLoopYielder()
   for await (const chunk of chunks) {
@@ -63,7 +66,7 @@ export async function* cutLong(chunks: AsyncIterable<string>): AsyncGenerator<st
   }
 }
 
-/** Not between the halves of a surrogate pair. */
+/** Never splits a surrogate pair. */
 function endOfPiece(text: string, start: number): number {
   const end = start + pieceLength
   const code = text.charCodeAt(end - 1)

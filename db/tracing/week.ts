@@ -3,17 +3,17 @@ const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{
 // Postgres smallint.
 const lastWeek = 32_767
 
-/** The partition of ids that tell no time. */
+/** The partition of ids that contain no time. */
 export const otherIds = -1
 
-/** The partition in which a call lies, from its id alone: the week (since 1970) of the time in a UUIDv7. */
+/** The partition of a call, computed from its id: the week (since 1970) of the time in a UUIDv7. */
 export function weekOf(id: string): number {
   if (!uuid7.test(id)) return otherIds
   const week = Math.floor(parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / weekMs)
   return week <= lastWeek ? week : otherIds
 }
 
-/** The partitions in which these calls lie. */
+/** The partitions of these calls. */
 export function weeksOf(ids: readonly string[]): number[] {
   return [...new Set(ids.map(weekOf))]
 }

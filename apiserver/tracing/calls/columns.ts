@@ -2,7 +2,7 @@ import { clientColumns, clientPayloads, columnsOfEveryCall } from '../../../db/t
 
 const always: readonly string[] = columnsOfEveryCall
 const others = [...clientColumns.map(({ name }) => name), ...clientPayloads].filter((name) => !always.includes(name))
-// What is computed of a call needs these, whatever was asked for.
+// The computed members of a call need these columns. They are read even when the request does not name them.
 const needed: Record<string, string[]> = {
   summary: ['summary', 'ended_at', 'exception', 'display_name', 'descendant_errors', 'spilled'],
   attributes: ['attributes', 'otel_dump', 'spilled'],
@@ -11,7 +11,7 @@ const needed: Record<string, string[]> = {
 }
 
 export interface WantedColumns {
-  /** Paths, of which the first part is a column; all columns when there are none. */
+  /** Paths whose first segment is a column. An empty list selects all columns. */
   columns?: string[] | null | undefined
   include_costs?: boolean | null | undefined
   include_feedback?: boolean | null | undefined

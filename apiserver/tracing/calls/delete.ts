@@ -6,10 +6,13 @@ import { checkNames } from '../query/params.ts'
 import { weeksOf } from '../../../db/tracing/week.ts'
 
 const maxIds = 1_000
-// Of a larger trace some calls at the end are not found below their parents.
+// In a trace with more calls, some descendants of the deleted calls are not found.
 const maxPerTrace = 10_000
 
-/** Deletes calls and all that stand below them; answers how many. @throws {HttpError} 413 for more than 1,000 ids */
+/**
+ * Deletes calls and all their descendants. Returns how many were deleted. @throws {HttpError} 413 for more than 1,000
+ * ids
+ */
 export async function deleteWithDescendants(
   { pool, projects }: ProjectDeps,
   caller: Caller,
@@ -32,11 +35,12 @@ export async function deleteWithDescendants(
   return deleted
 }
 
-/** The ids and those of all that stand below them, at any depth. */
+/** Returns the ids and those of all descendants. */
 export function withDescendants(ids: string[], calls: { id: string; parentId: string | null }[]): string[] {
   const children = Map.groupBy(calls, ({ parentId }) => parentId)
   const all = new Set(ids)
-  // A set is walked through with what is added meanwhile; calls in a circle are in it once.
+  // The loop also visits ids that are added during it. A set holds each id once, so calls that form a circle end it
+  // too.
   for (const id of all) for (const child of children.get(id) ?? []) all.add(child.id)
   return [...all]
 }

@@ -3,7 +3,7 @@ import { toMicros } from '../instants.ts'
 
 export type CallStatus = 'running' | 'success' | 'error' | 'descendant_error'
 
-/** What of a call's summary the server computes. */
+/** The members of a call's summary that the server computes. */
 export interface DerivedSummary {
   status: CallStatus
   latency_ms?: number
@@ -26,7 +26,7 @@ function statusOf({ exception, ended_at: endedAt, descendant_errors: failedBelow
   return failedBelow ? 'descendant_error' : 'success'
 }
 
-/** NAME of `weave:///entity/project/op/NAME:DIGEST`; any other name is itself. */
+/** Returns NAME of `weave:///entity/project/op/NAME:DIGEST`, and any other name unchanged. */
 export function nameOp(opName: string): string {
   return /^weave:\/\/\/[^/]+\/[^/]+\/op\/([^/:]+):/.exec(opName)?.[1] ?? opName
 }

@@ -9,12 +9,12 @@ import { ExpandedCall, isPayload } from './expanded-call.ts'
 import { PathTree } from './path-tree.ts'
 import { RefTexts } from './ref-texts.ts'
 
-// Of payloads that are parsed together.
+// The size of the payloads that are parsed together.
 const maxParsed = 1024 * 1024
 
 /**
- * Writes calls with the values of objects in the places of refs at these paths; paths may lead on into what was put
- * there. What is an object gets its ref as `_ref`; refs that lead nowhere stay.
+ * Writes calls in which refs at the given paths are replaced by the values of their objects. A path may continue inside
+ * such a value. An object gets its ref as `_ref`. Refs that resolve to nothing stay.
  */
 export async function* expandCalls(
   deps: ReadDeps,
@@ -52,7 +52,7 @@ export async function* expandCalls(
   }
 }
 
-/** The values of all refs at the paths: those that stand in calls, then those that stand in what these lead to. */
+/** Resolves the refs at the paths: first those in the calls, then those in the values that were resolved. */
 async function resolveAll(deps: ReadDeps, project: Project, calls: ExpandedCall[]): Promise<RefTexts> {
   const values = new RefTexts()
   for (;;) {

@@ -12,7 +12,7 @@ export function isPayload(column: string): column is Payload {
   return payloads.has(column)
 }
 
-/** A call in whose payloads refs are looked for at paths. */
+/** A call whose refs at some paths are to be replaced. */
 export class ExpandedCall {
   readonly #call: StoredCall
   readonly #roots: [Payload, Value, PathTree][] = []
@@ -22,7 +22,7 @@ export class ExpandedCall {
     for (const [root, below] of paths.below) {
       const text = call[root as Payload]
       const value = typeof text === 'string' ? parseUpTo(text) : undefined
-      // One with too many values stays as it is.
+      // A payload with too many values is not expanded.
       if (value !== undefined) this.#roots.push([root as Payload, value, below])
     }
   }
@@ -34,7 +34,7 @@ export class ExpandedCall {
     return found
   }
 
-  /** The call with the values in the places of the refs. */
+  /** Writes the values in place of the refs, and returns the call. */
   write(values: RefTexts): StoredCall {
     for (const [root, value, paths] of this.#roots) this.#call[root] = write(value, paths, values)
     return this.#call
@@ -70,7 +70,7 @@ function write(value: Value, paths: PathTree, values: RefTexts): string {
   return writeBelow(named, paths, values)
 }
 
-/** The text of an object with its ref; any other text as it is. */
+/** Adds its ref to the text of an object. Any other text is returned unchanged. */
 function addRef(text: string, ref: string): string {
   return text.trimStart().startsWith('{') ? addMember(text, '_ref', JSON.stringify(ref)) : text
 }

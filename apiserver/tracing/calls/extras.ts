@@ -8,10 +8,10 @@ import type { Project } from '../projects.ts'
 import type { CallExtras } from './present.ts'
 import type { CallsQuery } from './query-schema.ts'
 
-// A model takes some hundred bytes; a call uses a handful.
+// The usage of a model takes some hundred bytes. A call uses a handful of models.
 const maxUsageBytes = 64 * 1024
 
-/** By calls, the bytes of the feedback that will be told of them. */
+/** Measures the feedback that the answer will contain. The keys are call ids, the values bytes. */
 export async function measureFeedback(
   pool: Pool,
   { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },
@@ -24,7 +24,7 @@ export async function measureFeedback(
   )
 }
 
-/** What was asked for of calls and does not stand in their rows, in their order. */
+/** Looks up what the request asks for and the calls' rows do not contain, in the order of the calls. */
 export async function lookUpExtras(
   deps: CostDeps,
   { project, calls, wanted }: { project: Project; calls: StoredCall[]; wanted: CallsQuery },

@@ -16,7 +16,6 @@ import {
   type WireStart,
 } from './schema.ts'
 
-/** What calls are written with. */
 export interface IngestDeps {
   calls: CallWriter
   projects: Projects
@@ -28,7 +27,9 @@ const startBody = { stores: true, body: startBodySchema, texts: under('start', s
 const endBody = { stores: true, body: endBodySchema, texts: under('end', endTexts) }
 const batchTexts = [...under('batch[].req.start', startTexts), ...under('batch[].req.end', endTexts)]
 
-/** How calls come in: whole ones, or starts and ends in any order. What was answered is durable. */
+/**
+ * Routes through which calls are written: whole calls, or starts and ends in any order. An answered call is durable.
+ */
 export function routeIngest(api: TraceApi, deps: IngestDeps): void {
   routeWhole(api, deps)
   routeParts(api, deps)
@@ -101,7 +102,7 @@ function routeParts(api: TraceApi, deps: IngestDeps): void {
   )
 }
 
-/** A batch may hold calls of several projects. All of them are looked up before anything is written. */
+/** A batch may hold calls of several projects. All projects are looked up before anything is written. */
 async function writeByProject(
   { projects, calls }: IngestDeps,
   caller: Caller,

@@ -1,8 +1,8 @@
 import type { CallRow } from '../../../db/tracing/call-rows.ts'
 
 /**
- * The rows of several requests, in the order in which these came, as one statement takes them: each call once, in the order
- * of ids, so that writers of the same calls lock them in one order.
+ * Joins the rows of several requests for one statement; later requests come last. Each call occurs once. The rows are
+ * sorted by id, because writers of the same calls must lock them in one order.
  */
 export function joinRows(requests: readonly CallRow[][]): CallRow[] {
   if (requests.length === 1) return requests[0]!
@@ -19,7 +19,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** What the later row says of the start or of the end counts; what it does not say stays. */
+/** The later row replaces the start or the end if it has one. What it lacks stays. */
 function mergeRows(earlier: CallRow, later: CallRow): CallRow {
   const [startOf, endOf] = [later.start ? later : earlier, later.end ? later : earlier]
   return {

@@ -1,6 +1,6 @@
 import type { JsonText } from '../../../lib/json/json-text.ts'
 
-/** What is known of a call when it starts. Times are in the form of instants.ts. */
+/** What a start says of a call. Times have the form of instants.ts. */
 export interface CallStart {
   traceId: string
   opName: string
@@ -9,7 +9,7 @@ export interface CallStart {
   threadId?: string | null | undefined
   turnId?: string | null | undefined
   startedAt: string
-  /** Objects. */
+  /** A JSON object, as `inputs` is. */
   attributes: JsonText
   inputs: JsonText
   otelDump?: JsonText | null | undefined
@@ -18,17 +18,17 @@ export interface CallStart {
   wbRunStep?: number | null | undefined
 }
 
-/** What is known of it when it ends. */
+/** What an end says of a call. */
 export interface CallEnd {
   endedAt: string
   output: JsonText | null
   exception?: string | null | undefined
-  /** An object. */
+  /** A JSON object. */
   summary: JsonText
   wbRunStepEnd?: number | null | undefined
 }
 
-/** A call, or the part of it that has come. */
+/** A call, or the part of it that was received. */
 export interface CallPart {
   id: string
   start?: CallStart
@@ -41,13 +41,13 @@ export function measurePart({ start, end }: Pick<CallPart, 'start' | 'end'>): nu
   return texts.reduce((sum, text) => sum + (text?.size ?? 0), 0)
 }
 
-/** Parts of the same call become one, of which the later says what both say; in the order of ids. */
+/** Merges the parts of each call. The later part wins. The calls are sorted by id. */
 export function foldParts(parts: readonly CallPart[]): CallPart[] {
   const folded = new Map<string, CallPart>()
   for (const part of parts) {
     const known = folded.get(part.id)
     folded.set(part.id, known ? { ...known, ...part } : part)
   }
-  // Writers of the same calls lock them in one order.
+  // Writers of the same calls must lock them in one order.
   return [...folded.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }

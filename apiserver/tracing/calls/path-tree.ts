@@ -1,6 +1,6 @@
-/** Paths by their segments, so that a value is gone through once for all of them. */
+/** A tree of paths by segment, so that one walk over a value serves all paths. */
 export class PathTree {
-  /** Whether a path ends here. */
+  /** Whether a path ends at this node. */
   isWanted = false
   readonly below = new Map<string, PathTree>()
 

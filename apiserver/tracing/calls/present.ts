@@ -5,23 +5,23 @@ import type { JsonText } from '../../../lib/json/json-text.ts'
 import { parseValue, writeValue, type Value } from '../../../lib/json/value.ts'
 import { deriveSummary } from './derive.ts'
 
-// Nobody but servers writes there; what it takes to build it is bounded with it.
+// Only servers write this member. The bound also limits the memory for merging it.
 const maxOwnBytes = 64 * 1024
 
-/** What was looked up for a call, beside its row. */
+/** What was looked up for a call in addition to its row. */
 export interface CallExtras {
   costs?: unknown
-  /** A list. */
+  /** A JSON array. */
   feedback?: unknown
 }
 
-/** A call as clients read it: JSON in which payloads are the texts that came in. */
+/** A call as clients read it: JSON text that contains the stored texts of its payloads. */
 export function presentCall(projectId: string, call: StoredCall, extras: CallExtras = {}): string {
   const { attributes, inputs, output, summary, otel_dump: dump, ...plain } = call
   const wantsSummary = summary !== undefined
   return rawObject({
     ...plain,
-    // Ours alone.
+    // These columns are internal.
     spilled: undefined,
     held: undefined,
     descendant_errors: undefined,
@@ -36,7 +36,7 @@ export function presentCall(projectId: string, call: StoredCall, extras: CallExt
 function presentSummary(call: StoredCall, extras: CallExtras): string {
   const computed = { ...deriveSummary(call), ...extras }
   const stored = call.summary ?? '{}'
-  // Only a summary that has such a key, or looks so, needs to be gone through.
+  // Only a summary that contains the key's text needs to be searched.
   const bytes = stored.includes('"weave"') ? Buffer.from(stored) : undefined
   const own = bytes && findMember(bytes, 'weave')
   if (!own) return addMember(stored, 'weave', rawObject(computed))
@@ -44,7 +44,10 @@ function presentSummary(call: StoredCall, extras: CallExtras): string {
   return bytes.toString('utf8', 0, own.start) + merged + bytes.toString('utf8', own.end)
 }
 
-/** What the client has stored under the key and is not computed; nothing when that is no object of some size. */
+/**
+ * The members that the client stored under the key and that the server does not compute. Empty unless they are an
+ * object within the size limit.
+ */
 function readOwn(own: JsonText, computed: object): Record<string, unknown> {
   if (own.first !== '{' || own.size > maxOwnBytes) return {}
   const members = parseValue(own.toString()) as Map<string, Value>

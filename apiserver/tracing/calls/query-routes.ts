@@ -7,7 +7,6 @@ import { writeArray, writeLine } from '../write-list.ts'
 import { callSchema, callsQuerySchema, readBodySchema, statsQuerySchema, statsSchema } from './query-schema.ts'
 import { countFoundCalls, findCall, findCalls, type CallDeps } from './service.ts'
 
-/** What queries of calls are answered with. */
 export interface CallQueryDeps extends CallDeps, QueryDeps {}
 
 const tag = 'Calls'
@@ -61,7 +60,7 @@ export function routeCallQueries(api: TraceApi, deps: CallQueryDeps): void {
   )
 }
 
-/** The lines of each chunk go out at once: the first calls wait for no others. */
+/** The lines of each chunk are sent at once, so that the first calls do not wait for others. */
 async function* writeChunks(chunks: AsyncIterable<string[]>): AsyncGenerator<string> {
   for await (const calls of chunks) yield calls.map(writeLine).join('')
 }

@@ -11,7 +11,7 @@ const selection = {
   filter: optional(callsFilterSchema),
   query: optional(querySchema),
   limit: optional(limitSchema),
-  // Each of them is looked for in every call.
+  // Each of these paths is looked up in every call.
   expand_columns: optional(Type.Array(Type.String(), { maxItems: 100 })),
 }
 

@@ -7,7 +7,7 @@ import type { WireEnd, WireStart } from './schema.ts'
 
 const maxNameLength = 1_024
 
-/** A start as clients send it, whose ids are made here when it has none. @throws {HttpError} 422 */
+/** Reads a start from a request. Creates the ids that it lacks. @throws {HttpError} 422 */
 export function readStart(wire: WireStart, wbUserId: string, place: string[]): { id: string; start: CallStart } {
   return {
     id: wire.id ?? newId(),
@@ -29,7 +29,7 @@ export function readStart(wire: WireStart, wbUserId: string, place: string[]): {
   }
 }
 
-/** An end as clients send it. @throws {HttpError} 422 */
+/** Reads an end from a request. @throws {HttpError} 422 */
 export function readEnd(wire: WireEnd, place: string[]): CallEnd {
   return {
     endedAt: readTime(wire.ended_at, place, 'ended_at'),
@@ -40,7 +40,7 @@ export function readEnd(wire: WireEnd, place: string[]): CallEnd {
   }
 }
 
-/** What of a display name is kept. */
+/** Truncates a display name to the length that is stored. */
 export function cutName(name: string): string {
   return name.slice(0, maxNameLength)
 }

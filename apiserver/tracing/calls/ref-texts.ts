@@ -1,15 +1,15 @@
 import { parseUpTo, type Value } from '../../../lib/json/value.ts'
 
-// Parsed values take some fifty times as much as their texts.
+// Parsed values take about fifty times the memory of their texts.
 const maxParsed = 2 * 1024 * 1024
 
-/** What refs stand for: texts, of which those that are gone into are parsed. */
+/** The texts that refs resolve to. Those that a path leads into are parsed. */
 export class RefTexts {
   readonly #texts = new Map<string, string | undefined>()
   readonly #parsed = new Map<string, Value>()
   #parsedBytes = 0
 
-  /** Those that were looked for and not found are known as well. */
+  /** A ref that was not found is also recorded as known. */
   add(refs: Iterable<string>, found: ReadonlyMap<string, string>): void {
     for (const ref of refs) this.#texts.set(ref, found.get(ref))
   }
@@ -22,7 +22,7 @@ export class RefTexts {
     return this.#texts.get(ref)
   }
 
-  /** Shared by all who ask: nobody may change it. Undefined too for what has too many values to be gone into. */
+  /** The value is shared, so no caller may change it. Undefined also for a text with too many values. */
   getValue(ref: string): Value | undefined {
     const text = this.#texts.get(ref)
     if (text === undefined) return undefined

@@ -5,14 +5,16 @@ const scheme = Buffer.from('"weave:///')
 
 const { space, backslash, colon } = jsonBytes
 
-/** The references in a payload, at any depth, as texts of their own; none is undefined. */
+/**
+ * Finds the references in a payload, at any depth. A reference is a whole string. Returns undefined if there is none.
+ */
 export function findRefs(payload: Buffer): string[] | undefined {
   const refs = new Set<string>()
   for (let at = payload.indexOf(scheme); at !== -1;) {
-    // A quote behind a backslash begins nothing: it stands in a text, which may hold many like it.
+    // A quote after a backslash is inside a string, which may contain many such quotes.
     const inText = payload[at - 1] === backslash
     const end = inText ? at + scheme.length : findTextEnd(payload, at + 1) + 1
-    // A key is no value.
+    // Keys are not references.
     if (!inText && !isKey(payload, end)) refs.add(readText(payload, at, end))
     at = payload.indexOf(scheme, end)
   }

@@ -5,7 +5,7 @@ import type { CallPart } from './parts.ts'
 import { findRefs } from './refs.ts'
 import { weekOf } from '../../../db/tracing/week.ts'
 
-/** The row of a call, or of the part of it that has come. */
+/** Builds the row of a call, or of the part of it that was received. */
 export function buildRow(project: Project, { id, start, end }: CallPart): CallRow {
   const [inputs, output, summary] = [start?.inputs.bytes, end?.output?.bytes, end?.summary.bytes]
   return {
@@ -14,7 +14,7 @@ export function buildRow(project: Project, { id, start, end }: CallPart): CallRo
     id,
     start: start && {
       ...start,
-      // An empty name is none.
+      // An empty name means no name.
       displayName: start.displayName || null,
       inputRefs: findRefs(inputs!),
     },
@@ -37,21 +37,21 @@ export function buildRow(project: Project, { id, start, end }: CallPart): CallRo
   }
 }
 
-// Exceptions lie in the rows, whose size has a bound.
+// Exceptions are stored in the row, and the size of a row is limited.
 const maxExceptionLength = 256 * 1024
 
-/** The beginning of a text that is too long, with a mark. */
+/** Truncates a text that is too long, and marks it. */
 function cutException(text: string): string {
   if (text.length <= maxExceptionLength) return text
   return `${text.slice(0, maxExceptionLength).toWellFormed()}… (${text.length - maxExceptionLength} characters more)`
 }
 
-// They are two numbers.
+// `status_counts` contains two numbers.
 const maxCountsBytes = 4 * 1024
-// Nearly all summaries count no errors: only others are gone through.
+// Nearly all summaries count no errors. Only the others are parsed.
 const mayCountErrors = /"error"\s*:(?!\s*0\s*[,}])/
 
-/** Whether a summary tells of errors below the call. */
+/** Whether a summary counts errors among the call's descendants. */
 function hasErrors(summary: Buffer): boolean {
   if (!mayCountErrors.test(summary.toString())) return false
   const counts = findMember(summary, 'status_counts')

@@ -1,15 +1,15 @@
 import { Type, type Static } from 'typebox'
 import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
-// Some of these stand in indexes, whose entries may have some 2,700 bytes.
+// Some of these are in indexes, whose entries may have about 2,700 bytes.
 export const idSchema = Type.String({ minLength: 1, maxLength: 256 })
-/** As some clients write it, an empty one is none. */
+/** Some clients send an empty id, which means no id. */
 export const referredIdSchema = Type.String({ maxLength: 256 })
 const opNameSchema = Type.String({ maxLength: 1024 })
-/** What is longer than the interface has is cut off: some clients give up when a call of theirs is refused. */
+/** A name that is too long is truncated: some clients give up when a call is refused. */
 export const displayNameSchema = Type.String()
 const stepSchema = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
-/** A time; calls/read-parts.ts reads it. */
+/** A time. calls/read-parts.ts parses it. */
 const timeSchema = Type.String({ maxLength: 64 })
 
 const startMembers = {
@@ -52,7 +52,7 @@ export const completeBodySchema = Type.Object({ batch: Type.Array(completeCallSc
 
 const startItem = Type.Object({ mode: Type.Literal('start'), req: startBodySchema })
 const endItem = Type.Object({ mode: Type.Literal('end'), req: endBodySchema })
-// Chosen by `mode`, so that a fault tells of that one only.
+// `mode` chooses the schema, so that errors are reported for that schema only.
 const itemSchema = Type.Unsafe<Static<typeof startItem> | Static<typeof endItem>>({
   type: 'object',
   required: ['mode', 'req'],

@@ -15,16 +15,15 @@ import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { bytesOfSpilled, fetchSpilled, type SpilledDeps } from './spill.ts'
 
-/** What calls are read with. */
 export interface CallDeps extends CostDeps, ProjectDeps, SpilledDeps {}
 
-/** Whose calls are read, and what counts them. */
+/** Who reads calls, and the memory that counts the read. */
 export interface CallReading {
   caller: Caller
   reading: ReadMemory
 }
 
-/** The calls that a query finds, as JSON texts in chunks. What they have beside their rows is counted before it is read. */
+/** Returns the calls that a query finds, as JSON texts in chunks. Data beside the rows is counted before it is read. */
 export async function* findCalls(
   deps: CallDeps,
   { caller, reading }: CallReading,
@@ -43,9 +42,9 @@ export async function* findCalls(
   }
 }
 
-/** One call; undefined when it is not there or deleted. */
+/** Finds one call. Undefined when it does not exist or is deleted. */
 export async function findCall(deps: CallDeps, by: CallReading, wanted: CallRead) {
-  // Only what is checked: a body may have more, such as a limit.
+  // Only the validated members: the body may have others, such as a limit.
   const query = {
     project_id: wanted.project_id,
     filter: { call_ids: [wanted.id] },
@@ -58,7 +57,7 @@ export async function findCall(deps: CallDeps, by: CallReading, wanted: CallRead
   return undefined
 }
 
-/** How many calls a query finds, and their bytes where they are asked for. */
+/** Counts the calls that a query finds, and their bytes if the request asks for them. */
 export async function countFoundCalls(deps: ProjectDeps, caller: Caller, wanted: StatsQuery) {
   const project = await deps.projects.find(caller, wanted.project_id)
   const params = new SqlParams()

@@ -12,21 +12,21 @@ import type { Logger } from '../../../lib/log.ts'
 import type { Project } from '../projects.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 
-/** Where payloads of calls are. */
+/** What reads payloads from the artifact store. */
 export interface SpilledDeps {
   artifacts: ArtifactStore
   log: Logger
 }
 
-// Larger values would make the table's rows slow to read for everybody. A usual call has 2 KB.
+// Larger values would make every read of the table slow. A typical call has 2 KB.
 const maxInRowBytes = 256 * 1024
 
-/** Whether a row may have payloads that are not to lie in it. */
+/** Whether some payloads of a row may be too large for the row. */
 export function isLarge({ startSize, endSize }: CallRow): boolean {
   return startSize > maxInRowBytes || endSize > maxInRowBytes
 }
 
-/** Where the payloads of a request go that are too large for their rows. */
+/** Stores the payloads of one request that are too large for their rows. */
 export class Spill {
   readonly #pool: Pool
   readonly #artifacts: ArtifactStore
@@ -37,7 +37,7 @@ export class Spill {
     this.#artifacts = artifacts
   }
 
-  /** Puts what is large into the artifact store, whole before the row; the row then says where it is. */
+  /** Writes large payloads into the artifact store before the row is written. The row then has their keys. */
   async take(project: Project, row: CallRow): Promise<CallRow> {
     const payloads = Object.entries(row.payloads) as [Payload, Buffer | undefined][]
     for (const [place, bytes] of payloads) {
@@ -48,12 +48,15 @@ export class Spill {
     return row
   }
 
-  /** Runs what writes the rows; nobody removes the objects before that is over. */
+  /** Runs `write`, which writes the rows. The garbage collection keeps the objects until it ends. */
   commit(write: () => Promise<void>): Promise<void> {
     return releaseAfter({ pool: this.#pool, schema: 'tracing' }, this.#holders, write)
   }
 
-  /** The object's name comes from what it holds and for whom: the same again makes no second one, and it has one owner. */
+  /**
+   * The key is a hash of the content, the call and the payload's name, within the project. The same payload again
+   * writes the same object, and an object has one owner.
+   */
   async #put(
     project: Project,
     { id, place, bytes }: { id: string; place: string; bytes: Buffer },
@@ -72,12 +75,12 @@ export class Spill {
   }
 }
 
-/** Of a call's payloads in the artifact store. */
+/** The bytes of a call's payloads in the artifact store. */
 export function bytesOfSpilled({ spilled }: StoredCall): number {
   return Object.values(spilled ?? {}).reduce((sum, { size }) => sum + size, 0)
 }
 
-/** Puts payloads back into their places that lie in the artifact store, as far as they were asked for. */
+/** Reads the requested payloads from the artifact store into the calls. */
 export async function fetchSpilled(deps: SpilledDeps, calls: StoredCall[]): Promise<void> {
   for (const call of calls) {
     for (const [place, { key }] of Object.entries(call.spilled ?? {})) {
@@ -87,7 +90,7 @@ export async function fetchSpilled(deps: SpilledDeps, calls: StoredCall[]): Prom
   }
 }
 
-/** Of a call that was removed since its row was read, the payload may be gone: that ends no answer. */
+/** The payload may be missing if the call was removed after its row was read. The answer goes on without it. */
 async function fetchPayload({ artifacts, log }: SpilledDeps, key: string) {
   try {
     return (await buffer(await artifacts.open(key))).toString()

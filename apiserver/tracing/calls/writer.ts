@@ -10,16 +10,16 @@ import { joinRows } from './join-rows.ts'
 import { buildRow } from './rows.ts'
 import { isLarge, Spill } from './spill.ts'
 
-// Two at a time: one is prepared while the other waits for the disk.
+// While one writer waits for the disk, the other one prepares its batch.
 const lanes = 2
 const maxRows = 4_000
 const maxBytes = 16 * 1024 * 1024
-// Of a large request: others get their turn after so many.
+// In a large request, other requests may run after this many rows.
 const turnRows = 1_000
-// Less than this is not worth a statement of its own while another one runs: it goes with what comes until that is over.
+// While a statement runs, less than this waits for it to end: fewer, larger statements cost less.
 const enoughBytes = 256 * 1024
 
-/** The calls of one request, on their way. */
+/** The calls of one request that wait to be written. */
 interface Batch {
   rows: CallRow[]
   bytes: number
@@ -28,8 +28,8 @@ interface Batch {
 }
 
 /**
- * Writes calls. What comes in while others are being written waits and is then written together, so that many small
- * requests cost as little as a large one.
+ * Writes calls. Calls that arrive during a write wait, and are then written together. So many small requests cost as
+ * little as one large request.
  */
 export class CallWriter {
   readonly #pool: Pool
@@ -43,7 +43,9 @@ export class CallWriter {
     this.#artifacts = artifacts
   }
 
-  /** Resolves when the calls are durable. The same parts again change nothing; newer ones replace what they say. */
+  /**
+   * Resolves when the calls are durable. Writing the same parts again changes nothing. Newer parts replace older ones.
+   */
   async write(project: Project, parts: readonly CallPart[]): Promise<void> {
     const spill = new Spill(this.#pool, this.#artifacts)
     await spill.commit(async () => {
@@ -80,7 +82,7 @@ export class CallWriter {
     return this.#running === 0 || (this.#running < lanes && this.#waitingBytes >= enoughBytes)
   }
 
-  /** Batches that go together; one at least. */
+  /** Removes the batches of the next write from the queue; at least one. */
   #take(): Batch[] {
     let rows = 0
     let bytes = 0
@@ -103,7 +105,7 @@ export class CallWriter {
     }
   }
 
-  /** What one request has sent costs the others nothing. */
+  /** Writes each batch by itself, so that one bad request does not fail the others. */
   async #flushApart(batches: Batch[], error: unknown): Promise<void> {
     if (batches.length === 1 || isDatabaseUnavailable(error)) {
       for (const { failed } of batches) failed(error)

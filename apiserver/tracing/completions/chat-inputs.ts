@@ -5,15 +5,15 @@ import { isObject } from '../../../lib/json/is-object.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { fillMessages } from './template.ts'
 
-// With this before it, clients name a model of a hosted service; here every model is our own.
+// Clients put this before the models of a hosted service. Here the name without it is a model of this server.
 const hostedPrefix = 'coreweave/'
 
-// What chats do not have: prompts are put in, and the others are for other providers than this one.
+// Members that a chat does not have. The first two are applied here, and the others are for other providers.
 const notOfChats = ['prompt', 'template_vars', 'timeout', 'extra_headers', 'api_version', 'vertex_credentials']
 
-/** What a completion is asked for with. */
+/** The inputs of a completion. */
 export interface ChatInputs {
-  /** Without members that are null. */
+  /** Members that are null are left out. */
   document: JsonDocument
   model: string
   messages: unknown[]
@@ -21,7 +21,7 @@ export interface ChatInputs {
   templateVars: Record<string, unknown> | undefined
 }
 
-/** @throws {HttpError} 422, and as the reader does */
+/** @throws {HttpError} 422, and what `reader` throws */
 export function readInputs(text: JsonText, reader: ChatReader): ChatInputs {
   const given = reader.parse(text.bytes)
   const { value } = given
@@ -44,16 +44,19 @@ export function readInputs(text: JsonText, reader: ChatReader): ChatInputs {
   }
 }
 
-/** What is kept of the inputs with the call: headers may hold keys of other services. */
+/**
+ * The inputs that are stored with the call. Extra headers are left out, because they may contain keys of other
+ * services.
+ */
 export function keepInputs({ document }: ChatInputs): Buffer {
   return document.members.change({ extra_headers: undefined })
 }
 
 /**
- * The text of the chat that the gateway is asked for. A stream tells its usage at its end; all that is not changed keeps its
- * bytes.
+ * Builds the chat that the gateway is asked for. A stream is asked to report its usage at the end. Members that are not
+ * changed keep their bytes.
  *
- * @throws {HttpError} 400 for a variable that is missing, and where variables make the chat too large
+ * @throws {HttpError} 400 for a missing variable, and for variables that make the chat too large
  */
 export function buildChat(inputs: ChatInputs, promptMessages: unknown[], isStream: boolean): Buffer {
   const { document, model, messages, templateVars } = inputs

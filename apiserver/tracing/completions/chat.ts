@@ -10,35 +10,34 @@ import { buildChat, type ChatInputs } from './chat-inputs.ts'
 import { readPrompt } from './prompt.ts'
 import type { Place, TrackedCall } from './tracked-call.ts'
 
-/** What engines are asked with, and prompts are found with. */
 export interface AskDeps extends ProjectDeps {
   gateway: GatewayDeps
 }
 
-/** What a call says whose client did not wait. */
+/** The exception of a call whose client disconnected. */
 export const clientLeft = 'The client disconnected before the answer was complete.'
 
-/** A completion that is asked for. */
+/** A completion that a client requests. */
 export interface Completion extends Place, Pick<ChatCall, 'turn' | 'memory' | 'signal'> {
-  /** Undefined when none is wanted. */
+  /** Undefined if the completion is not traced. */
   tracked: TrackedCall | undefined
-  /** The project that its usage is charged to; undefined for the model's own. */
+  /** The project that is charged for the usage. Undefined charges the model's own project. */
   charged: string | undefined
 }
 
-/** What a completion is made of, of which nothing is kept while an engine answers. */
+/** What the chat is built from. None of it stays in memory while an engine answers. */
 export interface AskedChat {
   inputs: ChatInputs
   reader: ChatReader
   isStream: boolean
 }
 
-/** Asks an engine as the gateway does, which also charges what is used. @throws {HttpError} when there is no answer */
+/** Asks an engine, and charges the usage, as the gateway does. @throws {HttpError} when there is no answer */
 export type AskEngine = () => Promise<ChatReply>
 
 /**
- * How to ask for the chat with the messages of its prompt and its variables in it, or why those cannot be put in. The model
- * is looked up before anything is made of them.
+ * Builds the chat from its inputs, its prompt and its variables. Returns the function that asks an engine, or the error
+ * that the chat has. The model is looked up before the chat is built.
  */
 export async function openChat(
   deps: AskDeps,
@@ -48,7 +47,7 @@ export async function openChat(
   const target = await orHttpError(resolveModel(deps.gateway.pool, completion.caller.entity, asked.inputs.model))
   if (target instanceof HttpError) return () => Promise.reject(target)
   const document = await orHttpError(fillChat(deps, completion, asked))
-  // Clients send a request again for which there was no room.
+  // Clients retry a request that failed for lack of memory.
   const isPassing = document instanceof HttpError && (document.status === 429 || document.status >= 500)
   if (isPassing) throw document
   if (document instanceof HttpError) return document

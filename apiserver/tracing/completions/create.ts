@@ -13,7 +13,7 @@ import type { Outcome } from './tracked-call.ts'
 
 type Whole = Outcome & { output: JsonText }
 
-/** Answers with the whole reply of an engine, or with why there is none: in `response.error`, where clients look for it. */
+/** Returns the whole reply of an engine, or the error in `response.error`, where clients look for it. */
 export async function createCompletion(completion: Completion, ask: AskEngine | HttpError): Promise<string> {
   const { tracked } = completion
   if (ask instanceof HttpError) return presentAnswer(writeFailure(`Failed to resolve prompt: ${ask.message}`), null)

@@ -2,7 +2,9 @@ import type { ChatReply } from '../../inference/chat.ts'
 
 const dataPrefix = 'data:'
 
-/** The JSON texts of a reply: of each event of a stream, which come as whole lines, or of all of it. */
+/**
+ * The JSON texts of a reply: one for each event of a stream (events arrive as whole lines), or one for the whole reply.
+ */
 export async function* readReply(reply: ChatReply): AsyncGenerator<string> {
   if (reply.kind === 'complete') {
     yield Buffer.from(reply.bytes).toString()

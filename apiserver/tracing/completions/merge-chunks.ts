@@ -15,20 +15,20 @@ interface MergedChoice {
 
 type Members = Record<string, unknown>
 
-// The first chunk that has them says them for all.
+// Members of the whole completion. The first chunk that has one sets it.
 const ofWhole = ['id', 'created', 'model', 'system_fingerprint', 'service_tier']
 
-/** Puts the chunks of a stream together to the completion that it would have been without streaming. */
+/** Merges the chunks of a stream into the completion that a request without streaming would have returned. */
 export class ChunkMerger {
   #whole: Members = {}
   #size = 0
   readonly #choices = new Map<number, MergedChoice>()
-  /** Of the whole chat, as its end says. */
+  /** The usage of the whole chat, from its last chunk. */
   usage: unknown
-  /** What the engine said went wrong. */
+  /** The error that the engine reported. */
   error: string | undefined
 
-  /** Characters of the texts that were put together. */
+  /** The characters of all texts that were merged. */
   get size(): number {
     return this.#size
   }
@@ -45,7 +45,7 @@ export class ChunkMerger {
     for (const choice of listObjects(chunk['choices'])) this.#addChoice(choice)
   }
 
-  /** Undefined when no chunk has come. */
+  /** Undefined before the first chunk. */
   merge(): Members | undefined {
     if (this.#choices.size === 0 && this.usage === undefined) return undefined
     const inOrder = [...this.#choices].sort(([a], [b]) => a - b)
@@ -79,7 +79,7 @@ export class ChunkMerger {
   }
 }
 
-/** @returns by how many characters the call has grown */
+/** @returns how many characters were added to the call */
 function addToolCall(calls: Map<number, ToolCall>, delta: Members): number {
   const index = readIndex(delta['index'])
   const call = calls.get(index) ?? { id: null, type: 'function', function: { name: '', arguments: '' } }

@@ -11,7 +11,8 @@ import { countRead } from '../read-memory.ts'
 const promptClasses = new Set<unknown>(['Prompt', 'MessagesPrompt'])
 
 /**
- * The messages of a prompt that is named by a reference, or within the project as `NAME` or `NAME:VERSION`.
+ * Reads the messages of a prompt. The prompt is named by a reference, or within the project as `NAME` or
+ * `NAME:VERSION`.
  *
  * @throws {HttpError} when there is none
  * @throws {HttpError} when it is larger than a chat may be

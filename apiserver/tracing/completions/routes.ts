@@ -21,7 +21,6 @@ import { completionAnswer, completionSchema, completionTexts, type CompletionReq
 import { streamCompletion } from './stream.ts'
 import { TrackedCall } from './tracked-call.ts'
 
-/** What completions are answered with. */
 export interface CompletionDeps extends AskDeps {
   calls: CallWriter
   log: Logger
@@ -36,7 +35,7 @@ const description =
   '`{name}` in texts is replaced by `inputs.template_vars`. Unless `track_llm_call` is false, a call of the project ' +
   'tells of it, for which the role member is needed. Usage is charged to the project.'
 
-/** Chats with the models of the gateway that leave a trace. */
+/** Chats with the models of the gateway, recorded as calls. */
 export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
   const request = { tag, description, role: 'read', body: completionSchema, texts: completionTexts } as const
 
@@ -73,7 +72,7 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
 interface Asked {
   body: CompletionRequest
   isStream: boolean
-  /** Undefined when it leaves no trace. */
+  /** Undefined if the completion is not traced. */
   incoming: IncomingBytes | undefined
 }
 
@@ -82,7 +81,7 @@ interface Read extends Asked {
   memory: RequestReservation
 }
 
-/** Works on a completion; what its call takes counts as stored meanwhile, from before anything of it is written. */
+/** Runs `work`. Until it ends, the bytes of its call count as stored, beginning before they are written. */
 async function whileCounted<T>(
   storage: StorageUse,
   ctx: RequestContext,
@@ -99,7 +98,7 @@ async function whileCounted<T>(
   }
 }
 
-/** Reads a completion; what is made of its inputs is let go again. */
+/** Reads a completion. The memory of its parsed inputs is freed before an engine is asked. */
 async function openCompletion(
   deps: Pick<CompletionDeps, 'calls' | 'gateway' | 'memory' | 'pool' | 'projects'>,
   ctx: RequestContext,
@@ -125,7 +124,7 @@ async function buildCompletion(
   return { caller, turn, project, tracked, charged, memory, signal: watchClient(ctx, deps.gateway.responses) }
 }
 
-/** Traces may be under names that usage cannot be charged to. */
+/** Traces may use project names that usage cannot be charged to. */
 function nameCharged({ name }: Project): string | undefined {
   return isName(name) && !isReservedProject(name) ? name : undefined
 }

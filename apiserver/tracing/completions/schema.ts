@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { idSchema, referredIdSchema } from '../calls/schema.ts'
 import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
-/** POST /completions/create and /completions/create_stream; the inputs are those of a chat, see chat-inputs.ts. */
+/** POST /completions/create and /completions/create_stream. `inputs` are those of a chat: see chat-inputs.ts. */
 export const completionSchema = Type.Object({
   project_id: projectIdSchema,
   inputs: jsonText(),

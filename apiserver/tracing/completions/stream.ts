@@ -7,12 +7,12 @@ import { clientLeft, type AskEngine, type Completion } from './chat.ts'
 import { readReply } from './events.ts'
 import { ChunkMerger } from './merge-chunks.ts'
 
-// The text of a usual reply is no reason to break it off, whatever others have in memory.
+// A reply of this size is never cut off for lack of memory: typical replies are smaller.
 const freeReplyBytes = 64 * 1024
 
 /**
- * The lines of a streamed completion: the call's id when it is tracked, the chunks of the reply as they come, and what went
- * wrong. The call is there before the first chunk, and has ended before the stream has.
+ * The lines of a streamed completion: the call's id if it is traced, the chunks of the reply as they arrive, and an
+ * error. The call is stored before the first chunk is sent, and its end is stored before the stream ends.
  */
 export async function* streamCompletion(
   log: Logger,
@@ -27,7 +27,7 @@ export async function* streamCompletion(
   await tracked?.begin()
   const merger = new ChunkMerger()
   const held = new ExcessMemory(memory, freeReplyBytes)
-  // A client that leaves ends a generator where it stands.
+  // When the client disconnects, the generator ends at its current `yield`.
   let exception: string | undefined = clientLeft
   try {
     if (tracked) yield writeLine({ _meta: { weave_call_id: tracked.id } })

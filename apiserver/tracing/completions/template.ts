@@ -1,20 +1,20 @@
 import { badRequest } from '../errors.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 
-/** What stands in place of `{name}` in the texts of messages. */
+/** The values for `{name}` in the texts of messages. */
 export type TemplateVars = Record<string, unknown>
 
 /**
- * Messages with variables in their texts, in those of their parts too. As in Python's format: `{{` and `}}` are braces.
+ * Fills variables into the texts of messages, and into the texts of their parts. As in Python's format, `{{` and `}}`
+ * are braces.
  *
- * @throws {HttpError} 400 for a name that is none of the variables, and for texts that would be larger than `limitBytes`
- * together
+ * @throws {HttpError} 400 for an unknown name, and for texts that would be larger than `limitBytes` together
  */
 export function fillMessages(messages: unknown[], vars: TemplateVars, limitBytes: number): unknown[] {
   return new Filling(vars, limitBytes).fillAll(messages)
 }
 
-/** Variables on their way into texts, which are counted before they are made. */
+/** Fills variables into texts. The size of each text is counted before the text is built. */
 class Filling {
   readonly #vars: TemplateVars
   readonly #limitBytes: number

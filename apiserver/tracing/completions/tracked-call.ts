@@ -8,7 +8,6 @@ import type { Project, Projects } from '../projects.ts'
 import { keepInputs, type ChatInputs } from './chat-inputs.ts'
 import type { CompletionRequest } from './schema.ts'
 
-/** What calls of completions are written with. */
 export interface TrackDeps {
   calls: CallWriter
   projects: Projects
@@ -16,29 +15,29 @@ export interface TrackDeps {
 
 const opName = 'weave.completions_create'
 
-/** What became of a completion. */
+/** The result of a completion. */
 export interface Outcome {
   output: JsonText | null
-  /** As the engine tells it; undefined when it told none. */
+  /** The usage that the engine reported. Undefined if it reported none. */
   usage?: unknown
   exception?: string | undefined
 }
 
-/** Where a completion belongs. */
+/** Who requests a completion, and the project of its call. */
 export interface Place {
   caller: Caller
   project: Project
 }
 
-/** What a tracked completion is asked with. */
+/** The request of a tracked completion. */
 export interface TrackedRequest {
   body: CompletionRequest
   inputs: ChatInputs
-  /** Counts what the call takes. */
+  /** Counts the bytes of the call. */
   incoming: IncomingBytes
 }
 
-/** The call that tells of a completion among the project's traces. */
+/** The call that records a completion among the project's traces. */
 export class TrackedCall {
   readonly id = newId()
   readonly #calls: CallWriter
@@ -67,21 +66,24 @@ export class TrackedCall {
     this.#incoming.add(measurePart({ start: this.#start }))
   }
 
-  /** Durable when it resolves, as `end` is. */
+  /** The start is durable when this resolves. */
   async begin(): Promise<void> {
     await this.#write({})
   }
 
-  /** Tells of the whole call, begun or not. */
+  /** Writes the whole call, even if `begin` was not called. It is durable when this resolves. */
   async end({ output, usage, exception }: Outcome): Promise<void> {
     const summary = writeJsonText(usage === undefined ? {} : { usage: { [this.#model]: usage } })
     const end = { endedAt: now(), output, exception, summary }
-    // An answer that was given is told of, also where there is no room for it.
+    // An answer that a client has received is recorded even when the entity's storage is full.
     this.#incoming.count(measurePart({ end }))
     await this.#write({ end })
   }
 
-  /** A completion takes long: a project that was erased meanwhile gets nothing any more, nor does one that has its name now. */
+  /**
+   * A completion takes long. If the project was erased meanwhile, nothing is written to it, nor to a new project of the
+   * same name.
+   */
   async #write(more: Pick<CallPart, 'end'>): Promise<void> {
     const { caller, project } = this.#place
     try {
@@ -93,7 +95,7 @@ export class TrackedCall {
   }
 }
 
-/** In the form of instants.ts. */
+/** The current time in the form of instants.ts. */
 function now(): string {
   return new Date().toISOString().replace('Z', '000Z')
 }

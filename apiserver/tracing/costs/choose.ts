@@ -1,6 +1,6 @@
-/** What a token costs, with where that is said. */
+/** The price of a model's tokens, and where it was set. */
 export interface Price {
-  /** Of a project's own. */
+  /** Undefined for default prices. */
   id?: string
   providerId: string
   effectiveDate: string
@@ -15,25 +15,25 @@ export interface Price {
 }
 
 /**
- * The price of a call: one that was in effect when it started before one that came later, the project's own before the
- * server's, then the newest.
+ * Chooses the price of a call. A price in effect at the call's start wins over one that came into effect later. Then
+ * the project's own price wins over the default, and then the newest price wins.
  */
 export function choosePrice(prices: readonly Price[], startedAt: string): Price | undefined {
-  // Times are texts of one form, which sort as they are.
+  // The times have one form, so that they can be compared as strings.
   const rank = ({ effectiveDate, pricingLevel }: Price) =>
     (effectiveDate <= startedAt ? 0 : 2) + (pricingLevel === 'project' ? 0 : 1)
   const isBetter = (a: Price, b: Price) => rank(a) < rank(b) || (rank(a) === rank(b) && isNewer(a, b))
   return prices.reduce<Price | undefined>((best, price) => (best && !isBetter(price, best) ? best : price), undefined)
 }
 
-/** Of those from one moment on, the one that was made last; ids decide between those that were made together. */
+/** Compares by effective date, then by creation time, then by id. */
 function isNewer(a: Price, b: Price): boolean {
   if (a.effectiveDate !== b.effectiveDate) return a.effectiveDate > b.effectiveDate
   if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt
   return (a.id ?? '') > (b.id ?? '')
 }
 
-/** The cost of what a call used of a model, as `summary.weave.costs` has it. */
+/** Presents the cost of a call's usage of one model, as `summary.weave.costs` has it. */
 export function presentCost(usage: unknown, price: Price) {
   const count = (...names: string[]) => readCount(usage, names)
   const promptTokens = count('prompt_tokens', 'input_tokens')
@@ -58,7 +58,7 @@ export function presentCost(usage: unknown, price: Price) {
   }
 }
 
-/** The first of the members that is there; 0 where it is no number. */
+/** Reads the first member that exists. 0 if it is not a number. */
 function readCount(usage: unknown, names: string[]): number {
   if (typeof usage !== 'object' || usage === null) return 0
   const members = usage as Record<string, unknown>

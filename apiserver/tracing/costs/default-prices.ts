@@ -3,7 +3,7 @@ import { listBaseModels } from '../../../db/base-models/base-models.ts'
 import type { Price } from './choose.ts'
 import { firstDate, type ListedPrice, type PriceList } from './prices.ts'
 
-// Base models come and go with their resources.
+// Base models are added and removed as Kubernetes resources.
 const keptMs = 30_000
 const own: ListedPrice = {
   providerId: 'trainyard',
@@ -14,19 +14,22 @@ const own: ListedPrice = {
   cacheCreationInputTokenCost: 0,
 }
 
-/** Prices of models for projects that have none of their own: those of a list, and nothing for the served base models. */
+/**
+ * Model prices for projects without a price of their own. They come from a price list. Base models that are served here
+ * are free.
+ */
 export class DefaultPrices {
   readonly #list: PriceList
   readonly #pool: Pool
   #served: { names: ReadonlySet<string>; untilMs: number } = { names: new Set(), untilMs: -Infinity }
 
-  /** @param pool of the base models, which may lie in another database than traces */
+  /** @param pool of the base models, which may be in another database than traces */
   constructor(list: PriceList, pool: Pool) {
     this.#list = list
     this.#pool = pool
   }
 
-  /** By exact names; a model without a price is not in the answer. */
+  /** Finds prices by exact model name. Models without a price are left out. */
   async find(llmIds: Iterable<string>): Promise<Map<string, Price[]>> {
     const found = new Map<string, Price[]>()
     for (const llmId of llmIds) {

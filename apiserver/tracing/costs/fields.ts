@@ -3,7 +3,7 @@ import { unknownField, type Field, type Fields, type PlainField } from '../query
 
 const column = (kind: PlainField['kind'], name: string): PlainField => ({ kind, sql: `f.${name}`, neverNull: true })
 
-/** What an answer tells of a cost. */
+/** The members of a cost in an answer. */
 const told = new Map<string, PlainField>([
   ['id', column('text', 'id')],
   ['llm_id', column('text', 'llm_id')],

@@ -3,7 +3,7 @@ import { ConfigError } from '../../../lib/config.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import { parseInstant } from '../instants.ts'
 
-/** What tokens of a model cost from a date on, for all projects that have no cost of their own for it. */
+/** The price of a model's tokens from a date on. It applies to all projects without a cost of their own. */
 export interface ListedPrice {
   providerId: string
   effectiveDate: string
@@ -13,21 +13,21 @@ export interface ListedPrice {
   cacheCreationInputTokenCost: number
 }
 
-/** Models' prices, by exact names. */
+/** Prices by exact model name. */
 export type PriceList = ReadonlyMap<string, readonly ListedPrice[]>
 
 const variable = 'TRAINYARD_TRACING_PRICES'
-/** Of prices that have always been. */
+/** The effective date of prices without a date. */
 export const firstDate = '1970-01-01T00:00:00.000000Z'
-// LiteLLM explains its form in an entry of this name.
+// LiteLLM's file documents its format in an entry of this name.
 const example = 'sample_spec'
 
 type Members = Record<string, unknown>
 
 /**
- * Reads a file of prices in US dollars for each token: LiteLLM's public one, or weave's, which has dates.
+ * Reads a file of prices in US dollars for each token: LiteLLM's public file, or weave's, which has dates.
  *
- * @throws {ConfigError} for a file that cannot be read, or says something else
+ * @throws {ConfigError} for a file that cannot be read, or that has another form
  */
 export function readPrices(file: string): PriceList {
   const list = parsePrices(readText(file))
@@ -63,7 +63,7 @@ function readEntry(model: string, entry: unknown): ListedPrice[] {
 function readUndated(model: string, entry: Members): ListedPrice[] {
   const cost = (name: string) => readCost(model, entry, name)
   const [prompt, completion] = [cost('input_cost_per_token'), cost('output_cost_per_token')]
-  // It also lists what is paid for by images, seconds or characters.
+  // The file also lists models that are paid for by images, seconds or characters.
   if (prompt === undefined && completion === undefined) return []
   return [
     {

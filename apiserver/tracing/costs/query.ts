@@ -8,7 +8,7 @@ import { SqlParams } from '../query/params.ts'
 import type { rowsQuerySchema } from '../query/schema.ts'
 import { costFields, presentedFields } from './fields.ts'
 
-/** JSON texts of a project's own costs, oldest first, unless another order is asked for. */
+/** Reads a project's own costs as JSON texts. The default order is oldest first. */
 export function queryCosts(pool: Pool, project: Project, wire: Static<typeof rowsQuerySchema>): AsyncGenerator<string> {
   const params = new SqlParams()
   const columns = planMembers(wire.fields, params)
@@ -25,7 +25,7 @@ export function queryCosts(pool: Pool, project: Project, wire: Static<typeof row
   })
 }
 
-/** Costs always have the same members: those that were not asked for are null. */
+/** Costs always have the same members. Members that the request does not name are null. */
 function planMembers(names: string[] | null | undefined, params: SqlParams): AnswerColumn[] {
   if (!names?.length) return planColumns(presentedFields, costFields, params)
   for (const name of names) costFields.resolve(name)

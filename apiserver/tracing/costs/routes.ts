@@ -10,7 +10,7 @@ import { createCosts, purgeCosts } from './service.ts'
 
 const tag = 'Costs'
 
-/** What a project pays for tokens of models. */
+/** The costs that a project sets for the tokens of models. */
 export function routeCosts(api: TraceApi, deps: QueryDeps): void {
   api.post(
     '/cost/create',

@@ -3,13 +3,13 @@ import { optional, projectIdSchema } from '../schema.ts'
 
 const unitSchema = optional(Type.String())
 
-/** What tokens of a model cost. */
+/** The price of a model's tokens. */
 const costSchema = Type.Object({
   prompt_token_cost: Type.Number(),
   completion_token_cost: Type.Number(),
   prompt_token_cost_unit: unitSchema,
   completion_token_cost_unit: unitSchema,
-  /** Without one it begins at once. */
+  /** The default is now. */
   effective_date: optional(Type.String({ format: 'date-time' })),
   provider_id: optional(Type.String()),
   cache_read_input_token_cost: optional(Type.Number()),
@@ -18,7 +18,7 @@ const costSchema = Type.Object({
 
 export type WireCost = Static<typeof costSchema>
 
-/** POST /cost/create. Names of models stand in an index, whose entries may have some 2,700 bytes. */
+/** POST /cost/create. The model names are in an index, whose entries may have about 2,700 bytes. */
 export const costCreateSchema = Type.Object({
   project_id: projectIdSchema,
   costs: Type.Unsafe<Record<string, WireCost>>({

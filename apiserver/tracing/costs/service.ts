@@ -8,14 +8,13 @@ import type { Project } from '../projects.ts'
 import { choosePrice, presentCost, type Price } from './choose.ts'
 import type { WireCost } from './schema.ts'
 
-/** Where prices are. */
 export interface CostDeps {
   pool: Pool
-  /** Of models, where a project has none of its own. */
+  /** For models that have no price in the project. */
   prices: DefaultPrices
 }
 
-/** Stores what a project pays for models; answers with the new ids, each with its model. */
+/** Stores the costs of models. Returns the new ids, each with its model. */
 export async function createCosts(
   pool: Pool,
   project: Project,
@@ -39,7 +38,7 @@ function readCost(wire: WireCost) {
   }
 }
 
-/** Dollars, unless a client says that there is none. */
+/** US dollars, unless a client sends null. */
 function readUnit(unit: string | null | undefined): string | null {
   return unit === undefined ? 'USD' : unit
 }
@@ -48,17 +47,17 @@ export async function purgeCosts(pool: Pool, project: Project, ids: string[]): P
   await deleteCosts(pool, project.number, ids)
 }
 
-/** What a call used: the value of its `summary.usage`, an object by models. */
+/** The usage of a call: the value of its `summary.usage`, an object by models. */
 export interface UsedTokens {
-  /** In the kept form. */
+  /** In the stored form of times. */
   startedAt: string
   usage: unknown
 }
 
-/** What a call cost, by models, as `summary.weave.costs` has it. */
+/** The cost of a call by models, as `summary.weave.costs` has it. */
 export type CallCosts = Record<string, ReturnType<typeof presentCost>>
 
-/** What each of the calls cost; undefined where no model that it used has a price. */
+/** Computes the cost of each call. Undefined if none of its models has a price. */
 export async function costsOfCalls(
   deps: CostDeps,
   project: Project,

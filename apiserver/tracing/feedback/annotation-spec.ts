@@ -6,24 +6,23 @@ import type { ValueChecker } from './value-checker.ts'
 import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
 import { resolveRefs } from '../refs/resolve-refs.ts'
 
-/** What feedback is checked and stored with. */
 export interface FeedbackDeps extends ProjectDeps {
   values: ValueChecker
 }
 
-// Of a specification, whose schema may have far less; so it need not be counted with what requests read.
+// Limits of a specification. Its schema must be far smaller, so it is not counted in the request's memory.
 const bounds = { maxBytes: 1024 * 1024, reserve: () => {} }
 
 const className = 'AnnotationSpec'
 
-// A request of usual schemas takes some milliseconds; a hostile one may take a second for each of its values.
+// A request with typical schemas takes some milliseconds. A hostile schema may take a second for each value.
 const defaultBudgetMs = 10_000
 
-/** The annotations of one request: each specification is read once, and all of them have some time together. */
+/** Checks the annotations of one request. Each specification is read once, and all checks share a time budget. */
 export class AnnotationChecks {
   readonly #deps: FeedbackDeps
   readonly #caller: Caller
-  /** Texts, by references. */
+  /** The schemas as texts, by reference. */
   readonly #schemas = new Map<string, string>()
   #leftMs: number
 
@@ -34,10 +33,10 @@ export class AnnotationChecks {
   }
 
   /**
-   * Checks a value by the annotation specification that a reference names.
+   * Checks a value against the annotation specification that a reference names.
    *
-   * @throws {HttpError} 400 for what is no specification, a value that it does not allow, or when there is no time
-   * left, 404 when it is not there
+   * @throws {HttpError} 400 for an invalid specification, an invalid value, or a spent time budget; 404 for a missing
+   * specification
    */
   async check({ ref, value }: { ref: string; value: string }): Promise<void> {
     if (this.#leftMs <= 0)
@@ -62,14 +61,14 @@ export class AnnotationChecks {
   }
 }
 
-/** An empty one allows every value. Undefined for what is no specification. */
+/** An empty schema allows every value. Undefined for an invalid specification. */
 function readFieldSchema(spec: Value): Map<string, Value> | undefined {
   if (!(spec instanceof Map) || !isOfClass(spec)) return undefined
   const schema = spec.get('field_schema') ?? new Map<string, Value>()
   return schema instanceof Map ? schema : undefined
 }
 
-/** Programs store the class of an object in it; scripts may leave it out. */
+/** The SDK stores the class of an object in it. A script may leave it out. */
 function isOfClass(spec: Map<string, Value>): boolean {
   const name = spec.get('_class_name') ?? spec.get('_type')
   const bases = spec.get('_bases')

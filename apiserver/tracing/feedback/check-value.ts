@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
-/** A value of an annotation and the JSON Schema (an object) that its specification has for it, as JSON texts. */
+/** An annotation's value, and the JSON Schema (an object) from its specification, as JSON texts. */
 export interface CheckTask {
   schema: string
   value: string
@@ -10,8 +10,8 @@ export interface CheckTask {
 
 export type CheckOutcome = 'valid' | 'invalid' | 'bad schema'
 
-// Formats are only descriptions, as for the Python package jsonschema, which people's schemas were written for.
-// Schemas are not checked before: whatever is not understood shows when it is compiled.
+// Formats are not validated: the schemas were written for the Python package jsonschema, which ignores formats. Schemas
+// are not validated beforehand, because compiling them shows what is wrong.
 const options = {
   strict: false,
   validateFormats: false,
@@ -22,12 +22,12 @@ const options = {
 } as const
 
 /**
- * Checks a value. What a hostile schema takes is bounded only by the thread that this runs in.
+ * Checks a value against a schema. Only the worker thread limits the time and memory of a hostile schema.
  *
- * Ajv compiles schemas to code, and runs no code of theirs: whatever of a schema goes into the code, it writes as a JSON
- * text (codegen's `safeStringify`), and names of its own making otherwise. Patterns are given to RegExp as values, `$ref`
- * loads nothing, and of keywords there are only those of JSON Schema. Should that fail, the thread has no environment, no
- * arguments and no messages but tasks.
+ * Ajv compiles a schema to code. The schema cannot put code of its own there: Ajv writes its texts as JSON strings
+ * (codegen's `safeStringify`) and chooses all names. Patterns are passed to RegExp as values, `$ref` loads nothing, and
+ * only the keywords of JSON Schema exist. If this failed, the thread would still have no environment variables, no
+ * arguments, and no messages except tasks.
  */
 export function checkValue({ schema, value }: CheckTask): CheckOutcome {
   try {
@@ -39,7 +39,7 @@ export function checkValue({ schema, value }: CheckTask): CheckOutcome {
 }
 
 function compile({ $schema, $async, ...rest }: Record<string, unknown>): (value: unknown) => unknown {
-  // Ajv's own; nobody would wait for the promise, and its rejection would end the thread.
+  // `$async` is an extension of Ajv. Nothing would await the promise, and its rejection would end the thread.
   if ($async !== undefined) throw new Error('$async is not a JSON Schema keyword')
   return new (dialectOf($schema))(options).compile(rest)
 }
@@ -50,7 +50,7 @@ function dialectOf(name: unknown): typeof Ajv | typeof Ajv2019 | typeof Ajv2020 
   return name.includes('2019-09') ? Ajv2019 : Ajv2020
 }
 
-/** Older patterns have escapes that mean nothing, which the Unicode mode refuses. */
+/** Older patterns have escapes without a meaning. The Unicode mode refuses these. */
 function compilePattern(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags)
@@ -58,5 +58,5 @@ function compilePattern(pattern: string, flags: string): RegExp {
     return new RegExp(pattern)
   }
 }
-// Generated code that is not used here would name it.
+// Ajv's standalone code would use this name. It is not generated here.
 compilePattern.code = 'RegExp'

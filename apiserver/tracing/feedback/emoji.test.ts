@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeReaction } from './emoji.ts'
 
-// As the Python package `emoji` 2.16.0 names them.
+// The expected names are those of the Python package `emoji` 2.16.0.
 test.each([
   ['a face', '😀', { alias: ':grinning_face:', detoned: '😀', detonedAlias: ':grinning_face:' }],
   ['a skin tone', '👍🏽', { alias: ':thumbs_up_medium_skin_tone:', detoned: '👍', detonedAlias: ':thumbs_up:' }],

@@ -1,31 +1,32 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** What is told of a reaction besides its emoji. */
+/** What is stored of a reaction beside its emoji. */
 export interface Reaction {
   /** The text with its emoji's name, such as `:thumbs_up_medium_skin_tone:`. */
   alias: string
-  /** The text with its emoji in no particular skin tone. */
+  /** The text with its emoji without a skin tone. */
   detoned: string
   detonedAlias: string
 }
 
-/** A piece of a text: an emoji by its name, or a character that is none. */
+/** A piece of a text: an emoji's name, or a character that is not part of an emoji. */
 type Token = { name: string } | { character: string }
 
 const joiner = '\u200D'
 const variationSelectors = /[\uFE0E\uFE0F]/gu
 const skinTone = /_(?:light|medium-light|medium|medium-dark|dark)_skin_tone/g
-// What people react with has a few characters; looking for emoji in novels is not worth the time.
+// Reactions have a few characters. Longer texts are not searched.
 const maxTextLength = 1_000
 
-// Names as the Python package `emoji` 2.16.0 writes them; made by generate-emoji.ts, licence in emoji-license.txt.
+// The names are those of the Python package `emoji` 2.16.0. generate-emoji.ts writes the file; emoji-license.txt is its
+// licence.
 const table = readFileSync(path.join(import.meta.dirname, 'emoji.txt'), 'utf8')
 const emojis = new Map(table.split('\n').map((line) => [line.slice(line.indexOf(' ') + 1), line.split(' ')[0]!]))
 const names = new Map([...emojis].map(([name, emoji]) => [emoji.replaceAll(variationSelectors, ''), name]))
 const maxEmojiLength = Math.max(...[...names.keys()].map((emoji) => Array.from(emoji).length))
 
-/** Names the emoji of a text; undefined when there is none, or more than one. */
+/** Describes the emoji in a text. Undefined unless there is exactly one. */
 export function describeReaction(text: string): Reaction | undefined {
   if (text.length > maxTextLength) return undefined
   const tokens = tokenize(text)
@@ -36,7 +37,7 @@ export function describeReaction(text: string): Reaction | undefined {
   return { alias: present(tokens), detoned, detonedAlias: present(tokenize(detoned)) }
 }
 
-/** The longest emoji at each place, and what is between them without variation selectors. */
+/** Finds the longest emoji at each position, and keeps the characters between them. Variation selectors are dropped. */
 function tokenize(text: string): Token[] {
   const characters = Array.from(text.replaceAll(variationSelectors, ''))
   const tokens: Token[] = []
@@ -56,7 +57,7 @@ function findEmoji(characters: string[], at: number): { name: string; length: nu
   return undefined
 }
 
-/** Without the joiners after an emoji, which join it to nothing. */
+/** Drops joiners after an emoji: they join nothing. */
 function dropJoiners(tokens: Token[]): Token[] {
   return tokens.filter((token, index) => {
     const before = tokens[index - 1]
@@ -64,7 +65,7 @@ function dropJoiners(tokens: Token[]): Token[] {
   })
 }
 
-/** Without its skin tones; an emoji that there is in skin tones only stays a name. */
+/** Removes skin tones from a name. An emoji that exists with skin tones only stays a name. */
 function detone(name: string): string {
   const bare = name.replaceAll(skinTone, '')
   return emojis.get(bare) ?? `:${bare}:`

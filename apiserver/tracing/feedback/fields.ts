@@ -18,7 +18,7 @@ const columns = new Map<string, PlainField>([
   ['trigger_ref', text('trigger_ref')],
 ])
 
-/** What a row has unless less is asked for. */
+/** The members of a row unless the request names fewer. */
 export const allFields = ['payload', ...columns.keys()]
 
 /** The fields of a project's feedback, `tracing.feedback f`. */

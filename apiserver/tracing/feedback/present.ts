@@ -1,12 +1,12 @@
 import type { FeedbackRow, StoredFeedback } from '../../../db/tracing/feedback.ts'
 import { rawObject, rawText } from '../../../lib/json/raw.ts'
 
-/** JSON text of what a client is told of feedback that was stored. */
+/** The answer to stored feedback, as JSON text. */
 export function presentStored({ id, createdAt, wbUserId, payload }: StoredFeedback): string {
   return rawObject({ id, created_at: createdAt, wb_user_id: wbUserId, payload: rawText(payload) })
 }
 
-/** JSON text of feedback as `summary.weave.feedback` has it. */
+/** Feedback in `summary.weave.feedback`, as JSON text. */
 export function presentOfCall(row: FeedbackRow): string {
   return rawObject({
     id: row.id,

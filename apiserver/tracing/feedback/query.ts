@@ -8,7 +8,7 @@ import { SqlParams } from '../query/params.ts'
 import type { rowsQuerySchema } from '../query/schema.ts'
 import { allFields, feedbackFields } from './fields.ts'
 
-/** JSON texts of a project's feedback; oldest first, unless another order is asked for. */
+/** Reads a project's feedback as JSON texts. The default order is oldest first. */
 export function queryFeedback(
   pool: Pool,
   project: Project,

@@ -22,7 +22,7 @@ import { createBatch, createFeedback, purgeFeedback, replaceWith } from './servi
 
 const tag = 'Feedback'
 
-/** What people and scorers say of calls and objects. */
+/** Feedback of people and scorers on calls and objects. */
 export function routeFeedback(api: TraceApi, deps: FeedbackDeps & QueryDeps): void {
   routeWrites(api, deps)
 

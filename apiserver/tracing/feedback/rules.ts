@@ -13,22 +13,22 @@ const annotation = 'wandb.annotation'
 const runnable = 'wandb.runnable'
 
 const maxNoteLength = 1_024
-// It is written anew; clients send one.
+// A reaction is parsed and written again. Clients send one value.
 const maxPerReaction = 1_000
 const maxPayloadBytes = 1024 * 1024
-// Both stand in indexes, whose entries may have some 2,700 bytes.
+// Both are in indexes, whose entries may have about 2,700 bytes.
 const maxRefBytes = 2_000
 const maxTypeBytes = 500
 
-/** What feedback says once its rules were applied. */
+/** Feedback that has passed the rules of its type. */
 export interface CheckedFeedback {
-  /** JSON text, with what the server adds. */
+  /** JSON text, with the members that the server adds. */
   payload: string
-  /** A value that the specification behind a reference must allow. */
+  /** A value that must match the specification behind a reference. */
   annotation?: { ref: string; value: string }
 }
 
-/** Checks feedback by the rules of its type. @throws {HttpError} 400 for what breaks one */
+/** Checks feedback by the rules of its type. @throws {HttpError} 400 for a broken rule */
 export function checkFeedback(wire: WireFeedback, projectId: string): CheckedFeedback {
   if (Buffer.byteLength(wire.weave_ref) > maxRefBytes) throw badRequest('Invalid weave_ref: it is too long')
   if (Buffer.byteLength(wire.feedback_type) > maxTypeBytes) throw badRequest('Invalid feedback_type: it is too long')
@@ -70,7 +70,7 @@ function checkRunnableRef(wire: WireFeedback): void {
   if (ref.kind === 'op' && !wire.call_ref) throw badRequest('call_ref is required for runnable feedback on ops')
 }
 
-/** What stands behind the prefix of a type. */
+/** The part of a type after its prefix. */
 function readSubtype(type: string, prefix: string): string {
   if (type.startsWith(`${prefix}.`)) return type.slice(prefix.length + 1)
   throw badRequest(`Invalid feedback type: ${type}`)
@@ -86,7 +86,7 @@ function notAllowed(name: string, kind: string) {
   return badRequest(`${name} is not allowed for non-${kind} feedback`)
 }
 
-/** The payload stays as it was written wherever nothing is added to it. */
+/** The payload's text stays unchanged unless the server adds members. */
 function checkPayload({ feedback_type: type, payload, annotation_ref: ref }: WireFeedback): CheckedFeedback {
   if (type === reaction) return { payload: writeValue(nameReaction(readMembers(payload))) }
   if (type === note) checkNote(findMember(payload.bytes, 'note'))

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
 const refSchema = optional(Type.String())
-// It stands in indexes, whose entries may have some 2,700 bytes.
+// The id is in indexes, whose entries may have about 2,700 bytes.
 const idSchema = Type.String({ maxLength: 256 })
 
 const members = {
@@ -31,7 +31,7 @@ export const feedbackBatchTexts = ['batch[].payload']
 /** POST /feedback/replace. */
 export const feedbackReplaceSchema = Type.Object({ ...members, feedback_id: Type.String() })
 
-/** What was stored. */
+/** The answer to stored feedback. */
 export const feedbackSchema = Type.Object({
   id: Type.String(),
   created_at: Type.String({ format: 'date-time' }),

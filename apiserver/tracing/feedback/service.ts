@@ -19,7 +19,7 @@ import { presentOfCall } from './present.ts'
 import { checkFeedback } from './rules.ts'
 import type { WireFeedback } from './schema.ts'
 
-/** @throws {HttpError} 400 for what breaks a rule, 422 for a payload that is no object */
+/** @throws {HttpError} 400 for a broken rule, 422 for a payload that is not an object */
 export async function createFeedback(deps: FeedbackDeps, caller: Caller, wire: WireFeedback): Promise<StoredFeedback> {
   const item = await readFeedback(new AnnotationChecks(deps, caller), {
     projects: deps.projects,
@@ -32,7 +32,7 @@ export async function createFeedback(deps: FeedbackDeps, caller: Caller, wire: W
   return stored!
 }
 
-/** Puts feedback in the place of another, which is gone afterwards. Under an id that a third has it gets another one. */
+/** Replaces feedback with new feedback. If other feedback already has the given id, the new one gets another id. */
 export async function replaceWith(
   deps: FeedbackDeps,
   caller: Caller,
@@ -49,8 +49,8 @@ export async function replaceWith(
 }
 
 /**
- * Stores all or nothing. Clients find the item that is not taken by sending parts of the batch, but only after a 422:
- * any other refusal would cost them the whole of it.
+ * Stores all items or none. Clients search for a refused item by sending parts of the batch, but only after a 422.
+ * After any other status they would drop the whole batch.
  *
  * @throws {HttpError} 422 with the first item that breaks a rule
  */
@@ -64,7 +64,7 @@ export async function createBatch(
   for (const [index, wire] of batch.entries()) {
     const loc = ['body', 'batch', String(index)]
     const item = await catchIssue(() => readFeedback(checks, { projects: deps.projects, caller, wire, loc }), loc)
-    // The first one is enough: looking for more may take a second for each hostile schema.
+    // Only the first bad item is reported: a search for more may take a second for each hostile schema.
     if (!('id' in item)) throw unprocessable(item)
     items.push({ ...item, projectId: wire.project_id })
   }
@@ -80,7 +80,8 @@ async function storeBatch(
   for (const [projectId, own] of Map.groupBy(items, (item) => item.projectId)) {
     byProject.push({ project: await deps.projects.open(caller, projectId), own })
   }
-  // What a project has stored is counted in a row that is locked until the end: always in the same order.
+  // The insert updates and locks a row that counts the project's storage. All writers lock these rows in the same
+  // order.
   byProject.sort((a, b) => a.project.number - b.project.number)
   const stored = new Map<NewFeedback, StoredFeedback>()
   await withTransaction(deps.pool, async (connection) => {
@@ -92,7 +93,7 @@ async function storeBatch(
   return items.map((item) => stored.get(item)!)
 }
 
-/** What an item breaks, as a fault of the batch. A project that is somebody else's stays a refusal of everything. */
+/** Turns a broken rule into an issue of the batch. A project of another entity still fails the whole batch. */
 async function catchIssue(read: () => Promise<NewFeedback>, loc: string[]): Promise<NewFeedback | ValidationIssue> {
   try {
     return await read()
@@ -109,7 +110,7 @@ async function readFeedback(
   if (wire.payload.first !== '{') {
     throw unprocessable({ loc: [...loc, 'payload'], msg: 'Input should be a valid dictionary', type: 'dict_type' })
   }
-  // A project that begins with this begins only when there is something to store.
+  // The project is created later, when there is something to store.
   const { id: projectId } = await projects.find(caller, wire.project_id)
   const { payload, annotation } = checkFeedback(wire, projectId)
   if (annotation) await checks.check(annotation)
@@ -133,7 +134,7 @@ export async function purgeFeedback(pool: Pool, project: Project, ids: string[])
   await deleteFeedback(pool, project.number, ids)
 }
 
-/** JSON of the list of feedback on each of the calls, oldest first; a call without any is not in the answer. */
+/** The feedback on each call as a JSON list, oldest first. Calls without feedback are left out. */
 export async function feedbackOfCalls(pool: Pool, project: Project, callIds: string[]): Promise<Map<string, RawJson>> {
   const rows = await listFeedbackOfCalls(pool, project.number, callIds)
   const byCall = [...Map.groupBy(rows, ({ callId }) => callId)]

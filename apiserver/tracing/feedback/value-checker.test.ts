@@ -5,15 +5,15 @@ import { expect, test } from 'vitest'
 import { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { ValueChecker } from './value-checker.ts'
 
-// A machine may be busy: only what never ends is given up soon.
+// A machine may be busy, so only checks that never end get a short limit.
 const [patient, impatient] = [new ValueChecker(30_000), new ValueChecker(500)]
 const team = { key: 'team', weight: 1 }
 const check = (schema: unknown, value: unknown, checker = patient) =>
   checker.check({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, team)
 
-// [(((…)))]: what validates it calls itself as often.
+// [(((…)))]: the validator recurses to this depth.
 const deep = (depth: number): unknown => (depth === 0 ? { type: 'number' } : { items: deep(depth - 1) })
-// Each definition asks the next one twice.
+// Each definition uses the next one twice.
 const doubling = Object.fromEntries(
   Array.from({ length: 40 }, (_, index) => {
     const next = { items: { $ref: `#/$defs/a${index + 1}` } }
@@ -66,7 +66,7 @@ test('patterns that never end, and what takes all memory, end with their thread'
 const witness = path.join(tmpdir(), `schema-${process.pid}`)
 const code = `);process.getBuiltinModule("fs").writeFileSync("${witness}","");throw 1;//`
 const quotes = [`"`, `'`, '`', '${', '\\', '\n', '\u2028', '*/'].map((quote) => quote + code)
-// Everywhere where a schema may have a name or a text of its own.
+// A schema with this text in every place that allows a name or a text of its own.
 const spell = (text: string) => [
   { $id: text },
   { $anchor: text },
@@ -121,7 +121,7 @@ test('an entity of more weight has more turns', async () => {
       await checker.check({ schema: '{}', value: '1' }, { key, weight })
       order.push(key)
     })
-  // Somebody who has one of the two threads nearly all of the time.
+  // One entity uses one of the two threads nearly all of the time.
   await Promise.all([...ask('busy', 100, 50), ...ask('light', 1, 12), ...ask('heavy', 3, 12)])
   const others = order.filter((key) => key !== 'busy')
   expect(others.slice(0, 12).filter((key) => key === 'heavy').length).toBeGreaterThanOrEqual(8)

@@ -6,21 +6,21 @@ import { memoryPlan, toResourceLimits } from '../../accounts/limits/memory-plan.
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { CheckOutcome, CheckTask } from './check-value.ts'
 
-// Schemas are people's own: patterns that never end, references in circles. A thread of its own can be ended.
+// Users write the schemas: patterns may never end, and references may form circles. A thread can be ended.
 const module = new URL('value-worker.ts', import.meta.url)
 const threads = {
   threads: memoryPlan.schemaThreads.threads,
   threadsPerKey: 1,
   resourceLimits: { ...toResourceLimits(memoryPlan.schemaThreads), stackSizeMb: 4 },
 }
-// People's schemas have some hundred characters, and take a millisecond. The rest of the time is for a machine that is busy.
+// A typical schema has some hundred characters and takes a millisecond. The rest of the limit is for a busy machine.
 const defaultTimeoutMs = 1_000
 const maxSchemaLength = 64 * 1024
-// A minute of hostile schemas, for both threads; of others, no time at all. Half of them may be one entity's.
+// With hostile schemas these take both threads a minute; with others, almost no time. One entity may have half of them.
 const maxTasks = 120
 const maxTasksPerEntity = 60
 
-/** Checks values by schemas that anybody may have written, in threads that are started when they are needed. */
+/** Checks values against schemas from users, in worker threads. Threads start when they are needed. */
 export class ValueChecker {
   readonly #threads = new WorkerPool(threads)
   readonly #timeoutMs: number
@@ -31,9 +31,9 @@ export class ValueChecker {
   }
 
   /**
-   * Entities take turns. A schema that takes too much time or memory, or is longer than 64 KiB, is a bad one.
+   * Entities take turns. A schema longer than 64 KiB is bad, and so is one that takes too much time or memory.
    *
-   * @throws {HttpError} 429 when too much is being checked already
+   * @throws {HttpError} 429 when too many checks are in progress
    */
   async check(task: CheckTask, turn: Turn): Promise<CheckOutcome> {
     if (task.schema.length > maxSchemaLength) return 'bad schema'

@@ -5,16 +5,16 @@ import { Readable } from 'node:stream'
 import { SourceTooLarge, spoolSource } from '../../../artifacts/store/spool.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 
-/** Larger files lie in the artifact store, smaller ones in Postgres. */
+/** Larger files are in the artifact store, smaller ones in Postgres. */
 const maxInline = 256 * 1024
 
-/** What came of a file: in memory when it is small, else in a local file. */
+/** A received file: in memory if it is small, else in a local file. */
 export type FileContent = { size: number; sha256: Buffer } & ({ bytes: Buffer } | { spooled: string })
 
 /**
- * Takes what a client sends.
+ * Receives a file from a client.
  *
- * @throws {HttpError} 413 when it is too much; nothing is left behind then
+ * @throws {HttpError} 413 when it is too large; nothing is left on disk then
  */
 export async function takeContent(store: ArtifactStore, source: Readable, maxBytes: number): Promise<FileContent> {
   const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
@@ -45,7 +45,7 @@ async function* chain(head: Buffer[], rest: AsyncIterableIterator<Buffer>): Asyn
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
-/** Removes what is no longer needed of it. */
+/** Removes the local file, if there is one. */
 export async function discardContent(content: FileContent): Promise<void> {
   if ('spooled' in content) await rm(content.spooled, { force: true })
 }

@@ -7,13 +7,14 @@ import { openAnyBody } from '../../../lib/http/body.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { discardContent, takeContent, type FileContent } from './content.ts'
 
-/** What uploads are spooled with. */
 export interface FileFormDeps {
   artifacts: ArtifactStore
   uploadLimitBytes: number
 }
 
-/** What `/file/create` takes: a project, a file, and the digest that the client expects, in any order. */
+/**
+ * The form of `/file/create`: a project, a file, and the digest that the client expects. The parts may have any order.
+ */
 export interface FileForm {
   projectId: string
   expectedDigest: string | undefined
@@ -24,9 +25,9 @@ const limits = { files: 10, fields: 100, parts: 110, fieldSize: 4 * 1024, header
 const fileField = 'file'
 
 /**
- * Reads the form of a file.
+ * Reads the form of a file. Nothing is left on disk when it throws.
  *
- * @throws {HttpError} 422 for what is no such form, 413, 403 when the entity may not store so much; nothing is left behind then
+ * @throws {HttpError} 422 for another form, 413 for a file that is too large, 403 when the entity's storage is full
  */
 export async function readFileForm(
   deps: FileFormDeps,

@@ -17,7 +17,6 @@ import {
 } from './schema.ts'
 import { keepFile, openFile, type FileDeps } from './service.ts'
 
-/** What requests for files are answered with. */
 export interface FileRequestDeps extends FileDeps, FileFormDeps, ProjectDeps {
   responses: RevocableResponses
   storage: StorageUse
@@ -25,9 +24,9 @@ export interface FileRequestDeps extends FileDeps, FileFormDeps, ProjectDeps {
 
 const tag = 'Files'
 
-/** Files of a project, known by their digests: code of ops, images, whatever objects and calls refer to. */
+/** Files of a project, addressed by digest: code of ops, images, and other content that objects and calls refer to. */
 export function routeFiles(api: TraceApi, deps: FileRequestDeps): void {
-  // Old clients have the second name.
+  // Old clients use the second path.
   for (const folder of ['/file', '/files']) {
     routeCreate(api, deps, `${folder}/create`)
     routeContent(api, deps, `${folder}/content`)

@@ -10,16 +10,16 @@ import { presentDigest } from '../digests.ts'
 import type { Project } from '../projects.ts'
 import type { FileContent } from './content.ts'
 
-/** Where files are. */
 export interface FileDeps {
   artifacts: ArtifactStore
   pool: Pool
 }
 
 /**
- * Keeps a file of a project under its digest, once. A large one is in the artifact store before anything says so.
+ * Stores a file of a project under its digest. A second upload of the same file stores nothing. A large file is
+ * complete in the artifact store before its row is written.
  *
- * @throws {HttpError} 409 for another digest than the client expects
+ * @throws {HttpError} 409 when the client expects another digest
  */
 export async function keepFile(
   deps: FileDeps,
@@ -50,7 +50,7 @@ async function storeLarge(
   })
 }
 
-/** The bytes of a file. @throws {HttpError} 404 */
+/** Reads a file. @throws {HttpError} 404 */
 export async function openFile(
   { pool, artifacts }: FileDeps,
   project: Project,

@@ -1,13 +1,13 @@
 import type { Value } from '../../../lib/json/value.ts'
 
-/** What a value is, as its members say. */
+/** The kind and the classes of a value, from its members. */
 export interface ValueClass {
   kind: 'op' | 'object'
   baseObjectClass: string | null
   leafObjectClass: string | null
 }
 
-/** The kind of a value, and its classes if it is an object of a class of ours or of a program. */
+/** Reads the kind of a value, and its classes if it is an object of a builtin class or of a client's class. */
 export function classify(value: Value): ValueClass {
   const classes = findClasses(value)
   return {
@@ -23,7 +23,7 @@ function readType(value: Value): Value | undefined {
   return envelope instanceof Map ? envelope.get('type') : value.get('_type')
 }
 
-/** `_bases` lists a class's ancestors from the nearest one on; the last two say that it is one of these at all. */
+/** `_bases` lists the ancestors, nearest first. The last two show that the value is an object of a class. */
 function findClasses(value: Value): { leaf: string; base: string | null } | undefined {
   if (!(value instanceof Map)) return undefined
   const [bases, leaf] = [value.get('_bases'), value.get('_class_name')]

@@ -7,7 +7,6 @@ import type { Project } from '../projects.ts'
 import type { GivenValue } from './inspect-value.ts'
 import { checkObjectId } from './object-names.ts'
 
-/** What objects are made with. */
 export interface CreateObjectDeps {
   inspector: ValueInspector
   pool: Pool
@@ -15,17 +14,18 @@ export interface CreateObjectDeps {
 
 export interface NewObject extends GivenValue {
   objectId: string
-  /** What the client has computed. */
+  /** The digest that the client computed. */
   expectedDigest?: string | null | undefined
   wbUserId: string
   turn: Turn
 }
 
 /**
- * Publishes a value under a name and answers the version's digest. The same value is the same version, which is the
- * latest one then.
+ * Publishes a value under a name and returns the version's digest. Publishing the same value again creates no version,
+ * but makes the existing one the latest.
  *
- * @throws {HttpError} 403 for what is no name, 400 when the value does not fit its class, 409 for another digest
+ * @throws {HttpError} 403 for an invalid name, 400 when the value does not match its class, 409 when the client
+ * computed another digest
  */
 export async function createObject(
   { pool, inspector }: CreateObjectDeps,

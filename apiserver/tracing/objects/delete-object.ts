@@ -10,10 +10,10 @@ import { readSelector } from './object-names.ts'
 const maxVersions = 100
 
 /**
- * Deletes versions of an object, all of them when none are named, and answers how many those were. Nothing is deleted
- * unless all that are named are there.
+ * Deletes versions of an object, or all versions if none are named. Returns how many were deleted. Nothing is deleted
+ * unless all named versions exist.
  *
- * @throws {HttpError} 400 for too many at once, 404
+ * @throws {HttpError} 400 for too many versions, 404 for a missing one
  */
 export async function deleteObject(
   pool: Pool,
@@ -26,7 +26,7 @@ export async function deleteObject(
   const aliases = named ? await listObjectAliases(pool, number, { objectId, aliases: [...named] }) : new Map()
   return deleteVersions(pool, { project: number, objectId }, (live) => {
     const groups = named ? [...named].map((name) => live.filter((version) => isNamed(version, name, aliases))) : [live]
-    // An op and an object of one name may both be meant, and one version by several names.
+    // A name may match an op and an object, and several names may match one version.
     if (groups.every((found) => found.length > 0)) return groups.flat().map(({ digest }) => digest)
     throw missing(`Object ${objectId} (${truncate([...(named ?? ['all'])].join(', '))}) not found when deleting.`)
   })

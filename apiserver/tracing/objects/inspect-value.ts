@@ -5,24 +5,24 @@ import { buildBuiltin } from './builtin/classes.ts'
 import { FieldError } from './builtin/fields.ts'
 import { classify, type ValueClass } from './classes.ts'
 
-/** A value to be kept, as its JSON text. */
+/** A value to store, as JSON text. */
 export interface GivenValue {
   val: string
-  /** A class that comes with the server, which the value is to be an object of. */
+  /** The builtin class that the value should be an object of. */
   builtinObjectClass?: string | null | undefined
 }
 
-/** What is kept of it besides its text. */
+/** What is stored of a value in addition to its text. */
 export interface InspectedValue extends ValueClass {
   digest: string
-  /** Another text than the one that was given, where its class completes it. */
+  /** The text after its class has filled in members. Undefined if that changed nothing. */
   completed: string | undefined
 }
 
 /**
- * Takes as long as the value is large.
+ * Inspects a value. It takes time in proportion to the size.
  *
- * @throws {HttpError} 400 when the value does not fit its class, 413 when it has more than a million values
+ * @throws {HttpError} 400 when the value does not match its class, 413 when it has more than a million values
  */
 export function inspectValue({ val, builtinObjectClass }: GivenValue): InspectedValue {
   const given = parseBounded(val)
@@ -39,7 +39,7 @@ function parseBounded(text: string): Value {
   }
 }
 
-/** A value that says of which class it is stays as it is. */
+/** A value that already names the class stays unchanged. */
 function applyClass(value: Value, className: string): Value {
   if (!(value instanceof Map)) throw badRequest('Only an object can have a builtin_object_class')
   const { leafObjectClass } = classify(value)

@@ -23,7 +23,7 @@ import {
 
 const tag = 'Objects'
 
-/** Tags of versions, and aliases: names of an object's own for one of its versions. */
+/** Tags of versions, and aliases. An alias is a name for one version of an object. */
 export function routeObjectLabels(api: TraceApi, deps: ProjectDeps): void {
   routeTags(api, deps)
   routeAliases(api, deps)

@@ -15,12 +15,12 @@ import { readPage } from '../read-page.ts'
 import { presentVersion } from './present.ts'
 import type { ObjectsQuery } from './schema.ts'
 
-// What is known of so many versions is in memory at once, and some of their values.
+// The rows of this many versions are in memory at once, with some of their values.
 const versionsAtOnce = 10_000
 
 /**
- * The live versions that a query asks for, as JSON texts. They are read while the list is written; what can be wrong with
- * the query is found out before.
+ * Lists the live versions that a query selects, as JSON texts. The query is validated at once. Versions are read while
+ * the list is written.
  */
 export function listObjects(deps: ReadDeps, project: Project, query: ObjectsQuery): AsyncGenerator<string> {
   const page = { order: readOrder(query.sort_by), ...readPage(query) }
@@ -67,7 +67,7 @@ function nameVersion({ objectId, digest }: { objectId: string; digest: string })
   return `${objectId}:${digest}`
 }
 
-/** An empty list leaves nothing out, as if it were not there. @throws {HttpError} 400 for lists that are too large */
+/** An empty list means no filter. @throws {HttpError} 400 for lists that are too large */
 function readFilter(filter: ObjectsQuery['filter']): VersionFilter {
   const orNull = (list: string[] | null | undefined) => (list?.length ? list : null)
   const wanted = {
@@ -84,7 +84,7 @@ function readFilter(filter: ObjectsQuery['filter']): VersionFilter {
   return wanted
 }
 
-/** Other fields are left alone, as they are by the servers that clients know. */
+/** Unknown fields are ignored, as the clients' usual servers do. */
 function readOrder(sortBy: ObjectsQuery['sort_by']): VersionOrder[] {
   const order: VersionOrder[] = []
   for (const { field, direction } of sortBy ?? []) {

@@ -1,14 +1,14 @@
 import { badRequest, invalidField } from '../errors.ts'
 import type { VersionSelector } from '../../../db/tracing/objects.ts'
 
-// Word characters as Python has them, dots and dashes.
+// Python's word characters, dots and dashes.
 const namePattern = /^[\p{L}\p{N}_.-]+$/u
 const tooLong = /^.{129}/su
 const maxLabelLength = 128
 const maxLabels = 100
 const maxIndex = 2 ** 31 - 1
 
-/** @throws {HttpError} 403 for what no object can be named */
+/** @throws {HttpError} 403 for an invalid object name */
 export function checkObjectId(objectId: string): void {
   if (objectId === '') throw invalidField('Object name cannot be empty')
   if (tooLong.test(objectId)) throw invalidField('Object names have at most 128 characters')
@@ -16,29 +16,29 @@ export function checkObjectId(objectId: string): void {
   throw invalidField(`Invalid object name: ${objectId}. It can have letters, digits, underscores, dots and dashes.`)
 }
 
-/** What a client names a version by: `latest`, `v3`, or else its digest. */
+/** Parses how a client names a version: `latest`, `v3`, or else a digest. */
 export function readSelector(version: string): VersionSelector {
   if (version === 'latest') return 'latest'
   const index = readIndex(version)
   return index === undefined ? { digest: version } : { index }
 }
 
-/** The index in `v3`. */
+/** The index in `v3`. Undefined for other texts. */
 export function readIndex(version: string): number | undefined {
   if (!/^v\d+$/.test(version)) return undefined
   const index = Number(version.slice(1))
-  // No object has that many versions, and none has the one below the first.
+  // No object has this many versions. No version has the index -1.
   return index <= maxIndex ? index : -1
 }
 
-/** @throws {HttpError} 400 for what cannot be tags */
+/** @throws {HttpError} 400 for invalid tags */
 export function checkTags(tags: string[]): void {
   if (tags.length > maxLabels) throw badRequest(`One request adds or removes at most ${maxLabels} tags`)
   const bad = tags.find((tag) => tag.trim() === '' || tag.length > maxLabelLength)
   if (bad !== undefined) throw badRequest(`Invalid tag: it must have 1 to ${maxLabelLength} characters`)
 }
 
-/** The same for aliases, which must not be what versions are named by already. */
+/** An alias must not look like another name of a version. @throws {HttpError} 400 */
 export function checkAliases(aliases: string[]): void {
   if (aliases.length > maxLabels) throw badRequest(`One request sets or removes at most ${maxLabels} aliases`)
   const bad = aliases.find((alias) => !/^[^\s:/]+$/.test(alias) || alias.length > maxLabelLength)

@@ -3,15 +3,15 @@ import type { ObjectVersion } from '../../../db/tracing/objects.ts'
 import { addMember } from '../../../lib/json/raw.ts'
 import type { Project } from '../projects.ts'
 
-/** What is shown of a version beside its value. */
+/** What is presented of a version beside its row. */
 export interface Shown {
-  /** The text of its value; an empty object without it. */
+  /** The text of its value. The default is an empty object. */
   val?: string
   withSize?: boolean
   labels?: VersionLabels | undefined
 }
 
-/** The JSON text of a version; its value stays as it is. */
+/** The JSON text of a version. The text of its value stays unchanged. */
 export function presentVersion(
   project: Project,
   version: ObjectVersion,
@@ -35,7 +35,7 @@ export function presentVersion(
   return addMember(members, 'val', val)
 }
 
-/** The latest version has that for an alias too. */
+/** The latest version also has the alias `latest`. */
 function presentLabels({ isLatest }: ObjectVersion, { tags, aliases }: VersionLabels): VersionLabels {
   return { tags, aliases: isLatest ? ['latest', ...aliases] : aliases }
 }

@@ -6,7 +6,7 @@ import type { Project } from '../projects.ts'
 import type { ReadDeps } from '../read-memory.ts'
 import { readSelector } from './object-names.ts'
 
-// Read with the version; what is larger counts among what is in memory before it is read.
+// A value up to this size is read with its version. The memory of a larger one is reserved first.
 const smallBytes = 64 * 1024
 
 /** Names a version: `digest` is its digest, `latest`, `v` and its index, or an alias. */
@@ -16,10 +16,10 @@ export interface ObjectPlace {
 }
 
 /**
- * A version that is there, with the text of its value, which `reading` counts.
+ * Reads a live version with the text of its value. `reading` counts the value.
  *
- * @throws {HttpError} 404; with `deleted_at` when it was deleted
- * @throws {HttpError} 413, 429 or 503 when there is no memory for it
+ * @throws {HttpError} 404, with `deleted_at` when it was deleted
+ * @throws {HttpError} 413, 429 or 503 when there is not enough memory
  */
 export async function readObject(
   { pool, reading }: ReadDeps,
@@ -34,7 +34,7 @@ export async function readObject(
   return { ...version, val: whole?.val ?? 'null' }
 }
 
-/** The same without the value. */
+/** Reads a version without its value. @throws {HttpError} 404, with `deleted_at` when it was deleted */
 export async function readVersion(pool: Pool, project: Project, place: ObjectPlace): Promise<ObjectVersion> {
   const { val: _, ...version } = await find(pool, project, { ...place, valueBytes: 0 })
   return version
@@ -45,7 +45,7 @@ async function find(
   { number }: Project,
   { objectId, digest, valueBytes }: ObjectPlace & { valueBytes: number },
 ): Promise<ObjectVersion & { val: string | null }> {
-  // What comes from the path of a request may hold it, and Postgres does not take it.
+  // A path of a request may contain NUL, which Postgres refuses.
   if (`${objectId}${digest}`.includes('\0')) throw missing('Obj not found')
   const selector = readSelector(digest)
   const look = (by: VersionSelector) => findVersion(pool, number, { objectId, selector: by, valueBytes })

@@ -22,12 +22,11 @@ import {
   objectsSchema,
 } from './schema.ts'
 
-/** What requests for objects are answered with. */
 export interface ObjectDeps extends CreateObjectDeps, QueryDeps {}
 
 const tag = 'Objects'
 
-/** Publishing objects and ops, reading their versions, and deleting them. */
+/** Publishes, reads and deletes versions of objects and ops. */
 export function routeObjects(api: TraceApi, deps: ObjectDeps): void {
   routeCreate(api, deps)
   routeRead(api, deps)

@@ -7,12 +7,12 @@ import { inspectValue, type GivenValue, type InspectedValue } from './inspect-va
 import type { InspectOutcome } from './inspect-worker.ts'
 
 const module = new URL('inspect-worker.ts', import.meta.url)
-// Done in some 20 ms, about what others may be kept waiting for.
+// This takes about 20 ms, which other requests can wait for.
 const inPlaceUpTo = 256 * 1024
 // The largest body takes some seconds on a core of its own.
 const timeoutMs = 120_000
 
-/** Computes what is kept of values besides their texts; of large ones in threads, so that nobody else waits meanwhile. */
+/** Inspects values. Large values are inspected in worker threads, so that other requests do not wait. */
 export class ValueInspector {
   readonly #threads: WorkerPool
 
@@ -23,7 +23,7 @@ export class ValueInspector {
   /**
    * Entities take turns.
    *
-   * @throws {HttpError} 400 when the value does not fit its class, 413 for one that takes too much time or memory
+   * @throws {HttpError} 400 when the value does not match its class, 413 when it takes too much time or memory
    */
   async inspect({ val, builtinObjectClass }: GivenValue, turn: Turn): Promise<InspectedValue> {
     if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass })

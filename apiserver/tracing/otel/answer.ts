@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import type { OtlpFormat } from './body.ts'
 
-/** The spans of a request that were not taken, with the reasons of the first. */
+/** The rejected spans of a request, with the first reasons. */
 export interface Rejections {
   count: number
   reasons: string[]
@@ -9,19 +9,19 @@ export interface Rejections {
 
 const maxReasons = 20
 
-/** Notes down a span that was not taken. */
+/** Records a rejected span. */
 export function reject(rejections: Rejections, reason: string): void {
   rejections.count++
   if (rejections.reasons.length <= maxReasons) rejections.reasons.push(reason)
 }
 
-/** An ExportTraceServiceResponse in the form of its request: it is empty when every span was taken. */
+/** Writes an ExportTraceServiceResponse in the format of the request. It is empty if no span was rejected. */
 export function writeAnswer(format: OtlpFormat, rejections: Rejections): Buffer | Record<string, unknown> {
   if (format === 'protobuf') return rejections.count === 0 ? Buffer.alloc(0) : encodeAnswer(rejections)
   if (rejections.count === 0) return {}
   const errorMessage = describe(rejections)
   return {
-    // Exporters read OTLP's names, scripts those of the interface.
+    // Exporters read OTLP's names, scripts read the names of this interface.
     partialSuccess: { rejectedSpans: String(rejections.count), errorMessage },
     partial_success: { rejected_spans: rejections.count, error_message: errorMessage },
   }

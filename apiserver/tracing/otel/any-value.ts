@@ -3,18 +3,18 @@ import { JsonNumber, type Value } from '../../../lib/json/value.ts'
 import { OtlpError } from './otlp-error.ts'
 import type { WireReader } from './wire-text.ts'
 
-/** One of the attributes of a span, an event, a link or a resource. */
+/** An attribute of a span, an event, a link or a resource. */
 export interface Attribute {
   key: string
   value: Value
 }
 
-// Other readers of protobuf refuse what is nested deeper; here it becomes null.
+// Other protobuf readers refuse deeper values. Here they become null.
 const maxDepth = 100
 
 type WireKind = readonly [WireType, (reader: WireReader, depth: number) => Value]
 
-// The message AnyValue of opentelemetry.proto.common.v1, by the numbers of its fields.
+// The message AnyValue of opentelemetry.proto.common.v1, by field number.
 const wireKinds: Record<number, WireKind | undefined> = {
   1: [WireType.LengthDelimited, (reader) => reader.string()],
   2: [WireType.Varint, (reader) => reader.bool()],
@@ -25,7 +25,7 @@ const wireKinds: Record<number, WireKind | undefined> = {
   7: [WireType.LengthDelimited, (reader) => Buffer.from(reader.bytes()).toString('base64')],
 }
 
-/** The value of an attribute in protobuf; null when it has none, or is nested too deeply. */
+/** Reads an AnyValue from protobuf. Null if it is empty or nested too deeply. */
 function readWireValue(reader: WireReader, depth: number): Value {
   reader.budget.spend()
   if (depth > maxDepth) return null
@@ -39,7 +39,7 @@ function readWireValue(reader: WireReader, depth: number): Value {
   return value
 }
 
-/** The message KeyValue. */
+/** Reads a KeyValue from protobuf. */
 export function readWireAttribute(reader: WireReader, depth = 0): Attribute {
   reader.budget.spend()
   const attribute: Attribute = { key: '', value: null }
@@ -52,12 +52,12 @@ export function readWireAttribute(reader: WireReader, depth = 0): Attribute {
   return attribute
 }
 
-/** The items of an ArrayValue. */
+/** Reads the items of an ArrayValue. */
 function readWireItems(reader: WireReader, depth: number): Value[] {
   return readWireList(reader, (item) => readWireValue(item, depth))
 }
 
-/** The members of a KeyValueList. */
+/** Reads the members of a KeyValueList. */
 function readWireMembers(reader: WireReader, depth: number): Attribute[] {
   return readWireList(reader, (item) => readWireAttribute(item, depth))
 }
@@ -72,7 +72,7 @@ function readWireList<T>(reader: WireReader, read: (item: WireReader) => T): T[]
   return items
 }
 
-/** The value of an attribute in OTLP's JSON form. */
+/** Reads an AnyValue from JSON. */
 export function readJsonValue(value: Value | undefined, depth = 0): Value {
   if (!(value instanceof Map) || depth > maxDepth) return null
   for (const [name, read] of jsonReaders) {
@@ -82,7 +82,7 @@ export function readJsonValue(value: Value | undefined, depth = 0): Value {
   return null
 }
 
-/** The message KeyValue in OTLP's JSON form. */
+/** Reads a KeyValue from JSON. */
 export function readJsonAttribute(value: Value, depth = 0): Attribute {
   const key = value instanceof Map ? value.get('key') : undefined
   if (typeof key !== 'string' || !(value instanceof Map)) throw new OtlpError('an attribute has no key')
@@ -104,7 +104,10 @@ function readJsonList(value: Value): Value[] {
   return Array.isArray(values) ? values : []
 }
 
-/** Numbers are written as texts where JavaScript would lose digits; what is none in JSON, such as NaN, is null. */
+/**
+ * OTLP writes 64-bit integers as strings, because JavaScript would lose digits. A string that is not a JSON number,
+ * such as NaN, becomes null.
+ */
 function toJsonNumber(value: Value): Value {
   if (typeof value !== 'string') return value
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value) ? new JsonNumber(value) : null
@@ -114,7 +117,7 @@ function toMap(attributes: Attribute[]): Map<string, Value> {
   return new Map(attributes.map(({ key, value }) => [key, value]))
 }
 
-/** A double keeps its point: 1.0 is no integer, as Python writes it too. */
+/** A double keeps its decimal point, as in Python's JSON: 1.0 is not an integer. */
 function toDouble(value: number): Value {
   if (!Number.isFinite(value)) return null
   const text = Object.is(value, -0) ? '-0' : String(value)

@@ -7,7 +7,7 @@ import { readOtlpBody } from './body.ts'
 
 const text = 'x'.repeat(2_000_000)
 
-/** A request that sends bytes and is never answered. */
+/** A request with this body, which is never answered. */
 function requestOf(bytes: Buffer, headers: Record<string, string> = {}): RequestContext {
   const ctx: unknown = {
     req: Readable.from([bytes]),

@@ -8,12 +8,12 @@ import type { RequestContext } from '../../accounts/context.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { bodyLimitBytes } from '../trace-api.ts'
 
-/** What a request is written in, and its answer too. */
+/** The format of a request and of its response. */
 export type OtlpFormat = 'protobuf' | 'json'
 
 const inflatedBytesAtOnce = 256 * 1024
 
-/** The form of a request by its content type. @throws {HttpError} 415 for another */
+/** Reads the format from the content type. @throws {HttpError} 415 for another content type */
 export function readFormat(ctx: RequestContext): OtlpFormat {
   const type = ctx.get('Content-Type').split(';')[0]!.trim().toLowerCase()
   if (type === 'application/x-protobuf') return 'protobuf'
@@ -21,7 +21,10 @@ export function readFormat(ctx: RequestContext): OtlpFormat {
   throw new HttpError(errors.unsupported_media_type, 'Send spans as application/x-protobuf or application/json.')
 }
 
-/** The bytes of a request, decompressed. @throws {HttpError} 413 when they are too many by then, 415 for other encodings */
+/**
+ * Reads and decompresses a body. @throws {HttpError} 413 when it is too large after decompression, 415 for other
+ * encodings
+ */
 export async function readOtlpBody(held: RequestReservation, ctx: RequestContext): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase()
   try {
@@ -36,7 +39,7 @@ export async function readOtlpBody(held: RequestReservation, ctx: RequestContext
   }
 }
 
-/** The decompressed bytes, as they are asked for: nothing is inflated beyond what is taken. */
+/** Decompresses on demand: nothing is inflated before the reader asks for it. */
 async function* inflate(bytes: Buffer, encoding: string, inflater: Transform): AsyncGenerator<Buffer> {
   let size = 0
   inflater.end(bytes)
@@ -61,6 +64,6 @@ function openInflater(encoding: string, bytes: Buffer): Transform | undefined {
   const options = { chunkSize: inflatedBytesAtOnce }
   if (encoding === 'gzip') return createGunzip(options)
   if (encoding !== 'deflate') return undefined
-  // Some senders leave out the header that zlib writes; its low four bits are 8.
+  // Some senders omit the zlib header. The low four bits of that header are 8.
   return (bytes[0]! & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options)
 }

@@ -7,19 +7,19 @@ import { readSpan, type Source } from './read-span.ts'
 import { createCall, type Surroundings } from './span-call.ts'
 import type { Span } from './span.ts'
 
-// The text of a span stands in its call up to three times; escapes may make it six times as long.
+// The text of a span occurs in its call up to three times, and escapes make it up to six times as long.
 const maxCallBytes = 96 * 1024 * 1024
 
-/** What a call is made of. */
+/** The input for building a call. */
 export interface SpanTask {
   span: Source
   surroundings: Surroundings
 }
 
-/** The call of a span, or why there is none. */
+/** The call of a span, or the reason for its rejection. */
 export type BuiltCall = { call: CallPart } | { rejected: string }
 
-/** Takes as long as the span is large. */
+/** Builds the call of a span. It takes time in proportion to the span's size. */
 export function buildCall({ span: source, surroundings }: SpanTask): BuiltCall {
   let span: Span | undefined
   try {

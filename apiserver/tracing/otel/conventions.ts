@@ -1,4 +1,4 @@
-/** Keys under which instrumentations write the same thing; the first that holds something is taken. */
+/** Keys that different instrumentations use for the same fact. The first key with a value wins. */
 export type Keys = readonly string[]
 
 export const inputKeys: Keys = [
@@ -26,7 +26,7 @@ export const outputKeys: Keys = [
   'outputs',
 ]
 
-/** Kinds of tokens in a call's usage. */
+/** Keys for the kinds of tokens in a call's usage. */
 export const usageKeys = {
   input_tokens: ['gen_ai.usage.input_tokens'],
   prompt_tokens: ['gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'ai.usage.promptTokens'],
@@ -35,7 +35,7 @@ export const usageKeys = {
   total_tokens: ['llm.usage.total_tokens', 'llm.token_count.total'],
 } satisfies Record<string, Keys>
 
-/** Members of a call's attributes. */
+/** Keys for the members of a call's attributes. */
 export const attributeKeys: Record<string, Keys> = {
   system: ['gen_ai.system', 'llm.system'],
   kind: ['weave.span.kind', 'traceloop.span.kind', 'openinference.span.kind'],
@@ -44,7 +44,7 @@ export const attributeKeys: Record<string, Keys> = {
   model_parameters: ['gen_ai.request', 'llm.invocation_parameters'],
 }
 
-/** What says how a call is shown and where it belongs. */
+/** Keys for a call's display name, its thread and its run. */
 export const callKeys = {
   displayName: ['wandb.display_name'],
   threadId: ['gcp.vertex.agent.session_id', 'wandb.thread_id'],
@@ -55,7 +55,7 @@ export const callKeys = {
   runStepEnd: ['wandb.wb_run_step_end'],
 } satisfies Record<string, Keys>
 
-/** Times that count more than the span's own: Langfuse writes spans after the fact. */
+/** Times that replace those of the span: Langfuse writes spans later than they happened. */
 export const timeKeys = {
   start: ['langfuse.startTime'],
   end: ['langfuse.endTime'],

@@ -2,10 +2,10 @@ import { JsonNumber, type Value } from '../../../lib/json/value.ts'
 import type { Keys } from './conventions.ts'
 import type { Members } from './nest.ts'
 
-// What does not fit could not be stored, or summed up.
+// A larger integer could not be stored, nor added to others.
 const maxInteger = 2n ** 63n - 1n
 
-/** What stands under the first of the keys that holds something: neither false nor zero nor empty. */
+/** Finds the first key with a value. False, zero and empty values do not count. */
 export function findFirst(members: Members, keys: Keys): [key: string, value: Value] | undefined {
   for (const key of keys) {
     const value = findValue(members, key)
@@ -14,14 +14,14 @@ export function findFirst(members: Members, keys: Keys): [key: string, value: Va
   return undefined
 }
 
-/** The same as a text; a number's is its digits. Undefined for anything else. */
+/** Finds a value as a text. A number becomes its digits. Undefined for other types. */
 export function findText(members: Members, keys: Keys): string | undefined {
   const value = findFirst(members, keys)?.[1]
   if (typeof value === 'string') return value
   return value instanceof JsonNumber ? value.text : undefined
 }
 
-/** The same as an integer; undefined for what is none. */
+/** Finds a value as an integer. Undefined for other types. */
 export function findInteger(members: Members, keys: Keys): bigint | undefined {
   const found = findFirst(members, keys)
   return found && toInteger(found[1])
@@ -43,7 +43,7 @@ function holdsSomething(value: Value | undefined): value is Value {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
-/** Digits in a text are a number too; fractions are cut off. */
+/** Accepts digits in a text. Truncates fractions. */
 function toInteger(value: Value): bigint | undefined {
   if (value === true) return 1n
   const text = value instanceof JsonNumber ? value.text : value

@@ -4,9 +4,9 @@ import type { Place, SplitRequest } from './split-json.ts'
 import { readBounded, type SpanGroup } from './wire-spans.ts'
 
 /**
- * The groups of a request in OTLP's JSON form.
+ * Reads the span groups of a request in JSON.
  *
- * @throws {OtlpError} while they are gone through, when a resource is not valid
+ * @throws {OtlpError} during the iteration, when a resource is not valid
  */
 export function* readJsonSpans({ source, groups }: SplitRequest): Iterable<SpanGroup> {
   for (const { resource, spans } of groups) {

@@ -4,19 +4,19 @@ import { type Attribute, readJsonAttribute, readWireAttribute } from './any-valu
 import { OtlpError } from './otlp-error.ts'
 import type { WireReader } from './wire-text.ts'
 
-/** How the value of a field stands in protobuf, and in OTLP's JSON form. */
+/** How a field's value is written in protobuf and in JSON. */
 export interface Kind<V> {
   wireType: WireType
-  /** Of a field that is absent. */
+  /** The value of an absent field. */
   empty: () => V
-  /** `before` is what the field has had so far: repeated ones grow. */
+  /** `before` is the value so far, because a repeated field appends to it. */
   readWire: (reader: WireReader, before: V) => V
   readJson: (value: Value) => V
 }
 
 const maxIdBytes = 64
 const maxNameLength = 4_096
-// Two bytes are enough for one of them.
+// In protobuf, two bytes are enough for an item.
 const maxItems = 100_000
 
 export const text: Kind<string> = {
@@ -26,14 +26,14 @@ export const text: Kind<string> = {
   readJson: (value) => requireText(value),
 }
 
-/** A name, of which some kilobytes are kept. */
+/** A name. Only its first 4,096 characters are kept. */
 export const shortText: Kind<string> = {
   ...text,
   readWire: (reader) => cutName(reader.string()),
   readJson: (value) => cutName(requireText(value)),
 }
 
-/** Of a trace or a span: bytes, in hexadecimal digits. Nothing but zeros stands for none, which is the empty text. */
+/** The id of a trace or a span: bytes as hexadecimal digits. An id of zeros means none, and becomes the empty text. */
 export const id: Kind<string> = {
   wireType: WireType.LengthDelimited,
   empty: () => '',
@@ -56,7 +56,7 @@ export const count: Kind<number> = {
   readJson: (value) => Number(requireDigits(value)),
 }
 
-/** Bits, in four bytes. */
+/** Bits in four bytes. */
 export const flags: Kind<number> = { ...count, wireType: WireType.Bit32, readWire: (reader) => reader.fixed32() }
 
 export const attributes: Kind<Attribute[]> = {
@@ -66,7 +66,10 @@ export const attributes: Kind<Attribute[]> = {
   readJson: (value) => requireList(value).map((item) => readJsonAttribute(item)),
 }
 
-/** A number with a name; JSON has either. Without the prefix that its names share; an unknown one is its digits. */
+/**
+ * An enum. JSON has the name or the number. The prefix that all names share is removed. An unknown number becomes its
+ * digits.
+ */
 export function name(prefix: string, names: readonly string[]): Kind<string> {
   const find = (number: number) => names[number] ?? String(number)
   const findName = (long: string) => (long.startsWith(prefix) ? long.slice(prefix.length) : long)
@@ -78,14 +81,14 @@ export function name(prefix: string, names: readonly string[]): Kind<string> {
   }
 }
 
-/** @throws {OtlpError} when a list grows beyond what anybody sends */
+/** @throws {OtlpError} when the list becomes longer than any exporter sends */
 export function append<T>(list: T[], read: () => T): T[] {
   if (list.length === maxItems) throw new OtlpError('a list is too long')
   list.push(read())
   return list
 }
 
-/** The beginning of a name that is too long for anybody to read. */
+/** Truncates a name that is too long to be read. */
 export function cutName(long: string): string {
   return long.length > maxNameLength ? long.slice(0, maxNameLength).toWellFormed() : long
 }
@@ -100,7 +103,7 @@ function requireText(value: Value): string {
   throw new OtlpError('a field that must be a string is not a string')
 }
 
-/** Digits of a whole number that is not negative, as a JSON number or a text. */
+/** Reads a non-negative integer that is a JSON number or a string. */
 function requireDigits(value: Value): string {
   const digits = value instanceof JsonNumber ? value.text : value
   if (typeof digits === 'string' && /^\d{1,20}$/.test(digits)) return digits

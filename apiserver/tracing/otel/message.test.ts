@@ -125,7 +125,7 @@ test('what is nested too deeply is null', () => {
   expect(JSON.stringify(readWire({ attributes }).attributes[0]!.value)).toBe(nested)
 })
 
-/** Two lists of 600,000 nulls. */
+/** Two lists with 600,000 nulls in all. */
 function manyValues(): Uint8Array {
   const values = Array.from({ length: 600_000 }, () => ({}))
   const attributes = ['a', 'b'].map((key) => ({ key, value: { arrayValue: { values } } }))

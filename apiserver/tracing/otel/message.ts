@@ -4,12 +4,12 @@ import { OtlpError } from './otlp-error.ts'
 import { append, type Kind, requireList } from './kinds.ts'
 import type { WireReader } from './wire-text.ts'
 
-/** A field of a message: its number in protobuf; its key here is its name in JSON. */
+/** A field of a message: its number in protobuf and its kind. The key of the entry is its name in JSON. */
 export type Field<V> = readonly [number: number, kind: Kind<V>]
 
 type Fields<T> = { [K in keyof T]: Field<T[K]> }
 
-/** A message of OpenTelemetry's protocol, described once for both of its forms. Fields that are not described are skipped. */
+/** A message of OTLP, declared once for protobuf and JSON. Fields that are not declared are skipped. */
 export class Message<T extends object> {
   readonly #fields: [keyof T, Kind<T[keyof T]>][]
   readonly #byNumber: ([keyof T, Kind<T[keyof T]>] | undefined)[] = []
@@ -19,7 +19,7 @@ export class Message<T extends object> {
     this.#fields = entries.map(([key, [number, kind]]) => (this.#byNumber[number] = [key, kind]))
   }
 
-  /** @throws {OtlpError} when it is not valid */
+  /** @throws {OtlpError} for an invalid message */
   readWire(reader: WireReader): T {
     const message = this.empty()
     try {
@@ -31,7 +31,7 @@ export class Message<T extends object> {
     return message
   }
 
-  /** @throws {OtlpError} when it is not valid */
+  /** @throws {OtlpError} for an invalid message */
   readJson(value: Value): T {
     if (!(value instanceof Map)) throw new OtlpError('a field that must be an object is not an object')
     const message = this.empty()
@@ -56,7 +56,7 @@ export class Message<T extends object> {
   }
 }
 
-/** One message within another. */
+/** A nested message. */
 export function one<T extends object>(message: Message<T>): Kind<T> {
   return {
     wireType: WireType.LengthDelimited,
@@ -66,7 +66,7 @@ export function one<T extends object>(message: Message<T>): Kind<T> {
   }
 }
 
-/** A list of messages within another. */
+/** A list of nested messages. */
 export function many<T extends object>(message: Message<T>): Kind<T[]> {
   return {
     wireType: WireType.LengthDelimited,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { shortenDisplayName, shortenOpName } from './names.ts'
 
-// What is expected is what `shorten_name` of weave 0.52.20 answers.
+// The expected values are those of `shorten_name` in weave 0.52.20.
 test.each([
   ['that just fits', 'x'.repeat(128), 'x'.repeat(128)],
   ['without delimiters', 'x'.repeat(129), `${'x'.repeat(123)}:0ec9`],

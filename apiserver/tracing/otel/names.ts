@@ -6,7 +6,10 @@ const maxDisplayNameLength = 1_024
 const firstWord = /^(?:[,;| /?.]|[^,;| /?.]+)/u
 const otherWords = /([,;| /?.]*)(?:[^,;| /?.]+|$)/gu
 
-/** A span's name as the name of an op: one that is too long gets a mark, by which it differs from others that begin alike. */
+/**
+ * Makes an op name of a span's name. A long name is shortened and gets a hash, so that names with the same beginning
+ * differ.
+ */
 export function shortenOpName(name: string): string {
   const mark = createHash('sha256').update(name).digest('hex').slice(0, 4)
   return shorten(name, maxOpNameLength, () => `:${mark}`)
@@ -16,7 +19,7 @@ export function shortenDisplayName(name: string): string {
   return shorten(name, maxDisplayNameLength, (delimiter) => ('...'.startsWith(delimiter) ? '...' : `${delimiter}...`))
 }
 
-/** Leaves out whole words at the end. Lengths are in code points; `end` is what follows, given the delimiter before it. */
+/** Drops whole words at the end. Lengths count code points. `end` returns the ending for the delimiter before it. */
 function shorten(name: string, longest: number, end: (delimiter: string) => string): string {
   if (countPoints(name) <= longest) return name
   let kept = firstWord.exec(name)![0]

@@ -131,7 +131,7 @@ test.each<[string, [string, Value][]]>([
 test('objects of dotted keys count as values', () => {
   const key = (last: number) => `${Array.from({ length: 98 }, () => 'a').join('.')}.b${last}.c`
   const attributes = list(Array.from({ length: 10 }, (_, index) => [key(index), one]))
-  // 98 on the way, which all share, and one for each key.
+  // 98 objects that all keys share, and one for each key.
   expect(nestAttributes(attributes, new ValueBudget(108)).size).toBe(1)
   expect(() => nestAttributes(attributes, new ValueBudget(107))).toThrow(TooManyValues)
   expect(nestIfPossible(attributes, new ValueBudget(107)).size).toBe(10)

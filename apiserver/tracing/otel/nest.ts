@@ -7,18 +7,18 @@ import { OtlpError } from './otlp-error.ts'
 
 export type Members = Map<string, Value>
 
-// A key with more parts is kept whole: it would nest deeper than any reader goes.
+// A key with more parts stays whole. Its object would be deeper than any reader allows.
 const maxParts = 100
 const maxDottedLength = 8 * 1024
-// The same for what is within a text.
+// The limit for JSON inside of a text.
 const deepestText = 300
 
 /**
- * Makes objects of dotted keys (`llm.model` is `model` in `llm`). Texts that are JSON objects or arrays are taken as such,
- * and objects with the keys 0 to n-1 become arrays. Texts with more values than the budget has stay texts.
+ * Turns dotted keys into objects: `llm.model` becomes `model` in `llm`. Texts that contain a JSON object or array are
+ * parsed, unless the budget is too small for their values. Objects with the keys 0 to n-1 become arrays.
  *
- * @throws {OtlpError} when one key is both a value and the beginning of others, and TooManyValues when the keys make more
- * objects than the budget has
+ * @throws {OtlpError} when a key is a value and also the prefix of other keys
+ * @throws {TooManyValues} when the keys make more objects than the budget has
  */
 export function nestAttributes(attributes: readonly Attribute[], budget = new ValueBudget()): Members {
   const root: Members = new Map()
@@ -33,7 +33,7 @@ function splitKey(key: string): string[] {
   return parts.length > maxParts ? [key] : parts
 }
 
-/** The same without objects of dotted keys where these contradict each other, or make too many. */
+/** Nests attributes. If the keys conflict or make too many objects, the attributes stay flat. */
 export function nestIfPossible(attributes: readonly Attribute[], budget: ValueBudget): Members {
   try {
     return nestAttributes(attributes, budget)
@@ -64,7 +64,7 @@ function createMembers(budget: ValueBudget): Members {
   return new Map()
 }
 
-/** Puts the members of an object into another, which keeps its own. */
+/** Merges an object into another. Members of both that are objects are merged too, and other members are replaced. */
 function merge(target: Members, source: Members): void {
   for (const [key, value] of source) {
     const before = target.get(key)
@@ -102,7 +102,7 @@ function isDeeperThan(value: Value, depth: number): boolean {
   return depth === 0 || [...items.values()].some((item) => isDeeperThan(item, depth - 1))
 }
 
-/** Objects within an array are as the client wrote them. */
+/** Objects inside an array stay as the client wrote them. */
 function toArrays(value: Value): Value {
   if (!(value instanceof Map)) return value
   const members = new Map(Array.from(value, ([key, member]) => [key, toArrays(member)]))

@@ -4,7 +4,7 @@ import { type Members, nestAttributes, nestIfPossible } from './nest.ts'
 import { createSpanBudget, type Resource, type Span, type SpanEvent, type SpanLink } from './span.ts'
 import { toInstant } from './time.ts'
 
-/** The JSON text of a resource, as it stands in the dumps of all its spans. */
+/** Writes a resource as it appears in the dumps of all its spans, as JSON text. */
 export function writeResource(resource: Resource): string {
   const { attributes, droppedAttributesCount } = resource
   return writeValue(
@@ -15,7 +15,7 @@ export function writeResource(resource: Resource): string {
   )
 }
 
-/** What a dump has besides its span: attributes that are nested already, a resource that is a text already. */
+/** The parts of a dump beside the span: its nested attributes, and its resource as text. */
 interface Parts {
   attributes: Members
   resource: string
@@ -23,7 +23,7 @@ interface Parts {
   budget: ValueBudget
 }
 
-/** The JSON text of a whole span, as a call shows it in its attributes as `otel_span`. */
+/** Writes a whole span as JSON text. Clients find it in the call's attributes as `otel_span`. */
 export function dumpSpan(span: Span, { attributes, resource, budget }: Parts): string {
   const dump = new Map<string, Value>([
     ['name', span.name],

@@ -1,4 +1,4 @@
-/** What a client sent is not what it should be; the message says what, in words for its author. */
+/** A request that does not follow OTLP. The message explains it to the client. */
 export class OtlpError extends Error {
   override name = 'OtlpError'
 }

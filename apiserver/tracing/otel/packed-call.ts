@@ -3,7 +3,7 @@ import { JsonText } from '../../../lib/json/json-text.ts'
 
 type Packed<T> = { [K in keyof T]: JsonText extends T[K] ? Uint8Array | Exclude<T[K], JsonText> : T[K] }
 
-/** A call as it goes from thread to thread: bytes in place of texts. */
+/** A call in a form that can be transferred between threads: bytes instead of texts. */
 export interface PackedCall {
   id: string
   start?: Packed<CallStart>

@@ -5,19 +5,19 @@ import { OtlpError } from './otlp-error.ts'
 import { createSpanBudget, type Resource, resourceMessage, type Span, spanMessage } from './span.ts'
 import { WireReader } from './wire-text.ts'
 
-/** A part of a request that is still to be read. */
+/** A part of a request that is not parsed yet. */
 export interface Source {
   format: OtlpFormat
   bytes: Uint8Array
 }
 
-/** @throws {OtlpError} when it is no span, or has too many values */
+/** @throws {OtlpError} for an invalid span, or one with too many values */
 export function readSpan({ format, bytes }: Source): Span {
   if (format === 'protobuf') return spanMessage.readWire(new WireReader(bytes, createSpanBudget()))
   return spanMessage.readJson(parseBounded(bytes))
 }
 
-/** @throws {OtlpError} when it is no resource, or has too many values */
+/** @throws {OtlpError} for an invalid resource, or one with too many values */
 export function readResource({ format, bytes }: Source): Resource {
   if (format === 'protobuf') return resourceMessage.readWire(new WireReader(bytes, createSpanBudget()))
   return resourceMessage.readJson(parseBounded(bytes))

@@ -9,7 +9,6 @@ import { writeAnswer } from './answer.ts'
 import { readFormat, readOtlpBody } from './body.ts'
 import { storeSpans, type SpanDeps } from './service.ts'
 
-/** What exports are taken in with. */
 export interface ExportDeps extends SpanDeps {
   memory: RequestMemory
   storage: StorageUse
@@ -41,7 +40,7 @@ export function routeOtel(api: TraceApi, deps: ExportDeps): void {
       try {
         await storeExport(deps, ctx, { caller, incoming })
       } finally {
-        // Some may be stored when others are refused.
+        // After an error, some calls may already be stored.
         incoming.keep()
       }
       return undefined

@@ -6,19 +6,19 @@ import type { Resource } from './span.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { maxSpans, type SpanGroup } from './wire-spans.ts'
 
-// A collector may send for several; each is looked up.
+// A collector may send spans of several projects. Each project costs a query.
 const maxProjects = 100
-// Every span keeps its resource: what they come to must be in proportion to what was sent.
+// A resource is copied into each of its spans. The bound keeps the copies in proportion to the request.
 const maxResourceBytes = 256 * 1024 * 1024
 
-/** How a request says whose it is. */
+/** What determines the project of a request. */
 export interface Routing {
   caller: Caller
-  /** Of the header; empty when there is none. */
+  /** From the header. Empty without a header. */
   projectId: string
 }
 
-/** Finds where the spans of each group belong, all of them before anything is stored. */
+/** Finds the project of each group. All projects are found before anything is stored. */
 export class ProjectRoutes {
   readonly #routing: Routing
   readonly #projects: Projects
@@ -29,7 +29,9 @@ export class ProjectRoutes {
     this.#projects = projects
   }
 
-  /** @throws {HttpError} 400 when a group names no project, 403 for another entity's, 413 for too much */
+  /**
+   * @throws {HttpError} 400 for a group without a project, 403 for a project of another entity, 413 for too many spans
+   */
   async open(groups: Iterable<SpanGroup>): Promise<void> {
     const yielder = new EventLoopYielder()
     let [spanCount, resourceBytes] = [0, 0]
@@ -45,7 +47,7 @@ export class ProjectRoutes {
     }
   }
 
-  /** The project of a group that has spans. */
+  /** Returns the project of a group that has spans. */
   find(resource: Resource): Project {
     return this.#opened.get(nameProject(this.#routing, resource))!
   }

@@ -16,27 +16,26 @@ import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import type { Source } from './read-span.ts'
 import { readWireSpans, type SpanGroup } from './wire-spans.ts'
 
-/** What spans are stored with. */
 export interface SpanDeps {
   calls: CallWriter
   projects: Projects
   spans: SpanBuilder
 }
 
-/** An export as it came in. */
+/** A received export. */
 export interface ExportRequest extends Routing {
   format: OtlpFormat
   bytes: Buffer
-  /** Of the header; empty when there is none. */
+  /** From the header. Empty without a header. */
   wbRunId: string
-  /** For what is made of the spans. */
+  /** Reserves the memory of the calls. */
   memory: RequestReservation
-  /** Counts the calls that they become. */
+  /** Counts the bytes of the calls. */
   incoming: IncomingBytes
 }
 
 /**
- * Stores the spans of a request as calls; says which were not taken. The others are durable when it resolves.
+ * Stores the spans of a request as calls. Returns the rejected spans. The other spans are durable when it resolves.
  *
  * @throws {HttpError} 400, 403 or 413, before anything is stored
  */
@@ -57,7 +56,7 @@ async function storeGroups(deps: SpanDeps, request: ExportRequest): Promise<Reje
   return storing.end()
 }
 
-/** The groups of a request, to be gone through twice. */
+/** Returns a function that reads the span groups. It is called twice. */
 async function openGroups(spans: SpanBuilder, request: ExportRequest): Promise<() => Iterable<SpanGroup>> {
   const { format, bytes, caller } = request
   if (format === 'protobuf') return () => readWireSpans(bytes)
@@ -65,7 +64,7 @@ async function openGroups(spans: SpanBuilder, request: ExportRequest): Promise<(
   return () => readJsonSpans(split)
 }
 
-/** The spans of one request on their way. */
+/** Stores the spans of one request. */
 class Storing {
   readonly #deps: Pick<SpanDeps, 'calls' | 'spans'>
   readonly #request: ExportRequest
@@ -97,7 +96,7 @@ class Storing {
     const surroundings = { projectId: project.id, resource, wbUserId: caller.keyId, wbRunId: wbRunId || undefined }
     const built = await this.#deps.spans.build({ span, surroundings }, turnOf(caller))
     if ('call' in built) await this.#batches.add(project, built.call)
-    // One that cannot be taken costs the others nothing.
+    // A rejected span does not affect the others.
     else reject(this.#rejections, built.rejected)
   }
 }

@@ -7,7 +7,7 @@ import type { Project } from '../projects.ts'
 const maxCalls = 1_000
 const maxBytes = 4 * 1024 * 1024
 
-/** Calls on their way to their projects, some at a time: a request's spans take far more memory as calls. */
+/** Writes calls in batches: the calls of a request take far more memory than its spans. */
 export class SpanBatches {
   readonly #calls: Pick<CallWriter, 'write'>
   readonly #memory: Pick<RequestReservation, 'add' | 'drop'>
@@ -25,7 +25,7 @@ export class SpanBatches {
     this.#incoming = incoming
   }
 
-  /** @throws {HttpError} 429 or 503 when there is no memory for the call */
+  /** @throws {HttpError} 429 or 503 when there is not enough memory for the call */
   async add(project: Project, call: CallPart): Promise<void> {
     const size = measurePart(call)
     this.#memory.add(size)
@@ -37,9 +37,12 @@ export class SpanBatches {
     if (this.#count >= maxCalls || this.#bytes >= maxBytes) await this.flush()
   }
 
-  /** Everything that was added is durable when it resolves. @throws {HttpError} 403 when its entity may not store so much */
+  /**
+   * Writes all calls that were added. They are durable when it resolves. @throws {HttpError} 403 when the entity's
+   * storage is full
+   */
   async flush(): Promise<void> {
-    // Calls take far more than the request, which repeats a resource for all of its spans only once.
+    // The calls may be far larger than the request: each call contains the resource, which the request has once.
     this.#incoming.add(this.#bytes)
     for (const [project, parts] of this.#parts) await this.#calls.write(project, parts)
     this.#parts.clear()

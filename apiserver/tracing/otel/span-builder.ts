@@ -10,12 +10,15 @@ import { splitJson, type SplitRequest } from './split-json.ts'
 
 const buildModule = new URL('build-worker.ts', import.meta.url)
 const splitModule = new URL('split-worker.ts', import.meta.url)
-// Built, or gone through, in some ten milliseconds, whatever they hold.
+// Content of this size takes at most about ten milliseconds.
 const inPlaceUpTo = 64 * 1024
-// The largest take some seconds on a core of its own.
+// The largest content takes some seconds on a core of its own.
 const timeoutMs = 20_000
 
-/** Builds calls of spans; of large ones in threads, in which entities take turns, so that nobody else waits meanwhile. */
+/**
+ * Builds calls from spans. Large spans are built in worker threads, so that other requests do not wait. Entities take
+ * turns.
+ */
 export class SpanBuilder {
   readonly #threads: WorkerPool
 
@@ -26,7 +29,7 @@ export class SpanBuilder {
   async build(task: SpanTask, turn: Turn): Promise<BuiltCall> {
     if (task.span.bytes.length <= inPlaceUpTo) return buildCall(task)
     const { span, surroundings } = task
-    // Without the rest of the request, which is in the same memory; and moved, so that there is no third copy.
+    // A copy without the rest of the request, which shares the buffer. It is transferred, which saves another copy.
     const bytes = new Uint8Array(span.bytes)
     const moved = { span: { ...span, bytes }, surroundings }
     const asked = { module: buildModule, task: moved, timeoutMs, transfer: [bytes.buffer] }
@@ -36,9 +39,10 @@ export class SpanBuilder {
   }
 
   /**
-   * Finds the parts of a request in OTLP's JSON form.
+   * Finds the parts of a request in JSON.
    *
-   * @throws {OtlpError} when it is not valid, and HttpError 413 when it takes too much time or memory
+   * @throws {OtlpError} for an invalid request
+   * @throws {HttpError} 413 when it takes too much time or memory
    */
   async split(bytes: Buffer, entity: string): Promise<SplitRequest> {
     if (bytes.length <= inPlaceUpTo) return splitJson(bytes)

@@ -12,21 +12,24 @@ import { createSpanBudget, type Span } from './span.ts'
 import { findInstant, toInstant } from './time.ts'
 import { readUsage } from './usage.ts'
 
-// As ids have that come through the interface: an index has room for them.
+// The same limit as for ids of other requests: an index entry has room for it.
 const maxIdLength = 256
 
-/** What a call has from around its span. */
+/** What a call has from the request around its span. */
 export interface Surroundings {
   /** entity/name */
   projectId: string
   /** As written by `writeResource`. */
   resource: string
   wbUserId: string
-  /** Of the request's header. */
+  /** From the request's header. */
   wbRunId: string | undefined
 }
 
-/** The call that a span tells of, of which one without an end still runs. @throws {OtlpError} when it is none, and TooManyValues */
+/**
+ * Creates the call of a span. A span without an end time is a call that still runs. @throws {OtlpError} for a span that
+ * cannot become a call, and TooManyValues
+ */
 export function createCall(span: Span, surroundings: Surroundings): CallPart {
   if (span.spanId === '' || span.traceId === '') throw new OtlpError('a span needs a span_id and a trace_id')
   const budget = createSpanBudget()
@@ -64,14 +67,17 @@ function createEnd(span: Span, attributes: Members, endedAt: string): CallEnd {
   return {
     endedAt,
     output: toText(readOutput(attributes)),
-    // Without a text it would be shown as a success.
+    // A call without an exception text would look successful.
     exception: span.status.code === 'ERROR' ? span.status.message || 'ERROR' : null,
     summary: toText(readSummary(attributes)),
     wbRunStepEnd: toStep(findInteger(attributes, callKeys.runStepEnd)),
   }
 }
 
-/** What conventions name; when a span follows none, all that it has. What its author adds comes on top. */
+/**
+ * Reads the attributes that the conventions name, or all attributes if the span follows no convention.
+ * `wandb.attributes` overrides both.
+ */
 function readAttributes(attributes: Members): Members {
   const read = readConventional(attributes)
   const isConventional =
@@ -86,21 +92,21 @@ function readConventional(attributes: Members): Members {
   return new Map(found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 
-/** An object under `input` or `inputs` is the inputs; anything else stays under its key. */
+/** An object under `input` or `inputs` becomes the inputs. Any other value becomes a member under its key. */
 function readInputs(attributes: Members): Members {
   const [key, value] = findFirst(attributes, inputKeys) ?? []
   if (key === undefined || value === undefined) return new Map()
   return (key === 'input' || key === 'inputs') && value instanceof Map ? value : new Map([[key, value]])
 }
 
-/** The same of the output, which may be anything. */
+/** Reads the output as `readInputs` does, but `output` and `outputs` may have any type. */
 function readOutput(attributes: Members): Value {
   const [key, value] = findFirst(attributes, outputKeys) ?? []
   if (key === undefined || value === undefined) return new Map()
   return key === 'output' || key === 'outputs' ? value : new Map([[key, value]])
 }
 
-/** Tokens stand under the model, for its price to be found. */
+/** The usage is stored under the model's name, which costs are looked up by. */
 function readSummary(attributes: Members): Members {
   const { usage } = readUsage(attributes)
   return new Map([['usage', new Map([[findModel(attributes) ?? 'usage', usage]])]])
@@ -112,7 +118,7 @@ function findModel(attributes: Members): string | undefined {
   return findText(attributes, attributeKeys.model!) ?? asked
 }
 
-/** The form that clients read, entity/project/run; undefined for another project's. */
+/** Returns the run as entity/project/run, which clients read. Undefined for a run of another project. */
 function readRunId(attributes: Members, { wbRunId, projectId }: Surroundings): string | undefined {
   const runId = wbRunId ?? findText(attributes, callKeys.runId)
   if (!runId || runId.startsWith(`${projectId}/`)) return runId

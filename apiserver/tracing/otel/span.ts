@@ -3,15 +3,15 @@ import { ValueBudget } from '../../../lib/json/value.ts'
 import { attributes, count, flags, id, name, nanos, shortText, text } from './kinds.ts'
 import { many, Message, one } from './message.ts'
 
-// Of the attributes of a span, with those of its events and links, and of objects that dotted keys make.
+// Counts the attributes of a span, of its events and of its links, and the objects that dotted keys make.
 const maxValues = 200_000
 
-/** How many values a span may have, or a resource. */
+/** A budget for the values of a span or of a resource. */
 export function createSpanBudget(): ValueBudget {
   return new ValueBudget(maxValues)
 }
 
-/** Where spans come from: a process, a service. */
+/** The source of spans: a process, a service. */
 export interface Resource {
   attributes: Attribute[]
   droppedAttributesCount: number
@@ -33,7 +33,7 @@ export interface SpanLink {
   flags: number
 }
 
-/** Ids are hexadecimal, and empty where there is none. */
+/** Ids are hexadecimal. An empty id means none. */
 export interface Span {
   traceId: string
   spanId: string
@@ -50,7 +50,8 @@ export interface Span {
   status: { message: string; code: string }
 }
 
-// The numbers are those of opentelemetry.proto.resource.v1 and opentelemetry.proto.trace.v1, the keys their JSON names.
+// The field numbers are those of opentelemetry.proto.resource.v1 and opentelemetry.proto.trace.v1. The keys are the
+// JSON names.
 export const resourceMessage = new Message<Resource>({
   attributes: [1, attributes],
   droppedAttributesCount: [2, count],

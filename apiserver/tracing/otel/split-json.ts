@@ -5,7 +5,7 @@ import { readJson } from '../../../lib/json/read-json.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { OtlpError } from './otlp-error.ts'
 
-// Each is built by itself, as it is needed.
+// These are not parsed here. Each is parsed later, when it is needed.
 const texts = ['resourceSpans[].resource', 'resourceSpans[].scopeSpans[].spans[]']
 
 interface Group {
@@ -13,17 +13,17 @@ interface Group {
   scopeSpans?: unknown
 }
 
-/** Where the parts of a request in OTLP's JSON form lie, so that each can be read by itself. */
+/** The byte ranges of a request in JSON, so that each part can be parsed by itself. */
 export interface SplitRequest {
-  /** What the places are in: the request, cleaned of what nobody can store. */
+  /** The request that the ranges refer to, without characters that Postgres cannot store. */
   source: Uint8Array<ArrayBuffer>
   groups: { resource: Place | undefined; spans: Place[] }[]
 }
 
-/** From a byte to before another. */
+/** A byte range. The end is exclusive. */
 export type Place = [start: number, end: number]
 
-/** Takes as long as the request is large. @throws {OtlpError} when it is not valid */
+/** Splits a request. It takes time in proportion to the size. @throws {OtlpError} for an invalid request */
 export function splitJson(bytes: Buffer): SplitRequest {
   const groups = listOf(parse(cleanJson(bytes)), 'resourceSpans').map((given) => {
     const { resource, scopeSpans } = requireObject(given) as Group

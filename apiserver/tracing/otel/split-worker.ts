@@ -2,10 +2,10 @@ import type { ThreadFunction } from '../../../lib/worker-threads/program.ts'
 import { OtlpError } from './otlp-error.ts'
 import { splitJson, type SplitRequest } from './split-json.ts'
 
-/** The parts of a request, or what is wrong with it. */
+/** The parts of a request, or its error. */
 export type SplitOutcome = { split: SplitRequest } | { error: string }
 
-/** As `splitJson`; it returns errors, because errors that a thread throws lose their class. */
+/** Runs `splitJson`. It returns errors, because an error that a thread throws loses its class. */
 function split(bytes: Uint8Array<ArrayBuffer>): SplitOutcome {
   try {
     return { split: splitJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) }
@@ -17,6 +17,6 @@ function split(bytes: Uint8Array<ArrayBuffer>): SplitOutcome {
 
 export default {
   run: split,
-  // The thread does not need the request any more: it need not be in memory twice.
+  // The thread does not need the request any more. Transferring it saves a copy.
   listTransfers: (outcome) => ('split' in outcome ? [outcome.split.source.buffer] : []),
 } satisfies ThreadFunction<Uint8Array<ArrayBuffer>, SplitOutcome>

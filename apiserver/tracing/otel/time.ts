@@ -6,14 +6,14 @@ import type { Members } from './nest.ts'
 
 const latestNanos = 2n ** 64n - 1n
 
-/** Nanoseconds since 1970 as the time that is kept, with microseconds. */
+/** Converts nanoseconds since 1970 to the stored form, which has microseconds. */
 export function toInstant(nanos: bigint): string {
   const micros = nanos / 1_000n
   const seconds = new Date(Number(micros / 1_000_000n) * 1_000).toISOString().slice(0, 19)
   return `${seconds}.${String(micros % 1_000_000n).padStart(6, '0')}Z`
 }
 
-/** A time among attributes: a text, whole nanoseconds, or seconds with a fraction. Undefined for anything else. */
+/** Finds a time: a text, integer nanoseconds, or seconds with a fraction. Undefined for other values. */
 export function findInstant(attributes: Members, keys: Keys): string | undefined {
   const value = findFirst(attributes, keys)?.[1]
   if (typeof value === 'string') return parseInstant(value)

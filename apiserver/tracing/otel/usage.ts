@@ -3,7 +3,10 @@ import { usageKeys } from './conventions.ts'
 import { findFirst, findInteger } from './find.ts'
 import type { Members } from './nest.ts'
 
-/** Tokens of a call, as they stand in its summary: every kind, null where nothing is known; undefined when none was told. */
+/**
+ * Reads the usage for a call's summary. It has all kinds of tokens, with null for unknown counts. `isTold` is false if
+ * the span reports no tokens.
+ */
 export function readUsage(attributes: Members): { isTold: boolean; usage: Members } {
   const tokens = (kind: keyof typeof usageKeys) => findInteger(attributes, usageKeys[kind])
   const [input, output] = [tokens('input_tokens'), tokens('output_tokens')]

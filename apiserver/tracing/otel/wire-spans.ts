@@ -5,27 +5,27 @@ import { readResource, type Source } from './read-span.ts'
 import { type Resource, resourceMessage } from './span.ts'
 import { WireReader } from './wire-text.ts'
 
-/** The spans of one resource. Nothing of a span is read before it is asked for, so that a bomb of them takes no memory. */
+/** The spans of one resource. Spans are read on demand, so that a request with very many takes no memory. */
 export interface SpanGroup {
   resource: Resource
   spans: Iterable<Source>
 }
 
-// Of ExportTraceServiceRequest, ResourceSpans and ScopeSpans.
+// Field numbers of ExportTraceServiceRequest, ResourceSpans and ScopeSpans.
 const resourceSpansField = 1
 const resourceField = 1
 const scopeSpansField = 2
 const spansField = 2
 
-// No exporter sends as many, and two bytes are enough for one.
+// No exporter sends this many. In protobuf, two bytes are enough for a span.
 export const maxSpans = 200_000
-// It is read at once, and again for each of its spans. Exporters send some hundred bytes.
+// A resource is parsed at once and copied into each of its spans. Exporters send some hundred bytes.
 const maxResourceBytes = 64 * 1024
 
 /**
- * The groups of a request in protobuf, which can be gone through more than once.
+ * Reads the span groups of a request in protobuf. The spans of a group can be iterated more than once.
  *
- * @throws {OtlpError} while they are gone through, when the request is not valid
+ * @throws {OtlpError} during the iteration, when the request is not valid
  */
 export function* readWireSpans(bytes: Uint8Array): Iterable<SpanGroup> {
   for (const group of eachPart(bytes, resourceSpansField)) {
@@ -47,7 +47,7 @@ export function readBounded(source: Source): Resource {
   return readResource(source)
 }
 
-/** The bytes of each part of a message that stands under a number. */
+/** The bytes of each field with a number. */
 function* eachPart(message: Uint8Array, wanted: number): Iterable<Uint8Array> {
   const reader = new WireReader(message)
   const next = () => {

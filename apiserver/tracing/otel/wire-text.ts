@@ -1,9 +1,9 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
 import { ValueBudget } from '../../../lib/json/value.ts'
 
-/** A reader of protobuf's wire format, whose texts Postgres can hold: bytes that are no UTF-8, and NUL, become U+FFFD. */
+/** Reads protobuf's wire format. Postgres can store its texts: invalid UTF-8 and NUL become U+FFFD. */
 export class WireReader extends BinaryReader {
-  /** For the values of attributes. */
+  /** Counts the values of attributes. */
   readonly budget: ValueBudget
 
   constructor(bytes: Uint8Array, budget = new ValueBudget()) {
@@ -11,7 +11,7 @@ export class WireReader extends BinaryReader {
     this.budget = budget
   }
 
-  /** A reader of the message that comes next. */
+  /** Returns a reader for the nested message at the current position. */
   enter(): WireReader {
     return new WireReader(this.bytes(), this.budget)
   }
@@ -21,7 +21,7 @@ function decodeText(bytes: Uint8Array): string {
   return cleanText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
 }
 
-/** A text with U+FFFD in place of NUL. */
+/** Replaces NUL by U+FFFD. */
 export function cleanText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text
 }

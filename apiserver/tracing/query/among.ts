@@ -6,11 +6,11 @@ import type { SqlParams } from './params.ts'
 import { ofTruth, withEach, withJoined } from './rows.ts'
 import { writeParts } from './sql-size.ts'
 
-/** Whether a value is one of several, as `$eq` would tell of each; texts and numbers are looked for as one list. */
+/** SQL for `$in`. The result is that of `$eq` with each value. Texts and numbers are compared with one list each. */
 export function isIn([input, list]: [Operand, Operand[]], params: SqlParams): string {
   const values = [...new Set(list.flatMap((item) => (item.kind === 'literal' ? [item.value] : [])))]
   const others = list.filter((item) => item.kind !== 'literal')
-  // Several values together are nothing, or not: no list of values tells that.
+  // Null matches when no row has a value. A list of values cannot express that.
   const asksForNone = input.kind === 'rows' && values.includes(null)
   const listed = asksForNone ? values.filter((value) => value !== null) : values
   const parts = [withEach(input, (value) => isInLiterals(value, listed, params))]

@@ -4,21 +4,21 @@ import { readJson } from './operand.ts'
 import type { SqlParams } from './params.ts'
 import { writeParts } from './sql-size.ts'
 
-/** A member of the objects of an answer, under the name that was asked for. */
+/** A member of the answer's objects, under the name from the request. */
 export interface AnswerColumn {
   name: string
   sql: string
-  /** Its value is the text of a JSON value. */
+  /** Whether the value is JSON text. */
   isJson: boolean
 }
 
 const countName = 'count(*)'
-// A statement has at most 1,664 columns.
+// Postgres allows at most 1,664 columns in a statement.
 const maxColumns = 500
 
 /**
- * What to select for the fields that a request names. A place in a document is answered as a text, as it is compared;
- * `count(*)` stands alone.
+ * Plans the SELECT list for the fields that a request names. A path in a document is answered as a text, as comparisons
+ * use it. `count(*)` must be the only field.
  *
  * @throws {HttpError} 403 for unknown fields, 400 for too many
  */
@@ -31,7 +31,7 @@ export function planColumns(names: readonly string[], fields: Fields, params: Sq
   return columns
 }
 
-/** Whether only a number of rows is asked for. */
+/** Whether the request only asks for the number of rows. */
 export function isCount(names: readonly string[]): boolean {
   const isAsked = names.some((name) => name.toLowerCase() === countName)
   if (isAsked && names.length > 1) throw badRequest(`${countName} cannot be combined with other fields.`)
@@ -46,7 +46,7 @@ function planColumn(name: string, fields: Fields, params: SqlParams): AnswerColu
   return { name, sql: `coalesce(${readJson(field, params)}, '')`, isJson: false }
 }
 
-/** The JSON text of one object of the answer, whose values stand under their places. */
+/** Writes one object of the answer as JSON text. `row` has the values by column index. */
 export function writeAnswerRow(columns: readonly AnswerColumn[], row: Record<string, string | number | null>): string {
   const members = columns.map(({ name, isJson }, place) => {
     const value = row[place] ?? null

@@ -2,7 +2,7 @@ import type { Pool } from '../../../db/pool.ts'
 import { selectRows, type RowSelection } from '../../../db/tracing/select-rows.ts'
 import { writeAnswerRow, type AnswerColumn } from './answer-columns.ts'
 
-/** The rows of a query as JSON texts, in bounded memory. */
+/** Streams the rows of a query as JSON texts, in bounded memory. */
 export async function* answerRows(
   pool: Pool,
   columns: readonly AnswerColumn[],

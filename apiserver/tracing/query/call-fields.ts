@@ -29,30 +29,31 @@ function describeColumn({ name, type }: ClientColumn): [string, PlainField] {
   return [name, everyCall.has(name) ? filled(field) : field]
 }
 
-/** Of table tracing.calls under the name c. */
+/** The columns of table `tracing.calls c`. */
 const columns = new Map<string, PlainField>([
   ...clientColumns.map(describeColumn),
   ['deleted_at', time('c.deleted_at')],
-  // As calls are shown, but for calls that run while one below them has failed: here that counts.
+  // The same as the status in an answer, with one exception: a running call with a failed descendant has the status
+  // descendant_error here.
   ['summary.weave.status', filled(text(`(${status}) COLLATE "C"`))],
   ['summary.weave.latency_ms', number('floor(extract(epoch FROM c.ended_at - c.started_at) * 1000)::float8')],
   ['summary.weave.trace_name', filled(text(`(${traceName}) COLLATE "C"`))],
   ['summary.weave.display_name', text('c.display_name')],
 ])
 
-// Each is a look into the table of feedback for every call.
+// Each of these reads the feedback table for every call.
 const maxFeedbackFields = 20
 
 const documents: ReadonlySet<string> = new Set(clientPayloads)
 
-/** What queries and sorting know of calls. */
+/** The fields of calls for queries and sorting. */
 export class CallFields implements Fields {
   readonly #projectId: string
   readonly #expandColumns: string[][]
   readonly #params: SqlParams
   #feedbackFields = 0
 
-  /** Values at `expandColumns` that are refs of objects are looked through. */
+  /** Refs to objects at `expandColumns` are replaced by their values. */
   constructor(projectId: string, expandColumns: readonly string[], params: SqlParams) {
     this.#projectId = projectId
     this.#expandColumns = expandColumns.map(splitPath)

@@ -7,7 +7,7 @@ import { planOnce } from './plan-once.ts'
 
 const namesSchema = optional(Type.Array(Type.String()))
 
-/** What calls are asked for by most; the members are ANDed. */
+/** The common conditions on calls. All members must match. */
 export const callsFilterSchema = Type.Object({
   op_names: namesSchema,
   input_refs: namesSchema,
@@ -34,7 +34,7 @@ const writers: Record<Names, (values: string[], params: SqlParams) => string> = 
   output_refs: (values, params) => `c.output_refs && ${params.add(values)}::text[]`,
   parent_ids: isOneOf('c.parent_id'),
   trace_ids: isOneOf('c.trace_id'),
-  // Ids tell their partitions.
+  // The partitions follow from the ids.
   call_ids: (values, params) =>
     `c.week = ANY (${params.add(weeksOf(values))}::smallint[]) AND c.id = ANY (${params.add(values)}::text[])`,
   thread_ids: isOneOf('c.thread_id'),
@@ -43,13 +43,13 @@ const writers: Record<Names, (values: string[], params: SqlParams) => string> = 
   wb_run_ids: isOneOf('c.wb_run_id'),
 }
 
-/** Conditions on the table of calls under the name c. @throws {HttpError} 400 for more than 1,000 names */
+/** Compiles conditions on `tracing.calls c`. @throws {HttpError} 400 for more than 1,000 names */
 export function compileCallsFilter(filter: CallsFilter, params: SqlParams): string[] {
   const conditions = (Object.keys(writers) as Names[]).flatMap((name) => {
     const values = filter[name]
     if (!values) return []
     checkLength(name, values)
-    // Of threads and turns, none means none; of all else, that nothing is asked for.
+    // An empty list of threads or turns matches no call. Other empty lists are ignored.
     if (values.length === 0) return name === 'thread_ids' || name === 'turn_ids' ? ['FALSE'] : []
     return [writers[name](values, params)]
   })
@@ -66,7 +66,10 @@ function isOneOf(column: string) {
   return (values: string[], params: SqlParams) => `${column} = ANY (${params.add(values)}::text[])`
 }
 
-/** `…:*` is any version of an op: texts from `…:` up to the next character behind the colon, as an index has them. */
+/**
+ * `…:*` matches any version of an op. The condition is a range from `…:` to `…;`, the next character, so that an index
+ * serves it.
+ */
 function writeOpNames(values: string[], params: SqlParams): string {
   const exact = values.filter((value) => !value.endsWith(':*'))
   const anyVersion = values.filter((value) => value.endsWith(':*')).map((value) => value.slice(0, -2))

@@ -136,7 +136,7 @@ describe('a condition is written once, however it is nested', () => {
   })
 })
 
-/** The same text with the values in their places: in which order they were added does not matter. */
+/** Replaces the placeholders by their values, because the order of the parameters does not matter. */
 function renumber(sql: string, values: unknown[]): string {
   return sql.replaceAll(/\$(\d+)/g, (_, digits: string) => JSON.stringify(values[Number(digits) - 2]))
 }

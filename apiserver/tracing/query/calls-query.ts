@@ -7,7 +7,7 @@ import { planOnce } from './plan-once.ts'
 import type { SortKey } from './schema.ts'
 import { checkSize } from './sql-size.ts'
 
-/** Which calls are asked for, and in what order; each member as it stands in a request. */
+/** The calls that a request selects, and their order. The members have the form of the request. */
 export interface CallsSelection {
   filter?: CallsFilter | null | undefined
   query?: { $expr: unknown } | null | undefined
@@ -16,15 +16,15 @@ export interface CallsSelection {
 }
 
 /**
- * What follows WHERE of a statement over `tracing.calls c`: the project's calls that can be seen and that filter and query
- * match. Order and limits take their parameters from the same list:
+ * Compiles the WHERE clause of a statement on `tracing.calls c`: the project's visible calls that match filter and
+ * query. Order and limits add their parameters to the same list:
  *
  *     const params = new SqlParams()
  *     const where = compileCallsWhere(selection, project, params)
  *     const orderBy = compileCallsOrder(selection, project, params)
  *     streamCalls(pool, { columns, where, orderBy, limit, offset, values: params.values })
  *
- * Payloads that lie in the artifact store are not looked into.
+ * Payloads in the artifact store are not searched.
  */
 export function compileCallsWhere(selection: CallsSelection, project: Project, params: SqlParams): string {
   const { filter, query, expandColumns } = selection
@@ -35,17 +35,17 @@ export function compileCallsWhere(selection: CallsSelection, project: Project, p
   return checkSize(conditions.join(' AND '))
 }
 
-// As the index of calls in time has them.
+// The same condition as in the partial index on time.
 const visible = 'c.started_at IS NOT NULL AND c.deleted_at IS NULL'
 
 const inTime: SortKey[] = [{ field: 'started_at', direction: 'asc' }]
 
-/** `ORDER BY …`: in the order of time when nothing is asked for, in none (and empty) for an empty list. */
+/** Compiles ORDER BY. The default is the order of time. An empty list means no order. */
 export function compileCallsOrder(selection: CallsSelection, project: Project, params: SqlParams): string {
   const sortBy = selection.sortBy ?? inTime
   if (sortBy.length === 0) return ''
   const fields = new CallFields(project.id, selection.expandColumns ?? [], params)
   const keys = compileSort(sortBy, fields, params)
-  // Pages must not overlap.
+  // The id makes the order total, so that pages do not overlap.
   return `ORDER BY ${keys}${sortBy.some(({ field }) => field === 'id') ? '' : ', c.id ASC'}`
 }

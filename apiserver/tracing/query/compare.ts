@@ -16,8 +16,9 @@ const symbols: Record<Comparator, string> = { $eq: '=', $gt: '>', $gte: '>=', $l
 const turned: Record<Comparator, Comparator> = { $eq: '$eq', $gt: '$lt', $gte: '$lte', $lt: '$gt', $lte: '$gte' }
 
 /**
- * Two values of one type compare as in SQL: with null, there is no answer. Of values of different types one is read as
- * the other's type (time, then boolean, then number, then text), and where it cannot be, the comparison is false.
+ * SQL that compares two values. Values of the same type compare as in SQL, and null gives null. For different types,
+ * one value is cast to the other's type (time before boolean before number before text). If the cast fails, the result
+ * is false.
  */
 export function compare(comparator: Comparator, [left, right]: [Operand, Operand], params: SqlParams): string {
   if (left.kind === 'rows' && isNull(right)) return comparator === '$eq' ? hasNone(left) : unknown
@@ -47,7 +48,10 @@ function compareValues(comparator: Comparator, [left, right]: [ValueOperand, Val
   return left.type === right.type ? sql : `coalesce(${sql}, FALSE)`
 }
 
-/** The type in which two compare. Times compare with texts as texts: a text that is no time must not fail the query. */
+/**
+ * The type in which two values compare. A time and a text compare as texts, because a cast of an invalid time would
+ * fail the query.
+ */
 function meet(a: ValueType, b: ValueType): ValueType | undefined {
   if (a === b) return a
   const has = (type: ValueType) => a === type || b === type
@@ -78,7 +82,7 @@ function castLiteral(value: string | number | boolean, type: ValueType): string 
   return typeof value === 'boolean' ? undefined : toTime(value)
 }
 
-/** Whether a text holds another one, every character of which stands for itself. Only ASCII letters have two cases. */
+/** SQL for a substring test. There are no wildcards. Only ASCII letters ignore case. */
 export function contains(
   [input, text]: [Operand, Operand],
   { ignoresCase, params }: { ignoresCase: boolean; params: SqlParams },

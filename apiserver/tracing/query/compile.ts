@@ -11,9 +11,9 @@ import type { SortKey } from './schema.ts'
 import { checkSize, writeParts } from './sql-size.ts'
 
 /**
- * SQL that is true for the rows that a query (what stands in its `$expr`) matches, and false or null for all others.
+ * Compiles a query's `$expr` to SQL. It is true for rows that match, and false or null for others.
  *
- * @throws {HttpError} 422 for what is no operation, 403 for unknown fields, 400 for values that fit nothing
+ * @throws {HttpError} 422 for an unknown operation, 403 for unknown fields, 400 for values that cannot be compared
  */
 export function compileCondition(expr: unknown, fields: Fields, params: SqlParams): string {
   const expression = readExpression(expr)
@@ -77,7 +77,7 @@ class ConditionCompiler {
   }
 }
 
-/** A value as a condition. */
+/** Compiles a value as a condition. */
 function holds(operand: Operand): string {
   return withEach(operand, (value) => {
     if (value.kind === 'sql') return `(${cast(value, 'boolean')})`
@@ -85,14 +85,14 @@ function holds(operand: Operand): string {
   })
 }
 
-// A statement sorts by at most 1,664 expressions.
+// Postgres allows at most 1,664 sort expressions in a statement.
 const maxSortKeys = 100
-// Postgres plans it anew for each week of calls. Keys have some hundred bytes.
+// Postgres plans the sort once for each week of calls. A key has some hundred bytes.
 const maxSortLength = 32 * 1024
 
 /**
- * An ORDER BY list; empty for no keys. What stands in a document comes first where it is there, then as a number, then as
- * a text, each in the wanted direction; nulls come last in both.
+ * Compiles an ORDER BY list; empty for no keys. Values in documents sort as numbers first, then as texts, each in the
+ * wanted direction. Missing values come last in both directions.
  */
 export function compileSort(sortBy: readonly SortKey[], fields: Fields, params: SqlParams): string {
   if (sortBy.length > maxSortKeys) throw badRequest(`Sort by at most ${maxSortKeys} fields.`)
@@ -103,11 +103,11 @@ export function compileSort(sortBy: readonly SortKey[], fields: Fields, params: 
 function sortByField(field: Field, wanted: SortKey['direction'], params: SqlParams): string {
   const direction = wanted === 'desc' ? 'DESC' : 'ASC'
   const isDynamic = field.kind === 'json' || field.kind === 'rows'
-  // Nulls last are Postgres's own order when ascending; an index serves only its own order and its reverse.
+  // In ascending order, nulls are last by default. An index serves only its own order and the reverse.
   const nulls = !isDynamic && (field.neverNull || direction === 'ASC') ? '' : ' NULLS LAST'
   if (!isDynamic) return `${field.sql} ${direction}${nulls}`
   const text = field.kind === 'json' ? readJson(field, params) : readFirst(field, params)
-  // Missing ones are no number and no text: last among those that are no number, which come behind the numbers.
+  // A missing value is null in both expressions. So it follows the texts, which follow the numbers.
   return `tracing.number_or_null(${text}) ${direction}${nulls}, ${text} COLLATE "C" ${direction}${nulls}`
 }
 

@@ -4,15 +4,15 @@ import type { SqlParams } from './params.ts'
 
 interface Expansion {
   projectId: string
-  /** Paths at which refs are looked through. */
+  /** Paths at which refs are replaced by their values. */
   columns: readonly string[][]
   params: SqlParams
 }
 
-// Each is a look into the table of objects for every row.
+// Each of these reads the objects table for every row.
 const maxLooks = 10
 
-/** A place in a call's documents, behind the refs that stand on the way to it where the client says so. */
+/** A path in a call's documents. It continues in the value of a ref where the client names the path to the ref. */
 export function expandPath(path: string[], { projectId, columns, params }: Expansion): JsonField {
   const lengths = new Set(columns.filter((column) => isBefore(column, path)).map((column) => column.length))
   if (lengths.size > maxLooks) throw badRequest(`A field may use at most ${maxLooks} expanded columns.`)

@@ -10,7 +10,7 @@ const castTargets = ['double', 'string', 'int', 'bool', 'exists'] as const
 
 export type CastTarget = (typeof castTargets)[number]
 
-/** A query as it was read. Operations are operands too: their value is whether they hold. */
+/** A parsed query. An operation is also an operand: its value is a boolean. */
 export type Expression =
   | { kind: 'literal'; value: Literal }
   | { kind: 'field'; path: string }
@@ -23,15 +23,15 @@ export type Expression =
 
 type Location = readonly string[]
 
-/** Far beyond what people write, far below what costs the database its stack. */
+/** Far more than people write, and far less than would exhaust the database's stack. */
 const deepest = 64
 /** A statement has 65,535 parameters, and an operand takes one or two. */
 const maxOperands = 10_000
 
 /**
- * Reads what stands in `$expr`.
+ * Parses `$expr`.
  *
- * @throws {HttpError} 422 for what has not the form of an operation, 400 for what is empty or too large
+ * @throws {HttpError} 422 for an invalid operation, 400 for one that is empty or too large
  */
 export function readExpression(written: unknown): Expression {
   return new ExpressionReader().read(written, ['body', 'query', '$expr'])
@@ -54,7 +54,7 @@ class ExpressionReader {
 
 interface Reading {
   at: Location
-  /** Reads an operand that stands at a place of this one. */
+  /** Reads a nested operand. `place` is its path in this operation. */
   read: (written: unknown, ...place: string[]) => Expression
 }
 

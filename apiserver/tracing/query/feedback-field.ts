@@ -1,10 +1,13 @@
 import { splitPath, unknownField, type RowsField } from './field.ts'
 import type { SqlParams } from './params.ts'
 
-// The type may hold dots and brackets: it ends at the last bracket that a dot follows.
+// The type may contain dots and brackets. It ends at the last bracket that is followed by a dot.
 const pattern = /^feedback\.\[(.+)\]\.(.+)$/s
 
-/** `feedback.[TYPE].payload.PATH`, `.runnable_ref` or `.trigger_ref` of a call's feedback; TYPE `*` is any. */
+/**
+ * Parses a field of a call's feedback: `feedback.[TYPE].payload.PATH`, `.runnable_ref` or `.trigger_ref`. TYPE `*`
+ * matches all types.
+ */
 export function readFeedbackField(path: string, alias: string, params: SqlParams): RowsField {
   const [, type = '', member = ''] = pattern.exec(path) ?? []
   const [column = '', ...segments] = splitPath(member)

@@ -1,12 +1,12 @@
-/** A column, or an expression over columns, of one type. Texts compare by code points whatever their collation. */
+/** A column or an expression over columns, of one type. Texts compare by code points, in any collation. */
 export interface PlainField {
   kind: 'text' | 'number' | 'boolean' | 'time'
   sql: string
-  /** It is never null: sorting can follow an index in both directions. */
+  /** The value is never null, so that an index serves both sort directions. */
   neverNull?: true
 }
 
-/** A place inside of a JSON document: a text there, as `#>>` gives it, or nothing where it is missing or null. */
+/** A path in a JSON document. Its value is a text, as from `#>>`, or null if it is missing or null. */
 export interface JsonField {
   kind: 'json'
   /** SQL of the document, of type json. */
@@ -14,23 +14,23 @@ export interface JsonField {
   path: string[]
 }
 
-/** A value of each of the rows that belong to a row. What is asked of it holds if it holds for any of them. */
+/** A value of each row that belongs to a call. A condition is true if it is true for any of these rows. */
 export interface RowsField {
   kind: 'rows'
-  /** What follows FROM, with a WHERE that ends in a condition: `tracing.feedback f WHERE f.call_id = c.id`. */
+  /** The part of a statement after FROM. Its WHERE ends in a condition: `tracing.feedback f WHERE f.call_id = c.id`. */
   rows: string
-  /** The name of the table in it, which no other field of the statement has. */
+  /** The table's alias in `rows`. It is unique in the statement. */
   alias: string
-  /** Which row is sorted by, where there are several. */
+  /** The order that selects one of several rows as the sort key. */
   orderBy: string
   value: PlainField | JsonField
 }
 
 export type Field = PlainField | JsonField | RowsField
 
-/** What a table offers to queries and sorting. */
+/** The fields that a table offers to queries and sorting. */
 export interface Fields {
-  /** @throws {HttpError} 403 for what is no field; `unknownField` makes it */
+  /** @throws {HttpError} 403 for an unknown field, made by `unknownField` */
   resolve(path: string): Field
 }
 
@@ -38,11 +38,11 @@ export function unknownField(path: string): HttpError {
   return invalidField(`Field ${path.slice(0, 300)} is not allowed`)
 }
 
-// Documents are at most 500 deep.
+// Documents are at most 500 levels deep.
 const maxSegments = 512
 const maxPathLength = 64 * 1024
 
-/** `a.b\.c.0` is a, b.c, 0: a backslash before a dot keeps it in the name. */
+/** Splits a path at its dots. A backslash before a dot keeps the dot in the name: `a.b\.c.0` is a, b.c, 0. */
 export function splitPath(path: string): string[] {
   if (path.length > maxPathLength) throw badRequest(`A field has at most ${maxPathLength} characters.`)
   const segments = path.split(/(?<!\\)\./).map((segment) => segment.replaceAll(String.raw`\.`, '.'))

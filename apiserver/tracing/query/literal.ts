@@ -2,7 +2,7 @@ import { badRequest } from '../errors.ts'
 import { parseInstant } from '../instants.ts'
 import type { Comparator, Literal } from './expression.ts'
 
-// The same texts as in tracing.number_or_null.
+// The same pattern as in tracing.number_or_null.
 const numberPattern = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/
 const maxNumberLength = 1_000
 
@@ -21,13 +21,13 @@ export function toText(value: Scalar): string {
   return String(value)
 }
 
-/** Undefined where it is none. */
+/** Undefined for a text that is not a number. */
 export function toNumber(value: Scalar): number | undefined {
   if (typeof value !== 'string') return Number(value)
   return value.length <= maxNumberLength && numberPattern.test(value) ? Number(value) : undefined
 }
 
-/** Of `true`, `1`, `false` and `0`; undefined for all else. */
+/** Converts `true`, `1`, `false` and `0`. Undefined for all other values. */
 export function toBoolean(value: Scalar): boolean | undefined {
   return typeof value === 'boolean' ? value : booleans.get(value)
 }
@@ -36,9 +36,9 @@ const first = Date.parse('0001-01-01T00:00:00Z') / 1_000
 const last = Date.parse('9999-12-31T23:59:59Z') / 1_000
 
 /**
- * A time as Postgres reads it, of seconds since 1970 or of a text (a day alone begins at midnight).
+ * Converts seconds since 1970, or a text, to a time for Postgres. A date begins at midnight.
  *
- * @throws {HttpError} 400 for a text that is no time: nothing could ever match it
+ * @throws {HttpError} 400 for an invalid text, because nothing could match it
  */
 export function toTime(value: string | number): string {
   if (typeof value === 'string') {
@@ -49,7 +49,7 @@ export function toTime(value: string | number): string {
   if (value < first) return '-infinity'
   if (value > last) return 'infinity'
   const seconds = Math.floor(value)
-  // A double holds today's seconds to a quarter of a microsecond.
+  // A double has a precision of a quarter of a microsecond for today's times.
   const micros = Math.min(Math.round((value - seconds) * 1e6), 999_999)
   return `${new Date(seconds * 1_000).toISOString().slice(0, 19)}.${String(micros).padStart(6, '0')}Z`
 }
@@ -62,7 +62,7 @@ const comparisons: Record<Comparator, (order: number) => boolean> = {
   $lte: (order) => order <= 0,
 }
 
-/** Whether a comparison of two literals holds; undefined where there is nothing to compare. */
+/** Evaluates a comparison of two literals. Undefined if one is null. */
 export function compareLiterals(comparator: Comparator, left: Literal, right: Literal): boolean | undefined {
   if (left === null || right === null) return comparator === '$eq' ? left === right : undefined
   if (typeof left === 'string' && typeof right === 'string') {

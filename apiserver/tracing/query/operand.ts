@@ -16,7 +16,7 @@ export interface SqlOperand {
   kind: 'sql'
   type: ValueType
   sql: string
-  /** The same, but null where there is nothing: a missing member of a document compares as the empty text. */
+  /** SQL that is null for a missing value. In `sql`, a missing member of a document is the empty text. */
   nullable: string
 }
 
@@ -25,19 +25,19 @@ interface LiteralOperand {
   value: Literal
 }
 
-/** One value. */
+/** A single value. */
 export type ValueOperand = SqlOperand | LiteralOperand
 
-/** The values of a field of several rows. */
+/** The values of a field in several rows. */
 export interface RowsOperand {
   kind: 'rows'
   rows: string
-  /** Which of the rows have a value at all. */
+  /** The condition for rows that have a value. */
   filled: string
   each: SqlOperand
-  /** Stands for the values when there are none. */
+  /** The value that is used when no row has one. */
   missing: LiteralOperand
-  /** Of the table in `rows`. */
+  /** The alias of the table in `rows`. */
   alias: string
 }
 
@@ -62,10 +62,10 @@ function ofSingle(field: PlainField | JsonField, params: SqlParams): SqlOperand 
   return { kind: 'sql', type: 'text', sql: `coalesce(${nullable}, '')`, nullable }
 }
 
-// Postgres counts the elements for a negative index in the first array on the way, which may be another one.
+// Postgres resolves a negative index with the length of the first array on the path, which may be another array.
 const negative = /^\s*-\d+$/
 
-/** SQL of the text at a place in a document; null where it is missing or null. */
+/** SQL of the text at a path in a document. Null if it is missing or null. */
 export function readJson({ sql, path }: JsonField, params: SqlParams): string {
   const index = path.findIndex((segment) => negative.test(segment))
   if (index === -1) return `(${sql} #>> ${params.add(path)}::text[])`
@@ -75,7 +75,7 @@ export function readJson({ sql, path }: JsonField, params: SqlParams): string {
 
 const castTypes = { double: 'number', int: 'number', string: 'text', bool: 'boolean' } as const
 
-/** What `$convert` makes of a value: null where it cannot be made. */
+/** Applies `$convert`. The result is null if the cast fails. */
 export function convert(operand: Operand, to: CastTarget): Operand {
   if (operand.kind === 'literal') return convertLiteral(operand, to)
   if (operand.kind === 'sql') return convertSql(operand, to)
@@ -104,7 +104,7 @@ function convertScalar(value: Literal, to: CastTarget): Literal {
   return to === 'int' && number !== null ? Math.trunc(number) : number
 }
 
-/** SQL of a value in a type; null where it cannot be made. */
+/** Casts an SQL value to a type. The result is null if the cast fails. */
 export function cast({ type, sql }: SqlOperand, target: ValueType): string {
   return type === target ? sql : casts[target][type](sql)
 }

@@ -1,24 +1,27 @@
 // Postgres keeps a copy for each week of calls. A thousand ids have 64 KB.
 const maxBytes = 1024 * 1024
 
-/** The parameters of one SQL statement: what clients send goes in here and never into its text. */
+/** The parameters of one SQL statement. Values from clients are always parameters and never SQL text. */
 export class SqlParams {
   readonly values: unknown[] = []
   #bytes = 0
 
-  /** About how large all that was added is. */
+  /** The approximate size of all values. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Adds one and gives its place, such as `$3`. @throws {HttpError} 400 when all of them together are too large */
+  /**
+   * Adds a value and returns its placeholder, such as `$3`. @throws {HttpError} 400 when the values together are too
+   * large
+   */
   add(value: unknown): string {
     this.#bytes += measure(value)
     if (this.#bytes > maxBytes) throw tooMuch()
     return this.#push(value)
   }
 
-  /** Leaves out what was added while a text was written that does not name it: Postgres takes no idle parameters. */
+  /** Removes parameters that `write` added and its SQL does not use: Postgres refuses unused parameters. */
   keepUsed(write: () => string): string {
     const before = this.values.length
     const written = write()
@@ -38,7 +41,7 @@ export class SqlParams {
   }
 }
 
-/** Lists of names that go into a statement as they are. @throws {HttpError} 400 when they are too large together */
+/** Checks lists of names that become parameters unchanged. @throws {HttpError} 400 when they are too large together */
 export function checkNames(...lists: (readonly string[] | null | undefined)[]): void {
   if (measure(lists) > maxBytes) throw tooMuch()
 }
@@ -48,7 +51,7 @@ function tooMuch() {
   return badRequest(`The texts, lists and paths of a query are larger than ${limit} together. Split the query.`)
 }
 
-/** About how many bytes a value has in a statement. */
+/** The approximate size of a value in a statement. */
 function measure(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   return Array.isArray(value) ? value.reduce<number>((sum, item) => sum + 8 + measure(item), 0) : 8

@@ -1,10 +1,10 @@
-// Programs write less, and lists of a thousand ids.
+// Clients write shorter conditions, also with lists of a thousand ids.
 const smallSqlLength = 8 * 1024
 const smallParamsLength = 48 * 1024
 
 /**
- * A condition on calls as it is put into a statement. Postgres plans it anew for each week of calls, and takes memory for
- * each; one in a subquery it plans once, but finds no index for it. That is a bargain for large ones only.
+ * Puts a large condition into a subquery. Postgres plans a plain condition once for each week of calls, and each plan
+ * takes memory. It plans a subquery once, but cannot use an index for it. So this is better for large conditions only.
  *
  * @param paramBytes of the statement so far
  */

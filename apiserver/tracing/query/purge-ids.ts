@@ -5,10 +5,10 @@ import { checkNames } from './params.ts'
 const onlyIds = 'Can only purge by specifying one or more ids'
 
 /**
- * The ids of what is to be removed for good: `$eq` of the field id and a text, a `$or` of such, and where it is allowed
- * a `$in` of the field id and texts.
+ * Reads the ids to purge. The condition is `$eq` of the field id and a text, or an `$or` of these. If allowed, it may
+ * be `$in` of the field id and texts.
  *
- * @throws {HttpError} 400 for any other condition, and for too many
+ * @throws {HttpError} 400 for any other condition, and for too many ids
  */
 export function readPurgeIds(expr: unknown, allowed: { takesIn: boolean }): string[] {
   const ids = readIds(expr, allowed)
@@ -34,7 +34,7 @@ function readAmong(content: unknown): string[] {
   return list.map(readText)
 }
 
-/** What the field id is compared with. */
+/** Reads the operand that the field id is compared with. */
 function readPair(content: unknown): unknown {
   if (!Array.isArray(content) || content.length !== 2) throw badRequest(onlyIds)
   if (readMember(content[0], '$getField') !== 'id') throw badRequest(onlyIds)

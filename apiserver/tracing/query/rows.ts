@@ -1,6 +1,6 @@
 import { type Operand, type RowsOperand, type SqlOperand, sqlTypes, type ValueOperand } from './operand.ts'
 
-/** What comparisons with nothing are: neither true nor, negated, true. */
+/** The result of a comparison with a missing value. Its negation is not true either. */
 export const unknown = 'NULL'
 
 export function ofTruth(value: boolean | undefined): string {
@@ -9,8 +9,8 @@ export function ofTruth(value: boolean | undefined): string {
 }
 
 /**
- * SQL that is true when a condition is, for an operand's value: of several values, for any of them. What is written for
- * their absence must be a constant, as it is of literals alone.
+ * Compiles a condition on an operand. With several values, it is true if it is true for any of them. For `missing`,
+ * which is a literal, `write` must return a constant.
  */
 export function withEach(operand: Operand, write: (value: ValueOperand) => string): string {
   if (operand.kind !== 'rows') return write(operand)
@@ -21,8 +21,8 @@ export function withEach(operand: Operand, write: (value: ValueOperand) => strin
 }
 
 /**
- * The same for two operands. Each is written once however they are nested: a text that stood for the values and again for
- * their absence would double with each level.
+ * Compiles a condition on two operands. Each operand is written once, at any depth. Otherwise a text that is needed for
+ * the values and for their absence would double with each level.
  */
 export function withPair(
   [left, right]: [Operand, Operand],
@@ -33,12 +33,12 @@ export function withPair(
   return withJoined(left, (a) => withJoined(right, (b) => write([a, b])))
 }
 
-/** The same for one operand that is compared with what is no literal, or with several. */
+/** Compiles a condition on an operand that is compared with non-literals, or several times. */
 export function withJoined(operand: Operand, write: (value: ValueOperand) => string): string {
   return operand.kind === 'rows' ? join(operand, write) : write(operand)
 }
 
-/** Where no row has a value there is one row still, of the missing one. */
+/** If no row has a value, the LEFT JOIN gives one row with the missing value. */
 function join({ rows, filled, each, missing, alias }: RowsOperand, write: (value: SqlOperand) => string): string {
   const name = `${alias}_value.value`
   const sql = missing.value === null ? name : `coalesce(${name}, '')`
@@ -47,19 +47,19 @@ function join({ rows, filled, each, missing, alias }: RowsOperand, write: (value
   return `EXISTS (SELECT 1 FROM (SELECT 1) one LEFT JOIN LATERAL ${values} ON TRUE WHERE ${condition})`
 }
 
-/** SQL of a condition in which an operand stands several times, although it is written and computed once. */
+/** Compiles a condition that uses an operand several times. The operand is computed once. */
 export function bindOnce(operand: SqlOperand, write: (value: SqlOperand) => string): string {
   const nullable = 'bound.value'
-  // A place in a document: a missing one compares as the empty text.
+  // A missing member of a document compares as the empty text.
   const sql = operand.sql === operand.nullable ? nullable : `coalesce(${nullable}, '')`
   const value: SqlOperand = { kind: 'sql', type: operand.type, sql, nullable }
   return `(SELECT ${write(value)} FROM (SELECT ${typed(operand)} AS value ${fence}) bound)`
 }
 
-/** A bare NULL would be a text. */
+/** A bare NULL would have the type text. */
 function typed({ nullable, type }: SqlOperand): string {
   return `(${nullable})::${sqlTypes[type]}`
 }
 
-// Postgres puts the text of a subquery into each place where it is named, unless it has this.
+// Without this, Postgres would inline the subquery wherever its column is used.
 const fence = 'OFFSET 0'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { limitSchema, optional, projectIdSchema } from '../schema.ts'
 
-/** A condition. What may stand in `$expr` is checked where it is read: see expression.ts. */
+/** A condition. expression.ts validates `$expr`. */
 export const querySchema = Type.Object({
   $expr: Type.Unsafe<unknown>({
     type: 'object',
@@ -25,7 +25,7 @@ export interface SortKey {
   direction: 'asc' | 'desc'
 }
 
-/** A body that asks for rows of a project: of feedback, of costs. */
+/** The query of a project's rows: feedback or costs. */
 export const rowsQuerySchema = Type.Object({
   project_id: projectIdSchema,
   fields: optional(Type.Array(Type.String())),
@@ -35,5 +35,5 @@ export const rowsQuerySchema = Type.Object({
   offset: optional(limitSchema),
 })
 
-/** A body that names rows of a project to remove, as purge-ids.ts reads them. */
+/** Names the rows of a project to purge; see purge-ids.ts. */
 export const purgeSchema = Type.Object({ project_id: projectIdSchema, query: querySchema })

@@ -1,16 +1,19 @@
-/** Of one statement. Postgres makes some hundred bytes of each of these; what programs write has some hundred of them. */
+/**
+ * The characters of one statement. Postgres uses some hundred bytes of memory for each. Typical conditions have some
+ * hundred characters.
+ */
 const maxSqlLength = 256 * 1024
 
-/** A text that is part of a statement. @throws {HttpError} 400 for one that no statement has room for */
+/** Checks the size of a part of a statement. @throws {HttpError} 400 when it is too long for a statement */
 export function checkSize(sql: string): string {
   if (sql.length > maxSqlLength) throw tooLong(maxSqlLength)
   return sql
 }
 
 /**
- * The texts of several parts that stand in one statement. Nothing more is written than fits into it.
+ * Writes the parts of one statement. It stops as soon as they are too long.
  *
- * @throws {HttpError} 400 when they are too long together
+ * @throws {HttpError} 400 when the parts are too long together
  */
 export function writeParts<T>(items: readonly T[], write: (item: T) => string, longest = maxSqlLength): string[] {
   let size = 0

@@ -15,7 +15,7 @@ interface InProject {
   projectId: string
 }
 
-/** A version of an object or an op, or with edges a part of its value. */
+/** A version of an object or an op. With edges, it is a part of the version's value. */
 export interface ObjectRef extends InProject {
   kind: 'object' | 'op'
   name: string
@@ -28,7 +28,7 @@ export interface TableRef extends InProject {
   digest: string
 }
 
-/** A call, or another thing that has only an id. */
+/** A call, or another resource that only has an id. */
 export interface IdRef extends InProject {
   kind: 'call' | 'agent_turn' | 'agent_conversation' | 'agent_span'
   id: string
@@ -36,19 +36,19 @@ export interface IdRef extends InProject {
 
 export type Ref = ObjectRef | TableRef | IdRef
 
-/** True for a text that is meant as a reference; it may still be a broken one. */
+/** Whether a text is meant as a reference. The reference may still be invalid. */
 export function looksLikeRef(text: string): boolean {
   return text.startsWith(scheme)
 }
 
-/** @throws {HttpError} 400 for what is no reference */
+/** @throws {HttpError} 400 for an invalid reference */
 export function parseRef(uri: string): Ref {
   const ref = tryParseRef(uri)
   if (ref) return ref
   throw badRequest(`Invalid ref: ${truncate(uri)}`)
 }
 
-/** What a reference stands for, or undefined when it is none. */
+/** Parses a reference. Undefined for an invalid one. */
 export function tryParseRef(uri: string): Ref | undefined {
   if (!looksLikeRef(uri)) return undefined
   const [entity, project, kind, name, ...rest] = uri.slice(scheme.length).split('/')
@@ -83,7 +83,7 @@ function parseEdges(parts: string[]): RefEdge[] | undefined {
   return edges
 }
 
-/** As clients quote: all but letters, digits, `_`, `.`, `-` and `~` as the bytes of UTF-8. */
+/** Decodes percent-encoding. Clients encode all UTF-8 bytes except letters, digits, `_`, `.`, `-` and `~`. */
 function unquote(part: string): string {
   try {
     return decodeURIComponent(part)

@@ -10,37 +10,37 @@ import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import type { ObjectRef } from './parse-ref.ts'
 import { startWalk, StoredValue, walk, type Walk } from './walk.ts'
 
-/** Of all values that one request goes through, and of the parts that it takes of them; they are in memory together. */
+/** Limits the values that one request reads, with the parts that it takes from them. They are in memory together. */
 export const maxRefBytes = 128 * 1024 * 1024
 
-// Objects that lead to objects: programs write a handful.
+// Refs in objects lead to other objects. Real data needs a handful of rounds.
 const maxRounds = 100
 
-/** What a reference stands for as the text of a JSON value, or why there is no answer. */
+/** The value of a reference as JSON text, or an error. */
 export type Resolved = string | HttpError
 
 type Unfinished = Exclude<Walk, { text: string }>
 type State = Walk | HttpError
-/** Refused when there was no room for it; null when deleted. */
+/** An error if the value is too large, and null if the object is deleted. */
 type Stored = StoredValue | HttpError | null
 
-/** What one or more references stand for. */
+/** The state of one or more references with the same target. */
 interface Place {
   state: State
 }
 
-/** How much may be read. */
+/** The limits of a read. */
 export interface RefBounds {
   maxBytes: number
-  /** Told of what is read, before it is, and of parts that are taken of it. */
+  /** Called before values are read, and before parts are taken from them. */
   reserve: (bytes: number) => void
 }
 
-/** Follows references through one project: all of them together, a statement for each step and kind. */
+/** Resolves references in one project. All references advance together, with one statement for each round and kind. */
 export class RefReader {
   readonly #pool: Pool
   readonly #project: Project
-  /** By what names them. */
+  /** By name and digest. */
   readonly #objects = new Map<string, Stored>()
   readonly #rows = new Map<string, Stored>()
   readonly #yielder = new EventLoopYielder()
@@ -54,9 +54,9 @@ export class RefReader {
     this.#reserve = reserve
   }
 
-  /** In the order of the references. What is too much to be read together with the others is refused with 413. */
+  /** Returns results in the order of the references. Values that exceed the limit get a 413. */
   async resolve(refs: Pick<ObjectRef, 'name' | 'digest' | 'edges'>[]): Promise<Resolved[]> {
-    // References differ that are quoted in different ways; what they stand for does not.
+    // Several spellings of a reference, differently quoted, have the same target.
     const places = new Map<string, Place>()
     const asked = refs.map((ref) => {
       const place = places.get(nameRef(ref)) ?? { state: catchHttpError(() => startWalk(ref)) }
@@ -80,7 +80,7 @@ export class RefReader {
         place.state = catchHttpError(() => this.#go(stored, state))
         if (this.#yielder.isDue()) await this.#yielder.yield()
       }
-      // Built it takes many times what its text takes.
+      // The parsed value takes many times the memory of its text.
       if (stored instanceof StoredValue) stored.forget()
     }
   }
@@ -119,7 +119,7 @@ export class RefReader {
     const wanted = states.filter((state) => state.needs === 'row' && !this.#rows.has(nameRow(state)))
     const byTable = Map.groupBy(wanted as (Unfinished & { needs: 'row' })[], ({ table }) => table)
     for (const [table, ofTable] of byTable) {
-      // What was read from the path of a reference may hold NUL, which no digest has and Postgres does not take.
+      // A digest from a reference may contain NUL, which Postgres refuses. No real digest contains it.
       const digests = [...new Set(ofTable.map(({ digest }) => digest))].filter((digest) => !digest.includes('\0'))
       const found = await this.#readCounted((valueBytes) =>
         readTableRows(this.#pool, this.#project.number, { table, digests, valueBytes }),
@@ -130,7 +130,7 @@ export class RefReader {
     }
   }
 
-  /** First the sizes, and then what there is memory for. */
+  /** Reads the sizes first, and then the values that fit into the limit. */
   async #readCounted<T extends { size: number }>(read: (valueBytes: number) => Promise<T[]>): Promise<T[]> {
     const bytes = (await read(0)).reduce((sum, { size }) => sum + size, 0)
     this.#reserve(Math.min(bytes, Math.max(0, this.#bytesLeft)))

@@ -10,11 +10,11 @@ import { parseRef, tryParseRef, type ObjectRef } from './parse-ref.ts'
 import { maxRefBytes, RefReader, type RefBounds } from './ref-reader.ts'
 
 /**
- * What references to objects and their parts stand for, as the texts of JSON values in the order of the references. A
- * part that is not there, and all of a deleted object, is null.
+ * Resolves references to objects and their parts. Returns JSON texts in the order of the references. A missing part is
+ * null, and so is everything in a deleted object.
  *
- * @throws {HttpError} 400 for what is no such reference, 403 for another entity's, 404 when an object or a row is not
- * there, 413 for values too large to be read together; and what `bounds.reserve` throws
+ * @throws {HttpError} 400 for an invalid reference, 403 for one of another entity, 404 for a missing object or row, 413
+ * for values that are too large together; and what `bounds.reserve` throws
  */
 export async function resolveRefs(
   deps: ProjectDeps,
@@ -36,10 +36,10 @@ export async function resolveRefs(
 }
 
 /**
- * The same for references that stand in the payloads of a project, of which anything may be wrong: what leads to no value
- * in this project, or to too much to be read together, is not in the answer.
+ * Resolves references in stored payloads, which may be invalid. The result leaves out references that are invalid, that
+ * lead to another project, that have no value, or that are too large together.
  *
- * @throws {HttpError} 413, 429 or 503 when there is no memory for it
+ * @throws {HttpError} 413, 429 or 503 when there is not enough memory
  */
 export async function resolveStoredRefs(
   { pool, reading }: { pool: Pool; reading: Pick<ReadMemory, 'add'> },

@@ -9,7 +9,6 @@ import { refsReadSchema, refValuesSchema } from './schema.ts'
 
 const maxRefs = 1_000
 
-/** Reading what references stand for. */
 export function routeRefs(api: TraceApi, deps: QueryDeps): void {
   api.post(
     '/refs/read_batch',
@@ -32,7 +31,7 @@ export function routeRefs(api: TraceApi, deps: QueryDeps): void {
   )
 }
 
-/** When the answer has its place among the open streams, and not before. */
+/** Delays the read until the response has its stream permit. */
 async function* readLater(read: () => Promise<string[]>): AsyncGenerator<string> {
   yield* await read()
 }

@@ -3,7 +3,7 @@ import { truncate } from '../truncate.ts'
 import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../../../lib/json/value.ts'
 import { looksLikeRef, tryParseRef, type ObjectRef, type RefEdge } from './parse-ref.ts'
 
-/** A stored value, which is parsed when somebody goes into it. */
+/** A stored value. It is parsed on first use. */
 export class StoredValue {
   readonly text: string
   #value: Value | TooManyValues | undefined
@@ -33,7 +33,7 @@ function tryParse(text: string): Value | TooManyValues {
   }
 }
 
-/** How far a walk has come: it needs another stored value, or has the text of what it looked for. */
+/** The state of a walk: it needs another stored value, or it has found its text. */
 export type Walk =
   | { needs: 'object'; name: string; digest: string; edges: RefEdge[] }
   | { needs: 'row'; table: string; digest: string; edges: RefEdge[] }
@@ -41,7 +41,7 @@ export type Walk =
 
 const nothing: Walk = { text: 'null' }
 
-/** Where a reference begins. @throws {HttpError} 400 when its version is not a digest */
+/** Begins a walk at a reference's object. @throws {HttpError} 400 when its version is not a digest */
 export function startWalk({ name, digest, edges }: Pick<ObjectRef, 'name' | 'digest' | 'edges'>): Walk {
   if (digest === 'latest' || /^v\d+$/.test(digest)) {
     throw badRequest(`Invalid ref: ${truncate(`${name}:${digest}`)} must name its version by its digest`)
@@ -50,8 +50,8 @@ export function startWalk({ name, digest, edges }: Pick<ObjectRef, 'name' | 'dig
 }
 
 /**
- * Goes from a stored value along edges: members and items lead to their values, or to nothing where there are none. A
- * reference on the way leads on into what it names, in the same project only.
+ * Follows edges from a stored value. A missing member or item leads to nothing. A reference on the way leads into its
+ * target, if that is in the same project.
  *
  * @throws {HttpError} 400 for an edge that the value cannot have
  */

@@ -8,10 +8,9 @@ import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { isTracedName } from '../../accounts/names.ts'
 import { Projects } from '../projects.ts'
 
-/** The databases of models and of traces. */
 export interface TraceRetentionDeps {
   pool: Pool
-  /** Of traces alone. */
+  /** The pool of the tracing database. */
   tracing: Pool
 }
 
@@ -21,7 +20,7 @@ const maxDays = 36_500
 const path = '/v1/preview/projects/{project}/trace-retention'
 const retentionSchema = Type.Object({ days: nullable(Type.Integer({ minimum: 1, maximum: maxDays })) })
 
-/** How long a project keeps its calls; a part of the interface that is ours alone. */
+/** How long a project keeps its calls. Only this server has these paths; the hosted service does not. */
 export function routeTraceRetention(api: RestApi, { pool, tracing }: TraceRetentionDeps): void {
   const projects = new Projects(tracing)
   const nameOf = (project: string) => {
@@ -54,7 +53,8 @@ export function routeTraceRetention(api: RestApi, { pool, tracing }: TraceRetent
       const { entity, keyId: actor } = caller
       const subject = nameOf(params.project)
       const { number } = await projects.open(caller, `${entity}/${subject}`)
-      // Traces may lie in another database. What is written down first may then fail, and what is done is always written down.
+      // The tracing tables may be in another database, so there is no common transaction. The audit log is written
+      // first: every change is logged, even if some logged changes fail.
       const act = { entity, actor, action: 'trace_retention.set', subject, details: { days } } as const
       await withTransaction(pool, (connection) => recordAct(connection, act))
       await setRetention(tracing, number, days)

@@ -15,17 +15,18 @@ import {
 
 const tag = 'Service'
 
-// Clients that are older than the first, or that need more than the second, send nothing at all.
+// A client older than the first version sends nothing. A client that needs a newer server than the second sends nothing
+// either.
 const serverInfo = { min_required_weave_python_version: '0.0.1', trace_server_version: '0.54.0' }
 
-/** Liveness, for whoever asks; it asks nobody else. */
+/** The liveness check. It needs no key and calls no other part. */
 export function routeTraceHealth(router: Router): void {
   router.get(['/health', '/traces/health'], (ctx) => {
     ctx.body = { status: 'ok' }
   })
 }
 
-/** What the server is, and what it keeps of a project. */
+/** Information about the server, and the storage of projects. */
 export function routeService(api: TraceApi, deps: ProjectDeps): void {
   const infoOperation = { tag, summary: 'Get information about the server', answer: serverInfoSchema }
   api.get('/server_info', infoOperation, () => Promise.resolve(serverInfo))
@@ -63,7 +64,7 @@ export function routeService(api: TraceApi, deps: ProjectDeps): void {
   )
 }
 
-/** The names of projects that an entity may have, as Postgres takes them. */
+/** The names of the entity's own projects, without names that Postgres refuses. */
 function readNames(entity: string, projectIds: string[]): string[] {
   const names = projectIds.filter((id) => id.startsWith(`${entity}/`)).map((id) => id.slice(entity.length + 1))
   return names.filter((name) => !name.includes('\0'))

@@ -6,13 +6,16 @@ import type { JsonText } from '../../../lib/json/json-text.ts'
 import type { Project } from '../projects.ts'
 import { digestRows, type TableWriteDeps } from './digest-rows.ts'
 
-/** No table has more rows: its order is written in one statement. */
+/** A table's row order is written in one statement, which limits its rows. */
 export const maxDigests = 1_000_000
 
-/** What the client has computed, if it has. */
+/** The digest that the client computed, if it did. */
 type Expected = string | null | undefined
 
-/** Makes a table of rows; its digest and theirs. @throws {HttpError} 409 for another digest, and what digestRows throws */
+/**
+ * Creates a table with rows. Returns its digest and the rows' digests. @throws {HttpError} 409 when the client computed
+ * another digest, and what digestRows throws
+ */
 export async function createTable(
   deps: TableWriteDeps,
   project: Project,
@@ -26,9 +29,9 @@ export async function createTable(
 }
 
 /**
- * Makes a table of rows that are there, or come later; its digest.
+ * Creates a table of row digests. The rows may be created later. Returns the table's digest.
  *
- * @throws {HttpError} 409 for another digest, 413 for too many
+ * @throws {HttpError} 409 when the client computed another digest, 413 for too many rows
  */
 export async function createTableOfDigests(
   pool: Pool,

@@ -1,7 +1,7 @@
-// As chunks of tables are; twice as many are split, so that none grows without an end.
+// The clients' chunks of tables have this length. A piece of twice the length is split.
 const pieceLength = 1_000
 
-/** The digests of a table's rows in their order, in pieces, so that a change in the middle of many moves few. */
+/** The row digests of a table, in order. They are kept in pieces, so that a change in the middle moves few of them. */
 export class DigestList {
   readonly #pieces: string[][]
   #length: number
@@ -15,7 +15,7 @@ export class DigestList {
     return this.#length
   }
 
-  /** Puts one before the place, or at the end. */
+  /** Inserts a digest before the index, or at the end. */
   insert(index: number, digest: string): void {
     const { place, at } = this.#find(index)
     const piece = this.#pieces[place]!
@@ -24,9 +24,9 @@ export class DigestList {
     if (piece.length >= 2 * pieceLength) this.#pieces.splice(place + 1, 0, piece.splice(pieceLength))
   }
 
-  /** Takes the one at the place away. */
+  /** Removes the digest at the index, and returns it. */
   remove(index: number): string {
-    // The end of a piece is the same place as the beginning of the next.
+    // The end of a piece and the beginning of the next piece are the same index.
     const { place, at } = this.#find(index + 1)
     this.#length--
     return this.#pieces[place]!.splice(at - 1, 1)[0]!

@@ -7,25 +7,23 @@ import type { JsonText } from '../../../lib/json/json-text.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { splitItems } from './split-rows.ts'
 
-/** What rows are digested with. */
 export interface RowDeps {
   inspector: ValueInspector
-  /** Of the entity whose the rows are. */
+  /** Of the entity that owns the rows. */
   turn: Turn
 }
 
-/** What tables are made with. */
 export interface TableWriteDeps extends RowDeps {
   pool: Pool
 }
 
-// Clients send 1,000 at once. A body has room for ten million empty ones.
+// Clients send 1,000 rows in a request. A body could contain ten million empty rows.
 const maxRows = 200_000
 
 /**
- * Digests of rows, in their order; other requests are served meanwhile.
+ * Computes the digests of rows, in order. Other requests can run in between.
  *
- * @throws {HttpError} 422 for a row that is no object, 413 for more rows than are taken at once
+ * @throws {HttpError} 422 for a row that is not an object, 413 for too many rows
  */
 export async function digestRows(deps: RowDeps, rows: JsonText, place: string[]): Promise<string[]> {
   if (rows.first !== '[') throw unprocessable({ loc: place, msg: 'Input should be a valid list', type: 'list_type' })
@@ -39,7 +37,7 @@ export async function digestRows(deps: RowDeps, rows: JsonText, place: string[])
   return digests
 }
 
-/** @throws {HttpError} 422 when it is no object */
+/** @throws {HttpError} 422 for a row that is not an object */
 export async function digestRow({ inspector, turn }: RowDeps, row: string, place: string[]): Promise<string> {
   if (row.startsWith('{')) return (await inspector.inspect({ val: row }, turn)).digest
   throw unprocessable({ loc: place, msg: 'Input should be a valid dictionary', type: 'dict_type' })

@@ -19,15 +19,15 @@ import { partBytes, type ReadDeps } from '../read-memory.ts'
 import { readPage } from '../read-page.ts'
 import type { TableQuery } from './schema.ts'
 
-// What is known of so many rows is in memory at once, and some of their values.
+// This many rows are in memory at once, with some of their values.
 const rowsAtOnce = 10_000
-// Each part is sorted anew, so parts are few.
+// Every part sorts all rows again, so parts are large.
 const rowsSortedAtOnce = 100_000
 
 /**
- * Rows of a table, as JSON texts; none of an unknown table. They are read while the list is written.
+ * Lists the rows of a table as JSON texts. An unknown table has no rows. Rows are read while the list is written.
  *
- * @throws {HttpError} 400 for pages and paths that cannot be
+ * @throws {HttpError} 400 for invalid pages and paths
  */
 export function listRows(deps: ReadDeps, project: Project, query: TableQuery): AsyncIterable<string> {
   const page = { digest: query.digest, ...readPage(query) }
@@ -54,7 +54,7 @@ async function* chooseRows(
   }
 }
 
-/** In the order of the table, part by part. A part is short where rows are not there, and behind the end. */
+/** Reads rows in the table's order, in parts. A part is short where rows are missing, and after the last row. */
 async function* pageRows(deps: ReadDeps, project: Project, { digest, limit, offset }: Page): AsyncGenerator<TableRow> {
   const end = limit === null ? Infinity : offset + limit
   for (let from = offset; from < end; from += rowsAtOnce) {
@@ -90,7 +90,7 @@ function writeSort(sortBy: SortKey[]): RowSort {
   return { sql, values: params.values.slice(queryTableParameters) }
 }
 
-/** Every path leads to something in some row. */
+/** Any path may exist in some row. */
 const rowFields: Fields = {
   resolve: (path) => ({ kind: 'json', sql: 'r.val', path: splitPath(path) }),
 }

@@ -26,14 +26,13 @@ import {
 } from './schema.ts'
 import { updateTable } from './update-table.ts'
 
-/** What requests for tables are answered with. */
 export interface TableDeps extends QueryDeps {
   inspector: ValueInspector
 }
 
 const tag = 'Tables'
 
-/** Tables: rows in an order, known by the digest of theirs. */
+/** Tables: ordered rows, addressed by the digest of their row digests. */
 export function routeTables(api: TraceApi, deps: TableDeps): void {
   routeCreate(api, deps)
   routeUpdate(api, deps)

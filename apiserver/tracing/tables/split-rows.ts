@@ -3,7 +3,10 @@ import { skipSpace, skipValue } from '../../../lib/json/skip.ts'
 
 const { comma, closeBracket } = jsonBytes
 
-/** The texts of the items of a JSON array, which must be valid: one after the other, so that never all are in memory. */
+/**
+ * Splits a valid JSON array into the texts of its items. It yields them one by one, so that they are never all in
+ * memory.
+ */
 export function* splitItems(bytes: Buffer): Generator<string> {
   for (let at = skipSpace(bytes, 1); bytes[at] !== closeBracket;) {
     const end = skipValue(bytes, at, 0)

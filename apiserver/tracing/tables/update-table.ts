@@ -10,16 +10,17 @@ import { DigestList } from './digest-list.ts'
 import { digestRow, type RowDeps, type TableWriteDeps } from './digest-rows.ts'
 import type { TableUpdates } from './schema.ts'
 
-// Clients send some thousands. Each looks for its place.
+// Clients send some thousands of updates. Each one searches its index.
 const maxUpdates = 100_000
 
 type Update = TableUpdates['updates'][number]
 
 /**
- * Makes a table of another one's rows, with changes made one after the other; the other stays as it is. Answers the new
- * table's digest, and for each change the digest of the row that was added or taken away.
+ * Creates a table from another table's rows. The updates are applied in order. The other table does not change. Returns
+ * the new table's digest, and for each update the digest of the inserted or removed row.
  *
- * @throws {HttpError} 404 for an unknown table, 400 for places behind its end, 422 for what is no change, 413 for too many
+ * @throws {HttpError} 404 for an unknown table, 400 for an index out of range, 422 for an invalid update, 413 for too
+ * many updates or rows
  */
 export async function updateTable(
   { pool, ...deps }: TableWriteDeps,
@@ -47,7 +48,7 @@ export async function updateTable(
 class TableUpdate {
   readonly #deps: RowDeps
   readonly rows: DigestList
-  /** Texts of new rows by their digests. */
+  /** The texts of new rows by digest. */
   readonly added = new Map<string, string>()
 
   constructor(deps: RowDeps, rows: DigestList) {

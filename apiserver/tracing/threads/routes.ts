@@ -50,7 +50,7 @@ function readPage({ filter, sort_by: sortBy, limit, offset }: WireQuery): Thread
   return {
     after: readTime(filter?.after_datetime),
     before: readTime(filter?.before_datetime),
-    // None are none in particular.
+    // An empty list means no filter.
     threadIds: threadIds.length > 0 ? threadIds : null,
     sort: sortBy?.length ? readSorts(sortBy) : [{ field: 'last_updated', direction: 'desc' }],
     limit: limit ?? null,
@@ -58,12 +58,12 @@ function readPage({ filter, sort_by: sortBy, limit, offset }: WireQuery): Thread
   }
 }
 
-/** The schema has let only times through. */
+/** The schema admits only valid times. */
 function readTime(text: string | null | undefined): string | null {
   return text ? parseInstant(text)! : null
 }
 
-/** Of a field given twice the first counts. */
+/** If a field is given twice, the first one counts. */
 function readSorts(sortBy: SortKey[]): ThreadSort[] {
   const sorts = new Map<ThreadSort['field'], ThreadSort>()
   for (const sort of sortBy.map(readSort)) if (!sorts.has(sort.field)) sorts.set(sort.field, sort)

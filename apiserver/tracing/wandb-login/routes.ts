@@ -6,7 +6,7 @@ import type { Projects } from '../projects.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { graphqlAnswer, graphqlSchema, type GraphqlRequest } from './schema.ts'
 
-/** The three operations with which clients begin. */
+/** The three GraphQL operations that clients send at start. */
 export function routeGraphql(api: TraceApi, projects: Projects): void {
   api.post(
     '/graphql',
@@ -25,7 +25,8 @@ export function routeGraphql(api: TraceApi, projects: Projects): void {
       try {
         return { data: await answerOperation(projects, caller, body) }
       } catch (error) {
-        // What is not the request's fault, such as a database that is away, must reach the client as a status: it asks again.
+        // A failure of the server, such as an unavailable database, must reach the client as a status, so that it
+        // retries.
         if (error instanceof HttpError && error.status < 500) return { errors: [presentError(error)] }
         throw error
       }
@@ -33,7 +34,7 @@ export function routeGraphql(api: TraceApi, projects: Projects): void {
   )
 }
 
-/** Told apart by what they name: clients send the same texts always. */
+/** Recognizes operations by their names: clients always send the same texts. */
 async function answerOperation(projects: Projects, caller: Caller, { query, variables }: GraphqlRequest) {
   const given = variables ?? {}
   if (query.includes('upsertModel')) {
@@ -55,7 +56,7 @@ function readProjectId(caller: Caller, name: unknown, entity: unknown): string {
   return `${typeof entity === 'string' ? entity : caller.entity}/${name}`
 }
 
-/** Clients tell people that they have no access by the code. */
+/** This code makes clients report missing access. */
 function presentError({ status, message }: HttpError) {
   return status === 403 ? { message, extensions: { code: 'PERMISSION_ERROR' } } : { message }
 }

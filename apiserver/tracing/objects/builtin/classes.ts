@@ -23,13 +23,13 @@ import { callsFilter, query, sortBy } from './query-classes.ts'
 const named: Fields = { name: orNull(text), description: orNull(text) }
 const listOfTexts = listOf(text)
 
-/** A class that users' interfaces publish objects of. */
+/** A class of the objects that users' interfaces publish. */
 const builtin = (name: string, fields: Fields): ObjectClass => ({
   name,
   bases: ['BaseObject', 'BaseModel'],
   fields: { ...named, ...fields },
 })
-/** A part of one. */
+/** A class of a nested object. */
 const part = (name: string, fields: Fields): Field => objectOf({ name, bases: ['BaseModel'], fields })
 
 const actionConfigs: Record<string, Field> = {
@@ -82,7 +82,7 @@ const chart = part('ChartConfig', {
   custom_name: orNull(text),
 })
 
-/** A whole number stays one, whatever else may be a text. */
+/** An integer stays an integer. Any other element must be a text. */
 const pathElement: Field = (value, path) => (value instanceof JsonNumber ? integer(value, path) : text(value, path))
 
 const viewDefinition = part('SavedViewDefinition', {
@@ -106,7 +106,7 @@ const classes: ObjectClass[] = [
     unique_among_creators: withDefault(boolean, () => false),
     op_scope: orNull(listOfTexts),
   }),
-  // Its name may be left out, but it cannot be null.
+  // The name may be left out, but not be null.
   builtin('ActionSpec', { name: withDefault(text, () => null), config: actionConfig }),
   builtin('Provider', {
     base_url: text,
@@ -154,8 +154,8 @@ function onlyNull(value: Value, path: string): Value {
 const byName = new Map(classes.map((objectClass) => [objectClass.name, objectOf(objectClass)]))
 
 /**
- * A value as an object of a class that comes with the server: checked, with what it leaves out, and with what says of
- * which class it is.
+ * Builds an object of a builtin class: validates the value, fills in defaults, and adds the members that name the
+ * class.
  *
  * @throws {FieldError}
  */

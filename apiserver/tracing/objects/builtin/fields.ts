@@ -1,28 +1,28 @@
 import { JsonNumber, type Value } from '../../../../lib/json/value.ts'
 
-/** A value does not fit its class; the message says where and why. */
+/** A value does not match its class. The message names the field and the reason. */
 export class FieldError extends Error {
   override name = 'FieldError'
 }
 
-/** Checks a value and gives it in the form in which it is kept. @throws {FieldError} */
+/** Validates a value and returns it in the stored form. @throws {FieldError} */
 export type Field = (value: Value, path: string) => Value
 
-/** A field that may be left out: then its value is this one. */
+/** An optional field with its default. */
 export interface DefaultedField {
   field: Field
   value: () => Value
 }
 
-/** Fields of a class by the names that they have in JSON, in their order. */
+/** The fields of a class by JSON name, in order. */
 export type Fields = Record<string, Field | DefaultedField>
 
 export interface ObjectClass {
   name: string
-  /** Its ancestors from the nearest one on. */
+  /** Its ancestors, nearest first. */
   bases: string[]
   fields: Fields
-  /** Refuses fields that it does not know; else they are left out. */
+  /** A strict class refuses unknown fields. Other classes drop them. */
   isStrict?: boolean
 }
 
@@ -33,7 +33,7 @@ export const text: Field = (value, path) => {
   throw fieldError(path, 'a string')
 }
 
-/** Numbers without a fraction, written as they like. */
+/** Numbers without a fraction, in any notation. */
 export const integer: Field = (value, path) => {
   const written = value instanceof JsonNumber ? value.text : value
   if (typeof written === 'string' && /^\s*[+-]?\d{1,4300}\s*$/.test(written))
@@ -44,7 +44,7 @@ export const integer: Field = (value, path) => {
   throw fieldError(path, 'an integer')
 }
 
-/** Kept with a point, as clients in Python keep it. */
+/** Stored with a decimal point, as Python clients store it. */
 export const float: Field = (value, path) => {
   const number =
     typeof value === 'boolean' ? Number(value) : readNumber(value instanceof JsonNumber ? value.text : value)
@@ -52,7 +52,7 @@ export const float: Field = (value, path) => {
   return new JsonNumber(Number.isInteger(number) && Math.abs(number) < 1e16 ? number.toFixed(1) : String(number))
 }
 
-// Digits without a point can be divided in one way only: a long text that is no number is looked at once.
+// Digits without a point match in one way only, so that a long text that is not a number is scanned once.
 const numberPattern = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i
 
 function readNumber(written: Value): number | undefined {
@@ -81,7 +81,7 @@ export function oneOf(...values: string[]): Field {
   }
 }
 
-/** The first of these that it fits. */
+/** Uses the first field that accepts the value. */
 export function anyOf(...fields: Field[]): Field {
   return (value, path) => {
     const issues: string[] = []
@@ -104,7 +104,7 @@ export function listOf(item: Field): Field {
   }
 }
 
-/** Lists of these items and no others. */
+/** A list of exactly these items. */
 export function tupleOf(...items: Field[]): Field {
   return (value, path) => {
     if (!Array.isArray(value) || value.length !== items.length) throw fieldError(path, `a list of ${items.length}`)
@@ -127,7 +127,7 @@ export function withDefault(field: Field, value: () => Value): DefaultedField {
   return { field, value }
 }
 
-/** An object of a class, which is kept with what says so. */
+/** An object of a class. It is stored with the members that name the class. */
 export function objectOf(objectClass: ObjectClass): Field {
   const { name, bases, fields, isStrict = false } = objectClass
   return (value, path) => {

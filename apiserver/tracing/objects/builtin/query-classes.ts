@@ -16,7 +16,7 @@ import {
 const operation = (name: string, key: string, field: Field) =>
   objectOf({ name, bases: ['BaseModel'], fields: { [key]: field } })
 
-/** What stands in a query where a value is meant; operations are told by their one key. */
+/** An operand of a query. An operation is recognized by its single key. */
 const operand: Field = (value, path) => readOperation(operands, value, path)
 const list = listOf(operand)
 const pair = tupleOf(operand, operand)
@@ -61,7 +61,7 @@ function readOperation(known: Record<string, Field>, value: Value, path: string)
   return known[key]!(value, path)
 }
 
-/** A query as calls are asked for with. */
+/** The query of a request for calls. */
 export const query = objectOf({
   name: 'Query',
   bases: ['BaseModel'],
