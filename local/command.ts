@@ -8,12 +8,13 @@ const advices: Partial<Record<string, string>> = {
 }
 
 /**
- * Runs a command of the terminal: its first Ctrl-C (or SIGTERM) aborts the signal, and the exit code is 0
- * after success, 1 after a failure and 130 after an interruption. A failure is printed as a sentence.
+ * Runs a terminal command. The first Ctrl-C (or SIGTERM) aborts the signal. The exit code is 0 after success, 1 after a
+ * failure and 130 after an interruption. A failure is printed as a sentence.
  */
 export async function runCommand(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const interruption = new AbortController()
-  // Ctrl-C may come several times (terminal, npm, entry): the first counts, and tidying up is not cut short.
+  // Ctrl-C may arrive several times (from the terminal, npm and entry). Only the first one counts, so that the cleanup
+  // is not interrupted.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interruption.abort(new Interrupted()))
   try {
     await main(interruption.signal)
@@ -25,11 +26,11 @@ export async function runCommand(main: (signal: AbortSignal) => Promise<void>): 
     )
     process.exitCode = interrupted ? 130 : 1
   }
-  // Sockets that are kept alive must not hold the terminal.
+  // Open keep-alive sockets would delay the exit.
   process.exit()
 }
 
-/** A sentence for what the user can put right; a stack trace for what we must. */
+/** Returns a sentence for an error that the user can fix, and a stack trace for a bug. */
 export function describeError(error: unknown): string {
   if (error instanceof UserError) return error.message
   const { code, path } = error as NodeJS.ErrnoException

@@ -4,24 +4,24 @@ import { UserError } from './user-error.ts'
 
 export type Accelerator = 'cpu' | 'cuda'
 
-/** Where the local commands read and write, and what the user asked for; read once from the environment. */
+/** The folders of the local commands, and the user's settings. Read once from the environment. */
 export interface LocalConfig {
   /** The root of this repository. */
   repository: string
-  /** Everything installed outside of the repository. `preflight/preflight.mjs` names the same folder. */
+  /** Everything that is installed outside of the repository. `preflight/preflight.mjs` names the same folder. */
   cacheFolder: string
   /** Everything that belongs to one stack. */
   stateFolder: string
-  /** The public port, when it was asked for. */
+  /** The public port, if the user set one. */
   port: number | undefined
-  /** A folder with control-plane binaries, as envtest uses it. */
+  /** A folder with control-plane binaries, in envtest's layout. */
   kubebuilderAssets: string | undefined
   searchPath: string[]
-  /** Whom the stack may ask for users; see `outbound` in the chart's values. */
+  /** The user addresses that the stack may call; see `outbound` in the chart's values. */
   outbound: { dataHosts: string[]; webhookHosts: string[]; privateNetworks: string[] }
-  /** Whether base models get their engines and trainers; some tests do without. */
+  /** Whether base models get engines and trainers. Some tests do not need them. */
   withPods: boolean
-  /** The device of engines and trainers. The packages for a GPU take much longer to install, so it is asked for. */
+  /** The device of engines and trainers. The GPU packages take much longer to install, so they are not the default. */
   accelerator: Accelerator
 }
 
@@ -53,7 +53,7 @@ function splitList(text = ''): string[] {
   return text.split(',').filter(Boolean)
 }
 
-/** This process's environment with some variables set: what a child process gets. */
+/** This process's environment with some variables replaced, for a child process. */
 export function childEnvironment(extra: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...extra }
 }

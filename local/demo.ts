@@ -10,7 +10,7 @@ import { ensureUp } from './stack/ensure-up.ts'
 import { layoutOf } from './stack/layout.ts'
 import { Board } from './terminal/board.ts'
 
-// What the README promises of the last three steps over the first.
+// The README promises this rise of the reward: the mean of the last three steps minus the first.
 const promisedRise = 0.4
 
 /** `npm run demo [-- --reward NAME] [-- --steps N]`: brings the stack up and runs the main job in the terminal. */

@@ -1,5 +1,5 @@
-// The way in, for any Node >= 20 and without dependencies: it looks at what the machine lacks, installs the npm packages
-// (Node 24 is one of them) and hands over to the TypeScript command.
+// The entry point. It runs on Node >= 20 without dependencies: it checks the machine, installs the npm packages (Node
+// 24 is one of them) and starts the TypeScript command.
 import { spawn } from 'node:child_process'
 import os from 'node:os'
 import path from 'node:path'
@@ -33,7 +33,7 @@ function runCommand(file, args) {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH ?? ''}` },
   })
-  // The terminal sends Ctrl-C to the child as well; a second SIGINT does no harm there.
+  // The terminal sends Ctrl-C to the child too. A second signal does no harm there.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(`${path.join(bin, 'node')} does not start: ${error.message}`))
   child.on('exit', (code, signal) => process.exit(signal ? 128 + os.constants.signals[signal] : code))

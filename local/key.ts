@@ -1,4 +1,4 @@
 import { runLocally } from './admin.ts'
 
-/** `npm run key -- ENTITY …`: makes a key of an entity and prints it, this one time; or lists, revokes, rotates keys. */
+/** `npm run key -- ENTITY …`: creates a key of an entity and prints it once, or lists, revokes and rotates keys. */
 await runLocally('key')

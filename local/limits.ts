@@ -1,4 +1,4 @@
 import { runLocally } from './admin.ts'
 
-/** `npm run limits -- ENTITY …`: what an entity may use. */
+/** `npm run limits -- ENTITY …`: sets the limits of an entity. */
 await runLocally('limits')

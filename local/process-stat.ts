@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** The fields of /proc/PID/stat that we use. Linux uses process ids again; the start time tells two such processes apart. */
+/**
+ * The fields of /proc/PID/stat that are used here. Linux reuses process ids. The start time distinguishes two processes
+ * with the same id.
+ */
 export interface ProcessStat {
   pid: number
   /** In clock ticks since boot. */
@@ -10,7 +13,7 @@ export interface ProcessStat {
   session: number
 }
 
-/** Reads a line of /proc/PID/stat; undefined when it is not one. The name in it may hold spaces and brackets. */
+/** Parses /proc/PID/stat. Undefined for other text. The process name in it may contain spaces and brackets. */
 export function parseStat(line: string): ProcessStat | undefined {
   const end = line.lastIndexOf(')')
   const fields = line.slice(end + 2).split(' ')
@@ -20,7 +23,7 @@ export function parseStat(line: string): ProcessStat | undefined {
   return { pid, startTicks, state, session: Number(fields[3]) }
 }
 
-/** A process as it is now; undefined when there is none. */
+/** Reads the current state of a process. Undefined if there is none. */
 export function readStat(pid: number): ProcessStat | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -29,7 +32,7 @@ export function readStat(pid: number): ProcessStat | undefined {
   }
 }
 
-/** The machine's present boot: start ticks of two boots are not comparable. */
+/** The id of the machine's current boot. Start ticks of different boots cannot be compared. */
 export function readBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }

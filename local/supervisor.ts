@@ -10,8 +10,8 @@ import type { ProgramSpec } from './stack/programs/program-spec.ts'
 import { writeSupervisorRecord } from './stack/processes/supervisor-record.ts'
 import { WatchedProgram } from './supervisor/watched-program.ts'
 
-// One process per stack, detached from the terminal: it starts the programs of `programs.json` and starts again
-// whichever ends. SIGTERM stops them all in the opposite order, and with them whatever they left.
+// One process for each stack, detached from the terminal. It starts the programs of `programs.json`, and restarts any
+// that ends. SIGTERM stops them in reverse order, with all processes that they left.
 
 const stopTimeoutMs = 30_000
 

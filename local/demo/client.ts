@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A sampled choice as the gateway answers it; sent back as it is, because training needs its exact token ids. */
+/**
+ * A sampled choice as the gateway returns it. It is sent back unchanged, because training needs its exact token ids.
+ */
 export interface Choice {
   message: { role: string; content: string | null }
   finish_reason: string
@@ -28,7 +30,7 @@ export class TrainyardClient {
     this.#signal = signal
   }
 
-  /** Registers a model and answers its id and the name under which to sample from it. */
+  /** Registers a model. Returns its id and the name for sampling. */
   async registerModel(project: string, name: string, baseModel: string): Promise<{ id: string; servedName: string }> {
     const body = { project, name, base_model: baseModel, entity: null, return_existing: true }
     const model = await this.#call<{ id: string; entity: string }>('POST', '/v1/preview/models', body)
@@ -41,7 +43,7 @@ export class TrainyardClient {
     return (await this.#call<{ choices: Choice[] }>('POST', '/v1/chat/completions', body)).choices
   }
 
-  /** Starts an RL training job and answers its id. */
+  /** Starts an RL training job and returns its id. */
   async train(modelId: string, groups: TrajectoryGroup[], learningRate: number): Promise<string> {
     const body = {
       model_id: modelId,
@@ -52,9 +54,9 @@ export class TrainyardClient {
   }
 
   /**
-   * Follows a job's events, each given to `onEvent` once, until it has ended.
+   * Follows a job until it has ended. Calls `onEvent` once for each event.
    *
-   * @throws when the job failed, with its own sentence
+   * @throws when the job failed, with the job's error sentence
    */
   async follow(jobId: string, onEvent: (event: TrainingEvent) => void): Promise<void> {
     for (let after = ''; ;) {

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { StackEnv } from '../stack/env-file.ts'
 
-/** What a person may do after the demo: commands that work as printed, so nothing is indented. */
+/** The next steps after the demo. The commands work as printed, so they are not indented. */
 export function describeNextSteps(at: { env: StackEnv; envFile: string; kubectl: string; servedName: string }): string {
   const { env, envFile, kubectl, servedName } = at
   return `

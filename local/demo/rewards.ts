@@ -1,15 +1,15 @@
-/** A task of the demo: what is rewarded, in words, and the reward of one answer, 0 to 1. */
+/** A task of the demo: a description of what is rewarded, and the reward of an answer (0 to 1). */
 export interface Task {
   name: string
   goal: string
   reward: (answer: string) => number
 }
 
-// Three of twelve each: the untrained model names one of them about every fourth time.
+// Three of the twelve colours: the untrained model names one of them in about every fourth answer.
 const warm = ['red', 'orange', 'pink']
 const cool = ['blue', 'green', 'purple']
 
-/** The demo's questions: the untrained model answers them with any of its colours. */
+/** The demo's prompts. The untrained model answers them with any of its colours. */
 export const prompts = [
   'Name a colour.',
   'What colour is your hat?',

@@ -3,7 +3,7 @@ import { prompts, type Task } from './rewards.ts'
 import type { Choice, TrainyardClient, TrajectoryGroup } from './client.ts'
 
 const samplesPerPrompt = 8
-// High for LoRA on a large model, right for one of half a million parameters.
+// This is high for LoRA on a large model, and right for a model of half a million parameters.
 const learningRate = 3e-3
 
 interface Rollout {
@@ -13,9 +13,9 @@ interface Rollout {
 }
 
 /**
- * The main job: sample, score, train, again. Prints a table as it goes and a plot at its end.
+ * Runs the main job: sample, score, train, repeat. Prints a table while it runs and a plot at its end.
  *
- * @returns the mean reward before the first step and after each
+ * @returns the mean reward before the first step and after each step
  */
 export async function runMainJob(
   client: TrainyardClient,
@@ -71,7 +71,7 @@ function answerOf(choice: Choice): string {
   return choice.message.content ?? ''
 }
 
-/** One training job; answers the mean loss over its gradient steps. */
+/** Runs one training job. Returns the mean loss over its gradient steps. */
 async function trainOnce(client: TrainyardClient, modelId: string, groups: TrajectoryGroup[]): Promise<number> {
   const losses: number[] = []
   const jobId = await client.train(modelId, groups, learningRate)

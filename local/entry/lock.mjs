@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import net from 'node:net'
 
-// The lock is a listening socket in Linux's abstract namespace: the kernel lets it go when its process ends, however
-// that happens, so no stale lock is ever left. Waiters stay connected to it and try again when it closes.
+// The lock is a listening socket in Linux's abstract namespace. The kernel releases it when its process ends, so that a
+// stale lock is impossible. Waiters stay connected to the socket and try again when it closes.
 
 export async function withLock(name, work, { onWait, signal } = {}) {
   const address = `\0trainyard-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`
@@ -49,7 +49,7 @@ function waitForRelease(address, signal) {
     socket.on('error', () => {})
     socket.on('close', () => {
       signal?.removeEventListener('abort', stop)
-      // Between a release and the next try another waiter may have won: no busy loop then.
+      // Another waiter may win between a release and the next try. The delay avoids a busy loop.
       setTimeout(resolve, 50)
     })
     socket.resume()

@@ -33,7 +33,7 @@ function digestOfLockfile(repository) {
 }
 
 function runNpmCi(repository) {
-  // npm is not always on PATH, but scripts that it runs get its path in a variable.
+  // npm may be missing from PATH. Scripts that npm runs get its path in this variable.
   const npm = process.env.npm_execpath
   const [command, ...prefix] = npm?.endsWith('.js') ? [process.execPath, npm] : [npm ?? 'npm']
   const args = [...prefix, 'ci', '--no-audit', '--no-fund', '--loglevel=error']
@@ -50,7 +50,7 @@ function runNpmCi(repository) {
       for (const name of ['SIGINT', 'SIGTERM']) process.off(name, forward)
       if (signal) process.exit(130)
       if (code === 0) return resolve()
-      // Below its reasons npm prints how it is used.
+      // After the reasons, npm prints its usage.
       const reasons = output.trim().split('\n').slice(0, 12).join('\n')
       reject(
         new Error(

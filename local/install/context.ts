@@ -1,7 +1,7 @@
 import type { LocalConfig } from '../config.ts'
 import type { Board } from '../terminal/board.ts'
 
-/** What every install phase works with. */
+/** The dependencies of the install phases. */
 export interface InstallContext {
   config: LocalConfig
   board: Board

@@ -16,8 +16,8 @@ import { readVersions, type Program, type Versions } from './versions.ts'
 export type ControlPlane = Record<Program, string>
 
 /**
- * Finds the control plane's programs, or gets them: from KUBEBUILDER_ASSETS, from the cache, from their official
- * builds, and else with Go. Each may come from another of these.
+ * Finds or installs the control plane's programs. Each may come from another source: KUBEBUILDER_ASSETS, the cache, an
+ * official build, or a build with Go.
  */
 export async function installControlPlane(context: InstallContext): Promise<ControlPlane> {
   const { config, board, signal } = context
@@ -83,14 +83,17 @@ async function installMissing(missing: Program[], getting: InstallRequest): Prom
   if (toBuild.length > 0) await buildControlPlane(toBuild, getting)
 }
 
-/** Removes what an interrupted run left. We hold the lock, so no other process uses the folder. */
+/** Removes the files of an interrupted run. The caller holds the lock, so no other process uses the folder. */
 async function removeHalfMade(binFolder: string): Promise<void> {
   for (const name of await readdir(binFolder)) {
     if (/\.(tmp|download-\w+)$/.test(name)) await rm(path.join(binFolder, name), { recursive: true, force: true })
   }
 }
 
-/** Downloads what it can and returns what is left to build. A host that failed once is not asked again. */
+/**
+ * Downloads the programs that it can and returns the others, which must be built. A host that failed once is not used
+ * again.
+ */
 async function downloadReachable(missing: Program[], getting: InstallRequest): Promise<Program[]> {
   const { binFolder, versions, phase, signal } = getting
   const unreachableHosts = new Set<string>()

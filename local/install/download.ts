@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { findChecksum, type Release } from './releases.ts'
 import { runChild } from './run-child.ts'
 
-/** An attempt that gets no byte for this long is given up: the machine is offline, or the server far away. */
+/** An attempt that receives no byte for this long is aborted: the machine is offline, or the server is too slow. */
 const idleTimeoutMs = 5_000
 
 export interface DownloadProgress {

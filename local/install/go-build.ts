@@ -10,10 +10,10 @@ export interface GoBuild {
   /** The folder with go.mod and go.sum. */
   goFolder: string
   binFolder: string
-  /** Which package each program is. */
+  /** The Go package of each program. */
   packages: Readonly<Record<string, string>>
   linkerFlags: string
-  /** What to do where there is no Go. */
+  /** What the user can do if Go is missing. */
   advice: string
   phase: Phase
   signal: AbortSignal
@@ -31,7 +31,8 @@ export async function buildWithGo(wanted: readonly string[], build: GoBuild): Pr
   const onLine = (line: string) => {
     if (/^[\w.-]+(\/[\w.~-]+)*$/.test(line)) build.phase.update(line, ++compiled / total)
   }
-  // A package of another name (etcd's is called `v3`) is built by itself, so that its output can be named.
+  // A package whose name differs from the program (etcd's is called `v3`) is built by itself, so that its output can be
+  // named.
   const named = wanted.filter((program) => path.posix.basename(build.packages[program]!) !== program)
   const rest = wanted.filter((program) => !named.includes(program))
   if (rest.length > 0) await compile(`${temporary}/`, rest, build, onLine)
@@ -55,7 +56,7 @@ async function requireGo({ goFolder, advice, signal }: GoBuild, wanted: readonly
     throw new UserError(`${missing}, but this version of Go does not work (${result.tail}). ${advice}`)
 }
 
-/** How many packages a build from nothing compiles; downloads their modules on the way. */
+/** Counts the packages that a build from nothing compiles. It also downloads their modules. */
 async function countPackages(
   wanted: readonly string[],
   { goFolder, packages, phase, signal }: GoBuild,

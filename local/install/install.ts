@@ -4,13 +4,13 @@ import type { InstallContext } from './context.ts'
 import { installControlPlane, type ControlPlane } from './control-plane.ts'
 import { installTrainerEnvironment, type PythonEnvironment } from './python-environment.ts'
 
-/** What is installed outside of the repository, and where. */
+/** The programs that are installed outside of the repository, and their paths. */
 export interface Installation {
   controlPlane: ControlPlane
   python: PythonEnvironment
 }
 
-/** Installs what is missing, both parts side by side. The first failure stops the other part, and is the one thrown. */
+/** Installs the missing parts at the same time. The first failure aborts the other part and is thrown. */
 export async function install(context: InstallContext): Promise<Installation> {
   await mkdir(context.config.cacheFolder, { recursive: true })
   const failed = new AbortController()
@@ -24,7 +24,10 @@ export async function install(context: InstallContext): Promise<Installation> {
   return { controlPlane, python }
 }
 
-/** What to throw for the parts' errors: all that the user can put right at once, and never the interruption they caused. */
+/**
+ * Chooses the error to throw: all errors that the user can fix, in one. An interruption that one of them caused is left
+ * out.
+ */
 function mergeErrors(errors: unknown[]): unknown {
   const userErrors = errors.filter((error) => error instanceof UserError)
   if (userErrors.length > 1) return new UserError(userErrors.map(({ message }) => message).join('\n'))

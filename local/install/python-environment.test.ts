@@ -9,7 +9,7 @@ const describe = (env: NodeJS.ProcessEnv) => {
   return [requirements, overrides].map((file) => file && path.basename(file))
 }
 
-/** Versions by package; those for other systems only are left out. */
+/** The versions by package, without packages for other systems only. */
 async function readPins(name: string): Promise<Map<string, string>> {
   const file = path.join(import.meta.dirname, '..', '..', 'trainer', name)
   const pins = (await readFile(file, 'utf8')).matchAll(/^([\w.-]+)==(\S+)$/gm)

@@ -17,19 +17,19 @@ export interface PythonEnvironment {
 
 const uvVersion = '0.13.8'
 
-/** What an environment is made of: files of pinned packages, and of versions that overrule what packages ask for. */
+/** The inputs of an environment: files of pinned packages, and of versions that override what packages require. */
 export interface PythonSource {
   title: string
   requirements: string
   overrides?: string
 }
 
-/** Makes the environment that trainer and engine run in, or finds it in the cache. */
+/** Creates the environment for trainer and engine, or finds it in the cache. */
 export function installTrainerEnvironment(context: InstallContext): Promise<PythonEnvironment> {
   return installPythonEnvironment(context, describeTrainer(context.config))
 }
 
-/** vLLM is another package for GPUs than for processors. */
+/** vLLM for GPUs is another package than vLLM for CPUs. */
 export function describeTrainer({ repository, accelerator }: LocalConfig): PythonSource {
   const folder = path.join(repository, 'trainer')
   if (accelerator === 'cuda')
@@ -44,7 +44,7 @@ export function describeTrainer({ repository, accelerator }: LocalConfig): Pytho
   }
 }
 
-/** Makes an environment of pinned packages, or finds it in the cache. */
+/** Creates an environment of pinned packages, or finds it in the cache. */
 export async function installPythonEnvironment(
   context: InstallContext,
   source: PythonSource,
@@ -71,13 +71,15 @@ export async function installPythonEnvironment(
   )
 }
 
-/** Environments of the same requirements and Python are the same. */
+/** Environments with the same requirements and Python share a key. */
 export function environmentKey(pinned: readonly string[], pythonVersion: string): string {
   const digest = createHash('sha256').update(pinned.join('\0')).digest('hex')
   return `${pythonVersion}-${process.arch}-${digest.slice(0, 12)}`
 }
 
-/** Complete, and its interpreter still starts: the Python that it links to may have been removed since. */
+/**
+ * Whether the environment is complete and its interpreter starts. The Python that it links to may have been removed.
+ */
 async function isUsable(folder: string): Promise<boolean> {
   const stamped = await readFile(stampOf(folder)).catch(() => undefined)
   if (!stamped) return false
@@ -94,7 +96,7 @@ interface Progress {
   signal: AbortSignal
 }
 
-/** Installs the pinned uv into a small environment of its own. The caller holds a lock per environment, not per uv. */
+/** Installs the pinned uv into a small environment of its own. The caller's lock covers the environment, but not uv. */
 async function installUv(python: Python, cacheFolder: string, { phase, signal }: Progress): Promise<string> {
   const folder = path.join(cacheFolder, 'uv', `${uvVersion}-${python.version}`)
   const uv = path.join(folder, 'bin', 'uv')
@@ -130,7 +132,7 @@ async function makeEnvironment(uv: string, making: BuildRequest): Promise<void> 
   phase.update('resolving packages')
   const install = ['pip', 'install', '--python', path.join(folder, 'bin', 'python')]
   const pinned = [...(source.overrides ? ['--override', source.overrides] : []), '-r', source.requirements]
-  // Bytecode now, so that the first start of torch and vLLM is not slowed by a hundred thousand compilations.
+  // Otherwise the first start of torch and vLLM would compile a hundred thousand files.
   const args = [...install, '--compile-bytecode', ...pinned]
   const env = childEnvironment({ UV_NO_PROGRESS: '1', UV_COMPILE_BYTECODE_TIMEOUT: '600' })
   explainFailure(await runChild(uv, args, { signal, onLine, env }), 'uv pip install')

@@ -2,7 +2,7 @@ import { describeMissingPython, judgePython, pythonCommands, pythonProbe } from 
 import { UserError } from '../user-error.ts'
 import { runChild } from './run-child.ts'
 
-/** A Python interpreter that the environment can be made from. */
+/** A Python interpreter that environments can be created with. */
 export interface Python {
   command: string
   /** For example `3.12.4`. */
@@ -20,7 +20,7 @@ export async function findPython(signal: AbortSignal): Promise<Python> {
   throw new UserError(describeMissingPython(errors))
 }
 
-/** The interpreter, or why it does not serve (empty: there is none of this name). */
+/** Returns the interpreter, or why it cannot be used. The reason is empty if there is no program of this name. */
 async function probePython(command: string, signal: AbortSignal): Promise<Python | string> {
   const result = await runChild(command, ['-c', pythonProbe], { signal }).catch((error: unknown) => {
     if (signal.aborted) throw error

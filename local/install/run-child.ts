@@ -2,7 +2,7 @@ import { spawn, type SpawnOptions } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Interrupted } from '../user-error.ts'
 
-/** How a child ended: its exit code, and the last lines of what it wrote. */
+/** The exit code of a child, and the last lines that it wrote. */
 export interface ChildResult {
   code: number
   stdout: string
@@ -19,8 +19,8 @@ export interface ChildOptions extends Pick<SpawnOptions, 'cwd' | 'env' | 'uid' |
 const tailLines = 30
 
 /**
- * Runs a program to its end. It gets a process group of its own, so that an abort ends it with all its children, and
- * Ctrl-C reaches it through us only.
+ * Runs a program to its end, in a process group of its own. An abort ends the whole group, and Ctrl-C reaches it only
+ * through this process.
  *
  * @throws {Interrupted} when aborted; the system's error (ENOENT, EACCES) when it does not start
  */

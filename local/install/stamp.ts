@@ -1,8 +1,8 @@
 import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 
 /**
- * A stamp beside a file says that the file is complete: it holds the file's size, and where it came from. A file
- * without its stamp, or of another size, counts as half-made.
+ * A stamp beside a file says that the file is complete. It contains the file's size and its source. A file without a
+ * stamp, or of another size, is incomplete.
  */
 interface Stamp {
   source: string

@@ -4,7 +4,7 @@ import { digestModules, type programs } from '../preflight/requirements.mjs'
 
 export type Program = (typeof programs)[number]
 
-/** Which versions this repository pins, and a key that changes whenever any of their modules does. */
+/** The versions that this repository pins, and a key that changes when one of their modules changes. */
 export interface Versions {
   kubernetes: string
   etcd: string
@@ -37,7 +37,7 @@ export function parseVersions(goMod: string, goSum: string): Versions {
   }
 }
 
-/** The minor of `v1.36.3` or `Kubernetes v1.36.3`: 36. Undefined where there is no such version. */
+/** The minor version of `v1.36.3` or `Kubernetes v1.36.3` is 36. Undefined if the text has no such version. */
 export function minorOf(text: string): number | undefined {
   const match = /\bv1\.(\d+)\.\d+/.exec(text)
   return match ? Number(match[1]) : undefined

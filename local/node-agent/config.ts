@@ -18,7 +18,7 @@ const configSchema = Type.Object(
     kubeconfig: path,
     stateDir: path,
     nodeName: Type.String({ pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' }),
-    /** The first two numbers of the addresses that pods get. */
+    /** The first two octets of the pods' addresses. */
     podNetwork: Type.String({ pattern: '^127\\.[0-9]{1,3}$' }),
     kubeletPort: Type.Integer({ minimum: 1, maximum: 65535 }),
     kubeletCert: path,
@@ -33,10 +33,10 @@ const configSchema = Type.Object(
   { additionalProperties: false },
 )
 
-/** What one node agent works with; read once from a JSON file. */
+/** The configuration of a node agent, read once from a JSON file. */
 export type AgentConfig = Static<typeof configSchema>
 
-/** What an image is on this node: a working folder, PATH folders and environment variables. */
+/** The local form of an image: a working folder, PATH folders and environment variables. */
 export type LocalImage = Static<typeof imageSchema>
 
 /**

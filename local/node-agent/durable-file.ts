@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 
-/** Writes a file so that a reader, and a later start after a crash, sees the old or the new content, never a part. */
+/** Writes a file atomically: readers, and a start after a crash, see the old or the new content. */
 export async function writeAtomically(file: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`
   try {

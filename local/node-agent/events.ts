@@ -16,12 +16,12 @@ interface SentEvent {
   count: number
 }
 
-// Bounds of what is remembered and of what waits while kube-apiserver is away.
+// Limits of the events that are remembered, and of those that wait while kube-apiserver is unavailable.
 const rememberedEvents = 500
 const queuedEvents = 200
 const maxMessageLength = 1000
 
-/** Writes Kubernetes events; the same words about the same object again only raise a count. Never throws. */
+/** Writes Kubernetes Events. A repeated event about the same object only increases a count. Never throws. */
 export class Events {
   readonly #client: KubeClient
   readonly #nodeName: string

@@ -26,9 +26,9 @@ class RequestError extends Error {
 const watchRunMs = 500
 
 /**
- * The part of a kubelet's HTTPS interface that `kubectl logs` needs. Listens on 127.0.0.1 and, but for /healthz, answers
- * only who has a client certificate of the configured authority (kube-apiserver), so that other users of the machine
- * cannot read logs.
+ * The part of a kubelet's HTTPS interface that `kubectl logs` needs. It listens on 127.0.0.1. All paths except /healthz
+ * need a client certificate of the configured authority (kube-apiserver), so that other users of the machine cannot
+ * read logs.
  */
 export class KubeletServer {
   readonly #server: Server
@@ -45,7 +45,7 @@ export class KubeletServer {
       key: readFileSync(config.kubeletKey),
       requestCert: true,
       rejectUnauthorized: false,
-      // An empty list of authorities would mean the well-known ones of the web.
+      // An empty list would mean the public authorities of the web.
       ca: config.kubeletClientCA ? readFileSync(config.kubeletClientCA) : readFileSync(config.kubeletCert),
     }
     this.#server = createServer(tls, (request, response) => void this.#answer(request, response))
@@ -108,7 +108,7 @@ export class KubeletServer {
       const chunks = readLog(run.folder, options, () => watch?.isRunning() ?? false)
       await pipeline(Readable.from(chunks, { objectMode: false }), response)
     } catch (error) {
-      // A reader that goes away ends what it follows.
+      // When a client disconnects, its stream ends. That is not an error.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
     } finally {
       watch?.stop()
@@ -145,7 +145,7 @@ function readNumber(query: URLSearchParams, name: string): number | undefined {
   return value
 }
 
-/** Looks now and then whether a run goes on. */
+/** Checks at intervals whether a run still goes on. */
 function watchRun(run: Run): { isRunning: () => boolean; stop: () => void } {
   let running = !run.exit
   const timer = setInterval(() => {

@@ -11,9 +11,9 @@ import { NodeKeeper } from './node.ts'
 import { Pods } from './pod/pods.ts'
 import { Services } from './network/services.ts'
 
-// Within the time that the supervisor gives the agent to end (local/stack/programs/programs.ts).
+// The supervisor gives the agent longer than this to end (local/stack/programs/programs.ts).
 const stopPodsMs = 12_000
-// A request that takes longer than this fails and is tried again, so that it does not block a pod's worker.
+// A longer request fails and is repeated, so that it does not block a pod's worker.
 const requestTimeoutMs = 15_000
 
 const file = process.argv[2]
@@ -45,7 +45,7 @@ onShutdown(
   stopPodsMs + 2000,
 )
 
-// The port comes first: a second agent on the same state must not change anything.
+// The port is opened first: a second agent for the same state must not change anything.
 await server.listen()
 void node.run()
 await services.start()

@@ -12,13 +12,13 @@ import type { Node } from './objects.ts'
 import { readBootId } from '../process-stat.ts'
 import { toSeconds } from './pod/status.ts'
 
-// The rhythm of a kubelet; the cluster calls a node lost after 50 s without one.
+// A kubelet's interval. The cluster considers a node lost after 50 s without a heartbeat.
 const leaseEveryMs = 10_000
 const leaseSeconds = 40
 const leaseNamespace = 'kube-node-lease'
 const retryMs = 1000
 const statusEveryMs = 60_000
-// The Kubernetes version whose pods are understood here.
+// The Kubernetes version whose pods this agent supports.
 const kubeletVersion = 'v1.36.0'
 const architectures: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64' }
 
@@ -39,7 +39,7 @@ export class NodeKeeper {
     this.#path = `/api/v1/nodes/${config.nodeName}`
   }
 
-  /** Keeps the node registered and alive until `stop`; trouble is logged and tried again. */
+  /** Keeps the node registered and alive until `stop`. Errors are logged, and the step is repeated. */
   async run(): Promise<void> {
     let waitMs = leaseEveryMs
     const work = async () => {

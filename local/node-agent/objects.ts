@@ -15,10 +15,10 @@ import type {
   V1VolumeProjection,
 } from '@kubernetes/client-node'
 
-/** An object as it is in JSON: the generated types, with times as strings. */
+/** An object in JSON: the generated types, with times as strings. */
 type Wire<T> = T extends Date ? string : T extends object ? { [K in keyof T]: Wire<T[K]> } : T
 
-/** What kube-apiserver answers always has metadata. */
+/** Objects from kube-apiserver always have metadata. */
 type WireObject<T extends { metadata?: object }> = Wire<T> & { metadata: NonNullable<Wire<T>['metadata']> }
 
 export type Pod = WireObject<V1Pod>

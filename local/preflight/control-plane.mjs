@@ -4,12 +4,12 @@ import { canBuild } from './errors.mjs'
 import { findExecutable, observeGo } from './programs.mjs'
 import { digestModules, programs, releaseOrigins } from './requirements.mjs'
 
-/** As long as a download waits for a host. */
+/** A download waits as long for a host. */
 const timeoutMs = 5_000
 
 /**
- * Which programs of the control plane are not on this machine, and the ways to get them. Hosts are only asked where
- * there is no Go that could build the programs.
+ * Finds the missing programs of the control plane, and the ways to get them. Hosts are called only if there is no Go to
+ * build the programs.
  */
 export async function observeControlPlane({ repository, cache, env }) {
   const missing = listMissing({ repository, cache, env })
@@ -28,7 +28,7 @@ function listMissing({ repository, cache, env }) {
   })
 }
 
-/** The folder of programs that were built from the modules of this repository. */
+/** The folder of programs that are built from this repository's modules. */
 function findBinFolder(repository, cache) {
   const read = (name) => readFileSync(path.join(repository, 'local', 'go', name), 'utf8')
   const digest = digestModules(read('go.mod'), read('go.sum'))
@@ -38,7 +38,7 @@ function findBinFolder(repository, cache) {
 }
 
 async function listUnreachableOrigins(missing, env) {
-  // The installer's Node goes through a proxy then, and this one may not be able to.
+  // The installer's Node uses a proxy then, and this Node may not support that.
   if (env.NODE_USE_ENV_PROXY) return []
   const needed = new Set(missing.map((program) => releaseOrigins[program] ?? releaseOrigins.kubernetes))
   const asked = await Promise.all([...needed].map(async (origin) => ({ origin, answers: await answers(origin) })))

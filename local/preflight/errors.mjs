@@ -14,7 +14,7 @@ import {
   noUnprivilegedUser,
 } from './requirements.mjs'
 
-/** What a machine lacks, a sentence each. A fact that was not observed is not judged. */
+/** Lists what the machine lacks, one sentence for each lack. A fact that was not observed is ignored. */
 export function listErrors(facts) {
   return [
     ...judgeSystem(facts),
@@ -60,7 +60,7 @@ function judgeFolder({ error, variable }) {
   return [describe(path, advice)]
 }
 
-/** What goes to one disk is added up. */
+/** Adds up the needs on each disk. */
 function judgeDisks(disks) {
   const devices = new Set(disks.map(({ device }) => device))
   return [...devices].flatMap((device) => judgeDisk(disks.filter((disk) => disk.device === device)))
@@ -119,7 +119,7 @@ function judgeControlPlane(controlPlane) {
   ]
 }
 
-/** An earlier Go downloads the right one itself, unless GOTOOLCHAIN is local. A development release counts as new. */
+/** An older Go downloads the right version itself, unless GOTOOLCHAIN is local. A development release counts as new. */
 export function canBuild({ minor, toolchain }) {
   if (Number.isNaN(minor) || minor >= minGoMinor) return true
   return minor >= minGoMinorWithToolchains && toolchain !== 'local'

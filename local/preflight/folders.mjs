@@ -13,11 +13,12 @@ import path from 'node:path'
 import { runProgram } from './programs.mjs'
 
 /**
- * Makes a folder and tries what is needed in it. Returns undefined when all works, else the path that failed and the
- * system's code.
+ * Creates a folder and tests what it is needed for. Returns undefined when all works, else the path that failed and the
+ * system's error code.
  */
 export function observeFolder(folder, { programs }) {
-  // Making folders in one go hides the reason (a read-only disk shows as ENOENT), so the first existing one is asked.
+  // Creating all folders at once hides the reason: a read-only disk shows as ENOENT. So the first existing folder is
+  // tested before.
   const error = tryOn(findExisting(folder), checkWritable) ?? tryOn(folder, makeFolder) ?? tryOn(folder, checkWritable)
   return error ?? (programs ? (tryOn(folder, checkLinks) ?? tryOn(folder, checkExecution)) : undefined)
 }
@@ -39,7 +40,7 @@ function makeFolder(folder) {
   mkdirSync(folder, { recursive: true })
 }
 
-/** A Python environment has links to its interpreter. */
+/** A Python environment contains links to its interpreter. */
 function checkLinks(folder) {
   const link = path.join(folder, `preflight-${process.pid}.link`)
   try {
@@ -51,7 +52,7 @@ function checkLinks(folder) {
   }
 }
 
-/** Programs do not start on a disk that is mounted with `noexec`. */
+/** Programs do not start from a disk that is mounted with `noexec`. */
 function checkExecution(folder) {
   const script = path.join(folder, `preflight-${process.pid}.sh`)
   try {
@@ -63,12 +64,12 @@ function checkExecution(folder) {
   }
 }
 
-/** This folder, or the first one above it that exists. */
+/** Returns this folder, or its nearest existing parent. */
 export function findExisting(folder) {
   return existsSync(folder) ? folder : findExisting(path.dirname(folder))
 }
 
-/** The disk that a folder is on, or will be on. */
+/** Observes the disk of a folder, which may not exist yet. */
 export function observeDisk(folder) {
   const existing = findExisting(folder)
   const { bavail, bsize } = statfsSync(existing)

@@ -1,9 +1,12 @@
 import { readFileSync, readdirSync } from 'node:fs'
 
-/** Every process of a stack carries this variable with the stack's state folder, pods' processes too. */
+/**
+ * Every process of a stack has this variable, with the stack's state folder as value. So have the processes of its
+ * pods.
+ */
 export const stackMark = 'TRAINYARD_STACK'
 
-/** The running processes that carry a stack's mark, without this one. */
+/** The running processes of a stack, without this process. */
 export function listMarkedPids(stateFolder) {
   const mark = `${stackMark}=${stateFolder}`
   return readdirSync('/proc')
@@ -15,7 +18,7 @@ function readEnvironment(pid) {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
   } catch {
-    // Somebody else's process, or one that ended meanwhile.
+    // The process belongs to another user, or it has ended.
     return []
   }
 }

@@ -23,7 +23,7 @@ export function observeSystem({ repository }) {
   }
 }
 
-/** Observes what a stack needs beside that. `port` is the public port that the user asks for; 0 is any free one. */
+/** Observes what a stack needs in addition. `port` is the user's public port. 0 means any free port. */
 export async function observeForStack({ repository, cache, state, port, env }) {
   const controlPlane = await observeControlPlane({ repository, cache, env })
   const folders = [
@@ -34,7 +34,7 @@ export async function observeForStack({ repository, cache, state, port, env }) {
   const disks = listDiskUses({ cache, state, controlPlane })
   const postgresUser = observePostgresUser([repository, state])
   const facts = { folders, disks, python, controlPlane, postgresUser, maxOpenFiles: readMaxOpenFiles() }
-  // The stack's own processes use ports and memory while it runs, and after a crash.
+  // Processes of this stack, running or left by a crash, use ports and memory.
   if (listMarkedPids(state).length > 0) return facts
   // availableMemory respects a container's limit. Node before 20.13 lacks it.
   const availableGib = (process.availableMemory?.() ?? os.freemem()) / 2 ** 30
@@ -60,7 +60,7 @@ function listNames(folder) {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-/** The port at which this stack was last, as `local/stack/settings.ts` keeps it. */
+/** The last port of this stack, from the file of `local/stack/settings.ts`. */
 function readLastPort(state) {
   return readJson(path.join(state, 'stack.json'))?.ports?.public ?? defaultPort
 }
@@ -68,7 +68,8 @@ function readLastPort(state) {
 async function observePorts(port) {
   const code = port === 0 || !isServicePort(port) ? undefined : await probePort(port)
   const taken = await Promise.all(
-    // No stack uses this network (local/stack/network/slots.ts), so only a program that listens on all addresses blocks it.
+    // No stack uses this network (local/stack/network/slots.ts). So only a program that listens on all addresses blocks
+    // it.
     podPorts.map(async (podPort) => ({ port: podPort, code: await probePort(podPort, '127.255.255.254') })),
   )
   const takenPodPorts = taken
@@ -78,7 +79,7 @@ async function observePorts(port) {
   return { publicPort: { port, code, holder: code && describeListener(port) }, takenPodPorts }
 }
 
-/** The user that Postgres runs as under root, and the first of these folders that this user cannot reach. */
+/** The user that Postgres runs as when the stack runs as root, and the first folder that this user cannot reach. */
 function observePostgresUser(folders) {
   if (process.getuid?.() !== 0) return undefined
   const user = unprivilegedUser(readText('/etc/passwd'))
@@ -90,7 +91,7 @@ function observePostgresUser(folders) {
   return renamed?.code === 0 ? { exists: true } : { exists: true, unreachable }
 }
 
-/** The hard limit: Node, Go and vLLM raise the soft one themselves. */
+/** The hard limit. Node, Go and vLLM raise the soft limit themselves. */
 function readMaxOpenFiles() {
   const limit = /^Max open files\s+\S+\s+(\S+)/m.exec(readText('/proc/self/limits'))?.[1]
   return limit && limit !== 'unlimited' ? Number(limit) : undefined

@@ -1,7 +1,10 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import net from 'node:net'
 
-/** Tries to listen on a port of a loopback address: undefined when that works, else the system's code (EADDRINUSE). */
+/**
+ * Tries to listen on a port of a loopback address. Returns undefined when that works, else the system's error code
+ * (EADDRINUSE).
+ */
 export function probePort(port, host = '127.0.0.1') {
   return new Promise((resolve) => {
     const server = net.createServer()
@@ -10,7 +13,7 @@ export function probePort(port, host = '127.0.0.1') {
   })
 }
 
-/** The program that listens on a port, as far as this user may see: `node (process 4711)`. */
+/** Describes the program that listens on a port, if this user may see it: `node (process 4711)`. */
 export function describeListener(port) {
   const inodes = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => listeningInodes(readText(file), port))
   const wanted = new Set(inodes.map((inode) => `socket:[${inode}]`))
@@ -18,17 +21,17 @@ export function describeListener(port) {
   return pid && `${readText(`/proc/${pid}/comm`).trim()} (process ${pid})`
 }
 
-// 127.0.0.1 and "all addresses" of IPv4 and of IPv6, as /proc writes them.
+// 127.0.0.1 and "all addresses" of IPv4 and of IPv6, in the notation of /proc.
 const blockingAddresses = new Set(['0100007F', '0'.repeat(8), '0'.repeat(32)])
 
-/** The socket inodes that keep others from a port of 127.0.0.1, from the text of `/proc/net/tcp`. */
+/** The inodes of sockets that block a port of 127.0.0.1, from the text of `/proc/net/tcp`. */
 export function listeningInodes(text, port) {
   return listeningRows(text)
     .filter((row) => row.port === port && blockingAddresses.has(row.address))
     .map(({ inode }) => inode)
 }
 
-/** The sockets that listen, from the text of `/proc/net/tcp`. */
+/** The listening sockets, from the text of `/proc/net/tcp`. */
 export function listeningRows(text) {
   const listening = '0A'
   const rows = text.split('\n').map((line) => line.trim().split(/\s+/))

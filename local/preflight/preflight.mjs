@@ -4,7 +4,7 @@ import { listErrors } from './errors.mjs'
 import { observeForStack, observeSystem } from './observe.mjs'
 
 /**
- * Looks at all that the machine can lack for a command, before anything is downloaded.
+ * Checks everything that the machine can lack for a command, before anything is downloaded.
  *
  * @returns a sentence for each lack, which says what to do
  */
@@ -34,7 +34,7 @@ function readFolders(env) {
   }
 }
 
-/** The port that the user asks for. */
+/** The port that the user set. */
 function readPort(args, env) {
   const asked = /--port[= ](\S+)/.exec(args.join(' '))?.[1] ?? env.TRAINYARD_PORT
   return asked ? Number(asked) : undefined

@@ -9,8 +9,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { programs } from './requirements.mjs'
 import { unshareFolders } from './unprivileged-user.mjs'
 
-// Each lack is a real one, and the command is the real one: what it prints is what a user sees. If it missed a lack it
-// would begin to install, and be ended.
+// Each lack is real, and so is the command: what it prints is what a user sees. If it missed a lack, it would begin to
+// install, and the test would end it.
 
 const entry = path.join(import.meta.dirname, '..', 'entry.mjs')
 const timeoutMs = 30_000
@@ -36,7 +36,7 @@ function run(program: string, args: string[], env: Record<string, string>): Prom
   })
 }
 
-/** Programs of the control plane, so that nobody looks for Go or asks a host. */
+/** Fake programs of the control plane, so that the command neither searches for Go nor calls a host. */
 async function makeAssets(): Promise<string> {
   const assets = path.join(folder, 'assets')
   await mkdir(assets)
@@ -85,12 +85,12 @@ test.skipIf(process.getuid?.() === 0)('a folder that is for reading only is name
 
 const unshare = unshareFolders.map((each) => path.join(each, 'unshare')).find((file) => existsSync(file)) ?? 'unshare'
 
-/** Arguments of unshare for mounts and a network of our own, where this machine lets us have them. */
+/** Arguments of unshare for a private mount namespace and network, if this machine allows them. */
 const ownMounts = [[], ['--user', '--map-root-user']]
   .map((identity) => [...identity, '--mount', '--net', '--'])
   .find((args) => spawnSync(unshare, [...args, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0)
 
-// Cache on a small disk without execution, state on one that is read-only, no network, and no Go or Python.
+// The cache is on a small disk with noexec, the state folder is read-only, and there is no network, Go or Python.
 const lacking = `
 mount -t tmpfs -o size=64m,noexec none "$1/small" && mount -t tmpfs -o ro none "$1/closed" || exit 7
 PATH=/none TRAINYARD_CACHE="$1/small/cache" TRAINYARD_STATE="$1/closed/state" "$2" "$3" up

@@ -29,7 +29,7 @@ function isExecutable(file) {
   }
 }
 
-/** Whether there is a Python that serves; else why those that there are do not. */
+/** Finds a Python that can be used. If there is none, says why the installed ones cannot be used. */
 export function observePython() {
   const errors = []
   for (const command of pythonCommands) {
@@ -41,9 +41,12 @@ export function observePython() {
   return { version: undefined, errors }
 }
 
-/** The installed Go: its minor, what it may get itself, and where it keeps files; undefined when there is none. */
+/**
+ * Observes the installed Go: its minor version, which versions it may download, and its cache. Undefined if there is
+ * none.
+ */
 export function observeGo() {
-  // Outside of a module, because in one Go may download another release to answer.
+  // The command runs outside of a module. Inside, Go may download another release to answer.
   const { code, stdout } = runProgram('go', ['env', 'GOVERSION', 'GOTOOLCHAIN', 'GOCACHE'], { cwd: '/' })
   if (code !== 0) return undefined
   const [version = '', toolchain = '', cache = ''] = stdout.split('\n')

@@ -1,34 +1,40 @@
 import { createHash } from 'node:crypto'
 
-// What a machine needs, declared once: the preflight looks at it before the first download, and what installs or starts
-// something says the same sentence when it fails later. Without dependencies and for any Node, like all of this folder.
+// The requirements of a machine, declared once. The preflight checks them before the first download. When an installer
+// or a start fails later, it uses the same sentences. Like all files of this folder, this one has no dependencies and
+// runs on any Node.
 
 export const minNodeMajor = 20
 export const architectures = ['x64', 'arm64']
 
 /**
- * What a first run adds to the disk, in GiB. Measured on x64 without a GPU: npm packages 0.7; the environment of trainer
+ * The disk space of a first run, in GiB. Measured on x64 without a GPU: npm packages 0.7; the environment of trainer
  * and engine 5.7; the control plane's programs 0.4; modules and compiled packages of Go 4.7; a new state folder 0.2.
  */
 export const diskGib = { packages: 1, python: 7, controlPlane: 0.5, go: 5, state: 0.5 }
 
-/** The stack with one engine and one trainer uses four of them. */
+/** A stack with one engine and one trainer uses four of them. */
 export const memoryGib = 6
 
-/** kube-apiserver and etcd have a hundred files open each on an idle stack, and more with each watch. */
+/** On an idle stack, kube-apiserver and etcd have a hundred files open each. Each watch adds more. */
 export const minOpenFiles = 1024
 
-/** What the pods of a stack listen on, each at its own address: apiserver, operator, status server, engine, its metrics. */
+/**
+ * The ports of a stack's pods, each at its own address: apiserver, operator, status server, engine, the engine's
+ * metrics.
+ */
 export const podPorts = [8080, 8081, 8082, 8000, 8001]
 export const defaultPort = 8080
 
-/** The pinned packages support these minors of Python 3. The newest that most machines have comes first. */
+/**
+ * The minor versions of Python 3 that the pinned packages support. The newest version that most machines have is first.
+ */
 const pythonMinors = [13, 12, 11]
 export const pythonCommands = [...pythonMinors.map((minor) => `python3.${minor}`), 'python3', 'python']
-// Debian splits venv's ensurepip into a package of its own: without it no environment can be made.
+// Debian has venv's ensurepip in a package of its own. Without it, no environment can be created.
 export const pythonProbe = 'import ensurepip, platform, venv; print(platform.python_version())'
 
-/** Reads the output of the probe: the version of a supported Python, or why it is not supported. */
+/** Reads the output of the probe: the version of a usable Python, or the reason why it cannot be used. */
 export function judgePython(command, { code, stdout, stderr }) {
   if (code !== 0) return /ensurepip|venv/.test(stderr) ? { error: `${command} lacks venv` } : {}
   const version = stdout.trim()
@@ -45,25 +51,25 @@ export function describeMissingPython(errors) {
   )
 }
 
-/** The programs of the control plane, in the order in which people read them. */
+/** The programs of the control plane, in the order of messages. */
 export const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl', 'helm']
 
-/** Where their official builds are published. */
+/** The hosts of their official builds. */
 export const releaseOrigins = {
   kubernetes: 'https://dl.k8s.io',
   etcd: 'https://github.com',
   helm: 'https://get.helm.sh',
 }
 
-/** The minor of Go 1 that local/go/go.mod asks for. */
+/** The minor version of Go that local/go/go.mod requires. */
 export const minGoMinor = 26
-/** From this minor on Go gets itself the release that a module asks for. */
+/** Since this minor version, Go downloads the release that a module requires. */
 export const minGoMinorWithToolchains = 21
 export const controlPlaneAdvice =
   `Install Go 1.${minGoMinor} or newer (https://go.dev/dl), or connect to the internet for the official builds, ` +
   'or set KUBEBUILDER_ASSETS to a folder that holds them.'
 
-/** Names the folder of programs that were built from these modules. */
+/** The name of the folder of programs that are built from these modules. */
 export function digestModules(goMod, goSum) {
   return createHash('sha256').update(goMod).update(goSum).digest('hex').slice(0, 12)
 }

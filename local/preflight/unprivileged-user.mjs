@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
 
-/** The user that Postgres runs as under root, from the text of `/etc/passwd`. */
+/** The user that Postgres runs as when the stack runs as root, from the text of `/etc/passwd`. */
 export function unprivilegedUser(passwd) {
   for (const name of ['postgres', 'nobody']) {
     const fields = passwd
@@ -22,10 +22,12 @@ export function isReachable(file, uid) {
   }
 }
 
-/** Where `unshare` may be. */
+/** Possible folders of `unshare`. */
 export const unshareFolders = ['/usr/bin', '/bin', '/usr/local/bin']
 
-/** Arguments of `unshare` for a user namespace whose only user has this number, and is root outside. */
+/**
+ * Arguments of `unshare` for a user namespace that has one user. Inside, the user has this number. Outside, it is root.
+ */
 export function namespaceArguments({ uid, gid }) {
   return ['--user', `--map-user=${uid}`, `--map-group=${gid}`, '--']
 }

@@ -1,7 +1,7 @@
 import { CommandError, requireEntity as requireName } from '../../apiserver/accounts/admin/command.ts'
 import { UserError } from '../user-error.ts'
 
-/** @throws {UserError} when an entity cannot have this name */
+/** @throws {Problem} when the name is not a valid entity name */
 export function requireEntity(name: string): void {
   try {
     requireName(name)

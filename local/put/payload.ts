@@ -1,10 +1,9 @@
 import { UserError } from '../user-error.ts'
 
 /**
- * Checks that a file is a training payload: JSON with a list `trajectory_groups`. What is in the groups, the trainer
- * checks.
+ * Checks that a file is a training payload: JSON with a list `trajectory_groups`. The trainer checks the groups.
  *
- * @throws {UserError} that names the file and what is wrong with it
+ * @throws {Problem} that names the file and the error
  */
 export function parsePayload(file: string, bytes: Uint8Array): void {
   const payload = parseJson(file, bytes)

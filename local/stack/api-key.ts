@@ -7,10 +7,10 @@ import { createPool, type Pool } from '../../db/pool.ts'
 import { commandActor } from '../../db/accounts/audit-log.ts'
 import { findKey } from '../../db/accounts/api-keys.ts'
 
-/** The entity of the key that the first `up` makes. */
+/** The entity of the first key, which `up` creates. */
 export const defaultEntity = 'local'
 
-/** Works on the stack's migrated database. */
+/** Runs `work` on the stack's migrated database. */
 export async function withDatabase<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   const log = createLogger('local', 'error')
   await migrate(url, log)
@@ -22,12 +22,12 @@ export async function withDatabase<T>(url: string, work: (pool: Pool) => Promise
   }
 }
 
-/** Makes an admin key of an entity. The database keeps its sha256 only: the key itself is in the answer and nowhere else. */
+/** Creates an admin key of an entity and returns it. The database only has its sha256. */
 export async function createApiKey(pool: Pool, entity: string): Promise<string> {
   return (await createKey(pool, { id: randomUUID(), entity, role: 'admin', by: commandActor })).key
 }
 
-/** Whether a key is known and not revoked. */
+/** Whether a key exists and is not revoked. */
 export async function isKnownKey(pool: Pool, key: string): Promise<boolean> {
   return (await findKey(pool, digestKey(key))) !== undefined
 }

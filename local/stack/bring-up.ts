@@ -13,12 +13,12 @@ import { isServing, waitUntilServing } from './cluster/system-check.ts'
 
 export type BringUpRequest = Omit<StartRequest, 'phase'> & { board: Board }
 
-/** The base model that every stack begins with. */
+/** The base model of every new stack. */
 export const baseModel = 'trainyard/tiny-chat'
 
 /**
- * Brings a whole stack up: machinery, resources, first key, and waits until the service says that all works. If it
- * fails or is interrupted, what it started is stopped again; data stays. Machinery that runs already is joined.
+ * Brings up a whole stack: programs, resources and the first key. Waits until the service reports that all parts work.
+ * After a failure or an interruption, it stops what it has started. Data stays. It joins programs that already run.
  */
 export async function bringUp(request: BringUpRequest): Promise<StackEnv> {
   const running = findRunningSupervisor(layoutOf(request.stateFolder))
@@ -53,7 +53,7 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
   return env
 }
 
-/** The addresses of now, with the key of before while the database knows it. */
+/** The current addresses, with the previous key if the database still knows it. */
 async function buildStackEnv(stateFolder: string, settings: StackSettings): Promise<StackEnv> {
   const earlier = readStackEnv(stateFolder)?.TRAINYARD_API_KEY
   const key = await withDatabase(databaseUrl(settings), async (pool) =>
@@ -67,7 +67,7 @@ async function buildStackEnv(stateFolder: string, settings: StackSettings): Prom
   }
 }
 
-/** The stack's addresses when it is up and all of it works. */
+/** The stack's addresses if it is up and all of it works. */
 export async function findRunningStack(stateFolder: string): Promise<StackEnv | undefined> {
   const env = readStackEnv(stateFolder)
   if (!env || !findRunningSupervisor(layoutOf(stateFolder))) return undefined

@@ -10,17 +10,17 @@ import { endLeftovers } from './processes/leftovers.ts'
 import { readSettings, requireFreePort } from './settings.ts'
 import { findRunningSupervisor } from './processes/supervisor-record.ts'
 
-/** A stack that is up, and the programs that it runs with. */
+/** A running stack, and its installed programs. */
 export interface RunningStack {
   env: StackEnv
   installation: Installation
-  /** It was up before. */
+  /** Whether it was up before. */
   found: boolean
 }
 
 /**
- * Installs what is missing and brings up the stack of this configuration, unless it is up. Returns when all of it
- * works. Of two commands that do this at once for one state folder, the second waits for the first.
+ * Installs what is missing and brings up this configuration's stack, unless it is up. Returns when all of it works. If
+ * two commands do this for one state folder, the second waits for the first.
  */
 export async function ensureUp(config: LocalConfig, board: Board, signal: AbortSignal): Promise<RunningStack> {
   const onWait = () => board.say('Another command is starting this stack; waiting for it.')
@@ -37,7 +37,7 @@ async function ensureUpAlone(config: LocalConfig, board: Board, signal: AbortSig
   return { env: fresh, installation, found: false }
 }
 
-/** Ends leftover processes and checks the public port before the long installation, not after it. */
+/** Ends leftover processes and checks the public port. This comes before the installation, which takes long. */
 async function prepareStart({ stateFolder, port }: LocalConfig, board: Board): Promise<void> {
   const leftovers = await endLeftovers(layoutOf(stateFolder))
   if (leftovers > 0) board.say(`Ended ${leftovers} processes of a run that crashed.`)

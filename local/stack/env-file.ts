@@ -10,13 +10,13 @@ export interface StackEnv {
   KUBECONFIG: string
 }
 
-/** Writes the file in dotenv form, readable by its owner only: it holds a key. */
+/** Writes the file in dotenv form. Only its owner can read it, because it contains a key. */
 export function writeStackEnv(stateFolder: string, env: StackEnv): void {
   const lines = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   replaceFile(layoutOf(stateFolder).env, `${lines.join('\n')}\n`)
 }
 
-/** Reads the file; undefined when the stack never came up. */
+/** Reads the file. Undefined when the stack was never up. */
 export function readStackEnv(stateFolder: string): StackEnv | undefined {
   try {
     return parseDotenv(readFileSync(layoutOf(stateFolder).env, 'utf8')) as unknown as StackEnv
@@ -26,7 +26,7 @@ export function readStackEnv(stateFolder: string): StackEnv | undefined {
   }
 }
 
-/** `NAME=value` lines; what comes after the first `=` is the value. */
+/** Parses `NAME=value` lines. The value is everything after the first `=`. */
 export function parseDotenv(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => /^[A-Z_]+=/.test(line))
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
-/** Reads a JSON file of ours; undefined when it is absent or was cut short by a crash. */
+/** Reads a JSON file of this project. Undefined if it is missing, or incomplete after a crash. */
 export function readJson<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T
@@ -10,7 +10,7 @@ export function readJson<T>(file: string): T | undefined {
   }
 }
 
-/** Replaces a file in one step, so that no reader ever sees half of it. By default only the owner can read it. */
+/** Replaces a file atomically. By default only the owner can read it. */
 export function replaceFile(file: string, content: string, mode = 0o600): void {
   writeFileSync(`${file}.tmp`, content, { mode })
   renameSync(`${file}.tmp`, file)

@@ -1,6 +1,6 @@
 import path from 'node:path'
 
-/** Where the parts of one stack lie in its state folder. */
+/** The paths of a stack's parts in its state folder. */
 export function layoutOf(stateFolder: string) {
   const at = (...parts: string[]) => path.join(stateFolder, ...parts)
   return {
@@ -19,7 +19,7 @@ export function layoutOf(stateFolder: string) {
     /** Keys and tokens, readable by the owner only. */
     secrets: at('secrets'),
     certificates: at('secrets', 'certificates'),
-    /** The working directory of etcd and kube-apiserver, which meet at a Unix socket in it. */
+    /** The working directory of etcd and kube-apiserver. They communicate over a Unix socket in it. */
     etcd: at('etcd'),
     postgres: at('postgres'),
   }

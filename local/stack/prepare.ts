@@ -13,12 +13,12 @@ import { buildPrograms } from './programs/programs.ts'
 import { prepareSettings, type StackSettings } from './settings.ts'
 import { describeSlot } from './network/slots.ts'
 
-/** What a stack is started with. */
+/** The options of a start. */
 export interface StartRequest {
   config: LocalConfig
   installation: Installation
   stateFolder: string
-  /** The public port. 0 is any free one; undefined is the last one, and 8080 at first. */
+  /** The public port. 0 means any free port. Undefined means the last one, and 8080 for a new stack. */
   port: number | undefined
   /** false: data need not survive a power cut (tests). */
   durable?: boolean
@@ -26,7 +26,7 @@ export interface StartRequest {
   signal: AbortSignal
 }
 
-/** Writes all that the supervisor needs to the state folder. Data of an earlier start are kept. */
+/** Writes all files that the supervisor needs to the state folder. Data of an earlier start stays. */
 export async function prepareStack(request: StartRequest): Promise<StackSettings> {
   const { config, installation, stateFolder, port, durable = true, phase, signal } = request
   const layout = layoutOf(stateFolder)
@@ -39,7 +39,7 @@ export async function prepareStack(request: StartRequest): Promise<StackSettings
     layout,
     helm: installation.controlPlane.helm,
     chart: path.join(config.repository, 'local', 'certificates'),
-    // The second is how pods would call it.
+    // Pods would use the second address.
     addresses: ['127.0.0.1', `${describeSlot(settings.slot).serviceNetwork}.0.1`],
     signal,
   })
@@ -50,12 +50,12 @@ export async function prepareStack(request: StartRequest): Promise<StackSettings
 }
 
 function makeFolders(layout: Layout): void {
-  // Postgres may run as another user, who must be able to pass through.
+  // Postgres may run as another user, who must be able to enter this folder.
   mkdirSync(layout.root, { recursive: true, mode: 0o755 })
-  // What users have trained on is for no other user of the machine.
+  // Training data must not be readable for other users of the machine.
   for (const folder of [layout.artifacts, layout.secrets, layout.etcd]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // One that was there keeps its mode.
+    // mkdir does not change the mode of an existing folder.
     chmodSync(folder, 0o700)
   }
 }

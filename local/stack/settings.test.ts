@@ -13,7 +13,7 @@ afterEach(() => rm(folder, { recursive: true }))
 
 const alone = { isInUse: () => false, isQuiet: () => true }
 
-/** A state folder that asks for the same slot first as another one. */
+/** A state folder whose search starts at the slot of another one. */
 async function findRival(slot: number): Promise<string> {
   for (let number = 0; ; number++) {
     const rival = path.join(folder, `rival-${number}`)

@@ -15,7 +15,7 @@ import { layoutOf } from './layout.ts'
 import { hasListenerIn, isPortFree, pickPort } from './network/ports.ts'
 import { claimSlot, describeSlot, type Slot } from './network/slots.ts'
 
-/** What one stack keeps from start to start: its addresses and its secrets. */
+/** What a stack keeps between starts: its addresses and its secrets. */
 export interface StackSettings {
   slot: number
   ports: { public: number; kubernetes: number; kubelet: number; postgres: number }
@@ -32,7 +32,7 @@ export interface StackSettings {
 export interface SettingsRequest {
   cacheFolder: string
   stateFolder: string
-  /** The public port. 0 is the slot's own; undefined is the last one, and 8080 at first. */
+  /** The public port. 0 means the slot's own. Undefined means the last one, and 8080 for a new stack. */
   port: number | undefined
 }
 
@@ -41,10 +41,10 @@ export function readSettings(stateFolder: string): StackSettings | undefined {
 }
 
 /**
- * Settles the stack's addresses before a start, and keeps them. Ports that only the stack itself uses move when
- * another program has taken them meanwhile; the public one does not.
+ * Chooses the stack's addresses before a start, and stores them. Internal ports move when another program uses them.
+ * The public port does not.
  *
- * @throws {UserError} when the public port is taken
+ * @throws {Problem} when the public port is in use
  */
 export async function prepareSettings({ cacheFolder, stateFolder, port }: SettingsRequest): Promise<StackSettings> {
   const earlier = readSettings(stateFolder)
@@ -63,13 +63,13 @@ export async function prepareSettings({ cacheFolder, stateFolder, port }: Settin
   return settings
 }
 
-/** @throws {UserError} that names the holder and the way out */
+/** @throws {Problem} that names the program on the port, and what to do */
 export async function requireFreePort(port: number): Promise<void> {
   if (!isServicePort(port)) throw new UserError(describeBadPort(port))
   if (!(await isPortFree(port))) throw new UserError(describeTakenPort(port, describeListener(port)))
 }
 
-/** @throws {UserError} when the addresses of Services or pods are not the stack's own */
+/** @throws {Problem} when another program listens in the networks of Services or pods */
 async function requireNetworks({ serviceNetwork, podNetwork }: Slot, stateFolder: string): Promise<void> {
   if (hasListenerIn(serviceNetwork) || hasListenerIn(podNetwork)) {
     throw new UserError(

@@ -15,13 +15,12 @@ import { areAllReady, readSupervisorRecord, type SupervisorRecord } from './proc
 
 const readyTimeoutMs = 120_000
 const pollMs = 100
-/** A program that was started this often and was not ready yet will not become ready. */
+/** A program that was started this often without becoming ready has a permanent fault. */
 const maxStarts = 6
 
 /**
- * Starts the machinery of a stack under a supervisor of its own: Postgres, the control plane and the node agent.
- * Returns when all are ready. What a crashed earlier start left is ended first. When it throws, the caller stops what
- * runs by then with `stopMachinery`.
+ * Starts the programs of a stack under its supervisor: Postgres, the control plane and the node agent. Returns when all
+ * are ready. It first ends the remains of a crashed start. If it throws, the caller must call `stopMachinery`.
  */
 export async function startMachinery(request: StartRequest): Promise<StackSettings> {
   const { stateFolder, phase, signal } = request
@@ -34,7 +33,7 @@ export async function startMachinery(request: StartRequest): Promise<StackSettin
   return settings
 }
 
-/** Waits for machinery that another process has started. */
+/** Waits for programs that another process has started. */
 export async function joinMachinery(
   { stateFolder, phase, signal }: Pick<StartRequest, 'stateFolder' | 'phase' | 'signal'>,
   { supervisor }: SupervisorRecord,

@@ -5,16 +5,16 @@ import { endLeftovers } from './processes/leftovers.ts'
 import { isRunning, signalProcess } from './processes/process-identity.ts'
 import { findRunningSupervisor } from './processes/supervisor-record.ts'
 
-/** What a stop ended: the supervised programs, and the number of processes without a supervisor. */
+/** What a stop has ended: the supervised programs, and the number of processes without a supervisor. */
 export interface StopReport {
   programs: string[]
   leftovers: number
 }
 
-// A little longer than the supervisor's own limit.
+// Slightly longer than the supervisor's own limit.
 const stopTimeoutMs = 35_000
 
-/** Stops a stack's machinery with everything in it, however it was left. Data stays. */
+/** Stops all processes of a stack, even after a crash. Data stays. */
 export async function stopMachinery(stateFolder: string): Promise<StopReport> {
   const layout = layoutOf(stateFolder)
   const record = findRunningSupervisor(layout)

@@ -3,7 +3,7 @@ import path from 'node:path'
 
 const maxBytes = 10 * 2 ** 20
 
-/** Opens a program's log for appending. One that has grown too large is put aside first, replacing the one before it. */
+/** Opens a program's log for appending. A log that is too large is renamed first, and replaces the previous one. */
 export function openLog(folder: string, name: string): number {
   mkdirSync(folder, { recursive: true })
   const file = path.join(folder, `${name}.log`)

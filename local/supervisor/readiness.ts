@@ -5,7 +5,7 @@ import type { Readiness } from '../stack/programs/program-spec.ts'
 
 const timeoutMs = 2_000
 
-/** Whether a program serves, asked once. */
+/** Checks once whether a program is ready. */
 export async function isReady(readiness: Readiness): Promise<boolean> {
   try {
     if (readiness.kind === 'socket') return await accepts({ path: readiness.path })
@@ -14,7 +14,7 @@ export async function isReady(readiness: Readiness): Promise<boolean> {
     if (readiness.kind === 'postmaster') return isPostmasterReady(readFileSync(readiness.pidFile, 'utf8'))
     return true
   } catch {
-    // Its files are not there yet.
+    // Its files do not exist yet.
     return false
   }
 }

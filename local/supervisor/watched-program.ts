@@ -14,7 +14,7 @@ import { isReady } from './readiness.ts'
 export interface SupervisorContext {
   log: Logger
   logFolder: string
-  /** Variables that every program gets. */
+  /** Variables for every program. */
   mark: Record<string, string>
   onChange: () => void
 }
@@ -22,7 +22,7 @@ export interface SupervisorContext {
 const pollMs = 100
 const rememberedRuns = 20
 
-/** One program of the stack: started, started again whenever it ends, until it is stopped. */
+/** A program of the stack. It is restarted whenever it ends, until it is stopped. */
 export class WatchedProgram {
   readonly spec: ProgramSpec
   readonly record: ProgramRecord = { ready: false, starts: 0 }
@@ -36,12 +36,12 @@ export class WatchedProgram {
     this.#surroundings = surroundings
   }
 
-  /** Keeps the program running from the time on when those that it needs are ready. */
+  /** Starts the program when the programs that it needs are ready, and keeps it running. */
   start(needed: readonly WatchedProgram[]): void {
     this.#running = this.#keepRunning(needed)
   }
 
-  /** Ends the program for good: asks, and after its time enforces. */
+  /** Stops the program for good. After its timeout, it is killed. */
   async stop(): Promise<void> {
     this.#stop.abort()
     const { process: identity } = this.record

@@ -1,6 +1,6 @@
 import { fitLine, formatBar, formatDuration } from './format.ts'
 
-/** Reports the progress of a phase: a short detail, and the fraction that is done (0 to 1) where that is known. */
+/** Reports the progress of a phase: a short detail, and the completed fraction (0 to 1) if it is known. */
 export interface Phase {
   update(detail: string, fraction?: number): void
 }
@@ -13,12 +13,12 @@ interface Row {
   printedAt: number
 }
 
-/** How often a phase says that it still runs where output is no terminal. */
+/** The interval of progress lines if the output is not a terminal. */
 const quietIntervalMs = 15_000
 
 /**
- * Shows phases that may run side by side: on a terminal as lines that are redrawn in place, elsewhere as a plain line
- * at the start, now and then, and at the end.
+ * Shows phases, which may run at the same time. On a terminal, their lines are redrawn in place. Otherwise a plain line
+ * is printed at the start, at intervals, and at the end.
  */
 export class Board {
   readonly #out: NodeJS.WriteStream
@@ -30,7 +30,7 @@ export class Board {
     this.#out = out
   }
 
-  /** Runs one phase and shows how long it took. A phase that ends within `quietMs` is not shown at all. */
+  /** Runs a phase and shows its duration. A phase that ends within `quietMs` is not shown. */
   async run<T>(name: string, work: (phase: Phase) => Promise<T>, { quietMs = 0 } = {}): Promise<T> {
     const now = Date.now()
     const row: Row = { name, startedAt: now, detail: '', fraction: undefined, printedAt: now }
@@ -47,7 +47,7 @@ export class Board {
     }
   }
 
-  /** Prints a lasting line above the live ones. */
+  /** Prints a permanent line above the live lines. */
   say(line: string): void {
     this.#erase()
     this.#out.write(`${line}\n`)

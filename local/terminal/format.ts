@@ -12,7 +12,7 @@ export function formatBar(fraction: number, width = 24): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${String(Math.floor(share * 100)).padStart(3)} %`
 }
 
-/** Cuts a line to a terminal's width, marking the cut. */
+/** Truncates a line to a terminal's width, and marks the cut. */
 export function fitLine(line: string, columns: number): string {
   return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`
 }

@@ -1,23 +1,23 @@
 import { backoffMs, type Backoff } from '../../../lib/backoff.ts'
 
-// A kubelet waits 10 s, doubling to 300 s, or, with its ReduceDefaultCrashLoopBackOffDecay, 1 s doubling to 60 s. The
-// second is used: a person who kills a program here three times in a row still finds it back within seconds.
+// A kubelet waits 10 s, doubling to 300 s, or 1 s doubling to 60 s with its ReduceDefaultCrashLoopBackOffDecay. The
+// second is used here: after three kills in a row, a program is back within seconds.
 const crashBackoff: Backoff = { baseMs: 1000, maxMs: 60_000, jitter: 0 }
-// As in a kubelet, a run of twice the longest delay counts as healthy and starts the count again.
+// As in a kubelet, a run of twice the longest delay is healthy and resets the count.
 const healthyRunMs = 2 * crashBackoff.maxMs
 
-/** How many crashes in a row there were, this run's end included. */
+/** Counts the crashes in a row, including the end of this run. */
 export function countCrashes(before: number, ranMs: number): number {
   return ranMs >= healthyRunMs ? 1 : before + 1
 }
 
-/** How long after its end a container starts again; at once after the first crash. */
+/** The delay between a container's end and its next start. It is 0 after the first crash. */
 export function crashDelayMs(crashes: number): number {
   return crashes <= 1 ? 0 : backoffMs(crashes - 1, crashBackoff)
 }
 
 /**
- * The waits before a failed step is tried again. They are short, because all it asks is a kube-apiserver on the same
- * machine, and a pod that is killed while that starts should be back soon after.
+ * The delays before a failed step is repeated. They are short: the step only calls a kube-apiserver on the same
+ * machine, and a pod that was killed during its start should return soon.
  */
 export const retryBackoff: Backoff = { baseMs: 500, maxMs: 2000 }

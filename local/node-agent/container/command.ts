@@ -10,13 +10,13 @@ import { PodData, readText } from '../volumes/pod-data.ts'
 import { locateTerminationMessage } from './termination-message.ts'
 
 const systemPath = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
-// What programs expect of any session and no pod says; everything else of the agent's own environment stays away.
+// Programs expect these variables in any session, and no pod sets them. Other variables of the agent are not inherited.
 const inheritedNames = ['HOME', 'USER', 'LOGNAME', 'LANG', 'TZ']
 
-/** The variable by which everything that a run ever started is found: its value is the run's folder. */
+/** Every process that a run started has this variable, with the run's folder as value. It finds them all. */
 export const runMark = 'LOCAL_NODE_RUN'
 
-/** The command of a container's next run, with every mounted path in it replaced by the real one. */
+/** Builds the command of a container's next run. Mounted paths in it are replaced by the real paths. */
 export async function buildCommand(
   context: PodContext,
   pod: Pod,
@@ -44,7 +44,7 @@ export async function buildCommand(
   }
 }
 
-/** A container's mounts, its termination message file among them. */
+/** The mounts of a container, including its termination message file. */
 export function findMounts(
   context: PodContext,
   pod: Pod,
@@ -76,7 +76,7 @@ function createSources(context: PodContext, pod: Pod): EnvSources {
   }
 }
 
-/** A sub path that its volume does not have yet becomes a folder. */
+/** Creates the folder of a sub path that its volume does not have yet. */
 async function makeSubPaths(container: Container, mounts: Mount[]): Promise<void> {
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const realPath = mounts[index]?.realPath

@@ -16,12 +16,12 @@ import { readTerminationMessage } from './termination-message.ts'
 // A run that an earlier agent started is not our child, so its end is found by polling.
 const pollMs = 500
 const configRetryMs = 2000
-// As long as a kubelet shows ErrImagePull before it shows ImagePullBackOff.
+// A kubelet shows ErrImagePull this long before it shows ImagePullBackOff.
 const imageErrorMs = 10_000
 
 const nodeStopped = { reason: 'NodeStopped', message: 'ended with its node, and starts again with it' }
 
-/** Keeps one container of a pod in its desired state. The run folders and the process table are the truth. */
+/** Keeps a container of a pod in its desired state. The state is read from the run folders and the process table. */
 export class ContainerKeeper {
   readonly spec: Container
   readonly #context: PodContext
@@ -32,7 +32,7 @@ export class ContainerKeeper {
   #imageMissingSince: number | undefined
   #probes: Probes | undefined
   #stopping: Stopping | undefined
-  /** The shim is our child, so that its end wakes the worker. */
+  /** Whether the shim is a child of this agent, so that its end wakes the worker. */
   #isWatched = false
 
   constructor(context: PodContext, spec: Container, isInit: boolean) {
@@ -42,7 +42,7 @@ export class ContainerKeeper {
     this.#folder = context.folder.container(spec.name)
   }
 
-  /** Reads the present state of the container's runs. */
+  /** Reads the current state of the container's runs. */
   async observe(): Promise<void> {
     if (!this.#runs) {
       this.#runs = await listRuns(this.#folder)
@@ -53,7 +53,7 @@ export class ContainerKeeper {
     const now = (await readRun(this.#folder, newest.number)) ?? newest
     this.#runs = [now, ...older]
     if (!now.exit) return rotateLog(now.folder)
-    // As in a container, nothing outlives the main process. The shim has killed its group, unless it was killed itself.
+    // As in a container, no process outlives the main process. The shim kills its group, unless it was killed itself.
     killMarked(runMark, now.folder)
     await this.#close(now)
   }
@@ -67,18 +67,19 @@ export class ContainerKeeper {
     const runs = this.#runs ?? []
     const { started, ready } = this.#probes ?? { started: false, ready: false }
     const isReady = this.#isInit ? runs[0]?.exit?.code === 0 : this.isRunning && ready && !this.#stopping
-    // Reported as waiting, not as terminated: kube-apiserver lets no ended container of a one-shot pod run again.
+    // The status is waiting instead of terminated, because kube-apiserver does not let an ended container of a one-shot
+    // pod run again.
     const isInterrupted = runs[0]?.interrupted ? nodeStopped : undefined
     const waiting = this.isRunning ? undefined : (this.#waiting ?? isInterrupted)
     return { spec: this.spec, runs, started, ready: isReady, ...(waiting && { waiting }) }
   }
 
-  /** Records why the container is not started yet. */
+  /** Records why the container does not start yet. */
   hold(reason: string): void {
     if (!this.isRunning && !this.#runs?.length) this.#waiting = { reason }
   }
 
-  /** Starts, restarts or watches over the container. @returns in how many milliseconds to look again */
+  /** Starts, restarts or watches the container. @returns the milliseconds until the next call */
   async keep(pod: Pod): Promise<number> {
     const newest = this.#runs?.[0]
     if (newest && !newest.exit) return this.#tend(pod, newest)
@@ -91,7 +92,7 @@ export class ContainerKeeper {
     return this.#start(pod)
   }
 
-  /** Ends the container, by the deadline at the latest. @returns in how many milliseconds to look again */
+  /** Stops the container by the deadline. @returns the milliseconds until the next call */
   stop(deadline: number, why: string): number {
     const newest = this.#runs?.[0]
     if (!newest || newest.exit) {
@@ -107,7 +108,7 @@ export class ContainerKeeper {
     return Math.min(this.#stopping.advance(), this.#isWatched ? Infinity : pollMs)
   }
 
-  /** Records that the run, which is about to be stopped, goes on when the node is back. */
+  /** Records that the run will continue after the node's next start. The run is stopped after this. */
   async interrupt(): Promise<void> {
     const newest = this.#runs?.[0]
     if (newest && !newest.exit && !newest.interrupted) await markInterrupted(newest)
@@ -240,7 +241,7 @@ function countRunCrashes(run: Run): number {
   return countCrashes(run.crashes, ranMs)
 }
 
-/** The number of the next run, by the pod's status, where its folders are lost. */
+/** The number of the next run, from the pod's status, if the run folders are lost. */
 function countReportedRuns(pod: Pod, name: string): number {
   const reported = pod.status?.containerStatuses?.find((status) => status.name === name)
   return reported?.containerID ? (reported.restartCount ?? 0) + 1 : 0

@@ -2,20 +2,21 @@ import type { Container, EnvVarSource, Pod, Service } from '../objects.ts'
 
 export type Env = Record<string, string>
 
-/** Where the values come from that are not written in the pod itself. Each throws when what it looks for is missing. */
+/** The sources of values that are not in the pod itself. Each throws when a value is missing. */
 export interface EnvSources {
   readConfigMap: (name: string) => Promise<Record<string, string> | undefined>
   readSecret: (name: string) => Promise<Record<string, string> | undefined>
   readField: (fieldPath: string) => string
 }
 
-/** A value that the pod asks for is missing: nothing is started until it is there. */
+/** A value that the pod names is missing. Nothing starts until it exists. */
 export class EnvError extends Error {
   override name = 'EnvError'
 }
 
 /**
- * A container's own variables: envFrom, then env in order, each `$(NAME)` replaced by what is known by then.
+ * Resolves a container's own variables: envFrom first, then env in order. Each `$(NAME)` is replaced by a variable that
+ * was resolved before it.
  *
  * @param services the service variables, which a value may refer to
  */
@@ -34,7 +35,7 @@ export async function resolveEnv(container: Container, services: Env, sources: E
   return env
 }
 
-/** Replaces `$(NAME)` by its value; `$$` becomes `$`, and an unknown name stays as it is written. */
+/** Replaces `$(NAME)` by its value and `$$` by `$`. An unknown name stays unchanged. */
 export function expand(text: string, env: Env): string {
   return text.replace(/\$\$|\$\(([^()$]+)\)/g, (whole, name: string | undefined) => {
     if (name === undefined) return '$'
@@ -42,7 +43,7 @@ export function expand(text: string, env: Env): string {
   })
 }
 
-/** The variables by which a container finds the services of its namespace, as a kubelet writes them. */
+/** The service variables of a namespace, in a kubelet's form. */
 export function serviceEnv(services: Service[], namespace: string): Env {
   const own = services.filter((service) => service.metadata?.namespace === namespace && hasAddress(service))
   return Object.assign({}, ...own.map(describeService)) as Env

@@ -4,14 +4,14 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readRun, type Run } from './run.ts'
 
-/** What a container's process is started with. */
+/** The command of a container's process. */
 export interface Command {
   argv: string[]
   cwd: string
   env: Record<string, string>
 }
 
-/** The command cannot be started at all; the message is for people. */
+/** The command cannot be started. The message is for people. */
 export class LaunchError extends Error {
   override name = 'LaunchError'
 }
@@ -45,7 +45,7 @@ export async function launch(run: Run, command: Command, onExit: () => void): Pr
   return Promise.race([failed.promise, waitForMain(run)])
 }
 
-/** The file that a command's first word names: as a path from the working folder, or on its PATH. */
+/** Finds the program of a command: as a path from the working folder, or on its PATH. */
 export async function findProgram({ argv, cwd, env }: Command): Promise<string | undefined> {
   const name = argv[0] ?? ''
   if (name.includes('/')) return (await isExecutable(path.resolve(cwd, name))) ? path.resolve(cwd, name) : undefined
@@ -74,7 +74,7 @@ async function requireFolder(folder: string): Promise<void> {
   if (!found?.isDirectory()) throw new LaunchError(`working directory ${folder} does not exist`)
 }
 
-/** A shell passes on variables with shell names only; others (dots, dashes) go through env(1). */
+/** A shell only passes on variables with valid shell names. Others (dots, dashes) are set with env(1). */
 function splitEnv(all: Record<string, string>): { env: Record<string, string>; oddNames: string[] } {
   const entries = Object.entries(all)
   const isOdd = (name: string) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)

@@ -2,21 +2,21 @@ import { copyFile, open, stat, truncate } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-// Half of what a kubelet keeps by default: one older file beside the current one.
+// This is half of a kubelet's default: one older file is kept beside the current one.
 const rotateAtBytes = 10 * 1024 * 1024
 const chunkBytes = 64 * 1024
 const followEveryMs = 250
 
 export interface LogOptions {
   follow: boolean
-  /** Lines from the end; all when absent. */
+  /** Lines from the end. All lines when absent. */
   tailLines?: number
   limitBytes?: number
 }
 
 /**
- * Keeps a run's log within bounds: copied and emptied, because the process itself holds the file (in append mode) and
- * goes on when the agent does not. A line written between the two is lost.
+ * Limits the size of a run's log. The log is copied and truncated, because the process keeps the file open (in append
+ * mode) while agents come and go. A line that is written between the two steps is lost.
  */
 export async function rotateLog(run: string): Promise<void> {
   const file = path.join(run, 'log')
@@ -34,7 +34,8 @@ export async function readTail(run: string, lines: number): Promise<string> {
 }
 
 /**
- * A run's log from the oldest kept line on, or its last lines; with `follow` on and on while `isRunning` says so.
+ * Reads a run's log from the oldest kept line, or only its last lines. With `follow`, it continues as long as
+ * `isRunning` returns true.
  */
 export async function* readLog(run: string, options: LogOptions, isRunning: () => boolean): AsyncGenerator<Buffer> {
   let left = options.limitBytes ?? Infinity
@@ -62,7 +63,7 @@ async function* readAll(run: string, options: LogOptions, isRunning: () => boole
 async function* followFile(file: string, from: number, isRunning: () => boolean): AsyncGenerator<Buffer> {
   let offset = from
   for (;;) {
-    // Asked before reading: what was written before the end is still read after it.
+    // `isRunning` is called before the read, so that the last output is still read after the run has ended.
     const goesOn = isRunning()
     const size = await fileSize(file)
     if (size < offset) offset = 0
@@ -73,14 +74,17 @@ async function* followFile(file: string, from: number, isRunning: () => boolean)
   }
 }
 
-/** Where the last `lines` lines of a file begin, read from its end, and how many of them it does not have. */
+/**
+ * Finds the start of the last `lines` lines, reading from the end. Also returns how many of them the file does not
+ * have.
+ */
 async function findTail(file: string, size: number, lines: number): Promise<{ offset: number; missingLines: number }> {
   if (lines === Infinity) return { offset: 0, missingLines: Infinity }
   if (lines === 0 || size === 0) return { offset: size, missingLines: lines }
   const handle = await open(file, 'r')
   try {
     let missing = lines
-    // The line break at the very end closes the last line; it begins none.
+    // A line break at the end of the file does not start another line.
     for (let end = size - 1; end > 0 && missing > 0; end -= chunkBytes) {
       const start = Math.max(0, end - chunkBytes)
       const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start)

@@ -1,23 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { readStat, type ProcessStat } from '../../process-stat.ts'
 
-/** A process. Its start, in clock ticks since boot, distinguishes it from a later one with the same id. */
+/** A process. Its start time in clock ticks since boot distinguishes it from a later process with the same id. */
 export type ProcessId = Pick<ProcessStat, 'pid' | 'startTicks'>
 
-/** Whether this very process lives; one that ended and only waits to be reaped does not. */
+/** Whether exactly this process is alive. A zombie is not alive. */
 export function isAlive(id: ProcessId): boolean {
   const now = readStat(id.pid)
   return now !== undefined && now.startTicks === id.startTicks && now.state !== 'Z' && now.state !== 'X'
 }
 
-/** Signals one process, if it is still the one that is meant. */
+/** Signals a process if it is still the same process. */
 export function signalProcess(id: ProcessId, signal: NodeJS.Signals): void {
   if (isAlive(id)) sendSignal(id.pid, signal)
 }
 
 /**
- * Kills all that is left of the process group that a process leads or led. A group keeps its number taken, so a leader
- * with another start means that the group has ended and the number is somebody else's.
+ * Kills the process group of a leader, which may have ended. The kernel does not reuse a group's number while the group
+ * has processes. So a leader with another start time means that the group has ended and the number belongs to another
+ * process.
  */
 export function killGroup(leader: ProcessId): void {
   const now = readStat(leader.pid)
@@ -25,7 +26,7 @@ export function killGroup(leader: ProcessId): void {
   sendSignal(-leader.pid, 'SIGKILL')
 }
 
-/** Kills every process that was started with this variable, whatever session it has moved to since. */
+/** Kills every process that was started with this variable, even if it has moved to another session. */
 export function killMarked(name: string, value: string): void {
   const mark = `${name}=${value}`
   for (const pid of readdirSync('/proc').map(Number)) {

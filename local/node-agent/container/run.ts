@@ -4,7 +4,7 @@ import { writeAtomically } from '../durable-file.ts'
 import { parseStat, readBootId } from '../../process-stat.ts'
 import { isAlive, type ProcessId } from './process-table.ts'
 
-/** How a run of a container ended. `reason` is set when the exit code alone does not tell. */
+/** How a run of a container ended. `reason` is set when the exit code does not show it. */
 export interface RunExit {
   code: number
   finishedAt: Date
@@ -12,7 +12,7 @@ export interface RunExit {
   message?: string
 }
 
-/** One run of a container: a numbered folder, and a process as long as it lasts. */
+/** One run of a container: a numbered folder, and a process while it runs. */
 export interface Run {
   number: number
   folder: string
@@ -23,7 +23,7 @@ export interface Run {
   main?: ProcessId
   /** Absent while it runs. */
   exit?: RunExit
-  /** The agent ended it because the node was shut down, so it goes on with the next start. */
+  /** The run was ended by a shutdown of the node. The container continues after the next start. */
   interrupted: boolean
 }
 
@@ -35,10 +35,10 @@ interface RunRecord {
 
 /** The exit of a run that ended while no agent was watching; a kubelet uses the same code. */
 const lostExit = { code: 137, reason: 'ContainerStatusUnknown', message: 'the process is gone and left no exit code' }
-// The last run and the one before it (for `logs --previous`) are kept.
+// Two runs are kept: the last one, and the one before it for `logs --previous`.
 const keptRuns = 2
 
-/** Makes the folder of the next run. Its process may only be started after this. */
+/** Creates the folder of the next run. Its process may only start after this. */
 export async function createRun(container: string, number: number, crashes: number): Promise<Run> {
   const folder = path.join(container, String(number))
   await rm(folder, { recursive: true, force: true })
@@ -50,7 +50,7 @@ export async function createRun(container: string, number: number, crashes: numb
   return { number, folder, startedAt, crashes, interrupted: false }
 }
 
-/** The newest runs of a container, newest first; at most two. */
+/** The newest runs of a container, newest first. At most two. */
 export async function listRuns(container: string): Promise<Run[]> {
   const names = await readdir(container).catch(() => [])
   const numbers = names.map(Number).filter(Number.isInteger)
@@ -59,7 +59,7 @@ export async function listRuns(container: string): Promise<Run[]> {
   return runs.filter((run) => run !== undefined)
 }
 
-/** Reads the present state of a run. A process that is gone without an exit code gets one, for good. */
+/** Reads the current state of a run. If its process is gone without an exit code, a lost exit is recorded. */
 export async function readRun(container: string, number: number): Promise<Run | undefined> {
   const folder = path.join(container, String(number))
   const record = await readRecord(folder)
@@ -71,7 +71,7 @@ export async function readRun(container: string, number: number): Promise<Run | 
     crashes: record.crashes,
     interrupted: await exists(path.join(folder, 'interrupted')),
   }
-  // Process ids of an earlier boot mean nothing now.
+  // Process ids of an earlier boot are meaningless.
   const main = record.boot === readBootId() ? await readProcess(path.join(folder, 'main')) : undefined
   if (main) run.main = main
   const exit = await readExit(folder)
@@ -80,14 +80,14 @@ export async function readRun(container: string, number: number): Promise<Run | 
   return { ...run, exit: (await readExit(folder)) ?? (await recordExit(run, lostExit)) }
 }
 
-/** Writes how a run ended that has no shim to do so. */
+/** Records the end of a run without a shim. */
 export async function recordExit(run: Run, exit: Omit<RunExit, 'finishedAt'>): Promise<RunExit> {
   await writeAtomically(path.join(run.folder, 'reason.json'), JSON.stringify(exit))
   await writeAtomically(path.join(run.folder, 'exit'), `${exit.code}\n`)
   return { ...exit, finishedAt: new Date() }
 }
 
-/** Records, before a run is stopped, that it ends only because the node does. */
+/** Records that a run ends only because the node stops. The run is stopped after this. */
 export async function markInterrupted(run: Run): Promise<void> {
   await writeAtomically(path.join(run.folder, 'interrupted'), '')
 }
@@ -95,7 +95,7 @@ export async function markInterrupted(run: Run): Promise<void> {
 async function isRunning(folder: string, boot: string, main: ProcessId | undefined): Promise<boolean> {
   if (boot !== readBootId()) return false
   if (main && isAlive(main)) return true
-  // The shim writes the exit code a moment after the main process is gone.
+  // The shim writes the exit code shortly after the main process has ended.
   const shim = await readProcess(path.join(folder, 'shim'))
   return shim !== undefined && isAlive(shim)
 }

@@ -9,19 +9,19 @@ export class Stopping {
   readonly #run: Run
   #deadline: number
 
-  /** @param preStop the container's hook; its time counts within the same grace period */
+  /** @param preStop the container's hook, which is part of the grace period */
   constructor(run: Run, deadline: number, preStop: (() => Promise<void>) | undefined) {
     this.#run = run
     this.#deadline = deadline
     void this.#ask(preStop)
   }
 
-  /** A second, more urgent wish to stop. */
+  /** Sets an earlier deadline. */
   hasten(deadline: number): void {
     this.#deadline = Math.min(this.#deadline, deadline)
   }
 
-  /** Kills when it is time to. @returns in how many milliseconds to look again */
+  /** Kills the run when the deadline has passed. @returns the milliseconds until the next call */
   advance(): number {
     const left = this.#deadline - Date.now()
     if (left > 0) return left
@@ -34,7 +34,7 @@ export class Stopping {
 
   async #ask(preStop: (() => Promise<void>) | undefined): Promise<void> {
     const left = Math.max(0, this.#deadline - Date.now())
-    // A hook that fails or hangs does not keep the container.
+    // A failed or hanging hook does not delay the stop.
     if (preStop) await Promise.race([preStop().catch(() => undefined), delay(left)])
     if (this.#run.main) signalProcess(this.#run.main, 'SIGTERM')
   }

@@ -5,12 +5,15 @@ import { readTail } from './logs.ts'
 import type { Mount } from '../volumes/mounts.ts'
 import type { Run } from './run.ts'
 
-// The bounds that Kubernetes sets.
+// Kubernetes' limits.
 const maxMessageBytes = 4096
 const maxLogBytes = 2048
 const logLines = 80
 
-/** A mount for the container's terminationMessagePath: a program that gets this path by variable or argument writes here. */
+/**
+ * A mount for the container's terminationMessagePath. A program that gets this path from a variable or argument writes
+ * to this file.
+ */
 export function locateTerminationMessage(container: Container, runFolder: string): Mount {
   return {
     mountPath: container.terminationMessagePath ?? '/dev/termination-log',
@@ -18,7 +21,9 @@ export function locateTerminationMessage(container: Container, runFolder: string
   }
 }
 
-/** The last words of a run: what it wrote there, or the end of its log where the policy says so and it failed. */
+/**
+ * Reads a run's termination message. If a failed run has none, the policy may replace it by the end of the log.
+ */
 export async function readTerminationMessage(container: Container, run: Run): Promise<string> {
   const written = await readStart(path.join(run.folder, 'termination-log'))
   const wantsLog = container.terminationMessagePolicy === 'FallbackToLogsOnError' && run.exit?.code !== 0

@@ -3,16 +3,19 @@ import path from 'node:path'
 import { writeAtomically } from '../durable-file.ts'
 
 interface AddressAllocations {
-  /** The start of the next search. Addresses are used again late: a client must not reach a new pod by an old one's. */
+  /**
+   * The start of the next search. An address is reused as late as possible, so that a client of an old pod does not
+   * reach a new one.
+   */
   next: number
   byPod: Record<string, number>
 }
 
-// 127.Y.0.0 and 127.Y.255.255 look like network and broadcast addresses; people often use 127.Y.0.1 themselves.
+// 127.Y.0.0 and 127.Y.255.255 look like network and broadcast addresses. People often use 127.Y.0.1 themselves.
 const firstNumber = 2
 const lastNumber = 65_534
 
-/** The loopback addresses of this node's pods, one per pod uid; they survive restarts of the agent. */
+/** The loopback addresses of this node's pods, one for each pod uid. They survive restarts of the agent. */
 export class Addresses {
   readonly #file: string
   readonly #network: string

@@ -1,13 +1,13 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Where a connection can go. */
+/** A target of connections. */
 export interface Backend {
   host: string
   port: number
 }
 
-// The longest wait of a connection for a ready pod, and the pause between two looks.
+// How long a connection waits for a ready pod, and how often it checks for one.
 const holdMs = 10_000
 const lookEveryMs = 100
 
@@ -24,7 +24,7 @@ export class Forwarder {
     this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => void this.#accept(client))
   }
 
-  /** Starts to listen; rejects when the address is not available. */
+  /** Starts to listen. Rejects when the address is not available. */
   async listen(host: string, port: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#server.once('error', reject)
@@ -71,7 +71,7 @@ export class Forwarder {
   #track(socket: Socket): void {
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
-    // A reset is the peer's business; `close` follows.
+    // The peer caused a reset. `close` follows it.
     socket.on('error', () => undefined)
   }
 }

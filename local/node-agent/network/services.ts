@@ -26,7 +26,7 @@ interface Listener {
 
 const retryMs = 10_000
 
-/** The needed bit of kube-proxy: cluster addresses and node ports that lead to ready pods. */
+/** The needed part of kube-proxy: cluster addresses and node ports that lead to ready pods. */
 export class Services {
   readonly #options: ServicesOptions
   readonly #watched: Reflector<Service>
@@ -53,7 +53,7 @@ export class Services {
   async start(): Promise<void> {
     this.#watched.start()
     await this.#watched.synced
-    // Addresses that could not be had are tried again.
+    // Listening is retried for addresses that were not available.
     this.#timer = setInterval(() => this.#wake(), retryMs).unref()
   }
 
@@ -101,7 +101,7 @@ export class Services {
     }
   }
 
-  /** The ready pods as they are now; the service's selector may have changed since it was first seen. */
+  /** The pods that are ready now. The service's selector may have changed since it was first seen. */
   #listBackends({ service, servicePort }: Listener): Backend[] {
     const now = this.#watched.get(uidOf(service)) ?? service
     const port = now.spec?.ports?.find((candidate) => candidate.port === servicePort.port) ?? servicePort
@@ -109,7 +109,7 @@ export class Services {
   }
 }
 
-/** The addresses that a service is served at; none without a selector, and UDP is not served. */
+/** The addresses of a service. A service without a selector has none, and UDP is not supported. */
 export function listListeners(service: Service): Listener[] {
   const { clusterIP, selector, ports = [], type } = service.spec ?? {}
   if (!selector || type === 'ExternalName') return []
@@ -124,7 +124,7 @@ export function listListeners(service: Service): Listener[] {
     })
 }
 
-/** The pods that a service's port leads to now: selected, ready, and not on their way out. */
+/** The pods of a service's port: selected, ready, and not being deleted. */
 export function findBackends(service: Service, servicePort: ServicePort, pods: Pod[]): Backend[] {
   const selector = Object.entries(service.spec?.selector ?? {})
   return pods

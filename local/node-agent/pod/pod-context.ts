@@ -6,7 +6,7 @@ import type { Service } from '../objects.ts'
 import type { PodFolder } from './pod-folder.ts'
 import type { PodVolumes } from '../volumes/volumes.ts'
 
-/** What the whole node shares. */
+/** The dependencies that all pods of the node share. */
 export interface NodeContext {
   config: AgentConfig
   client: KubeClient
@@ -15,12 +15,12 @@ export interface NodeContext {
   listServices: () => Service[]
 }
 
-/** What the containers of one pod share. */
+/** The dependencies that the containers of a pod share. */
 export interface PodContext extends NodeContext {
   subject: EventSubject
   folder: PodFolder
   podIP: string
   volumes: PodVolumes
-  /** Asks the pod's worker to look again. */
+  /** Wakes the pod's worker. */
   wake: () => void
 }

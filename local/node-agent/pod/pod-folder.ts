@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { writeAtomically } from '../durable-file.ts'
 
-/** The identity of a pod: enough to end it and to read its logs when its object is gone. */
+/** The identity of a pod: enough to stop it and to read its logs after its object is gone. */
 export interface PodIdentity {
   uid: string
   namespace: string
@@ -15,8 +15,8 @@ export function podsFolder(stateDir: string): string {
 }
 
 /**
- * A pod's folder: `identity.json`, `volumes/NAME/`, and `containers/NAME/N/` for each run N of a container.
- * What is in it is all that the agent knows of a pod besides its object, so that a new agent can go on.
+ * A pod's folder: `identity.json`, `volumes/NAME/`, and `containers/NAME/N/` for each run N of a container. The folder
+ * and the pod's object contain all that a new agent needs to continue.
  */
 export class PodFolder {
   readonly root: string
@@ -38,7 +38,7 @@ export class PodFolder {
     return path.join(this.root, 'containers', name)
   }
 
-  /** The names of the containers that ever ran. */
+  /** The names of the containers that have ever run. */
   async listContainers(): Promise<string[]> {
     return readdir(path.join(this.root, 'containers')).catch(() => [])
   }
@@ -48,7 +48,9 @@ export class PodFolder {
   }
 }
 
-/** The pods that have a folder. One whose identity is unreadable never started anything; its uid is the folder's name. */
+/**
+ * The pods that have a folder. A pod without a readable identity never started anything. Its uid is the folder's name.
+ */
 export async function listPodFolders(stateDir: string): Promise<PodIdentity[]> {
   const uids = await readdir(podsFolder(stateDir)).catch(() => [])
   return Promise.all(uids.map((uid) => readIdentity(stateDir, uid)))

@@ -16,17 +16,17 @@ interface WorkerOptions {
   node: NodeContext
   addresses: Addresses
   identity: PodIdentity
-  /** The pod as kube-apiserver has it; undefined when it is gone. */
+  /** The pod in kube-apiserver. Undefined when it is gone. */
   readPod: () => Pod | undefined
 }
 
 // A pod is synced at least this often. Each sync also rotates its logs.
 const resyncMs = 10_000
 const refreshVolumesMs = 60_000
-// The grace period of a pod whose object is gone; a kubelet does the same.
+// The grace period of a pod without an object, as in a kubelet.
 const orphanGraceMs = 2000
 
-/** Brings one pod to its desired state, one step after the other, from its spec and from what runs on the machine. */
+/** Brings one pod to its desired state, step by step, from its spec and from what runs on the machine. */
 export class PodWorker {
   readonly #options: WorkerOptions
   readonly #folder: PodFolder
@@ -55,13 +55,13 @@ export class PodWorker {
     this.#wakeUp()
   }
 
-  /** From now on the pod is only stopped, to go on with the next start of the node. */
+  /** From now on the pod is only stopped. It continues after the next start of the node. */
   suspend(deadline: number): void {
     this.#stopBy = deadline
     this.wake()
   }
 
-  /** Works until the pod is gone from machine and cluster, or is stopped with the node. */
+  /** Works until the pod is gone from machine and cluster, or until it is stopped with the node. */
   async run(): Promise<void> {
     let failures = 0
     while (!this.#isDone) {
@@ -109,7 +109,10 @@ export class PodWorker {
     return this.#keepers.some((keeper) => keeper.isRunning)
   }
 
-  /** Makes the pod's folder, its address, and a keeper for each container; for a pod that is gone, for each that ever ran. */
+  /**
+   * Creates the pod's folder, its address, and a keeper for each container. For a pod that is gone, a keeper for each
+   * container that has ever run.
+   */
   async #prepare(pod: Pod | undefined): Promise<void> {
     if (this.#context) return
     const { node, addresses, identity } = this.#options
@@ -157,7 +160,7 @@ export class PodWorker {
     return Math.min(...waits)
   }
 
-  /** Returns whether all volumes exist. Once they do, a failed refresh stops no container. */
+  /** Returns whether all volumes exist. After that, a failed refresh does not stop a container. */
   async #writeVolumes(pod: Pod): Promise<boolean> {
     if (Date.now() - this.#volumesWrittenAt < refreshVolumesMs) return true
     try {
@@ -171,7 +174,7 @@ export class PodWorker {
     }
   }
 
-  /** The pod is being deleted: end it within its grace period, report how it ended, then delete the object. */
+  /** Handles a pod that is being deleted: stops it within its grace period, reports its end, and deletes the object. */
   async #terminate(pod: Pod): Promise<number> {
     const graceMs = (pod.metadata?.deletionGracePeriodSeconds ?? 30) * 1000
     this.#endBy = Math.min(this.#endBy ?? Infinity, Date.now() + graceMs)
@@ -185,7 +188,7 @@ export class PodWorker {
     return Infinity
   }
 
-  /** The object is gone: end what still runs and leave nothing behind. */
+  /** Handles a pod without an object: stops its processes and removes its folder. */
   async #discard(): Promise<number> {
     this.#endBy ??= Date.now() + orphanGraceMs
     const waits = this.#keepers.map((keeper) => keeper.stop(this.#endBy ?? 0, 'the pod is gone'))
@@ -196,7 +199,7 @@ export class PodWorker {
     return Infinity
   }
 
-  /** The node stops: the pod stays, its processes do not. */
+  /** Handles the stop of the node: the pod stays, its processes end. */
   async #halt(pod: Pod, deadline: number): Promise<number> {
     const graceMs = (pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000
     this.#endBy = Math.min(this.#endBy ?? Infinity, deadline, Date.now() + graceMs)
@@ -204,7 +207,7 @@ export class PodWorker {
     const waits = this.#keepers.map((keeper) => keeper.stop(this.#endBy ?? 0, 'the node is stopping'))
     if (this.#isRunning) return Math.min(...waits)
     this.#isDone = true
-    // Best effort: kube-apiserver may be going too.
+    // Best effort: kube-apiserver may be stopping too.
     await this.#report(pod, true).catch(() => undefined)
     return Infinity
   }

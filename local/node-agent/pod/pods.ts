@@ -9,7 +9,7 @@ import { listPodFolders, PodFolder, podsFolder, type PodIdentity } from './pod-f
 import { PodWorker } from './pod-worker.ts'
 import { listRuns, type Run } from '../container/run.ts'
 
-/** All pods of this node: one worker for each that is in the cluster or still has something on the machine. */
+/** All pods of this node. Each pod that is in the cluster, or still has something on the machine, has a worker. */
 export class Pods {
   readonly #node: NodeContext
   readonly #addresses: Addresses
@@ -34,7 +34,7 @@ export class Pods {
     })
   }
 
-  /** Takes over what runs, starts what should, and ends what should not. */
+  /** Adopts running pods, starts missing ones, and stops pods that should not run. */
   async start(): Promise<void> {
     await mkdir(podsFolder(this.#node.config.stateDir), { recursive: true, mode: 0o700 })
     const leftOver = await listPodFolders(this.#node.config.stateDir)
@@ -43,7 +43,7 @@ export class Pods {
     for (const identity of leftOver) this.#work(identity)
   }
 
-  /** Stops all pods, each within its grace period and all by the deadline; their objects stay. */
+  /** Stops all pods, each within its grace period and all by the deadline. Their objects stay. */
   async stop(deadline: number): Promise<void> {
     this.#stopBy = deadline
     for (const worker of this.#workers.values()) worker.suspend(deadline)

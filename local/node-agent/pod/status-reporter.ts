@@ -5,17 +5,17 @@ import { ignoreErrors, isConflict, isGone } from '../../../lib/kube/error.ts'
 import { podPath } from '../../../lib/kube/paths.ts'
 import type { Pod, PodStatus } from '../objects.ts'
 
-/** Writes a pod's status, only when it changes something. */
+/** Writes a pod's status if it changed. */
 export class StatusReporter {
   readonly #client: KubeClient
-  /** The pod as the last write left it: newer than the watch for a moment. */
+  /** The pod after the last write. It may be newer than the watched pod. */
   #written: Pod | undefined
 
   constructor(client: KubeClient) {
     this.#client = client
   }
 
-  /** The newer one of the watched pod and the pod that was last written. */
+  /** Returns the newer of the watched pod and the last written pod. */
   newest(pod: Pod): Pod {
     return this.#written && version(this.#written) > version(pod) ? this.#written : pod
   }
@@ -23,7 +23,7 @@ export class StatusReporter {
   async report(pod: Pod, status: PodStatus): Promise<void> {
     if (hasStatus(pod, status)) return
     const { uid, namespace = '', name = '' } = pod.metadata
-    // The uid makes it fail for another pod that has the name by now.
+    // The uid makes the patch fail if another pod has the name now.
     const patch = {
       metadata: { uid },
       status: { ...status, reason: status.reason ?? null, message: status.message ?? null },
@@ -41,7 +41,7 @@ function hasStatus(pod: Pod, status: PodStatus): boolean {
   return [...fields].every((field) => isDeepStrictEqual(wanted[field], known[field]))
 }
 
-/** Resource versions of one kind can be compared as numbers (Kubernetes 1.35 and later promise it; etcd always did). */
+/** Resource versions of one kind can be compared as numbers. Kubernetes promises it since 1.35, and etcd always did. */
 function version(pod: Pod): bigint {
   return BigInt(pod.metadata?.resourceVersion ?? '0')
 }

@@ -6,7 +6,7 @@ export interface ContainerView {
   spec: Container
   /** Newest first. */
   runs: Run[]
-  /** Why it does not run now; absent when it runs or has ended for good. */
+  /** Why the container does not run now. Absent when it runs, or has ended for good. */
   waiting?: { reason: string; message?: string }
   started: boolean
   ready: boolean
@@ -18,13 +18,13 @@ export interface PodView {
   startTime: string
   init: ContainerView[]
   main: ContainerView[]
-  /** The pod is over, whatever its containers say. */
+  /** Set when the pod has failed, regardless of its containers. */
   failure?: { reason: string; message: string }
-  /** Being deleted, or stopped with the node: what has ended does not come back. */
+  /** The pod is being deleted, or stopped with the node. Ended containers do not restart. */
   ending: boolean
 }
 
-/** The status that a pod should have; conditions keep their transition time while they stay the same. */
+/** Builds the status that a pod should have. A condition keeps its transition time while its status stays the same. */
 export function buildPodStatus(pod: Pod, view: PodView, now: string): PodStatus {
   const phase = decidePhase(pod, view)
   const generation = pod.metadata?.generation
@@ -44,12 +44,12 @@ export function buildPodStatus(pod: Pod, view: PodView, now: string): PodStatus 
   }
 }
 
-/** The id of a container's run, unique for all time. */
+/** The id of a container's run. It is never reused. */
 export function containerId(pod: Pod, name: string, run: Run): string {
   return `local://${pod.metadata?.uid}/${name}/${run.number}`
 }
 
-/** Whether a container has ended and its pod's policy leaves it so. */
+/** Whether a container has ended and the pod's policy does not restart it. */
 export function isOver(pod: Pod, container: ContainerView, isInit: boolean): boolean {
   const exit = container.runs[0]?.exit
   if (!exit || container.runs[0]?.interrupted) return false
@@ -98,7 +98,7 @@ function buildCondition(pod: Pod, type: string, reason: StatusReason, now: strin
   return {
     type,
     status,
-    // As kube-apiserver answers it; without, each status would look changed.
+    // kube-apiserver returns this member. Without it, each status would look changed.
     lastProbeTime: null,
     lastTransitionTime: lastTransitionTime ?? now,
     ...(generation !== undefined && { observedGeneration: generation }),
@@ -123,7 +123,7 @@ function isComplete(container: ContainerView): boolean {
 function buildContainerStatus(pod: Pod, view: ContainerView, failure: PodView['failure']): ContainerStatus {
   const [newest, previous] = view.runs
   const isRunning = newest !== undefined && !newest.exit && !view.waiting
-  // While it waits, the newest run is the last one; else the one before it.
+  // While the container waits, the newest run is the last one. Otherwise it is the one before.
   const last = view.waiting ? newest : previous
   return {
     name: view.spec.name,
@@ -141,7 +141,7 @@ function buildContainerStatus(pod: Pod, view: ContainerView, failure: PodView['f
 function buildState(pod: Pod, view: ContainerView, failure: PodView['failure']): object {
   const newest = view.runs[0]
   if (view.waiting) return { waiting: view.waiting }
-  // The reason of a pod that never starts shows in `kubectl get` only when its containers have it too.
+  // `kubectl get` shows the reason of a pod that never starts only if its containers have it too.
   if (!newest) return { waiting: failure ?? { reason: 'ContainerCreating' } }
   if (newest.exit) return { terminated: buildTerminated(pod, view.spec.name, newest, newest.exit) }
   return { running: { startedAt: toSeconds(newest.startedAt) } }

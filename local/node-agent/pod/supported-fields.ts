@@ -120,7 +120,7 @@ const spec: Rule = {
   resources: 'harmless',
 }
 
-/** The first field that a pod sets and this node does not support, as a path from `spec`; undefined when there is none. */
+/** The first field of a pod that this node does not support, as a path from `spec`. Undefined if there is none. */
 export function findUnsupported(pod: Pod): string | undefined {
   return findInValue(pod.spec, spec, 'spec')
 }
@@ -151,7 +151,7 @@ function isValueList(rule: Rule): rule is readonly (string | boolean | number)[]
   return Array.isArray(rule)
 }
 
-/** Values without effect: absent, false, or empty. `emptyDir: {}` has one, and is supported anyway. */
+/** Whether a value has no effect: absent, false, or empty. `emptyDir: {}` has an effect, and is supported anyway. */
 function isUnset(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return true
   return typeof value === 'object' && Object.keys(value).length === 0

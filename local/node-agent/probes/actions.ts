@@ -5,7 +5,7 @@ import { Agent, request } from 'undici'
 import type { Container } from '../objects.ts'
 import { rewritePaths, type Mount } from '../volumes/mounts.ts'
 
-/** What probes and preStop hooks can do. */
+/** An action of a probe or a preStop hook. */
 export interface Action {
   exec?: { command?: string[] }
   httpGet?: {
@@ -18,19 +18,19 @@ export interface Action {
   tcpSocket?: { host?: string; port: unknown }
 }
 
-/** A running container, as an action needs it. */
+/** The part of a running container that an action needs. */
 export interface ActionTarget {
   container: Container
   podIP: string
   mounts: Mount[]
-  /** The main process: commands get its environment and working folder. */
+  /** The main process. Commands get its environment and working folder. */
   pid: number
 }
 
-// As a kubelet: certificates are not checked, connections not kept.
+// As in a kubelet, certificates are not verified and connections are not kept.
 const agent = new Agent({ connect: { rejectUnauthorized: false }, pipelining: 0 })
 
-/** Does it once. @throws Error saying what went wrong, for events */
+/** Runs an action once. @throws Error with a message for events */
 export async function runAction(action: Action, target: ActionTarget, timeoutMs: number): Promise<void> {
   const signal = AbortSignal.timeout(timeoutMs)
   if (action.httpGet) return getHttp(action.httpGet, target, signal)
@@ -38,7 +38,7 @@ export async function runAction(action: Action, target: ActionTarget, timeoutMs:
   return runCommand(action.exec?.command ?? [], target, signal)
 }
 
-/** A port by number, or by the name that the container gives it. */
+/** A port by number, or by its name in the container. */
 export function readPort(container: Container, port: unknown): number {
   const named = container.ports?.find((candidate) => candidate.name === port)?.containerPort
   const number = named ?? Number(port)

@@ -2,7 +2,7 @@ import type { Probe } from '../objects.ts'
 
 export type Verdict = 'unknown' | 'success' | 'failure'
 
-/** Counts the results of one probe in a row and says what they amount to. */
+/** Counts the results of one probe in a row and derives the verdict. */
 export class ProbeTally {
   readonly #probe: Probe
   #inRow = 0
@@ -13,7 +13,7 @@ export class ProbeTally {
     this.#probe = probe
   }
 
-  /** Adds a result. A threshold's worth in a row changes the verdict. */
+  /** Adds a result. Enough equal results in a row (the threshold) change the verdict. */
   add(success: boolean): void {
     this.#inRow = success === this.#last ? this.#inRow + 1 : 1
     this.#last = success

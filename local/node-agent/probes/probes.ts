@@ -5,25 +5,25 @@ import { ProbeTally, type Verdict } from './probe-tally.ts'
 
 interface ProbesOptions {
   target: ActionTarget
-  /** When the container started; initial delays count from there. */
+  /** When the container started. Initial delays count from this time. */
   startedAt: Date
-  /** What is already known of a container that runs since before this agent. */
+  /** The earlier verdicts for a container that already ran before this agent started. */
   known: { started: boolean; ready: boolean }
   /** Called when a verdict changed. */
   onChange: () => void
-  /** Called with the words for an event, for each failed try. */
+  /** Called for each failed try, with the message of an event. */
   onFailure: (kind: ProbeKind, message: string) => void
 }
 
 export type ProbeKind = 'Startup' | 'Liveness' | 'Readiness'
 
-/** The probes of one run of a container. Liveness and readiness begin when startup has succeeded. */
+/** The probes of one run of a container. Liveness and readiness start after startup has succeeded. */
 export class Probes {
   readonly #options: ProbesOptions
   readonly #stopping = new AbortController()
   started: boolean
   ready: boolean
-  /** The probe whose failure asks for a restart. */
+  /** The probe whose failure requires a restart. */
   failed: { kind: ProbeKind; probe: Probe } | undefined
 
   constructor(options: ProbesOptions) {
@@ -52,7 +52,7 @@ export class Probes {
     if (readinessProbe) void this.#repeat('Readiness', readinessProbe, () => true)
   }
 
-  /** Tries again and again while `goOn` says so; returns whether the last verdict was success. */
+  /** Repeats a probe while `goOn` returns true. Returns whether the last verdict was success. */
   async #repeat(kind: ProbeKind, probe: Probe, goOn: (verdict: Verdict) => boolean): Promise<boolean> {
     const tally = new ProbeTally(probe)
     const runsForMs = Date.now() - this.#options.startedAt.getTime()

@@ -1,14 +1,14 @@
 import path from 'node:path'
 import type { Container, VolumeMount } from '../objects.ts'
 
-/** A path as the container knows it, and the file or folder on this machine that it stands for. */
+/** A path in the container, and the file or folder on this machine behind it. */
 export interface Mount {
   mountPath: string
   realPath: string
 }
 
 /**
- * Where a container's mounts really are.
+ * Locates a container's mounts on this machine.
  *
  * @param findVolume the folder of a volume
  * @param expandPath replaces `$(NAME)` in a subPathExpr
@@ -25,9 +25,9 @@ export function locateMounts(
 }
 
 /**
- * Processes here share the machine's files, so a mounted path in a variable or argument is replaced by the real one:
- * as the whole value, after `=`, or as an item of a `:` list. Longer mount paths win. Text inside a shell script is
- * left alone.
+ * Replaces a mounted path in a variable or argument by the real path, because processes here share the machine's files.
+ * The path may be the whole value, follow a `=`, or be an item of a `:` list. Longer mount paths win. Text inside a
+ * shell script is not changed.
  */
 export function rewritePaths(value: string, mounts: Mount[]): string {
   const ordered = mounts.toSorted((a, b) => b.mountPath.length - a.mountPath.length)

@@ -4,7 +4,7 @@ import type { ConfigMap, Secret } from '../objects.ts'
 
 export type Data = Record<string, Buffer>
 
-/** The config maps and secrets of one namespace; undefined where one does not exist. */
+/** The config maps and secrets of one namespace. Undefined for one that does not exist. */
 export class PodData {
   readonly #client: KubeClient
   readonly #base: string
@@ -26,7 +26,7 @@ export class PodData {
   }
 }
 
-/** The same values as text, for variables. */
+/** The same values as texts, for variables. */
 export function readText(data: Data | undefined): Record<string, string> | undefined {
   return data && Object.fromEntries(Object.entries(data).map(([name, value]) => [name, value.toString('utf8')]))
 }

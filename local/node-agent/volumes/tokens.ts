@@ -11,11 +11,11 @@ interface TokenReview {
   status: { token: string }
 }
 
-// As a kubelet: renewed when four fifths of its life are over, or a day.
+// As in a kubelet: a token is renewed after four fifths of its life, or after a day.
 const renewAfterShare = 0.8
 const renewAfterSeconds = 24 * 3600
 
-/** Asks for a service account token that is bound to the pod and ends with it. */
+/** Requests a service account token that is bound to the pod and ends with it. */
 export async function requestToken(client: KubeClient, pod: Pod, options: TokenOptions): Promise<string> {
   const { namespace, name, uid } = pod.metadata
   const account = pod.spec?.serviceAccountName ?? 'default'
@@ -33,13 +33,13 @@ export async function requestToken(client: KubeClient, pod: Pod, options: TokenO
   return reply.status.token
 }
 
-/** When the token in a file should be renewed, in milliseconds since the epoch; 0 when there is none. */
+/** When to renew the token in a file, in milliseconds since the epoch. 0 if there is no token. */
 export async function readRenewalTime(file: string): Promise<number> {
   const token = await readFile(file, 'utf8').catch(() => '')
   return renewalTime(token)
 }
 
-/** When a token should be renewed, by the times that it carries; 0 when they cannot be read. */
+/** When to renew a token, from the times in it. 0 if they cannot be read. */
 export function renewalTime(token: string): number {
   try {
     const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')

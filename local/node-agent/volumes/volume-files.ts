@@ -5,12 +5,12 @@ import { writeAtomically } from '../durable-file.ts'
 export interface VolumeFile {
   /** Relative to the volume. */
   path: string
-  /** `unchanged` keeps what is there. */
+  /** `unchanged` keeps the current content. */
   content: Buffer | 'unchanged'
   mode?: number
 }
 
-/** Makes a volume hold exactly these files. Each one changes in one step, and only when its content does. */
+/** Makes a volume contain exactly these files. Each file changes atomically, and only when its content changes. */
 export async function writeVolumeFiles(folder: string, files: VolumeFile[], defaultMode: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const file of files) await writeVolumeFile(folder, file, defaultMode)

@@ -8,7 +8,7 @@ import type { PodFolder } from '../pod/pod-folder.ts'
 import { readRenewalTime, requestToken } from './tokens.ts'
 import { writeVolumeFiles, type VolumeFile } from './volume-files.ts'
 
-/** A volume cannot be made as things stand; the message is for people. */
+/** A volume cannot be created now. The message is for people. */
 export class VolumeError extends Error {
   override name = 'VolumeError'
 }
@@ -25,7 +25,7 @@ type Reference = { name?: string; optional?: boolean; items?: KeyItem[] }
 
 const defaultTokenSeconds = 3600
 
-/** The volumes of one pod as folders, made and refreshed from what the pod and the cluster say. */
+/** The volumes of one pod as folders. They are created and refreshed from the pod and from the cluster. */
 export class PodVolumes {
   readonly #options: VolumesOptions
 
@@ -33,12 +33,12 @@ export class PodVolumes {
     this.#options = options
   }
 
-  /** Brings every volume up to date. Also renews tokens that are due. */
+  /** Updates every volume, and renews tokens that are due. */
   async write(pod: Pod): Promise<void> {
     for (const volume of pod.spec?.volumes ?? []) await this.#writeVolume(pod, volume)
   }
 
-  /** Where a volume's files really are. */
+  /** The folder of a volume. */
   locate(pod: Pod, name: string): string {
     const volume = pod.spec?.volumes?.find((candidate) => candidate.name === name)
     return volume?.hostPath?.path ?? this.#options.folder.volume(name)
@@ -87,7 +87,7 @@ export class PodVolumes {
   }
 }
 
-/** Single volumes are projections with one source, under slightly other names. */
+/** A volume of a single source is a projection with other names. */
 function asProjection(volume: Volume): VolumeProjection {
   if (volume.configMap) return { configMap: volume.configMap }
   if (volume.downwardAPI) return { downwardAPI: volume.downwardAPI }

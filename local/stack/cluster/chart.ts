@@ -37,7 +37,7 @@ export async function applyDefinitions({ repository, ...request }: ChartRequest)
 /** Renders the chart with this stack's values and applies it, as `helm install` would. */
 export async function applyChart(request: ChartRequest): Promise<void> {
   const layout = layoutOf(request.stateFolder)
-  // JSON is YAML.
+  // JSON is valid YAML.
   replaceFile(layout.values, `${JSON.stringify(chartValues(layout, request), null, 2)}\n`)
   const kubectl: Kubectl = { kubectl: request.controlPlane.kubectl, ...request }
   await applyManifests(kubectl, JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
@@ -47,14 +47,14 @@ export async function applyChart(request: ChartRequest): Promise<void> {
 async function renderChart({ repository, controlPlane, signal }: ChartRequest, layout: Layout): Promise<string> {
   const chart = path.join(repository, 'helm', 'trainyard')
   const args = ['template', 'trainyard', chart, '--namespace', namespace, '--values', layout.values]
-  // Settings of another cluster's Helm have no say here.
+  // The environment must not contain Helm settings for another cluster.
   const env = childEnvironment({ KUBECONFIG: layout.kubeconfig, HELM_NAMESPACE: namespace })
   const result = await runChild(controlPlane.helm, args, { signal, env })
   if (result.code === 0) return result.stdout
   throw new UserError(`${result.tail}\nThe chart could not be rendered; see the output of Helm above.`)
 }
 
-/** What the chart must know of one machine: a folder for artifacts, loopback addresses, one port to the outside. */
+/** The chart's values for one machine: a folder for artifacts, loopback addresses, and one public port. */
 export function chartValues(
   layout: Layout,
   { settings, ...asked }: Pick<ChartRequest, 'settings' | 'withPods' | 'outbound' | 'accelerator'>,
@@ -69,7 +69,7 @@ export function chartValues(
   }
 }
 
-/** On a GPU the trainer computes in bfloat16, so that the engine does too, and leaves it most of the memory. */
+/** On a GPU, the trainer computes in bfloat16, as the engine does, and leaves most of the memory to the engine. */
 function tinyChat({ withPods, accelerator }: Pick<ChartRequest, 'withPods' | 'accelerator'>): object {
   if (!withPods) return { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } }
   return accelerator === 'cuda' ? { engine: { args: ['--dtype', 'bfloat16', '--gpu-memory-utilization', '0.3'] } } : {}

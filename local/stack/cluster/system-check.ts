@@ -5,34 +5,34 @@ import { CrashWatch } from './crashing-pods.ts'
 import type { StackEnv } from '../env-file.ts'
 import type { Kubectl } from './kubectl.ts'
 
-/** The answer of /v1/system-check. */
+/** The response of /v1/system-check. */
 interface SystemReport {
   ok: boolean
   parts: Record<string, { ok: boolean; detail: string; cause?: string }>
 }
 
-// The first engine start on a machine imports for half a minute and compiles for another. With twenty other programs on
-// two cores it took four minutes. A pod that only crashes is noticed long before.
+// The first engine start on a machine spends half a minute on imports and another on compilation. Beside twenty other
+// programs on two cores it took four minutes. A pod that crashes repeatedly is noticed long before this limit.
 const timeoutMs = 900_000
 const pollMs = 500
 
-/** Whether the service answers and says that all its parts work. */
+/** Whether the service answers and reports that all its parts work. */
 export async function isServing(env: StackEnv): Promise<boolean> {
   return (await readReport(env))?.ok === true
 }
 
-/** What the wait shows its progress with, and looks into the pods with. */
+/** Options of the wait. */
 export interface WaitOptions {
   kubectl: Kubectl
   phase: Phase
-  /** Whether engines and trainers are waited for. */
+  /** Whether to wait for engines and trainers. */
   withPods: boolean
 }
 
 /**
- * Waits until every part of the service works, and shows which it waits for.
+ * Waits until every part of the service works, and shows the parts that are missing.
  *
- * @throws {UserError} with the end of the log of a pod that only crashes, or after the time limit
+ * @throws {Problem} with the end of the log of a pod that crashes repeatedly, or after the time limit
  */
 export async function waitUntilServing(env: StackEnv, { kubectl, phase, withPods }: WaitOptions): Promise<void> {
   const deadline = Date.now() + timeoutMs

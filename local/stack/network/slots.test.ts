@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { claimSlot, describeSlot } from './slots.ts'
 
-// Whatever else runs on this machine.
+// Ignores other programs on this machine.
 const isQuiet = () => true
 
 let cache: string

@@ -5,9 +5,9 @@ import { withLock } from '../../entry/lock.mjs'
 import { hasListenerIn, isPortFree } from './ports.ts'
 
 /**
- * A slot keeps the stacks of one machine apart: each has two loopback networks (for Services and for pods) and a few
- * ports of its own. The cache folder has a file for each slot in use, with the state folder that uses it.
- * A slot is free again when that folder is gone. The folder exists before its settings do, and counts from then on.
+ * A slot separates the stacks of one machine. Each slot has two loopback networks (for Services and for pods) and a few
+ * ports. The cache folder has a file for each used slot, with the path of its state folder. A slot is free when that
+ * folder is gone. The folder is created before its settings, and the slot is used from then on.
  */
 export interface Slot {
   /** First two octets of the Services' addresses: `127.4`. */
@@ -17,13 +17,13 @@ export interface Slot {
   ports: { kubernetes: number; kubelet: number; postgres: number; public: number }
 }
 
-/** 127.0 and 127.1 belong to everybody; the last two networks stay free. */
+/** Any program may use 127.0 and 127.1. The last two networks stay free. */
 const slotCount = 126
-// Below the range that Linux gives to outgoing connections (32768 and up), and could use them at any time.
+// Linux gives the ports from 32768 on to outgoing connections, so these are below.
 const firstPort = 20_000
 const portsPerSlot = 8
 
-/** The networks and ports of a slot. */
+/** Computes the networks and ports of a slot. */
 export function describeSlot(slot: number): Slot {
   const port = firstPort + slot * portsPerSlot
   return {
@@ -33,13 +33,13 @@ export function describeSlot(slot: number): Slot {
   }
 }
 
-/** How to find out whether a slot is free: by the state folder in its file, and by listeners in its networks. */
+/** How to check whether a slot is free: by its state folder, and by listeners in its networks. */
 export interface SlotChecks {
   isInUse: (stateFolder: string) => boolean
   isQuiet?: (slot: number) => boolean | Promise<boolean>
 }
 
-/** Claims a free slot for a state folder, or returns the one that it has already. */
+/** Claims a free slot for a state folder, or returns its current slot. */
 export async function claimSlot(cacheFolder: string, stateFolder: string, judge: SlotChecks): Promise<number> {
   const { isInUse, isQuiet = isSlotFree } = judge
   const notes = path.join(cacheFolder, 'slots')
@@ -58,8 +58,8 @@ export async function claimSlot(cacheFolder: string, stateFolder: string, judge:
 }
 
 /**
- * Each state folder begins its search at another slot. Stacks of another user have another cache folder and do not see
- * our files; they would otherwise claim the same slot while this stack is down.
+ * Each state folder starts its search at another slot. Stacks of another user have another cache folder and do not see
+ * these files. With the same start, they would claim the same slot while this stack is down.
  */
 function slotsInOrder(stateFolder: string): number[] {
   const first = createHash('sha256').update(stateFolder).digest().readUInt32BE() % slotCount

@@ -1,12 +1,12 @@
 import { readBootId, readStat } from '../../process-stat.ts'
 
-/** A process for certain: its id, and when it started (boot and clock ticks), because ids are used again. */
+/** Identifies a process: its id and its start time (boot and clock ticks), because ids are reused. */
 export interface ProcessIdentity {
   pid: number
   startedAt: string
 }
 
-/** The identity of a running process; undefined when none has this id, or it is only waiting to be reaped. */
+/** The identity of a running process. Undefined for an unused id and for a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const stat = readStat(pid)
   return !stat || stat.state === 'Z' ? undefined : { pid, startedAt: `${readBootId()}:${stat.startTicks}` }
@@ -17,7 +17,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startedAt === identity.startedAt
 }
 
-/** Sends a signal to exactly this process, or with `group` to the process group that it leads. */
+/** Sends a signal to exactly this process. With `group`, to the process group that it leads. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals, { group = false } = {}): void {
   if (!isRunning(identity)) return
   try {

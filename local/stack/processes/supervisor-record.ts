@@ -2,15 +2,15 @@ import { readJson, replaceJson } from '../json-file.ts'
 import type { Layout } from '../layout.ts'
 import { isRunning, type ProcessIdentity } from './process-identity.ts'
 
-/** What the supervisor records of one program. */
+/** The supervisor's record of one program. */
 export interface ProgramRecord {
   process?: ProcessIdentity
   ready: boolean
-  /** How often it was started. */
+  /** The number of its starts. */
   starts: number
 }
 
-/** The supervisor writes this record to the state folder, for all other processes. */
+/** The supervisor writes this record to the state folder. Other processes read it. */
 export interface SupervisorRecord {
   supervisor: ProcessIdentity
   programs: Record<string, ProgramRecord>
@@ -24,7 +24,7 @@ export function writeSupervisorRecord(layout: Layout, record: SupervisorRecord):
   replaceJson(layout.supervisor, record)
 }
 
-/** The record of a supervisor that runs now. */
+/** The record of the supervisor, if it runs. */
 export function findRunningSupervisor(layout: Layout): SupervisorRecord | undefined {
   const record = readSupervisorRecord(layout)
   return record && isRunning(record.supervisor) ? record : undefined

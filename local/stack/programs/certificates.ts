@@ -4,14 +4,14 @@ import { runChild } from '../../install/run-child.ts'
 import { UserError } from '../../user-error.ts'
 import type { Layout } from '../layout.ts'
 
-/** The stack's own authority and what it signed. */
+/** The stack's certificate authority, and the certificates that it signed. */
 export interface Certificates {
   authority: string
   apiserver: string
   apiserverKey: string
   kubelet: string
   kubeletKey: string
-  /** With this kube-apiserver proves itself to the node agent, to read logs. */
+  /** kube-apiserver's client certificate for the node agent, to read logs. */
   kubeletClient: string
   kubeletClientKey: string
 }
@@ -34,12 +34,12 @@ export interface CertificatesRequest {
   helm: string
   /** The chart in `local/certificates`. */
   chart: string
-  /** Addresses at which kube-apiserver is called. */
+  /** The addresses of kube-apiserver. */
   addresses: string[]
   signal: AbortSignal
 }
 
-/** Makes the certificates on first use: all of them or none. */
+/** Creates the certificates on first use: all of them or none. */
 export async function prepareCertificates(request: CertificatesRequest): Promise<void> {
   const { certificates } = request.layout
   if (existsSync(certificates)) return

@@ -6,9 +6,9 @@ import { replaceFile } from '../json-file.ts'
 import type { Layout } from '../layout.ts'
 import type { StackSettings } from '../settings.ts'
 
-/** Files with which the parts of the control plane prove themselves to each other. */
+/** The credentials that the parts of the control plane use for each other. */
 export interface Credentials {
-  /** Users of kube-apiserver with their tokens. */
+  /** The users of kube-apiserver with their tokens. */
   tokens: string
   serviceAccountKey: string
   serviceAccountPublicKey: string
@@ -61,7 +61,7 @@ function makeServiceAccountKey({ serviceAccountKey, serviceAccountPublicKey }: C
 }
 
 export function kubeconfig({ server, token, authority }: { server: string; token: string; authority: string }): string {
-  // JSON is YAML: nothing needs quoting this way.
+  // JSON is valid YAML, so nothing needs quotes.
   const config = {
     apiVersion: 'v1',
     kind: 'Config',

@@ -10,15 +10,15 @@ import type { Layout } from '../layout.ts'
 import type { StackSettings } from '../settings.ts'
 import { describeSlot } from '../network/slots.ts'
 
-/** How the node agent runs an image: as a local program in this folder. */
+/** An image on this node: a local program in this folder. */
 export interface LocalImage {
   cwd: string
-  /** Folders put first in PATH. */
+  /** Folders at the start of PATH. */
   path: string[]
   env: Record<string, string>
 }
 
-/** Writes the file that the node agent is started with. */
+/** Writes the node agent's configuration file. */
 export function writeNodeAgentConfig(
   layout: Layout,
   settings: StackSettings,
@@ -41,13 +41,13 @@ export function writeNodeAgentConfig(
   })
 }
 
-/** What the chart's images are on one machine. The shell is for tests. */
+/** The chart's images on one machine. The shell is for tests. */
 export function localImages(
   layout: Layout,
   { repository, cacheFolder }: LocalConfig,
   { python }: Installation,
 ): Record<string, LocalImage> {
-  // By this a crashed stack's processes are found.
+  // The mark finds the processes of a crashed stack.
   const mark = { [stackMark]: layout.root }
   const node = path.join(repository, 'node_modules', '.bin')
   const compiled = path.join(cacheFolder, 'compiled')
@@ -56,7 +56,7 @@ export function localImages(
     'ghcr.io/trainyard/trainyard-runtime:0.1.0': {
       cwd: path.join(repository, 'trainer'),
       path: [python.binFolder],
-      // What vLLM and torch compile at the first adapter request is kept for the next start.
+      // The cache of what vLLM and torch compile at the first adapter request. The next start uses it.
       env: {
         ...mark,
         PYTHONUNBUFFERED: '1',

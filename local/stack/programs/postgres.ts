@@ -20,10 +20,10 @@ const database = 'trainyard'
 /** How to start a Postgres program. Postgres refuses to run as root, so root starts it as another user. */
 export interface PostgresCommand {
   command: string
-  /** Go before the program's own arguments. */
+  /** Arguments before the program's own arguments. */
   prefix: string[]
   user: UserIds | undefined
-  /** The owner that the data must have; undefined is the user of this process. */
+  /** The required owner of the data. Undefined means the user of this process. */
   owner: UserIds | undefined
 }
 
@@ -36,8 +36,8 @@ export function dataFolder(postgresFolder: string): string {
 }
 
 /**
- * Makes the database cluster on first use, under a temporary name: a half-made one never counts. Its one database is
- * made in Postgres' single-user mode, before any server runs.
+ * Creates the database cluster on first use. It has a temporary name until it is complete. Its database is created in
+ * Postgres' single-user mode, before any server runs.
  */
 export async function preparePostgres(folder: string, settings: StackSettings, signal: AbortSignal): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
@@ -84,8 +84,9 @@ export async function postgresCommand(program: 'postgres' | 'initdb', folder: st
 }
 
 /**
- * Runs it as root under another name: in a user namespace whose only user, by its number not root, is root outside. So it
- * enters closed folders (a clone under /root) and owns what it writes there.
+ * Runs the program as root with another user number. It runs in a user namespace with a single user: inside, the user
+ * is not root; outside, it is root. So it can enter closed folders (a clone under /root) and owns the files that it
+ * writes there.
  */
 async function renamedRootCommand(file: string, user: UserIds): Promise<PostgresCommand> {
   const unshare = await findExecutable('unshare', unshareFolders)

@@ -20,7 +20,7 @@ export interface ProgramsRequest {
 
 type ProgramDraft = Pick<ProgramSpec, 'name' | 'command' | 'args'> & Partial<ProgramSpec>
 
-/** The programs of the stack, in the order of their start; they are stopped the other way round. */
+/** The programs of the stack in the order of their start. They stop in reverse order. */
 export async function buildPrograms(request: ProgramsRequest): Promise<ProgramSpec[]> {
   const programs = [
     await postgres(request),
@@ -47,9 +47,9 @@ async function postgres({ layout, settings, durable }: ProgramsRequest): Promise
   const options = {
     listen_addresses: '127.0.0.1',
     port: settings.ports.postgres,
-    // A socket's path must be short, and no client uses one.
+    // The path of a socket must be short, and no client uses one.
     unix_socket_directories: '',
-    // Some apiservers of tests run side by side, with forty each.
+    // Several apiservers of tests run at the same time, with forty connections each.
     max_connections: 200,
     ...(durable ? {} : { fsync: 'off' }),
   }
@@ -61,14 +61,14 @@ async function postgres({ layout, settings, durable }: ProgramsRequest): Promise
     cwd: '/',
     ...(how.user ? { user: how.user } : {}),
     ready: { kind: 'postmaster', pidFile: path.join(data, 'postmaster.pid') },
-    // "Fast shutdown": open transactions are rolled back instead of waited for.
+    // A fast shutdown: open transactions are rolled back.
     stopSignal: 'SIGINT',
   }
 }
 
 /**
- * etcd has no passwords here, so it listens on Unix sockets in a folder that only its owner may enter. It insists on
- * advertising TCP addresses; with one member, no program uses them.
+ * etcd has no passwords here, so it listens on Unix sockets in a folder that only its owner can enter. It requires
+ * advertised TCP addresses. With one member, no program uses them.
  */
 function etcd({ layout, installation, durable }: ProgramsRequest): ProgramDraft {
   return {
@@ -114,7 +114,7 @@ function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Pro
       `--service-account-key-file=${credentials.serviceAccountPublicKey}`,
       `--service-cluster-ip-range=${describeSlot(settings.slot).serviceNetwork}.0.0/16`,
       `--service-node-port-range=${publicPort}-${publicPort}`,
-      // It refuses loopback addresses as endpoints, its own too.
+      // It refuses loopback addresses as endpoints, also its own.
       '--endpoint-reconciler-type=none',
       '--kubelet-preferred-address-types=InternalIP',
       `--kubelet-certificate-authority=${certificates.authority}`,
