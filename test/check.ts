@@ -3,7 +3,7 @@ import path from 'node:path'
 
 type Command = readonly [string, ...string[]]
 
-/** What `npm run check` holds the tree to, each by the tool that knows it. */
+/** The checks of `npm run check`, each with its tool. */
 const checks: readonly { name: string; command: Command }[] = [
   { name: 'types', command: ['tsc', '-p', '.'] },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
@@ -34,7 +34,7 @@ export async function runChecks(root: string): Promise<{ passed: number; failed:
   return { passed: checks.length - failures.length, failed: failures.length, failures }
 }
 
-/** What a command prints that fails; undefined where it succeeds. */
+/** Returns the output of a failed command. Undefined if it succeeded. */
 function findFailure([program, ...args]: Command, options: ExecFileOptions): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(program, args, { ...options, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>

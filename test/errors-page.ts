@@ -13,7 +13,7 @@ const retries: Record<ErrorDefinition['retry'], string> = {
   'retry-after': 'yes, after `Retry-After` seconds',
 }
 
-/** docs/errors.md: what stands above the tables by hand, and the tables of errors. */
+/** Renders docs/errors.md: the handwritten text above the tables, and the tables of errors. */
 export function renderErrorsPage(): string {
   const head = readFileSync(path.join(import.meta.dirname, 'errors-head.md'), 'utf8')
   const statusHead =

@@ -7,7 +7,7 @@ import { runPytest, runSuites, runVitest, type SuiteContext } from './support/su
 
 const env = { TRAINYARD_ACCELERATOR: 'cuda' }
 
-/** What only a GPU can show of the trainer: its kernels, its memory, and whole jobs in bfloat16. */
+/** Tests that need a GPU: the trainer's kernels, its memory, and whole jobs in bfloat16. */
 async function runTrainer(suite: SuiteContext): Promise<Outcome> {
   const config = { ...readLocalConfig(), accelerator: 'cuda' as const }
   const { signal } = new AbortController()
@@ -15,7 +15,7 @@ async function runTrainer(suite: SuiteContext): Promise<Outcome> {
   return runPytest(suite, { python, env, folders: ['gpu'] })
 }
 
-/** Chats with vLLM and trains by its answers, on a stack of its own whose engine and trainer share the GPU. */
+/** Chats with vLLM and trains on the answers, on a stack of its own whose engine and trainer share the GPU. */
 function runMainJob(suite: SuiteContext): Promise<Outcome> {
   return runVitest(suite, { project: 'integration', files: ['test/integration/main-job.test.ts'], env })
 }

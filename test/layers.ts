@@ -6,8 +6,8 @@ const root = path.dirname(import.meta.dirname)
 const importPattern = /(?:\bfrom|\bimport\(?|new URL\()\s*['"](\.{1,2}\/[^'"]+)['"]/g
 
 /**
- * The layers of each folder, from top to bottom. A unit is a file or folder in it. Files import, types included, from their
- * own unit and from units of lower layers, never from the same layer or from a higher one.
+ * The layers of each folder, from top to bottom. A unit is a file or folder in it. A file imports (types included) from
+ * its own unit and from lower layers, never from the same layer or a higher one.
  */
 const layers: Record<string, readonly (readonly string[])[]> = {
   '.': [
@@ -50,7 +50,7 @@ interface Import {
   to: string
 }
 
-/** The relative imports of the production code. Tests import what they test. */
+/** The relative imports of the production code. Tests may import what they test. */
 function listImports(): Import[] {
   const { stdout } = spawnSync('git', ['ls-files', '*.ts', '*.mjs'], { cwd: root, encoding: 'utf8' })
   const files = stdout.trim().split('\n')
@@ -64,7 +64,10 @@ function listImports(): Import[] {
     )
 }
 
-/** What is wrong with an import, by the layers of one folder: `UNIT -> UNIT`, or a unit that has no layer. */
+/**
+ * Checks an import against the layers of a folder. Returns `UNIT -> UNIT` if it is not allowed, or a unit without a
+ * layer.
+ */
 function judgeImport(folder: string, { from, to }: Import): string | undefined {
   const [unit, target] = [from, to].map((file) => findUnit(folder, file))
   if (unit === undefined || target === undefined || unit === target) return undefined
@@ -73,7 +76,7 @@ function judgeImport(folder: string, { from, to }: Import): string | undefined {
   return layer! < targetLayer! ? undefined : `${unit} -> ${target}`
 }
 
-/** The unit of a file below a folder: the longest that is declared. Files at the root of the repository have none. */
+/** Finds the unit of a file in a folder: the longest declared one. Files at the root of the repository have none. */
 function findUnit(folder: string, file: string): string | undefined {
   const relative = path.posix.relative(folder, file)
   const [first, ...rest] = relative.split('/')

@@ -6,9 +6,9 @@ import { findStale } from './mutations/find-stale.ts'
 import { applyMutation, type Mutation } from './mutations/mutation.ts'
 import { TestRunner } from './mutations/test-runner.ts'
 
-// `npm run test:mutations [-- WORD...]`: the mutations whose file, test or fault has one of the words, or all. Each changes
-// one text in a copy of this checkout, and the one test file that it names must fail then, and pass without it. With
-// `--check` no test runs: the list is compared with the checkout.
+// `npm run test:mutations [-- WORD...]` runs the mutations whose file, test or fault contains one of the words, or all.
+// A mutation changes one text in a copy of this checkout. The test file that it names must then fail, and must pass
+// without the change. With `--check`, no test runs: the list is compared with the checkout.
 
 const words = process.argv.slice(2)
 const isWanted = (mutation: Mutation) =>

@@ -4,7 +4,7 @@ import path from 'node:path'
 const root = path.dirname(import.meta.dirname)
 const file = path.join(root, 'THIRD-PARTY-NOTICES.md')
 
-// Licences that fit Apache-2.0 for what we depend on. Anything else needs a person's decision.
+// Licences of dependencies that fit Apache-2.0. A person decides about any other licence.
 const fitting =
   /^\(?(MIT|MIT-0|ISC|0BSD|BlueOak-1\.0\.0|Apache-2\.0|BSD-[23]-Clause|CC0-1\.0|Unlicense|Python-2\.0|PSF-2\.0|CC-BY-4\.0|MPL-2\.0)\b/
 
@@ -16,7 +16,7 @@ interface LockedPackage {
   devOptional?: boolean
 }
 
-/** The packages of package-lock.json, by name and version, with their licences. */
+/** The packages of package-lock.json by name and version, with their licences. */
 function readPackages(): { name: string; version: string; license: string; use: string }[] {
   const lock = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>

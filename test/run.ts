@@ -35,14 +35,13 @@ async function runPython(suite: SuiteContext): Promise<Outcome> {
   return { ...outcome, passed, failed: outcome.failed + lintFailures }
 }
 
-/** Compares the trainer with other trainers, in an environment that has them; none of them may reach for the network. */
+/** Compares the trainer with other trainers, in an environment that contains them. Network access is disabled. */
 async function runOracles(suite: SuiteContext): Promise<Outcome> {
   const env = { HF_HUB_OFFLINE: '1', LITELLM_LOCAL_MODEL_COST_MAP: 'True', WANDB_API_KEY: undefined }
   return runPytest(suite, { python: await ensurePeersPython(), env, folders: ['peers'] })
 }
 
-// The longest suites, and beside them the others. Each lane computes while others wait for Kubernetes, for an engine or for
-// what was killed.
+// The two longest suites have a lane each. A lane computes while others wait for Kubernetes, an engine or killed parts.
 const lanes = [
   [vitest('integration'), ...(isDeep() ? [vitest('hostile')] : [])],
   [vitest('control')],
@@ -58,7 +57,7 @@ const lanes = [
   ],
 ]
 
-// An engine and a trainer take five, the trainer's own tests four, and each of three stacks and its tests two.
+// An engine and a trainer take five, the trainer's own tests four, and each of three stacks with its tests two.
 const minGibSideBySide = 16
 const isRoomy = totalmem() >= minGibSideBySide * 2 ** 30
 await runSuites(isRoomy ? lanes : [lanes.flat()])

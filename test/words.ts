@@ -6,9 +6,9 @@ const root = path.dirname(import.meta.dirname)
 
 interface Language {
   files: string
-  /** Comments and texts may say these words. */
+  /** Matches comments and texts, which may use these words. */
   textsAndComments: RegExp
-  /** Headings of the glossary's sections whose words another language may use. */
+  /** Headings of the glossary's sections that do not apply to the language. */
   otherSections: string[]
 }
 
@@ -25,7 +25,7 @@ const languages: Language[] = [
   },
 ]
 
-/** The names that the glossary replaces in a language: whole ones, and beginnings of names. */
+/** Reads the names that the glossary replaces in a language: whole names, and beginnings. */
 function readReplaced({ otherSections }: Language): { names: Set<string>; beginnings: string[] } {
   const sections = readFileSync(path.join(root, 'docs/glossary.md'), 'utf8').split('\n## ')
   const rows = sections
@@ -37,7 +37,7 @@ function readReplaced({ otherSections }: Language): { names: Set<string>; beginn
   return { names: new Set(of('')), beginnings: of('…') }
 }
 
-/** Each identifier of a language that the glossary replaces, with its file. */
+/** Lists each identifier that the glossary replaces, with its file. */
 function findReplaced(language: Language): string[] {
   const { names, beginnings } = readReplaced(language)
   // `mostLines` in TypeScript; `most_lines` and `MOST_LINES` in Python.

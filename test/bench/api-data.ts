@@ -1,22 +1,22 @@
 import type { Pool } from '../../db/pool.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 
-/** Rows of a database that has been used for a while. */
+/** Rows of a database that has been in use for some time. */
 export interface ApiData {
   modelIds: string[]
   /** some of all jobs, each with its events in order */
   jobs: { id: string; eventIds: string[] }[]
 }
 
-// Of one model, and of one job: the same in every database, so that pages are alike.
+// The sizes of one model and one job are the same in every database, so that pages are alike.
 const jobsPerModel = 100
 const eventsPerJob = 100
 const sampledJobs = 200
-// Behind and before each sampled job there is a full page of others.
+// Each sampled job has a full page of other jobs before and after it.
 const pageSize = 20
 const blockOfEvents = 10
 
-/** Fills a database with models whose jobs have succeeded, of 100 events each, and tells the planner of it. */
+/** Fills a database with models whose jobs have succeeded, with 100 events each. Updates the planner's statistics. */
 export async function fillDatabase(pool: Pool, entity: string, events: number): Promise<ApiData> {
   const models = events / eventsPerJob / jobsPerModel
   await pool.query(
@@ -43,7 +43,7 @@ export async function fillDatabase(pool: Pool, entity: string, events: number): 
   return sample(pool)
 }
 
-/** A block of events of every job: a million at once would take longer than a query may. */
+/** Adds a block of events to every job. A million at once would exceed the query timeout. */
 async function addEvents(pool: Pool, fromSeq: number): Promise<void> {
   await pool.query(
     `INSERT INTO training.events (job_id, seq, type, data)
@@ -66,7 +66,7 @@ async function sample(pool: Pool): Promise<ApiData> {
   return { modelIds: models.rows.map(({ id }) => id), jobs: jobs.rows }
 }
 
-/** Adds jobs that wait for a trainer which never comes, each of a model of its own. */
+/** Adds jobs that wait for a trainer which never comes. Each job has its own model. */
 export async function addWaitingJobs(pool: Pool, entity: string, count: number): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `WITH models AS (

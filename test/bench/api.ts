@@ -22,7 +22,7 @@ type Sides = Record<(typeof keys)[number], Side>
 
 const pickOf = <T>(items: T[]): T => items[Math.floor(Math.random() * items.length)]!
 
-/** Each list, from a random place on, a full page. */
+/** The paths of each list: a full page at a random position. */
 const lists: Record<string, (side: Side) => string> = {
   events: ({ data }) => {
     const { id, eventIds } = pickOf(data.jobs)
@@ -35,8 +35,8 @@ const lists: Record<string, (side: Side) => string> = {
 }
 
 /**
- * Lists on a database of 10 thousand events and on one of a million, by turns; how long it takes to create a job; and
- * what a thousand who wait for events cost.
+ * Measures lists on a database of 10 thousand events and on one of a million, alternating. Also measures how long the
+ * creation of a job takes, and what a thousand clients cost that wait for events.
  */
 export async function benchApi(): Promise<BenchResult> {
   const { handle, tearDown } = await bringUpStack(false)
@@ -80,7 +80,7 @@ async function measureLists(sides: Sides): Promise<BenchResult> {
   return { ratios, figures }
 }
 
-/** One request to each side by turns, so that whatever else the machine does falls on both. */
+/** Sends requests to both sides in alternation, so that other load of the machine affects both. */
 async function timeRound(sides: Sides, path: (side: Side) => string, count: number) {
   const timesMs = { '10k': [] as number[], '1m': [] as number[] }
   for (let index = 0; index < count; index++) {
@@ -98,7 +98,7 @@ async function timeRequest(side: Side, path: (side: Side) => string): Promise<nu
   return performance.now() - startMs
 }
 
-/** A small job over REST, with its resource in Kubernetes, one after the other and eight at a time. */
+/** Creates small jobs over REST, with their resources in Kubernetes: one after the other, and eight at a time. */
 async function measureCreation({ url, apiKey, pool, namespace }: BenchServer): Promise<Record<string, number>> {
   await pool.query(
     `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('bench/base', '{bench/base}', $1, 'base')`,

@@ -12,7 +12,7 @@ import { nameDatabase, runOnServer, templateDatabase } from '../support/template
 const run = promisify(execFile)
 const log = createLogger('bench', 'silent')
 
-/** An apiserver on a database and in a namespace of its own: nobody else works on what it is asked for. */
+/** An apiserver with its own database and namespace, so that no other program works on its data. */
 export interface BenchServer {
   url: string
   pid: number
@@ -24,7 +24,7 @@ export interface BenchServer {
   kubectl: (...args: string[]) => Promise<void>
 }
 
-/** Runs `work` with one on a running stack. */
+/** Runs `work` with an apiserver on a running stack. */
 export async function withBenchServer<T>(stack: StackHandle, work: (server: BenchServer) => Promise<T>): Promise<T> {
   const name = `bench${randomUUID().replaceAll('-', '').slice(0, 12)}`
   await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)

@@ -5,10 +5,12 @@ import { createInterface } from 'node:readline'
 
 const trainer = path.join(import.meta.dirname, '..', '..', 'trainer')
 
-// Characters of what a contestant last said, for whoever wonders why it ended.
+// The last characters of a contestant's log, which show why it ended.
 const maxLogLength = 2_000
 
-/** As trainer/bench/contestant.py tells it; tokens are those of the examples, not those that are computed. */
+/**
+ * The report of trainer/bench/contestant.py. The tokens are those of the examples, not all tokens that are computed.
+ */
 export interface Round {
   seconds: number
   cpu_seconds: number
@@ -18,13 +20,13 @@ export interface Round {
 }
 
 export interface Contestant {
-  /** Memory of the process with its model loaded, before it trained anything. */
+  /** The memory of the process with its model loaded, before any training. */
   idleBytes: number
   runRound: () => Promise<Round>
   stop: () => Promise<void>
 }
 
-/** A process that has computed its round once, and does so again whenever it is told to. */
+/** Starts a process that computes one round, and repeats it on request. */
 export async function startContestant(python: string, name: string): Promise<Contestant> {
   const child = startBench(python, name)
   const ended = once(child, 'exit')
@@ -49,7 +51,7 @@ export async function startContestant(python: string, name: string): Promise<Con
   }
 }
 
-/** Milliseconds by what was measured, one for each job. */
+/** Latencies in milliseconds by measurement, one for each job. */
 export async function measureLatency(python: string): Promise<Record<string, number[]>> {
   const child = startBench(python, 'latency')
   const readLog = keepLog(child)
@@ -60,7 +62,7 @@ export async function measureLatency(python: string): Promise<Record<string, num
   return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, number[]>
 }
 
-/** Gives what a process last said on its standard error. */
+/** Returns a function that reads the end of the process's standard error. */
 function keepLog(child: ChildProcess): () => string {
   let log = ''
   child.stderr!.on('data', (chunk: Buffer) => {
@@ -69,7 +71,7 @@ function keepLog(child: ChildProcess): () => string {
   return () => log
 }
 
-/** One thread each; nothing reaches for the network. */
+/** Starts it with one thread and without network access. */
 function startBench(python: string, name: string): ChildProcess {
   const env = { ...process.env, OMP_NUM_THREADS: '1', HF_HUB_OFFLINE: '1', PYTHONWARNINGS: 'ignore' }
   return spawn(python, ['-m', 'bench', name], { cwd: trainer, env, stdio: 'pipe' })

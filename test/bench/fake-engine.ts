@@ -3,12 +3,12 @@ import { startFakeEngine, type EnginePlace } from '../support/fake-engine.ts'
 
 const baseModel = 'bench-model'
 
-/** Lets a server see a ready engine that answers every chat at once; gives the name of its base model. */
+/** Runs `work` with a ready engine that answers every chat at once. Passes the name of its base model. */
 export async function withFakeEngine<T>(
   home: Pick<EnginePlace, 'kubectl' | 'namespace' | 'pool'>,
   work: (model: string) => Promise<T>,
 ): Promise<T> {
-  // Probably nobody else's on this machine.
+  // Another process on this machine is unlikely to use this address.
   const address = `127.201.${randomInt(256)}.${1 + randomInt(254)}`
   const engine = await startFakeEngine({ ...home, address, baseModel }, (request, response) => {
     request.resume().once('end', () => response.setHeader('content-type', 'application/json').end(reply))

@@ -18,18 +18,18 @@ const idleMs = 4_000
 
 type Phase = 'idle' | 'uploading' | 'checking'
 
-/** What is asked all the time: chats, and health, which needs nothing but the process itself. */
+/** Requests that are sent all the time: chats, and health, which needs only the process itself. */
 type Questions = Record<'chat' | 'health', () => Promise<unknown>>
 
-/** How long the answers took, by question and by the phase in which it was asked. */
+/** Latencies by request and by phase. */
 interface Probe {
   phase: Phase
   latenciesMs: Record<keyof Questions, Record<Phase, number[]>>
 }
 
 /**
- * Large bodies of jobs come in, as fast as one client can send them, while others chat through the same process (with an
- * engine that answers at once): how late are they, and how much memory does the process take?
+ * One client sends large bodies of jobs as fast as it can, while others chat through the same process (with an engine
+ * that answers at once). Measures the delay of the chats and the memory of the process.
  */
 export async function benchIngest(): Promise<BenchResult> {
   const { handle, tearDown } = await bringUpStack(false)
@@ -60,13 +60,13 @@ async function measure(server: BenchServer, model: string, folder: string): Prom
   return { ratios: { worst_p99_rise_ms: round(Math.max(...rises)) }, figures }
 }
 
-/** Idle and uploading by turns, so that whatever else the machine does falls on both. */
+/** Alternates idle and uploading phases, so that other load of the machine affects both. */
 async function runRounds(server: BenchServer, file: string, questions: Questions) {
   const none = () => ({ idle: [], uploading: [], checking: [] })
   const probe: Probe = { phase: 'idle', latenciesMs: { chat: none(), health: none() } }
   const stop = new AbortController()
   const probing = keepAsking(probe, questions, stop.signal)
-  // Told where it is waited for, at the end.
+  // The rejection is handled at the end, where the promise is awaited.
   probing.catch(() => {})
   const memory: { beforeMb: number; peakMb: number }[] = []
   const times: { uploadMs: number; totalMs: number }[] = []
@@ -74,7 +74,7 @@ async function runRounds(server: BenchServer, file: string, questions: Questions
   for (let index = 0; index < rounds; index++) {
     await delay(idleMs)
     const beforeMb = await readMemoryMb(server.pid, 'VmRSS')
-    // Begins to count the peak anew.
+    // Resets the kernel's peak.
     await writeFile(`/proc/${server.pid}/clear_refs`, '5')
     times.push(await upload(uploader, server, file, probe))
     process.stderr.write(`round ${index + 1} of ${rounds}: ${JSON.stringify(times.at(-1))}\n`)

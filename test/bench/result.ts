@@ -1,12 +1,12 @@
-/** What a benchmark measured. */
+/** The results of a benchmark. */
 export interface BenchResult {
-  /** What is compared, and what was promised about it. */
+  /** The promised comparisons. */
   ratios: Record<string, number>
-  /** All else, with the unit in the name. */
+  /** Other figures, with the unit in the name. */
   figures: Record<string, number>
 }
 
-/** The value below which a share of the values lie; 0 of none. */
+/** Returns the value below which this share of the values is. 0 without values. */
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
@@ -16,12 +16,12 @@ export function median(values: number[]): number {
   return percentile(values, 0.5)
 }
 
-/** Rounds for people; small numbers keep three digits. */
+/** Rounds numbers for people. Small numbers keep three digits. */
 export function round(value: number): number {
   return Number(value.toPrecision(Math.abs(value) < 100 ? 3 : 4))
 }
 
-/** Prints the numbers as a table, and as one JSON object in the last line. */
+/** Prints the numbers as a table. The last line has them as one JSON object. */
 export function printResult(bench: string, { ratios, figures }: BenchResult): void {
   const rows = Object.entries({ ...figures, ...ratios })
   const width = Math.max(...rows.map(([name]) => name.length))

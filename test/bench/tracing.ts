@@ -22,13 +22,13 @@ const sizes = {
     counts: { bulk: 50_000, slow: 3_000, single: 10_000 },
     reads: { small: 100_000, large: 1_000_000 },
   },
-  // To see that it works, not how fast it is.
+  // This size shows that the benchmark works, not the speed.
   quick: { rounds: 1, counts: { bulk: 5_000, slow: 500, single: 1_000 }, reads: { small: 2_000, large: 20_000 } },
 }
 
 /**
- * How many calls are stored in a second, and in a second of processor time, by us and by others on the same Postgres; and
- * how long it takes to read them in a project of 100 thousand calls and in one of a million.
+ * Measures how many calls are stored per second, and per second of CPU time, here and by other servers on the same
+ * Postgres. Also measures reads in a project of 100 thousand calls and in one of a million.
  */
 export async function benchTracing([size]: string[]): Promise<BenchResult> {
   const { rounds, counts, reads } = size === 'quick' ? sizes.quick : sizes.full
@@ -36,7 +36,7 @@ export async function benchTracing([size]: string[]): Promise<BenchResult> {
   try {
     return await withBenchServer(handle, async (server) => {
       const written = await measureWrites(handle, server, { rounds, counts })
-      // Reading takes minutes more.
+      // Reading takes some more minutes.
       process.stderr.write(`written: ${JSON.stringify(written)}\n`)
       const read = await measureReads(server, reads)
       return { ratios: { ...written.ratios, ...read.ratios }, figures: { ...written.figures, ...read.figures } }
@@ -70,14 +70,14 @@ async function measureWrites(
   }
 }
 
-/** What was promised, each against the best that the other side did. */
+/** Compares each promised figure with the best of the other side. */
 function compare(measured: Record<string, Measured>): Record<string, number> {
   const of = (name: string) => measured[name]!
   const copies = copyNames.map((name) => of(name).perSecond)
   const copy = copies.toSorted((a, b) => median(b) - median(a))[0]!
   return {
     ours_vs_copy: ratio(of('ours').perSecond, copy),
-    // The same spans to both; and then the same calls as SDKs of ours send them.
+    // Both get the same spans. Afterwards the server here gets the same calls as its SDKs send them.
     ours_vs_phoenix: ratio(of('ours_otlp').perCpuSecond, of('phoenix').perCpuSecond),
     ours_vs_phoenix_by_clock: ratio(of('ours_otlp').perSecond, of('phoenix').perSecond),
     ours_complete_vs_phoenix: ratio(of('ours').perCpuSecond, of('phoenix').perCpuSecond),

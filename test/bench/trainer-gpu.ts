@@ -7,7 +7,7 @@ import { Board } from '../../local/terminal/board.ts'
 import { listGpus } from '../support/gpu.ts'
 import { round, type BenchResult } from './result.ts'
 
-/** How fast the trainer's steps are on a GPU, on models of 0.6B and 4B shape, beside others' figures. */
+/** Measures the trainer's steps on a GPU, on models of 0.6B and 4B shape, beside the figures of other trainers. */
 export async function benchTrainerGpu(): Promise<BenchResult> {
   const gpus = listGpus()
   if (gpus.length === 0)
@@ -22,7 +22,7 @@ export async function benchTrainerGpu(): Promise<BenchResult> {
     onLine: (line) => process.stderr.write(`${line}\n`),
   })
   if (code !== 0) throw new UserError(tail)
-  // The trainer's own log goes before it.
+  // The trainer's log precedes the last line.
   const { ratios, figures } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as BenchResult
   return { ratios: roundAll(ratios), figures: roundAll(figures) }
 }

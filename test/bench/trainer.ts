@@ -3,10 +3,10 @@ import { measureLatency, startContestant, type Contestant, type Round } from './
 import { median, round, type BenchResult } from './result.ts'
 
 const rounds = 5
-// Of a loss: sums of float32 in another order differ by less.
+// The maximum difference of a loss. Sums of float32 in another order differ by less.
 const maxDifference = 1e-4
 
-/** By the names of trainer/bench/__main__.py: who is to be faster, and beside whom. */
+/** The comparisons, with the names of trainer/bench/__main__.py: which side should be faster than which. */
 const comparisons: Record<string, [string, string]> = {
   packed_vs_padded: ['packed', 'padded'],
   ours_vs_trl_sft: ['packed', 'trl_sft'],
@@ -17,9 +17,9 @@ const comparisons: Record<string, [string, string]> = {
 }
 
 /**
- * How fast the trainer computes on the processor, beside itself without packing, beside TRL, and with the jobs of four
- * models together; and how long a job waits for its first step. Both sides of a comparison take turns, so that whatever
- * else the machine does falls on both; what is not the same computation on both sides stops the benchmark.
+ * Measures the trainer on a CPU: beside itself without packing, beside TRL, and with jobs of four models together. Also
+ * measures how long a job waits for its first step. Both sides of a comparison alternate, so that other load of the
+ * machine affects both. The benchmark fails if the two sides compute different results.
  */
 export async function benchTrainer(): Promise<BenchResult> {
   const python = await ensurePeersPython()

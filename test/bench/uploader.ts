@@ -3,14 +3,14 @@ import { stat } from 'node:fs/promises'
 import { request } from 'node:http'
 import { parentPort } from 'node:worker_threads'
 
-/** A file to be sent as a body, as fast as it is taken. */
+/** A file to send as a body, as fast as the server reads it. */
 export interface UploadTask {
   url: string
   apiKey: string
   file: string
 }
 
-/** `sent` when the last byte has gone out, `answered` with the answer. */
+/** `sent` when the last byte was sent, `answered` when the response has arrived. */
 export type UploadReport = { event: 'sent' } | { event: 'answered'; status: number; text: string }
 
 const port = parentPort!

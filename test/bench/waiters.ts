@@ -5,7 +5,7 @@ import type { BenchServer } from './bench-server.ts'
 import { percentile, round } from './result.ts'
 
 const ticksPerSecond = 100
-// Backends tell the statistics of what they did within so long.
+// Postgres backends report their statistics within this time.
 const statisticsDelayMs = 25_000
 const idleMs = 20_000
 const inserts = 100
@@ -13,8 +13,8 @@ const inserts = 100
 type Kind = 'stream' | 'poll'
 
 /**
- * Lets many wait for events in one process, spread over the jobs: what does that cost while nothing happens, and how long
- * does an event take from its insert to those who wait for it?
+ * Many clients wait for events in one process, distributed over the jobs. Measures the cost while nothing happens, and
+ * the time from an event's insert to the waiting clients.
  */
 export async function measureWaiters(
   server: BenchServer,
@@ -33,7 +33,7 @@ export async function measureWaiters(
   await delay(idleMs)
   const seconds = (performance.now() - beforeMs) / 1000
   const cpuPercent = ((await readTicks(server)) - beforeTicks) / ticksPerSecond / seconds
-  // Not what this asks itself.
+  // Without the query of this measurement.
   const queries = (await readQueries(server)) - beforeQueries - 1
   const delaysMs: number[] = []
   const toTell = kind === 'stream' ? inserts : jobIds.length
@@ -54,7 +54,7 @@ export async function measureWaiters(
   }
 }
 
-/** Inserts an event and waits until all who wait for it have it. */
+/** Inserts an event and waits until all waiting clients have received it. */
 async function tell(
   { pool }: BenchServer,
   event: { jobId: string; seq: number; arrivals: Map<string, ((atMs: number) => void)[]>; each: number },
@@ -93,7 +93,7 @@ function open(
       told = true
       onEvent(performance.now())
     })
-    // Its time was over: it asks again, as clients do.
+    // The request has reached its time limit. It is repeated, as clients do.
     response.on('end', () => void (!told && open(server, agent, { kind, jobId, onEvent })))
     response.on('error', () => {})
     resolve(response)

@@ -11,9 +11,9 @@ const run = promisify(execFile)
 const stack = useStack()
 
 /**
- * Runs a script of a folder with the ART of its requirements; gives the last line that is JSON.
+ * Runs a script with the ART version of its folder's requirements. Returns the last line that is JSON.
  *
- * @param wandb the environment of the wandb SDK, which reads no key of the machine
+ * @param wandb the environment of the wandb SDK, so that it reads no key of the machine
  */
 async function runArt<Seen>(
   folder: string,
@@ -36,7 +36,7 @@ async function runArt<Seen>(
   try {
     const file = path.join(import.meta.dirname, folder, script)
     const { stdout } = await run(python, [file, scratch], { env, cwd: scratch, maxBuffer: 16 * 1024 * 1024 })
-    // What the wandb SDK prints at its end may stand behind it.
+    // The wandb SDK may print more lines at its end.
     return JSON.parse(stdout.split('\n').findLast((line) => line.startsWith('{')) ?? '') as Seen
   } finally {
     await rm(scratch, { recursive: true })

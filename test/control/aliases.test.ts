@@ -35,7 +35,7 @@ test('an alias names a step, is moved and deleted, and is served', async () => {
   const path = `${pathOf(id)}/aliases/prod`
   expect(await chat(`${address}:prod`)).toBe(404)
   expect(await rest.call('PUT', path, { step: 1 })).toMatchObject({ alias: 'prod', step: 1 })
-  // There is no engine here: 503 says that the step was found.
+  // There is no engine here. 503 shows that the step was found.
   expect(await chat(`${address}:prod`)).toBe(503)
   expect(await rest.call('PUT', path, { step: 2 })).toMatchObject({ step: 2 })
   expect(await rest.call('PUT', `${pathOf(id)}/aliases/base`, { step: 0 })).toMatchObject({ step: 0 })
@@ -74,7 +74,7 @@ test('retention keeps the newest, the best, those of aliases, and those that a j
   const retention = { keep_last: 1, keep_best: { metric: 'reward', mode: 'max', count: 1 } }
   expect(await rest.call('PUT', `${pathOf(id)}/retention`, retention)).toMatchObject({ retention })
   await eventually(async () => expect(await stepsOf(id)).toEqual([1, 2, 3, 4, 6]))
-  // After each new checkpoint it is looked at again.
+  // The alias is resolved again after each new checkpoint.
   await rows.addCheckpoint(id, 7, { metrics: { reward: 9 } })
   await eventually(async () => expect(await stepsOf(id)).toEqual([2, 3, 4, 7]))
 })

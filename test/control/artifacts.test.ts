@@ -37,14 +37,14 @@ test('what is stored on one machine is for its user alone', async () => {
   expect((await stat(stack.artifacts)).mode & 0o777).toBe(0o700)
 })
 
-/** Sends bytes as they are. */
+/** Sends a request with these bytes. */
 async function send(method: string, path: string, body?: RequestInit['body'], headers: Record<string, string> = {}) {
   const authorization = `Bearer ${stack.apiKey}`
   const init = { method, headers: { authorization, ...headers }, ...(body !== undefined && { body, duplex: 'half' }) }
   return fetch(stack.url + path, init as RequestInit)
 }
 
-/** Uploads whatever it is. */
+/** Uploads this body. */
 async function put(path: string, body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Artifact> {
   const response = await send('PUT', `${path}${path.includes('?') ? '&' : '?'}check=none`, body, headers)
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
@@ -476,7 +476,7 @@ test('what is too large is refused before it is read', async () => {
   expect(status).toBe(413)
 })
 
-/** Announces a whole file, sends its beginning, and is gone. */
+/** Announces a whole file, sends its beginning, and disconnects. */
 function sendAndCut(path: string, bytes: Uint8Array, total: number): Promise<void> {
   const headers = {
     authorization: `Bearer ${stack.apiKey}`,
@@ -487,7 +487,7 @@ function sendAndCut(path: string, bytes: Uint8Array, total: number): Promise<voi
     const request = httpRequest(stack.url + path, { method: 'PUT', headers })
     request.on('error', () => {})
     request.write(bytes, () => {
-      // What has left this process has not reached the other one yet.
+      // The server may not have received the sent bytes yet.
       setTimeout(() => {
         request.destroy()
         resolve()

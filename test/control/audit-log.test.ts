@@ -37,7 +37,7 @@ beforeEach(async () => {
 const listActs = () => admin.listAll<Act>(path)
 const shorten = ({ actor: by, action, subject, details }: Act) => ({ by, action, subject, details })
 
-/** The administrator's command, as in the image. */
+/** Runs the administrator's command as in the image. */
 async function runCommand(...args: string[]): Promise<string> {
   const env = { ...process.env, DATABASE_URL: own.database.databaseUrl }
   return (await run(process.execPath, ['apiserver/accounts/admin/main.ts', ...args], { env })).stdout

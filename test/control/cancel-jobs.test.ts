@@ -22,7 +22,7 @@ interface Job extends Record<string, unknown> {
   timeline: Record<string, string | null>
 }
 
-// Every test has an entity of its own, so that it lists nothing but its own jobs.
+// Every test has its own entity, so that it lists only its own jobs.
 beforeEach(async () => {
   rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
   api = await own.join(rows.entity)

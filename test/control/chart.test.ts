@@ -144,7 +144,7 @@ test('an upgrade keeps the engine key and the databases that an install was give
   await helm.upgrade(namespace, { ...values, logLevel: 'debug' })
   expect(await readSecret()).toEqual(installed)
   expect(await readChecksums()).toEqual(checksums)
-  // The one of traces can be taken back.
+  // The tracing database can be removed again.
   const shared = { ...installed, tracingDatabaseUrl: '' }
   await helm.upgrade(namespace, { ...values, secrets: { tracingDatabaseUrl: 'same' } })
   expect(await readSecret()).toEqual(shared)
@@ -215,7 +215,7 @@ test.each<[string, string, string, string]>([
   const account = `system:serviceaccount:${namespace}:trainyard-${part}`
   const [plural = '', subresource = ''] = resource.split('/')
   const options = [`--subresource=${subresource}`, `--namespace=${namespace}`, `--as=${account}`]
-  // A "no" is also exit code 1.
+  // kubectl exits with 1 for the answer "no".
   const ask = () => stack.kubectl('auth', 'can-i', verb, plural, ...options)
   await eventually(
     async () => expect(await ask().catch((error: { stdout: string }) => error.stdout)).toBe(`${expected}\n`),

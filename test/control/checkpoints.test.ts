@@ -21,7 +21,7 @@ beforeAll(() => {
 })
 afterAll(() => pool.end())
 
-/** A model with checkpoints of the steps; their ids by step. */
+/** Creates a model with checkpoints of these steps. Returns their ids by step. */
 async function makeModel(...steps: number[]) {
   const model = await rest.createModel()
   const ids = new Map<number, string>()
@@ -101,7 +101,7 @@ test('a deleted step is not served any more, and its number is not given again',
   const { address, list, id } = await makeModel(1, 2)
   await rest.call('DELETE', list, { steps: [2] })
   expect((await chat(`${address}:step2`)).status).toBe(404)
-  // There is no engine here: what would be served is found.
+  // There is no engine here. 503 shows that the checkpoint was found.
   expect((await chat(`${address}:step1`)).status).toBe(503)
   const { rows: models } = await pool.query('SELECT last_step FROM training.models WHERE id = $1', [id])
   expect(models).toEqual([{ last_step: 2 }])
@@ -112,7 +112,7 @@ test('files stay as long as a job that was claimed before may read them', async 
   const jobId = await rows.addJob(id, 'Running')
   await pool.query(`UPDATE training.jobs SET claimed_at = now() - interval '1 s' WHERE id = $1`, [jobId])
   await rest.call('DELETE', list, { steps: [1] })
-  // Deleted later, and gone by the time that we look.
+  // This one is deleted later, before its row is read.
   const other = await makeModel(1)
   await rest.call('DELETE', other.list, { steps: [1] })
   await eventually(() => expect(existsSync(rows.folderOf(other.ids.get(1)!))).toBe(false))

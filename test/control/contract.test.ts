@@ -14,7 +14,7 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const settings = path.join(import.meta.dirname, '..', 'clients', 'schemathesis')
-// Of each operation, and of sequences of operations. Cases that reach every bound and every enum come beside them, always.
+// For each operation, and for sequences of operations. Cases for every bound and every enum are always added.
 const { seed, numRuns: examples } = chooseCases(2)
 const { numRuns: sequences } = chooseCases(8)
 const minCases = 1_000
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => pool.end())
 
-/** Runs schemathesis; answers what it printed, and how many requests it made up. */
+/** Runs schemathesis. Returns its output and the number of generated requests. */
 async function runSchemathesis(folder: string, things: Record<string, string>, args: string[]) {
   const config = await writeConfig(folder)
   const command = ['-m', 'schemathesis.cli', '--config-file', config, 'run', `${stack.url}/openapi.json`]
@@ -40,7 +40,7 @@ async function runSchemathesis(folder: string, things: Record<string, string>, a
   return { text, cases: Number(/(\d+) generated/.exec(text)?.[1]) }
 }
 
-/** The command has one number for all phases; each phase has its own in the file. */
+/** The command line has one number for all phases. The file has a number for each phase. */
 async function writeConfig(folder: string): Promise<string> {
   const text = await readFile(path.join(settings, 'schemathesis.toml'), 'utf8')
   const config = path.join(folder, 'schemathesis.toml')
@@ -51,7 +51,7 @@ async function writeConfig(folder: string): Promise<string> {
 test('the API answers as its document says, whatever is sent', { timeout: 1_800_000 }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-contract-'))
   try {
-    // What is made up may end keys: not the one that all other tests use.
+    // The generated requests may revoke keys, so they do not use the key of the other tests.
     const key = await addKey(pool, `contract-${randomUUID()}`, 'admin')
     const rest = createRest(stack, key)
     const model = await rest.createModel()

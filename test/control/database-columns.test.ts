@@ -92,7 +92,7 @@ test('0017 and 0018 keep the data of an earlier database', async () => {
     )
     const days = rows.map((row) => Object.values(row).map((time) => time.getUTCDate()))
     expect(days).toEqual([[1, 2, 3, 4, 5, 6, 7, 8, 9]])
-    // Triggers go by the renamed columns and functions.
+    // The triggers use the renamed columns and functions.
     await own.pool.query(`UPDATE training.jobs SET state = 'Queued', resource_created_at = now()`)
     const { rowCount } = await own.pool.query(`SELECT FROM training.outbox WHERE kind = 'training_job.queued'`)
     expect(rowCount).toBe(1)

@@ -25,7 +25,7 @@ interface Erasure {
   report: Record<string, number>
 }
 
-/** A new entity with keys of two roles. */
+/** Creates an entity with keys of two roles. */
 async function makeEntity(entity = `erase-${randomUUID().slice(0, 8)}`) {
   const makeKey = async (role: string) => {
     const key = `ty-${randomBytes(24).toString('hex')}`
@@ -49,11 +49,11 @@ async function fill(rest: ReturnType<typeof createRest>, project: string) {
   return { ...model, checkpoint, job }
 }
 
-/** What the operator waits for until the last late write is in is over. */
+/** Ends the time for which the operator waits for late writes. */
 const settle = (id: string) =>
   pool.query(`UPDATE training.erasures SET requested_at = requested_at - interval '1 minute' WHERE id = $1`, [id])
 
-/** What requests of an entity left that died before their rows were written; one of them is kept. */
+/** Adds files of requests that died before their rows were written. One of the files is kept. */
 async function putLeftovers(entity: string): Promise<string[]> {
   const keys = ['payloads/E/a.json', 'artifacts/E/b', 'traces/E/99/calls/c', 'traces/E/99/files/d'].map((key) =>
     key.replace('E', entity),
@@ -93,7 +93,7 @@ test('a project is erased everywhere, and the report tells how much it was', asy
     expect(read.state).toBe('done')
     return read
   })
-  // Four small files of the checkpoint, and its token statistics; the outbox has what happened to model and job.
+  // Four small files of the checkpoint, and its token statistics. The outbox has the events of model and job.
   expect(done.report).toMatchObject({ models: 1, checkpoints: 1, jobs: 1, events: 1, objects: 5 })
   expect(existsSync(statistics)).toBe(false)
   expect(done.report['bytes']).toBeGreaterThan(100)
@@ -171,7 +171,7 @@ test('a second try is given the first one, unless something came since', async (
   expect(second.id).not.toBe(first.id)
   expect((await admin.call<{ data: object[] }>('GET', '/v1/preview/models')).data).toEqual([])
   expect(await send(secondTry)).toMatchObject({ id: second.id })
-  // Traces alone.
+  // This entity has only traces.
   await pool.query(`INSERT INTO tracing.projects (entity, name) VALUES ($1, 'p'), ($1, 'other')`, [entity])
   const third = await send(secondTry)
   expect(third.id).not.toBe(second.id)

@@ -115,7 +115,7 @@ describe('a stream', () => {
       Array.from({ length: 20 }, () => fetch(own.server.url + eventsOf(id), { headers })),
     )
     await delay(2_000)
-    // All of it is 20 times 30 MB.
+    // The whole data is 20 times 30 MB.
     expect((await readRssBytes()) - before).toBeLessThan(350e6)
     await Promise.all(unread.map((response) => response.body!.cancel()))
   })

@@ -6,12 +6,12 @@ import { makeThings, type Things } from '../support/own-things.ts'
 import { listOperations, type DocumentedOperation } from '../support/operations.ts'
 import { useStack } from '../support/stack.ts'
 
-// Every operation of the OpenAPI document, asked with: its own key, another entity's, one's own with unknown ids, none,
-// and a revoked one. An operation that is new needs nothing here, unless it has a parameter or body of a new kind.
+// Every operation of the OpenAPI document is called with its own key, another entity's key, unknown ids, no key, and a
+// revoked key. A new operation needs no change here, unless it has a parameter or body of a new kind.
 
 const stack = useStack()
 const operations = await listOperations(stack.url)
-// A project is named within the key's own entity.
+// A project name belongs to the key's own entity.
 const ownNames = new Set(['/v1/preview/projects/{project}', '/v1/preview/projects/{project}/trace-retention'])
 const withIds = operations.filter(({ path }) => path.includes('{') && !ownNames.has(path))
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => pool.end())
 
-/** Sends an operation; `idsOf` gives the values of its path's parameters. */
+/** Calls an operation. `idsOf` returns the values of its path parameters. */
 async function send({ method, path }: DocumentedOperation, key: string | undefined, given: Record<string, string>) {
   const ids: Record<string, string> = path.includes('/artifacts/') ? { ...given, path: 'train.jsonl' } : given
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -55,7 +55,7 @@ async function send({ method, path }: DocumentedOperation, key: string | undefin
   return { status: response.status, text: await response.text() }
 }
 
-/** An answer without the ids that were sent, which it may name. */
+/** Removes the sent ids from an answer, which may name them. */
 function withoutIds({ status, text }: { status: number; text: string }, ids: Record<string, string>) {
   const long = Object.values(ids).filter((id) => id.length > 8)
   return { status, text: long.reduce((rest, id) => rest.replaceAll(id, 'ID'), text) }
@@ -67,7 +67,7 @@ describe('without a key, and with one that is revoked', () => {
   test.each(operations.map((each) => [name(each), each] as const))('%s is 401', async (_, operation) => {
     const answers = [await send(operation, undefined, things.ids), await send(operation, revoked.key, things.ids)]
     expect(answers.map(({ status }) => status)).toEqual([401, 401])
-    // Which keys there are is not told: a revoked one reads as one that never was.
+    // The answer does not show which keys exist: a revoked key looks like one that never existed.
     const wrong = await send(operation, 'ty_none', things.ids)
     expect(answers[1]).toEqual(wrong)
   })
@@ -80,7 +80,8 @@ describe("another entity's things and unknown ones get the same answer", () => {
     const unknown = await send(operation, other.key, unknownIds)
     expect(withoutIds(foreign, things.ids)).toEqual(withoutIds(unknown, unknownIds))
     expect([403, 404]).toContain(foreign.status)
-    // Only an entity may be told to be somebody else's: its name says so, whether it exists or not.
+    // Only an entity may be refused as another's: the answer only depends on the name, not on whether the entity
+    // exists.
     if (foreign.status === 403) expect(operation.path).toContain('{entity}')
   })
 })
@@ -98,7 +99,7 @@ test('and take about the same time', async () => {
     times.unknown.push(await measure(things.unknownIds()))
   }
   const [foreign, unknown] = [times.foreign, times.unknown].map((each) => each.toSorted((a, b) => a - b)[30]!)
-  // Noise of a busy machine is less than this; another query, or one that is left out, is not.
+  // The noise of a busy machine is smaller. An additional or missing query is larger.
   expect(foreign! / unknown!).toBeGreaterThan(0.6)
   expect(foreign! / unknown!).toBeLessThan(1.6)
 })

@@ -31,7 +31,7 @@ beforeEach(async () => {
     'TRUNCATE training.garbage, training.blobs, training.models, auth.entities, tracing.projects CASCADE',
   )
   rows = new ModelRows(database.pool, root)
-  // What is newer than all rows is no garbage.
+  // Files that are newer than all rows are not garbage.
   await addModel()
   return () => rm(root, { recursive: true })
 })
@@ -131,7 +131,7 @@ test.each<[string, (count: number) => Promise<unknown>]>([
   expect(await sweep()).toEqual(stopped)
   await wait(8)
   expect(await sweep()).toEqual(stopped)
-  // Its quarantine begins when the sweeps go on.
+  // Its quarantine begins when sweeps resume.
   expect(await keepGarbage(database.pool, 'all')).toBe(11)
   await wait(8)
   expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })

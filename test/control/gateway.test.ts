@@ -21,7 +21,7 @@ let engine: Server
 let entity: string
 let key: string
 
-/** What engines were asked, and how the next one answers. */
+/** The requests that engines received. `answer` sends the next response. */
 const asked: Record<string, unknown>[] = []
 let answer: (response: ServerResponse, body: Record<string, unknown>) => void | Promise<void>
 
@@ -48,7 +48,7 @@ beforeAll(async () => {
   const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
   const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
   engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
-  // A third of the heap of a pod of 2 GiB.
+  // A third of the heap in a pod of 2 GiB.
   const env = { TRAINYARD_NAMESPACE: namespace, NODE_OPTIONS: '--max-old-space-size=512' }
   server = await startApiServer(stack, database.databaseUrl, env)
 })
@@ -82,7 +82,7 @@ const complete = async (inputs: object) => {
   const response = await post('/traces/completions/create', body)
   return { status: response.status, body: (await response.json()) as { response: { error?: string } } }
 }
-/** The most memory that the server has had at once. */
+/** The peak memory of the server. */
 const readPeakBytes = async () => {
   const status = await readFile(`/proc/${server.pid}/status`, 'utf8')
   return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1])
@@ -118,7 +118,7 @@ describe('bodies', () => {
       await released
       response.end(JSON.stringify(replyOf()))
     }
-    // With what is made of them, four of them would be more than a team has.
+    // Four of these chats, with their parsed values, exceed the memory of a team.
     const body = { messages: [{ role: 'user', content: 'a'.repeat(7 * megabyte) }] }
     const waiting: Promise<Response>[] = []
     for (const count of [1, 2, 3, 4]) {
@@ -206,7 +206,7 @@ test('entities share no cached prompts, and the processes of an installation kno
 })
 
 describe('replies', () => {
-  /** Sends so many megabytes; answers whether the client left before the end. */
+  /** Sends this many megabytes. Returns whether the client disconnected before the end. */
   const pour = async (response: ServerResponse, megabytes: number): Promise<boolean> => {
     response.write('{"id":"')
     const piece = Buffer.alloc(megabyte, 'a')

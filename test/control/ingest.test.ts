@@ -29,14 +29,14 @@ afterAll(() => pool.end())
 
 const headers = { authorization: `Bearer ${stack.apiKey}`, 'content-type': 'application/json' }
 
-/** Sends a body as it is; answers status and text. */
+/** Sends a body unchanged. Returns status and text. */
 async function sendRaw(route: string, body: string | Uint8Array<ArrayBuffer>) {
   const named = typeof body === 'string' ? body.replace('MODEL', modelId) : body
   const response = await fetch(stack.url + route, { method: 'POST', headers, body: named })
   return { status: response.status, text: await response.text() }
 }
 
-// Tables are written before there is a model.
+// The table is built before the model exists.
 const jobBody = (groups: string, more = '') => `{"model_id":"MODEL","trajectory_groups":${groups}${more}}`
 const trajectory = (reward: number, more: object = {}) => ({ messages_and_choices: [], reward, ...more })
 const detail = (loc: string, type: string, msg: string) => ({
@@ -53,7 +53,7 @@ describe('a body that is wrong', () => {
   const inTrajectory = 'trajectory_groups.0.trajectories.0'
   const withTrajectory = (text: string) => jobBody(`[{"trajectories":[${text}]}]`)
 
-  // The text, written once, is sent as it is and together with much that nobody reads: both ways are judged alike.
+  // The text is sent as it is, and together with much text that is ignored. The answers must be equal.
   test.each<[string, string, object[]]>([
     ['cut off', jobBody('[').slice(0, -1), [detail('', 'json_invalid', notJson(''))]],
     [

@@ -173,7 +173,7 @@ test.each<[string, (path: string, project: string) => [string, string]]>([
     const project = `progress-${randomUUID().slice(0, 8)}`
     const body = { project, base_model: stack.baseModel }
     const model = await rest.call<{ id: string }>('POST', '/v1/preview/models', body)
-    // What came in the last seconds may still be on its way, and is not erased.
+    // Recent files may belong to a write in progress, so they are not erased.
     await pool.query(`UPDATE training.models SET created_at = created_at - interval '2 minutes' WHERE id = $1`, [
       model.id,
     ])

@@ -55,7 +55,7 @@ async function post(path: string, body: unknown) {
   return { status: response.status, body: (text ? JSON.parse(text) : {}) as Record<string, unknown> }
 }
 
-/** Claims what is there until it is this job; what else is claimed is given back. */
+/** Claims jobs until it gets this one. Other jobs are given back. */
 async function claim(jobId: string) {
   const asking = { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20, gpus: 0 }
   const held: string[] = []

@@ -30,7 +30,7 @@ interface Page {
 beforeAll(async () => {
   stranger = await own.join('others')
 })
-// Every test has an entity of its own, so that it lists nothing but its own jobs.
+// Every test has its own entity, so that it lists only its own jobs.
 beforeEach(async () => {
   rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
   api = await own.join(rows.entity)

@@ -113,7 +113,7 @@ describe('a new key', () => {
   })
 })
 
-/** All that the database holds of keys and answers. */
+/** All database rows of keys and responses. */
 async function dumpDatabase(): Promise<string> {
   const { rows } = await database.pool.query(
     `SELECT to_jsonb(k) AS row FROM auth.api_keys k UNION ALL SELECT to_jsonb(r) FROM auth.idempotent_requests r`,
@@ -182,7 +182,7 @@ describe('keys', () => {
     ])
     const recent = await useAndRead()
     expect(await statusOf(made.key, servers[1])).toBe(200)
-    // By now the other process has written what it had to.
+    // The other process has written its rows by now.
     await eventually(async () => {
       const another = await make()
       expect(await statusOf(another.key, servers[1])).toBe(200)

@@ -28,7 +28,7 @@ beforeEach(() => {
   entity = `team-${randomUUID()}`
 })
 
-/** The command as an administrator runs it inside of the image. */
+/** Runs the command as an administrator does inside of the image. */
 const setLimits = (databaseUrl: string, ...args: string[]) =>
   run(process.execPath, ['apiserver/accounts/admin/main.ts', 'limits', entity, ...args], {
     env: { DATABASE_URL: databaseUrl },
@@ -42,7 +42,7 @@ describe('requests and chats, on two processes', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     servers = [await startApiServer(stack, database.databaseUrl), await startApiServer(stack, database.databaseUrl)]
-    // A base model without engines: a chat waits for one for some seconds.
+    // A base model without engines: a chat waits some seconds for an engine.
     await database.pool.query(
       "INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('none', '{none}', 'trainyard', 'none')",
     )
@@ -107,7 +107,7 @@ describe('requests and chats, on two processes', () => {
   test('an entity has as many concurrent chats as it may; who leaves makes room', async () => {
     await setLimits(database.databaseUrl, '--concurrent-streams', '2')
     const leaving = [new AbortController(), new AbortController()]
-    // Whichever comes third at first is refused; these two ask again until they have their places.
+    // The third chat is refused at first. These two retry until they have permits.
     const hold = async (signal: AbortSignal) => {
       while ((await chat(signal)).status === 429);
     }
@@ -119,7 +119,7 @@ describe('requests and chats, on two processes', () => {
     }, 10_000)
     for (const each of leaving) each.abort()
     await Promise.all(waiting)
-    // A chat that has a place waits for an engine, and is told in the end that there is none.
+    // A chat with a permit waits for an engine and then gets 503.
     expect((await chat()).status).toBe(503)
   })
 
@@ -331,7 +331,7 @@ describe('jobs and bytes', () => {
     })
     expect(blob.status).toBe(403)
     await pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE model_id = $1', [modelId])
-    // When its files are gone.
+    // The limit is free again when the files are removed.
     await eventually(async () => expect((await readInUse()).stored_bytes).toBe(data.length), 20_000)
     expect((await upload(data.repeat(2))).ok).toBe(true)
   })

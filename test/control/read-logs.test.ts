@@ -39,7 +39,7 @@ const say = (attempt: Attempt, ...lines: string[]) =>
     lines.map((text, seq) => ({ seq, time, level: 'info', text })),
   )
 
-/** A job with a log of three lines for its first attempt, and of two for its second. */
+/** A job whose first attempt logged three lines and whose second attempt logged two. */
 async function addTriedJob(): Promise<string> {
   const id = await rows.addJob(await rows.addModel())
   const first = await rows.claim()

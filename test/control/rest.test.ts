@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => pool.end())
 
-/** Sends bytes as they are; answers status, headers and the parsed body. */
+/** Sends bytes unchanged. Returns status, headers and the parsed body. */
 async function sendRaw(
   method: string,
   route: string,
@@ -359,7 +359,7 @@ describe('lists', () => {
     last_id: string
   }
 
-  /** Walks a list as the openai clients do, and says how many pages it had. */
+  /** Reads all pages of a list as the openai clients do. Returns the number of pages. */
   async function walk(route: string, query = '') {
     const items: Page['data'] = []
     for (let pages = 1, after = ''; ; pages++, after = `&after=${items.at(-1)!.id}`) {
@@ -448,7 +448,7 @@ describe('lists', () => {
       rest.send('GET', `/v1/preview/${absent()}`),
     ])
     expect(answers.map(({ status }) => status)).toEqual([404, 404])
-    // The sentence names the id that was sent.
+    // The sentence contains the id of the request.
     const sentences = await Promise.all(
       answers.map(async (answer) => (await answer.text()).replace(/ \S+ not/, ' ID not')),
     )

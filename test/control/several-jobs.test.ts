@@ -26,7 +26,7 @@ const addJobs = async (count: number) => {
   return jobs
 }
 const addLastTry = async () => rows.addJob(await rows.addModel(), { maxAttempts: 1 })
-/** The leases end one after the other, as they were renewed. */
+/** The leases end one after the other, in the order of their renewal. */
 const loseTogether = async (jobs: string[]) => {
   const trainer = rows.trainer()
   for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
@@ -137,7 +137,7 @@ describe('a trainer of several jobs', () => {
     const trainer = rows.trainer()
     const jobs = await addJobs(2)
     const got = await Promise.all([claim(trainer, []), claim(trainer, [])])
-    // The second finds the first one's answer lost, as far as it can tell.
+    // The second request looks like a retry after a lost answer.
     expect(got.map((each) => each?.id)).toEqual([jobs[0], jobs[0]])
   })
 })
@@ -173,7 +173,7 @@ test('jobs that share a trainer share its GPUs in what they are charged', async 
   const trainer = { ...rows.trainer(), gpus: 4 }
   const [first, second] = await addJobs(2)
   const claimed = [await claim(trainer, []), await claim(trainer, [first!])]
-  // The first began 100 seconds ago, the second 60: they share 60 seconds.
+  // The first job started 100 seconds ago and the second 60, so they share 60 seconds.
   for (const [job, seconds] of [[first, 100] as const, [second, 60] as const]) {
     for (const [table, column] of [['jobs', 'id'] as const, ['job_attempts', 'job_id'] as const]) {
       await database.pool.query(

@@ -17,7 +17,7 @@ let database: TestDatabase
 let server: RunningApiServer
 let headers: Record<string, string>
 beforeAll(async () => {
-  // A store of our own: other tests kill programs, whose bodies stay in theirs.
+  // This store is separate: other tests kill processes, whose bodies stay in their store.
   artifacts = await mkdtemp(path.join(tmpdir(), 'spool-'))
   database = await createTestDatabase()
   server = await startApiServer({ ...stack, artifacts }, database.databaseUrl)
@@ -33,7 +33,7 @@ const listSpool = () => readdir(path.join(artifacts, '.spool')).catch(() => [])
 const expectNothingLeft = () => eventually(async () => expect(await listSpool()).toEqual([]))
 beforeEach(expectNothingLeft)
 
-/** A job whose body is still on its way. */
+/** A request whose body is not complete. */
 function open(): ClientRequest {
   const sent = request(`${server.url}/v1/preview/training-jobs`, { method: 'POST', headers })
   return sent.on('error', () => {})

@@ -7,7 +7,7 @@ import { startStatusServer, type RunningStatusServer } from '../support/status-s
 import { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
-// So long Node keeps an idle connection open, and a server that waited for its connections would stay.
+// Node keeps idle connections open for this time. A server that waited for them would take as long to stop.
 const keepAliveMs = 5_000
 let database: TestDatabase
 let server: RunningStatusServer
@@ -30,7 +30,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** A pod that no scheduler looks at: it is there to bind tokens to. */
+/** A pod that is never scheduled. Tokens are bound to it. */
 function makePod(name: string, serviceAccountName: string) {
   const containers = [{ name: 'trainer', image: 'none' }]
   const metadata = { name, namespace: server.namespace }
@@ -65,7 +65,7 @@ function claim(waitSeconds: number, processId: string = randomUUID(), signal?: A
   return post('/v1/claims', body, signal ? { signal } : {})
 }
 
-/** Starts a claim, and returns once it has arrived: the server is seen waiting for a lock that each claim of a pod takes. */
+/** Starts a claim, and returns when the server has received it: the claim then waits for a lock on its pod. */
 async function startClaim(waitSeconds: number, signal?: AbortSignal): Promise<{ claimed: ReturnType<typeof claim> }> {
   const connection = await database.pool.connect()
   let claimed
@@ -78,7 +78,7 @@ async function startClaim(waitSeconds: number, signal?: AbortSignal): Promise<{ 
     await connection.query('ROLLBACK')
     connection.release()
   }
-  // Its query has ended: it gets a job only when it is woken.
+  // Its query has ended, so that it gets a job only when it is woken.
   await eventually(async () => expect(await countBackends(`state <> 'idle'`)).toBe(0))
   return { claimed }
 }
@@ -139,7 +139,8 @@ test('a failure is recorded, and its message is cut to what a status can hold', 
 })
 
 test('a trainer that waits gets a job within milliseconds of its being queued', async () => {
-  // Once a second the server looks by itself. So often that cannot be why. A loaded machine may be late twice.
+  // The server also polls once a second. A poll cannot explain so many fast wake-ups. On a loaded machine, two may be
+  // late.
   const waitsMs: number[] = []
   for (let times = 0; times < 12; times++) {
     const { claimed } = await startClaim(20)
@@ -160,7 +161,7 @@ test('without a job the wait ends with 204, and no job goes to a client that lef
   const { claimed } = await startClaim(20, leaves.signal)
   leaves.abort()
   await expect(claimed).rejects.toThrow('aborted')
-  // What the server is sent later it reads later: by this answer it knows who has left.
+  // The server reads requests in order. When it has answered this one, it knows about the disconnect.
   expect((await claim(0)).status).toBe(204)
   const job = await rows.addJob(await rows.addModel())
   expect((await claim(5)).body).toMatchObject({ id: job, attempt: 1 })

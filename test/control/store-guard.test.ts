@@ -44,7 +44,7 @@ beforeEach(async () => {
   return () => rm(root, { recursive: true })
 })
 
-/** What the operator of an installation does in its first hours: a new guard lists the store at once. */
+/** The operator's work in the first hours of an installation: a new guard lists the store at once. */
 async function operate({ pool }: TestDatabase, hours = 2, artifacts: ArtifactStore = createArtifactStore(root)) {
   const deps = { pool, tracing: pool, artifacts, log }
   let guard = new StoreGuard(deps)
@@ -56,7 +56,7 @@ async function operate({ pool }: TestDatabase, hours = 2, artifacts: ArtifactSto
   return guard
 }
 
-/** So many days of operation, of which each third has its hours. */
+/** Simulates days of operation. The operator works for an hour on every third day. */
 async function passDays(databases: TestDatabase[], days: number): Promise<void> {
   for (let day = 0; day < days; day += 3) {
     for (const database of databases) {
@@ -97,7 +97,7 @@ async function makeOld(file: string, days: number): Promise<string> {
   return file
 }
 
-/** The store, with something that happens once it is listed whole. */
+/** A store that calls `happen` when it has been listed completely. */
 function listing(happen: () => Promise<unknown>): ArtifactStore {
   const artifacts = createArtifactStore(root)
   const list = artifacts.list.bind(artifacts)
@@ -110,7 +110,7 @@ function listing(happen: () => Promise<unknown>): ArtifactStore {
 
 const areThere = (files: string[]) => files.every((file) => existsSync(file))
 const countNoted = async ({ pool }: TestDatabase) => (await pool.query('SELECT FROM training.garbage')).rowCount
-/** What a command prints: its note, and what others may read from it. */
+/** The output of a command: its note, and the lines for other programs. */
 async function say(...args: string[]): Promise<string[]> {
   const { note = '', output } = await prepareGarbageCommand(args)(ours.pool)
   return [note, output].filter((text) => text !== '')
@@ -141,12 +141,12 @@ test('of two installations with one store neither removes anything, and both say
   expect(errors).toContain(other.trouble)
   expect((await operate(ours)).isOurs).toBe(false)
 
-  // The other one is gone for good: what it left is kept until somebody says that it is garbage.
+  // The other database is gone for good. Its files are kept until somebody declares them garbage.
   await run(ours, 'claim')
   expect((await operate(ours)).isOurs).toBe(true)
   await passDays([ours], 15)
   expect(areThere(files)).toBe(true)
-  // Checkpoints of two jobs, their payloads, and what nobody had.
+  // Checkpoints of two jobs, their payloads, and files without an owner.
   expect(await countNoted(ours)).toBe(5)
   await run(ours, 'release', '--all')
   await passDays([ours], 9)
@@ -167,12 +167,12 @@ test('a database that was restored removes nothing of what came since, whatever 
   const { rows: marks } = await ours.pool.query<{ mark: string }>('SELECT mark FROM training.store_marks')
   await operate(ours)
   files.push(...(await addThings(ours, 2, 5)))
-  // The database of last week: its rows and marks of then.
+  // Restores last week's database: its rows and marks of that time.
   await ours.pool.query(`DELETE FROM training.checkpoints WHERE model_id IN (SELECT model_id FROM training.checkpoints
     GROUP BY model_id HAVING count(*) = 2)`)
   await ours.pool.query(`DELETE FROM training.jobs WHERE model_id NOT IN (SELECT model_id FROM training.checkpoints)`)
   await ours.pool.query('DELETE FROM training.store_marks WHERE mark <> ALL ($1)', [marks.map(({ mark }) => mark)])
-  // Work goes on.
+  // Work continues.
   files.push(...(await addThings(ours, 1)))
   await passDays([ours], 15)
   expect(areThere(files)).toBe(true)

@@ -55,7 +55,7 @@ beforeEach(async () => {
 
 type Step = 'put' | 'adopt' | 'remove'
 
-/** The store, with something that happens once, just after or just before a step. */
+/** A store that calls `happen` once, directly before or after a step. */
 function interrupted(step: Step, when: 'before' | 'after', happen: () => Promise<unknown>): ArtifactStore {
   let isOver = false
   const run = async (...args: unknown[]) => {
@@ -71,7 +71,7 @@ function interrupted(step: Step, when: 'before' | 'after', happen: () => Promise
   return new Proxy(artifacts, { get: (store, name) => (name === step ? run : bound(Reflect.get(store, name))) })
 }
 
-/** Until somebody waits for the key that we are about to remove. */
+/** Waits until a writer waits for the key that is being removed. */
 const waitForWriter = () =>
   eventually(async () => {
     const { rowCount } = await pool.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
@@ -79,7 +79,7 @@ const waitForWriter = () =>
     expect(rowCount).toBe(1)
   })
 
-/** Starts a write in the middle of a removal, which goes on as soon as the writer waits. */
+/** Starts a write during a removal. The removal continues as soon as the writer waits. */
 function removeWhile(write: () => Promise<unknown>) {
   let written: Promise<unknown> | undefined
   const store = interrupted('remove', 'before', async () => {
@@ -109,7 +109,7 @@ async function addModel(): Promise<string> {
   return rows[0]!.id
 }
 
-/** A body as it lies in the spool, after it has waited for its check for ten days. */
+/** Spools a body, and makes it look as if it had waited ten days for its check. */
 async function spool(text: string) {
   const file = await artifacts.spoolPath()
   await writeFile(file, text)
@@ -282,7 +282,7 @@ describe('a file of a data set', () => {
 test('what is stored while its entity is measured counts until the next time', async () => {
   const query = async (...args: [string, unknown[]]) => {
     const result = await pool.query(...args)
-    // Committed behind what was read.
+    // Committed after the read.
     meter.record('team', 50)
     return result
   }

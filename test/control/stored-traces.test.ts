@@ -68,7 +68,7 @@ const fullOf = (answer: { status: number; body: unknown }) => [
   (answer.body as { reason?: string }).reason?.includes('Its limit stored_bytes'),
 ]
 
-/** How many statements of this database wait for a lock. */
+/** Counts the statements of this database that wait for a lock. */
 async function countWaiting(pool: Pool): Promise<number | null> {
   const { rowCount } = await pool.query(
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",

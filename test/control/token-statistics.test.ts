@@ -21,7 +21,7 @@ describe('a report', () => {
     rest = await api.join(rows.entity, 'read')
   })
 
-  /** A trained job, in Publishing. */
+  /** A trained job in the state Publishing. */
   async function train(groups: number[]) {
     const model = await rows.addModel()
     const job = await rows.addJob(model)

@@ -144,7 +144,7 @@ describe('what is sent again', () => {
 })
 
 describe('whatever the id and the time of a call', () => {
-  // The partition comes from the id alone: of this week, of no week at hand, of no time at all.
+  // The id alone determines the partition: this week's, another week's, or the one for ids without a time.
   test.each([
     ['an id of now', newId()],
     ['an id of long ago', '00000000-0000-7000-8000-00000000000a'],

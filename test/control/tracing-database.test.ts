@@ -65,7 +65,7 @@ const listSchemas = async ({ pool }: TestDatabase) => {
 test('traces can have a database of their own', async () => {
   const [id, startedAt] = [newId(), '2026-11-21T10:00:00.000000Z']
   const start = { project_id: 'team/p', id, trace_id: newId(), op_name: 'op', started_at: startedAt }
-  // The process migrates that database when it has begun to answer.
+  // The process answers before it has migrated that database.
   await eventually(async () => {
     const response = await post('/call/start', { start: { ...start, attributes: {}, inputs: {} } })
     expect(response.status).toBe(200)
@@ -97,7 +97,7 @@ test('the operator leads without it, and migrates it when it comes', async () =>
   url.host = `127.0.0.1:${late.port}`
   const [namespace, port] = [`operator-${randomUUID().slice(0, 8)}`, await findFreePort()]
   await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  // Another installation has a store of its own.
+  // Another installation has its own store.
   const artifacts = await mkdtemp(join(tmpdir(), 'operator-'))
   const operator = spawn(process.execPath, ['operator/main.ts'], {
     env: {

@@ -13,7 +13,7 @@ import { type Kept, planWrites, projectId, type TraceWrite } from '../support/tr
 const stack = useStack()
 const writers = 4
 const victims = ['apiserver', 'postgres', 'apiserver', 'postgres', 'postgres', 'apiserver'] as const
-// Somewhere within what a few rounds of writes take.
+// A few rounds of writes take this long.
 const maxWaitMs = 400
 const maxOutageMs = 300_000
 
@@ -36,7 +36,7 @@ afterAll(async () => {
   await postgres?.remove()
 })
 
-/** What was acknowledged, and how often something had to be sent again. */
+/** The acknowledged writes, and how often a write was repeated. */
 interface Log {
   writes: { write: TraceWrite; answer: unknown }[]
   retries: number
@@ -47,7 +47,7 @@ test('nothing acknowledged is lost and nothing is made twice, whatever is killed
   const stop = new AbortController()
   const writing = Array.from({ length: writers }, (_, writer) => writeOn(`w${writer}`, log, stop.signal))
   const killing = killAll(log).finally(() => stop.abort())
-  // Each ends by itself: no process is started after the test.
+  // Both promises end by themselves, so that no process is started after the test.
   for (const outcome of await Promise.allSettled([...writing, killing]))
     if (outcome.status === 'rejected') throw outcome.reason
   expect(log.retries).toBeGreaterThan(victims.length)
@@ -58,7 +58,7 @@ async function killAll(log: Log): Promise<void> {
   for (const victim of victims) await killWithin(victim, log)
 }
 
-/** Kills one of the two at some moment of the writing, and starts it again. */
+/** Kills one of the two at a random moment of the writing, and starts it again. */
 async function killWithin(victim: (typeof victims)[number], log: Log): Promise<void> {
   const before = log.writes.length
   await eventually(() => expect(log.writes.length).toBeGreaterThan(before + 10), 60_000, 20)
@@ -66,7 +66,7 @@ async function killWithin(victim: (typeof victims)[number], log: Log): Promise<v
   if (victim === 'postgres') {
     await postgres.kill()
     await postgres.start()
-    // It is the same process, which has lost nothing but its connections.
+    // The process is the same. It has only lost its connections.
     expect(await fetch(`${server.url}/v1/health`)).toMatchObject({ ok: true })
   } else {
     process.kill(server.pid, 'SIGKILL')
@@ -76,7 +76,7 @@ async function killWithin(victim: (typeof victims)[number], log: Log): Promise<v
   }
 }
 
-/** Writes round after round; each write until it is acknowledged. */
+/** Writes rounds in a loop. Each write is repeated until it is acknowledged. */
 async function writeOn(name: string, log: Log, signal: AbortSignal): Promise<void> {
   for (let round = 0; !signal.aborted; round++) {
     for (const write of planWrites(`${name}-${round}`)) log.writes.push({ write, answer: await send(write, log) })
@@ -88,7 +88,7 @@ async function send(write: TraceWrite, log: Log): Promise<unknown> {
   for (;;) {
     const answer = await trySend(write)
     if (answer?.status === 200) return answer.body
-    // Only what clients try again may be answered meanwhile.
+    // Only answers that clients retry are allowed in between.
     if (answer) expect(answer).toMatchObject({ status: 503 })
     else expect(performance.now()).toBeLessThan(deadlineMs)
     log.retries++
@@ -96,7 +96,7 @@ async function send(write: TraceWrite, log: Log): Promise<unknown> {
   }
 }
 
-/** Undefined when nobody answers. */
+/** Undefined when the server does not answer. */
 async function trySend({ path, body, headers }: TraceWrite) {
   const content = body()
   const type = content instanceof FormData ? {} : { 'content-type': 'application/json' }
@@ -128,7 +128,7 @@ async function expectEverything(client: TraceClient, { writes }: Log): Promise<v
   }
 }
 
-/** In any order; what is there twice counts. Long texts are no help in a message. */
+/** Compares without order, but with duplicates. Long texts are shortened for the message. */
 function expectSame(found: [string, string][], expected: [string, string][]): void {
   const inOrder = (list: [string, string][]) =>
     list.map(([name, value]) => `${name} ${value.slice(0, 100)} ${value.length}`).toSorted()

@@ -30,7 +30,7 @@ async function post<T = Record<string, unknown>>(path: string, body: unknown, ow
 }
 
 let projects = 0
-/** A project of the test's own. */
+/** A new project for one test. */
 const newProject = () => `team/feedback-${++projects}`
 const callRef = (projectId: string, id = newId()) => `weave:///${projectId}/call/${id}`
 const feedbackOf = (projectId: string, more: object = {}): Record<string, unknown> => ({
@@ -279,7 +279,8 @@ test('calls are read with what is said of them, oldest first', async () => {
     feedbackOf(p, { weave_ref, feedback_type: 'wandb.note.1', payload: { note: 'ü' } }),
   ]
   const { body } = await post<{ res: Row[] }>('/feedback/batch/create', { batch: said })
-  // In another project, of another project's call, of an object, and of something that only begins as the call does.
+  // Feedback in another project, on another project's call, on an object, and on an id that only begins like the
+  // call's.
   await create(feedbackOf(newProject(), { weave_ref }))
   await create(feedbackOf(p, { weave_ref: callRef('team/other', ids[0]) }))
   await create(feedbackOf(p, { weave_ref: `weave:///${p}/object/${ids[0]}:v` }))
@@ -332,7 +333,7 @@ describe('an annotation', () => {
     expect((await annotate(p, other, 1)).status).toBe(400)
     const missing = `weave:///${p}/object/a:missing`
     expect((await annotate(p, missing, 1)).status).toBe(404)
-    // After a 404 clients would send each item again, under other ids.
+    // After a 404, clients would send each item again with a new id.
     const item = feedbackOf(p, { feedback_type: 'wandb.annotation.a', annotation_ref: missing, payload: { value: 1 } })
     expect((await post('/feedback/batch/create', { batch: [item] })).status).toBe(422)
   })

@@ -46,7 +46,7 @@ const readFile = async (digest: string) => {
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** A body as it is, with a content type of our choice. */
+/** Sends a body unchanged, with this content type. */
 async function sendForm(body: string, type = 'multipart/form-data; boundary=B') {
   const headers = { authorization: `Bearer ${key}`, 'content-type': type }
   const response = await fetch(`${own.server.url}/file/create`, { method: 'POST', headers, body })
@@ -183,7 +183,7 @@ describe('a form', () => {
     const form = `${part('file', 'a', '; filename="a"')}${part('file', 'b', '; filename="b"')}--B--\r\n`
     const head = `POST /file/create HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: multipart/form-data; boundary=B\r\n`
     socket.write(`${head}Content-Length: ${form.length}\r\n\r\n${form}`)
-    // Longer than whoever does not read answers is waited for.
+    // Longer than the time after which a client that does not read is disconnected.
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     socket.write('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
     await once(socket, 'close')

@@ -7,9 +7,9 @@ import { useStack } from '../support/stack.ts'
 import { createTraceClient } from '../support/trace-client.ts'
 import { listTraceOperations, type TraceOperation } from '../support/trace-operations.ts'
 
-// Every operation of the tracing group's document, asked without a key, with a revoked one, with another entity's, with
-// one that may only read, and with unknown ids. An operation that is new needs nothing here, unless it has a body of a
-// new kind (test/support/own-traces.ts), or answers for what is not there in a way of its own.
+// Every operation of the tracing group's document is called without a key, with a revoked key, with another entity's
+// key, with a read-only key, and with unknown ids. A new operation needs no change here, unless it has a body of a new
+// kind (test/support/own-traces.ts) or its own answer for missing things.
 
 const stack = useStack()
 const operations = await listTraceOperations(stack.url)
@@ -56,7 +56,7 @@ const each = (list: TraceOperation[]) => list.map((operation) => [name(operation
 const reason = (text: RegExp) => ({ reason: expect.stringMatching(text) as string })
 const valueOf = ({ status, text }: Answer) => ({ status, body: JSON.parse(text || 'null') as unknown })
 
-// They name no project, or answer for any list of them.
+// These name no project, or accept any list of projects.
 const ofNoProject = new Set(['/server_info', '/service/projects_info'])
 const ofProjects = operations.filter(({ path }) => !ofNoProject.has(path))
 
@@ -97,7 +97,7 @@ describe("another entity's project is the same, whether it is there or not", () 
   })
 })
 
-// What changes nothing, by its name; the role is not in the document.
+// Operations that change nothing, by name. The document does not contain the role.
 const readNames =
   /(\/(read|read_batch|query|query_stats|query_stats_batch|\w+_query|query_stream|content|stats|\w+_info))$/
 const isRead = ({ method, path }: TraceOperation) =>
@@ -132,7 +132,7 @@ describe('a key that may only read', () => {
   })
 })
 
-// What is answered for names of nothing. Writes that make something are not here.
+// The answers for unknown names. Writes that create something are left out.
 const nothing: Record<string, unknown> = {
   '/calls/stream_query': '',
   '/calls/query': { calls: [] },
@@ -181,7 +181,7 @@ describe('what is not there', () => {
     ['in a project', project, nothing],
     ['in no project', 'team/none', nothingInProject],
   ])('%s', async (_, project_id, expected) => {
-    // A call may be renamed before it is there: after that there is such a project.
+    // Reads come first: a call may be renamed before it exists, and that creates the project.
     const asked = [...operations.filter(isRead), ...operations.filter((operation) => !isRead(operation))].filter(
       ({ path }) => Object.hasOwn(expected, path),
     )

@@ -6,7 +6,7 @@ import { makeTraces, type Traces } from '../support/own-traces.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
-// Projects of another entity in the places that are not the body's project_id.
+// Another entity's project is named in other places than the body's project_id.
 
 const own = useApiServer(useStack(), { LOG_LEVEL: 'error' })
 const project = 'team/project'
@@ -69,7 +69,7 @@ test('in the header of an export it is refused', async () => {
 })
 
 test('in a prompt it is refused', async () => {
-  // The model is looked up first.
+  // The model is looked up before the project.
   await own.database.pool.query(
     `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('m', ARRAY['m'], 'trainyard', 'm')`,
   )

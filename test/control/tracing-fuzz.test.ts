@@ -9,14 +9,14 @@ import { createTraceClient } from '../support/trace-client.ts'
 import { listTraceOperations, type TraceOperation } from '../support/trace-operations.ts'
 
 const stack = useStack()
-// What fails within the server is in its log.
+// Errors inside the server are in its log.
 const own = useApiServer(stack, { LOG_LEVEL: 'error' })
 const operations = await listTraceOperations(stack.url)
 const project = 'team/project'
 const { seed, numRuns: requests } = chooseCases(700)
 const lanes = 4
 const maxMs = 5_000
-// What is slow by itself is slow again; what waited for other processes of a busy machine is not, time after time.
+// A slow request is slow each time. A request that only waited for other processes of a busy machine is not.
 const maxSlowTries = 3
 
 let key: string
@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 const statuses = new Map<number, number>()
 
-/** What is wrong with the answers to a request, which is sent again when it takes long; undefined when nothing is. */
+/** Checks the answer to a request. A slow request is repeated. Returns the fault, or undefined. */
 async function findDefect(operation: TraceOperation, hostile: Hostile): Promise<string | undefined> {
   for (let tries = 1; ; tries++) {
     const { status, text, tookMs } = await ask(hostile)
@@ -52,14 +52,16 @@ async function ask({ method, path, headers, body }: Hostile) {
 
 function judge(operation: TraceOperation, status: number, text: string): string | undefined {
   statuses.set(status, 1 + (statuses.get(status) ?? 0))
-  // A spoilt path may be of nothing, or of another operation. The database is there all the time.
+  // A changed path may match nothing, or another operation. The database is always available.
   const isElsewhere = status === 404 || status === 405
   const isDocumented = operation.statuses.includes(status) && status !== 503 && status !== 504
   if (!isDocumented && !isElsewhere) return `${status} ${text.slice(0, 300)}`
   return status >= 400 && !isErrorBody(text) ? `${status} in another form: ${text.slice(0, 300)}` : undefined
 }
 
-/** A sentence in `reason`, or a list of faults. Where there is no operation of the group, the rest answers, in `detail`. */
+/**
+ * An error is a sentence in `reason`, or a list of issues. Paths without an operation of the group answer in `detail`.
+ */
 function isErrorBody(text: string): boolean {
   try {
     const { reason, detail } = JSON.parse(text) as { reason?: unknown; detail?: unknown }
@@ -92,7 +94,7 @@ test('whatever is sent is answered as the document says', { timeout: 600_000 }, 
   }
   await Promise.all(Array.from({ length: lanes }, runLane))
   expect({ seed, wrong }).toEqual({ seed, wrong: [] })
-  // Neither is everything refused, nor everything taken.
+  // Some requests must be refused, and some must succeed.
   for (const status of [200, 400, 403, 404, 422])
     expect([status, statuses.get(status)! > requests / 200]).toEqual([status, true])
 })

@@ -5,10 +5,10 @@ import { measureWaits } from '../support/measure-waits.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
-// What is built of values must fit into this.
+// Parsed values must fit into this heap.
 const own = useApiServer(useStack(), { NODE_OPTIONS: '--max-old-space-size=320' })
 const mb = 1024 * 1024
-// On a machine that is busy; what blocks would take many times as long.
+// This allows for a busy machine. A blocked event loop would take many times as long.
 const maxWaitMs = 3_000
 
 let client: TraceClient
@@ -16,7 +16,7 @@ beforeAll(async () => {
   client = createTraceClient(own.server.url, await addKey(own.database.pool, 'team'))
 })
 
-/** As many values as fit into so many bytes. */
+/** As many values as fit into this many bytes. */
 const values = (bytes: number) => `[${'{},'.repeat(bytes / 3)}1]`
 
 const storeCall = (project_id: string, more: string) => {

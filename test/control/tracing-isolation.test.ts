@@ -6,9 +6,9 @@ import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 import { listTraceOperations } from '../support/trace-operations.ts'
 
-// What one project holds is marked wherever a text can stand, and looked for in everything that other projects answer:
-// one of another entity under the same name, and one of the same entity. They hold things with the same ids, and some
-// that lead to what is marked; of which in turn nothing may be found in the first.
+// The test puts a mark into every text of one project, and searches for the mark in all answers of two other projects:
+// one of another entity with the same name, and one of the same entity. These contain things with the same ids, and
+// references to the marked ones. Nothing of them may appear in the first project.
 
 const stack = useStack()
 const operations = await listTraceOperations(stack.url)
@@ -37,7 +37,10 @@ beforeAll(async () => {
   ours = await makeTraces(team, ourProject, mark, 'shared')
 })
 
-/** Stores things that have our ids, or lead to what is ours. Answers the digest of an object that does. */
+/**
+ * Stores things with the same ids, or with references to the marked project. Returns the digest of an object with such
+ * a reference.
+ */
 async function lead(client: TraceClient, project_id: string): Promise<string> {
   await client.call('/table/create_from_digests', { project_id, row_digests: [ours.rowDigest] })
   const val = { bait, model: objectRef(), rows: tableRef() }
@@ -62,7 +65,7 @@ async function lead(client: TraceClient, project_id: string): Promise<string> {
   return digest
 }
 
-/** The answers to everything that can be read, asked for our ids in a project, at both mounts. */
+/** The answers of all reads for these ids in a project, at both mounts. */
 async function readAll(client: TraceClient, project_id: string): Promise<[path: string, text: string][]> {
   const answers: [string, string][] = []
   for (const operation of reads) {

@@ -8,9 +8,9 @@ import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
 const stack = useStack()
-// Whatever has to be in memory at once has to fit in here: with more room, garbage stays for as long as there is some.
+// Everything that is in memory at once must fit into this heap. With a larger one, garbage would stay longer.
 const own = useApiServer(stack, { LOG_LEVEL: 'fatal', NODE_OPTIONS: '--max-old-space-size=640' })
-// Beside that, what is on its way to the client and from Postgres.
+// In addition, data on its way from Postgres and to the client is in memory.
 const maxGrowth = 900
 const kb = 1024
 const mb = 1024 * kb
@@ -39,7 +39,7 @@ async function store(project_id: string, calls: NewCall[]) {
   await client.call(`/v2/${project_id}/calls/complete`, { batch: calls })
 }
 
-/** Copies a stored call, each copy a second later than the one before: over HTTP hundreds of large ones take a minute. */
+/** Copies a stored call. Each copy is a second later. Hundreds of large calls over HTTP would take a minute. */
 async function copyCall(id: string, copies: number) {
   const ids = Array.from({ length: copies }, newId)
   await own.database.pool.query(
@@ -52,7 +52,7 @@ async function copyCall(id: string, copies: number) {
   )
 }
 
-/** Gives a project's calls what has been said of one of them. */
+/** Copies the feedback of one call to other calls. */
 async function copyFeedback(call: string, others: string[]) {
   await own.database.pool.query(
     `INSERT INTO tracing.feedback SELECT made.* FROM tracing.feedback AS said, unnest($2::text[]) AS other (id),
@@ -63,9 +63,9 @@ async function copyFeedback(call: string, others: string[]) {
   )
 }
 
-/** The answer's lines and bytes, and by how much the server's memory grew meanwhile at most. */
+/** The response's lines and bytes, and the maximum growth of the server's memory. */
 async function measure(body: object) {
-  // From now on the kernel counts the peak anew.
+  // Resets the kernel's peak.
   await writeFile(`/proc/${own.server.pid}/clear_refs`, '5')
   const before = await readPeak()
   const response = await client.send('POST', '/calls/stream_query', body)
@@ -206,7 +206,7 @@ describe('what one key reads at once is bounded', () => {
 
   test.each(['/obj/read', '/refs/read_batch', '/call/read', '/calls/stream_query'])('by %s', async (route) => {
     const ask = () => client.send('POST', route, bodies[route])
-    // Nobody takes the answers, which stay in memory.
+    // The responses are not read, so that they stay in memory.
     const answers = [await ask(), await ask(), await ask(), await ask()]
     expect([answers[0]!.status, answers[3]!.status]).toEqual([200, 429])
     for (const { body } of answers) await body?.cancel()

@@ -7,10 +7,10 @@ import { encodeOtlp, type OtlpSpan, toAttributes } from '../support/otlp.ts'
 import { measureWaits } from '../support/measure-waits.ts'
 import { useStack } from '../support/stack.ts'
 
-// What is hostile must fit into this, and nobody may wait for it.
+// Hostile requests must fit into this heap, and must not block others.
 const own = useApiServer(useStack(), { NODE_OPTIONS: '--max-old-space-size=384' })
 const exporter = new Exporter(own)
-// Indexes compress what repeats.
+// Random text, because indexes compress repeated text.
 const noise = randomBytes(2_500).toString('hex')
 const limitBytes = 32 * 1024 * 1024
 
@@ -54,7 +54,7 @@ describe('a request is refused', () => {
   })
 })
 
-/** Millions of empty parts, two bytes each, within other messages. */
+/** Millions of empty parts of two bytes, nested in other messages. */
 function buildBomb(tag: number, around: number[]): Buffer {
   const parts = Buffer.alloc(limitBytes - 100)
   for (let at = 0; at < parts.length; at += 2) parts[at] = tag

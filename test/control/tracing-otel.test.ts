@@ -9,7 +9,7 @@ const own = useApiServer(useStack())
 const exporter = new Exporter(own)
 const bare = Buffer.alloc(0)
 
-/** Of the calls with these ids: where they are, and some of what they hold. */
+/** Reads where these calls are, and some of their members. */
 async function readCalls(...spans: OtlpSpan[]): Promise<Record<string, unknown>[]> {
   const { rows } = await own.database.pool.query<Record<string, unknown>>(
     `SELECT p.entity || '/' || p.name AS project, c.id, c.op_name, c.inputs, c.output, c.exception, c.wb_run_id, c.ended_at

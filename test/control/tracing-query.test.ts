@@ -16,7 +16,7 @@ import { call, projectId, type CallRow } from '../support/trace-query/rows.ts'
 import { storeCalls } from '../support/trace-query/store.ts'
 
 const seed = ensureSeed()
-// Far more than it takes; a machine may be busy.
+// Far more time than it needs, because the machine may be busy.
 const timeout = 240_000
 const project = { number: 7, entity: 'team', name: 'project', id: projectId }
 const rows: CallRow[] = fc.sample(call, { seed, numRuns: 150 }).map((row, index) => ({ ...row, id: `c${index}` }))
@@ -26,12 +26,12 @@ let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase()
   await storeCalls(database.pool, project.number, rows)
-  // Of another project, with the same ids.
+  // Calls of another project with the same ids.
   await storeCalls(database.pool, project.number + 1, rows)
 })
 afterAll(() => database?.drop())
 
-/** The ids that are found, in order; undefined when a text that is no time was compared with one. */
+/** The ids that a query finds, in order. Undefined when it compares an invalid text with a time. */
 async function find(selection: CallsSelection): Promise<string[] | undefined> {
   const params = new SqlParams()
   try {
@@ -69,7 +69,7 @@ describe('what is found is what a direct evaluation finds', () => {
       }),
       cases,
     )
-    // Most of what nobody matches tells little.
+    // Queries that match nothing test little, so enough must match.
     expect(found.some).toBeGreaterThan(cases.numRuns / 5)
   })
 
@@ -178,7 +178,7 @@ describe('what is hostile takes little memory of Postgres', () => {
   })
 })
 
-/** The MB that the process of Postgres has of its own while a statement is under way. */
+/** The private memory of the Postgres backend during a statement, in MB. */
 async function measureBackend(pool: Pool, selection: CallsSelection): Promise<number> {
   const params = new SqlParams()
   const where = compileCallsWhere(selection, project, params)

@@ -22,7 +22,7 @@ beforeEach(() => {
   project_id = `team/${randomUUID()}`
 })
 
-/** Some letters quoted, by the bits of a number. */
+/** Quotes some letters, selected by the bits of a number. */
 const quote = (text: string, bits: number) =>
   Array.from(text, (letter, place) =>
     (bits >> place) % 2 === 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
@@ -207,7 +207,7 @@ describe('references', () => {
 describe('too much to be read together', () => {
   const reading = { add: () => {} }
   const large = 'x'.repeat(1_000_000)
-  /** References to one item of a list, which differ. */
+  /** Different references to the same item of a list. */
   const spell = (list: string, count: number) =>
     Array.from({ length: count }, (_, zeros) => `${list}/index/${'0'.repeat(zeros)}1`)
 

@@ -52,13 +52,13 @@ beforeEach(async () => {
   entity = `team-${randomUUID()}`
   await tracing.query('TRUNCATE tracing.calls, tracing.projects, tracing.replaced_payloads, tracing.stored_bytes')
 })
-// Whatever goes, and in which way.
+// The counted bytes must be right after every kind of removal.
 afterEach(() => expectCountedTraces(tracing))
 
 const json = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)))
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs)
 
-/** The id that a client would have made then. */
+/** The id that a client would have made that many days ago. */
 function idOf(days: number): string {
   const time = daysAgo(days).getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`
@@ -158,7 +158,7 @@ describe('retention', () => {
 
   test('calls that were deleted go after a week, and ends whose start never came', async () => {
     const deleted = [callOf(20), callOf(20)]
-    // What counts is since when the end has waited, and not what it says of itself.
+    // The time since the end was received counts, not the time in it.
     const ends = ['lone', idOf(40), 'late', idOf(50)].map((id) => ({ id, end: callOf(30).end! }))
     const project = await makeProject('kept', null, [...deleted, ...ends])
     for (const id of ['named', 'late name']) await renameCall(tracing, { week: -1, project: project.number, id }, 'x')
@@ -212,7 +212,7 @@ describe('retention', () => {
     const [left] = await listObjects()
     const { rows } = await tracing.query("SELECT spilled -> 'inputs' ->> 'key' AS key FROM tracing.calls")
     expect(rows).toEqual([{ key: left }])
-    // The first value again: what is used is never removed.
+    // The first value again: a payload in use is never removed.
     await writer.write(project, [first])
     await writer.write(project, [{ ...second, id: first.id }])
     await writer.write(project, [first])
@@ -281,7 +281,7 @@ describe('the partition of a week', () => {
 test('a project that is closed while it is being opened begins anew', async () => {
   const first = await openTraceProject(tracing, entity, 'p')
   await tracing.query('UPDATE tracing.projects SET closed_at = now()')
-  // Another process opens it between our look and our insert, and an erasure closes that one again.
+  // Another process creates it between the lookup and the insert, and an erasure removes it again.
   let steps = 0
   const query = async (text: string, values: unknown[]) => {
     if (++steps === 2) await tracing.query('INSERT INTO tracing.projects (entity, name) VALUES ($1, $2)', [entity, 'p'])
@@ -304,7 +304,7 @@ test('an erasure leaves nothing of a project, and all of the others', async () =
   ])
   const wanted = { entity, project: 'gone', requestedAt: new Date() }
   expect(await eraseTraces(context(null), wanted)).toBe(false)
-  // Whoever writes under the name from now on begins anew.
+  // A later write under this name creates a new project.
   expect(await openTraceProject(tracing, entity, 'gone')).not.toBe(project.number)
   await tracing.query("UPDATE tracing.projects SET closed_at = closed_at - interval '1 minute'")
   expect(await eraseTraces(context(null), wanted)).toBe(true)
@@ -313,7 +313,7 @@ test('an erasure leaves nothing of a project, and all of the others', async () =
   expect(await listIds()).toHaveLength(2)
   expect(await listObjects()).toHaveLength(1)
   expect((await tracing.query('SELECT FROM tracing.table_rows')).rowCount).toBe(0)
-  // Whoever knew the number for longer than anybody should.
+  // A process that has cached the number for too long.
   await writer.write(project, calls())
   await eraseTracesAgain(context(null))
   expect(await listIds()).toHaveLength(4)

@@ -201,7 +201,7 @@ describe('completions where no engine answers', () => {
   const readCall = async (id: string) =>
     (await member.call<{ call: Record<string, unknown> | null }>('/call/read', { project_id: 'team/chat', id })).call
 
-  // A model that is there: it is looked up before anything else.
+  // An existing model: it is looked up first.
   const known = 'known'
   beforeAll(async () => {
     await own.database.pool.query(

@@ -10,7 +10,7 @@ const entities = ['first', 'second', 'third', 'fourth']
 const keys = new Map<string, string>()
 const clients = new Map<string, TraceClient>()
 
-// More than lies in the buffers of a connection.
+// More data than the buffers of a connection hold.
 const calls = 120
 const payload = 'x'.repeat(200 * 1024)
 
@@ -41,7 +41,7 @@ function write(entity: string, name: string, { from, to }: { from: number; to: n
   return clients.get(entity)!.call(`/v2/${project_id}/calls/complete`, { batch })
 }
 
-/** Asks for all calls, and takes nothing of the answer. */
+/** Requests all calls, and reads nothing of the response. */
 async function readSlowly(entity: string): Promise<IncomingMessage> {
   const asked = request(`${own.server.url}/calls/stream_query`, {
     method: 'POST',

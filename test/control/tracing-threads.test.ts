@@ -30,10 +30,10 @@ const query = async (more: object = {}, projectId = p) =>
   readLines((await post('/threads/stream_query', { project_id: projectId, ...more })).text)
 const namesOf = (threads: Thread[]) => threads.map(({ thread_id: id }) => id)
 
-// Seconds after noon.
+// A time this many seconds after noon.
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 31, 12, 0, 0, seconds * 1_000)).toISOString()
 
-/** A call from one second to another, or one that has not ended; its own turn unless it belongs to one. */
+/** A call between two seconds, or one without an end. It is a turn by itself unless it belongs to one. */
 function callOf(thread: string | null, [start, end]: [number, number?], more: { turn_id?: string | null } = {}) {
   const id = newId()
   const part = {

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await client.call('/obj/create', { obj: { project_id, object_id: 'thing', val: 1 } })
 })
 
-/** Runs `work` while nobody else can use a table. */
+/** Runs `work` while a table is locked for all others. */
 async function withLocked(table: string, work: (connection: Connection) => Promise<void>): Promise<void> {
   const pool = createPool(own.database.databaseUrl, createLogger('test', 'silent'), 1)
   const connection = await pool.connect()
@@ -45,7 +45,7 @@ async function withLocked(table: string, work: (connection: Connection) => Promi
   }
 }
 
-/** Stops what waits for the lock, as Postgres does by itself half a minute later: with the same code. */
+/** Cancels statements that wait for the lock. Postgres would do it half a minute later, with the same code. */
 async function stopWaiting(connection: Connection): Promise<void> {
   await eventually(async () => {
     const stop = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`

@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => pool.end())
 
-/** What the API server makes of an object: it is checked and gets its defaults, and is not stored. */
+/** The object after the API server's validation and defaults. It is not stored. */
 async function check<T>(object: { kind: string; metadata?: object; spec: object }): Promise<T> {
   const whole = { apiVersion: 'trainyard.dev/v1alpha1', ...object, metadata: { name: 'x', namespace: 'trainyard' } }
   return JSON.parse(await stack.apply(whole, '--dry-run=server', '-ojson')) as T

@@ -30,7 +30,7 @@ beforeEach(async () => {
 })
 afterAll(() => pool.end())
 
-/** A request whose body is sent bit by bit, and never ended by itself. */
+/** A request whose body is sent in pieces, and never ended. */
 function open(method: string, route: string, headers: Record<string, string> = {}) {
   const sent = request(stack.url + route, {
     method,
@@ -47,7 +47,7 @@ function open(method: string, route: string, headers: Record<string, string> = {
   return { sent, answer }
 }
 
-/** Sends so many bytes, as fast as they are taken, until there is an answer; tells how many went out. */
+/** Sends this many bytes as fast as the server reads them, until there is a response. Returns how many were sent. */
 async function pour({ sent, answer }: ReturnType<typeof open>, bytes: number): Promise<number> {
   let isAnswered = false
   const answered = answer.then(() => (isAnswered = true))

@@ -73,7 +73,7 @@ describe('training', () => {
   const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
   const fatal = { ...lost, category: 'User', retryable: false } as const
 
-  /** Lets a claimed job have begun some time ago, on so many GPUs. */
+  /** Claims the job on this many GPUs, and moves the claim into the past. */
   const claimAgo = async (jobId: string, seconds: number, gpus = 0) => {
     const { claim, attempt } = await rows.claim()
     expect(claim.id).toBe(jobId)
@@ -83,7 +83,7 @@ describe('training', () => {
     )
     return { claim, attempt }
   }
-  // Within five: machines may be busy.
+  // Within five seconds, because machines may be busy.
   const near = (seconds: number) => expect.closeTo(seconds, -1) as number
 
   test('is charged when its checkpoint is recorded, once, to its model and key', async () => {

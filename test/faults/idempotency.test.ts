@@ -70,7 +70,7 @@ async function whileLocked<T>(statement: string, values: unknown[], work: () => 
   }
 }
 
-/** Waits until a query with these words waits for a lock, and gives its server process. */
+/** Waits until a query with these words waits for a lock. Returns the backend's process id. */
 function waitForBlocked(words: string): Promise<number> {
   return eventually(async () => {
     const { rows } = await pool.query<{ pid: number }>(
@@ -185,7 +185,7 @@ test('another process waits for the answer, and holds no connection meanwhile', 
   const digest = createHash('sha256').update('{}').digest()
   const key = randomUUID()
   const ask = async (work: () => Promise<string>) => {
-    // One of its own is as good as a process: it knows nothing of what others have under way.
+    // A second instance behaves like another process: it does not know the requests in progress of the first.
     const idempotency = new Idempotency(createIdempotencyStore(onlyOne), log)
     const headers: Record<string, string> = {}
     const ctx = {
@@ -222,7 +222,7 @@ describe('an apiserver that is killed in the middle makes nothing twice', () => 
       await killPart(stack, 'apiserver')
       expect(await broken).toBe('broken off')
     })
-    // The server goes on with a query whose client is gone.
+    // The server finishes a query whose client has disconnected.
     await eventually(async () => expect(await countModels(name)).toBe(1))
     const answer = await eventually(() => post(modelsPath, newModel(name), key))
     expect(answer).toMatchObject({ status: 200, replayed: false })

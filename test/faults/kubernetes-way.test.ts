@@ -13,7 +13,7 @@ afterAll(async () => {
   if (made.length > 0) await stack.kubectl('delete', '--ignore-not-found', '--wait=false', ...made)
 })
 
-/** A pod of the shell image that the node agent knows, or of any other image. */
+/** Runs a pod of the shell image, which the node agent knows, or of any other image. */
 async function runPod(spec: { command?: string[]; env?: object[]; image?: string; [more: string]: unknown }) {
   const { command, env, image = 'trainyard.dev/local-shell:1', ...podFields } = spec
   const name = `test-${randomUUID().slice(0, 8)}`
@@ -132,7 +132,7 @@ test('with the scheduler stopped a new pod stays Pending, and runs when it goes 
   let pod: string
   try {
     pod = await runPod({ command: ['true'] })
-    // Long enough for a scheduler that runs: the pods above are bound within milliseconds.
+    // A running scheduler would bind the pod in this time: the pods above are bound within milliseconds.
     await delay(2_000)
     expect(await phaseOf(pod)).toBe('Pending')
     expect(await stack.kubectl('get', 'pod', pod, '-o', 'jsonpath={.spec.nodeName}')).toBe('')

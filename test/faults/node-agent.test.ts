@@ -18,7 +18,7 @@ beforeAll(async () => {
   await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
 })
 
-// Waits: a pod that does not go is a fault.
+// Waits for the end of all pods: a pod that stays is a fault.
 afterAll(() => stack.kubectl('delete', 'namespace', namespace))
 
 const kubectl = (...args: string[]) => stack.kubectl('-n', namespace, ...args)
@@ -28,7 +28,7 @@ const shell = (script: string) => ({ command: ['sh', '-c', script] })
 const expectField = (pod: string, field: string, value: string, timeoutMs = 30_000) =>
   eventually(async () => expect(await read(pod, field)).toBe(value), timeoutMs)
 
-/** A pod with one container; answers its name. */
+/** Runs a pod with one container. Returns its name. */
 async function runPod(container: object, spec: object = {}): Promise<string> {
   const name = `test-${randomUUID().slice(0, 8)}`
   await stack.apply({
@@ -45,7 +45,7 @@ async function findPid(pod: string): Promise<number> {
   return eventually(() => mainPid({ ...stack, kubectl: async () => uid }, ''))
 }
 
-/** Whether a process runs; one that has ended may wait a while for being reaped. */
+/** Whether a process runs. An ended process may stay a zombie for a while. */
 function isAlive(pid: number): boolean {
   const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ''
   return / [RSDT] \d/.test(stat)
@@ -128,7 +128,7 @@ describe('volumes', () => {
       aud: ['somebody'],
       'kubernetes.io': { namespace, pod: { name: pod, uid: await read(pod, '.metadata.uid') } },
     })
-    // It was asked for another audience than kube-apiserver's own.
+    // The token's audience is not kube-apiserver.
     await expect(stack.kubectl(`--token=${token}`, 'get', 'pods')).rejects.toThrow()
   })
 

@@ -66,7 +66,7 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 
-// A model of its own for each test: jobs of one model wait for each other.
+// Each test has its own model, because jobs of one model wait for each other.
 beforeEach(async () => {
   const model = await rest.createModel()
   ;[entity, modelId] = [model.entity, model.id]
@@ -116,7 +116,7 @@ const readInput = async (id: string) => {
 
 const storedAs = (text: string) => ({ uri: `artifact:///artifacts/${entity}/${sha256(text)}`, digest: sha256(text) })
 
-/** What a trainer would be told of the job. */
+/** The job as a trainer's claim gets it. */
 async function claim(id: string): Promise<Record<string, unknown>> {
   const held: Claim[] = []
   for (;;) {
@@ -297,7 +297,7 @@ describe('data that lie elsewhere', () => {
       return found
     })
     expect(resource.spec.inputRef).toEqual({ uri: address })
-    // Others are not held up meanwhile.
+    // Other requests do not wait.
     const other = await rest.createModel()
     const { address: uploaded } = await upload({ 'train.jsonl': line })
     const second = await createJob(uploaded, { model_id: other.id })
@@ -383,7 +383,7 @@ describe('data that lie elsewhere', () => {
       let closed = 0
       answer = (_, response) => {
         response.on('close', () => closed++)
-        // Neither ends, and together they are too much.
+        // Neither response ends, and together they are too large.
         response.write('x'.repeat(1_000_000))
       }
       const other = await rest.createModel()
@@ -419,7 +419,7 @@ describe('data that lie elsewhere', () => {
 
   test('are fetched by the next operator when one is killed meanwhile', async () => {
     answer = (_, response) => {
-      // Never to its end for the first who asks.
+      // The first request never gets a complete response.
       if (asked.length === 1) response.write(line)
       else response.end(line)
     }
@@ -532,7 +532,7 @@ describe('a resource', () => {
   })
 })
 
-/** An upload of an entity whose key nobody has here. */
+/** Adds an upload of another entity. */
 async function addForeignUpload(): Promise<void> {
   const { digest } = foreign
   await new FolderStore(stack.artifacts).put(`artifacts/another/${digest}`, Buffer.from('foreign'))

@@ -42,7 +42,7 @@ beforeAll(() => {
 })
 afterAll(() => pool.end())
 
-// What a test leaves behind must not be told of the next one's jobs.
+// Webhooks of one test must not be called for jobs of the next.
 afterEach(async () => {
   for (const id of webhooks.splice(0)) await rest.send('DELETE', `${path}/${id}`)
   for (const receiver of receivers.splice(0)) await receiver.close()
@@ -65,14 +65,14 @@ const addJob = (modelId: string) => rest.startJob(modelId, [])
 const listDeliveries = async ({ id }: Webhook) =>
   (await rest.call<{ data: Delivery[] }>('GET', `${path}/${id}/deliveries?limit=100`)).data
 
-/** Makes a job and fails it. */
+/** Creates a job and fails it. */
 async function failNewJob(modelId?: string): Promise<string> {
   const id = await addJob(modelId ?? (await addModel()).id)
   await failJob(pool, id, failure)
   return id
 }
 
-/** As a receiver of somebody else's would check it. */
+/** Verifies a signature as a receiver would. */
 function isSigned({ body, headers }: Received, secret: string): boolean {
   const [time, ...signatures] = String(headers['trainyard-signature']).split(',')
   const wanted = createHmac('sha256', secret)

@@ -1,24 +1,24 @@
-/** How a request is sent: `left` is whole, and then the client leaves at once. */
+/** How a request is sent. With `left`, it is sent completely, and the client disconnects at once. */
 export type Delivery = 'whole' | 'gzip' | 'slow' | 'cut' | 'left'
 
-/** A request of somebody who means harm, or of somebody who is careless. */
+/** A request of a hostile or careless client. */
 export interface Attack {
-  /** What it tries; shown when it succeeds. */
+  /** What it tries. Shown when it succeeds. */
   name: string
-  /** The operation that it goes to, as the document has it. */
+  /** The operation that it calls, as the document names it. */
   operation: string
   role: 'read' | 'member'
   method: string
   path: string
   headers?: Record<string, string>
-  /** Written when it is sent: many of them are large. */
+  /** Built when it is sent, because many bodies are large. */
   body?: () => Buffer
   delivery: Delivery
-  /** A request without harm to the same operation, with a body of the same size. */
+  /** A harmless request to the same operation, with a body of the same size. */
   harmless: (bytes: number) => Buffer
 }
 
-/** What attacks are made of: where the attacker has things of its own. */
+/** The data for attacks: the attacker's own resources. */
 export interface Target {
   url: string
   keys: Record<Attack['role'], string>
@@ -29,10 +29,10 @@ export interface Target {
   chatModel: string
 }
 
-/** A text of JSON in bytes. */
+/** A JSON text as bytes. */
 export const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 
-/** A body with one long text, as long as it takes to have so many bytes. */
+/** A body with one text that is long enough for this many bytes. */
 export function padded(bytes: number, write: (text: string) => Buffer): Buffer {
   return write('a'.repeat(Math.max(1, bytes - write('').length)))
 }

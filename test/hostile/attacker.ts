@@ -5,44 +5,44 @@ import { listKnownAttacks } from './corpus.ts'
 import { deliver } from './deliver.ts'
 import { listSchemaAttacks } from './schema-attacks.ts'
 
-/** What an attacker is to do. */
+/** The attacker's task. */
 export interface AttackPlan {
   target: Target
-  /** The process that is attacked: when it has ended, there is nobody to attack any more. */
+  /** The process under attack. When it ends, the attack ends. */
   pid: number
   /** The same seed makes the same attacks. */
   seed: number
-  /** How many attacks, made from the schemas, there are beside those that reviewers found. */
+  /** The number of attacks that are generated from the schemas, in addition to the known ones. */
   made: number
-  /** How many of all attacks are sent eight times at once, after each was sent alone. */
+  /** How many attacks are sent eight times at once, after each was sent alone. */
   eightfold: number
-  /** How many rounds there are of several different attacks at once. */
+  /** How many rounds send several different attacks at once. */
   mixed: number
-  /** Whether the same number of requests of the same sizes is sent, without harm. */
+  /** Sends harmless requests of the same number and sizes instead. */
   harmless: boolean
 }
 
-/** What came of it. */
+/** The results of the attack. */
 export interface AttackReport {
   requests: number
-  /** How many answers had each status; `none` where a connection ended without an answer that was to have one. */
+  /** The number of responses by status. `none` counts connections that ended without an expected response. */
   statuses: Record<string, number>
-  /** The attacks that took longest, with their times. */
+  /** The slowest attacks, with their times. */
   slowest: { name: string; ms: number }[]
-  /** The attack with which the process ended. */
+  /** The attack after which the process ended. */
   fatal?: string
 }
 
 const atOnce = 8
 const slowMs = 5_000
 
-/** What is sent at the same time. */
+/** Requests that are sent at the same time. */
 interface Round {
   name: string
   attacks: Attack[]
 }
 
-/** Sends each attack alone, then some of them eight times at once, and then several of different kinds. */
+/** Sends each attack alone, then some of them eight times at once, and then several different ones at once. */
 async function run(plan: AttackPlan): Promise<AttackReport> {
   const { target, made } = plan
   const random = createRandom(plan.seed)
@@ -74,7 +74,7 @@ function listRounds({ eightfold, mixed }: AttackPlan, attacks: Attack[], random:
   ]
 }
 
-/** So that somebody who waits sees what takes its time. */
+/** Shows a person who waits what takes long. */
 function printSlow(what: string, ms: number): void {
   if (ms > slowMs) process.stderr.write(`${Math.round(ms / 1_000)} s: ${what}\n`)
 }
@@ -97,7 +97,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Attacks in an order of chance in which every operation comes once before any comes twice. */
+/** A random order in which every operation occurs once before any occurs twice. */
 function spread(attacks: Attack[], random: Random): Attack[] {
   const seen = new Map<string, number>()
   return attacks
@@ -120,7 +120,7 @@ interface Sending {
 
 async function sendOne(target: Target, attack: Attack, { body, harmless, report }: Sending): Promise<void> {
   const startMs = performance.now()
-  // Odd addresses cannot be told from others by their size.
+  // An attack without a body has no size to imitate, so a fixed request replaces it.
   const sent = harmless && attack.body === undefined ? { ...attack, path: '/v1/models', method: 'GET' } : attack
   const status = await deliver(target, sent, body)
   report.requests++

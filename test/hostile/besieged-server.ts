@@ -7,16 +7,16 @@ import { mib } from './bodies.ts'
 import { createMemoryGroup } from './memory-group.ts'
 import type { Place } from './siege.ts'
 
-// What the chart gives an apiserver.
+// The memory limit of an apiserver in the chart.
 export const memoryLimitBytes = 2048 * mib
 
-/** Runs `work` with an apiserver of its own in a group of limited memory, and an engine that answers at once. */
+/** Runs `work` with an apiserver in a memory-limited group, and with an engine that answers at once. */
 export async function withBesiegedServer<T>(stack: Stack, work: (place: Place) => Promise<T>): Promise<T> {
   const name = `siege-${randomUUID().slice(0, 8)}`
   const database = await createTestDatabase()
   const group = await createMemoryGroup(`trainyard-${name}`, memoryLimitBytes)
   await stack.kubectl('create', 'namespace', name)
-  // Not through a process of the tests: it would take its share of their time.
+  // The connection bypasses the test processes, whose work would delay it.
   const env = { DATABASE_URL: database.databaseUrl, TRAINYARD_NAMESPACE: name }
   const server = await startApiServer(stack, database.databaseUrl, env, group?.wrap)
   try {

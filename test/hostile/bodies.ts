@@ -1,11 +1,11 @@
-// Texts of JSON values that cost more than their size says.
+// Texts of JSON values that cost more than their size suggests.
 
 export const kib = 1024
 export const mib = 1024 * kib
 
 const repeat = (text: string, bytes: number) => text.repeat(Math.max(1, Math.floor(bytes / text.length)))
 
-/** By what is wrong with a value: the JSON text of one of about so many bytes. */
+/** By the name of the problem: JSON text of about this many bytes. */
 export const oddValues: Record<string, (bytes: number) => string> = {
   deep: (bytes) => repeat('[', bytes / 2) + repeat(']', bytes / 2),
   'deep objects': (bytes) => `${repeat('{"a":', (bytes * 5) / 6)}1${repeat('}', bytes / 6)}`,

@@ -5,7 +5,7 @@ import { kib, mib, oddValues } from './bodies.ts'
 const reward = { $getField: 'feedback.[*].runnable_ref' }
 const list = (count: number, item: (index: number) => unknown) => Array.from({ length: count }, (_, at) => item(at))
 
-/** Attacks that reviewers found, each with what it aimed at. */
+/** Known attacks, each with its target. */
 export function listKnownAttacks(target: Target): Attack[] {
   return [
     ...listQueries(target),
@@ -30,7 +30,7 @@ function post(path: string, harmless: Attack['harmless'], attacks: Written[]): A
   }))
 }
 
-/** Conditions over traces whose SQL is far longer than they are. */
+/** Conditions on traces whose SQL is far longer than they are. */
 function listQueries({ project }: Target): Attack[] {
   const query = ($expr: unknown) => json({ project_id: project, query: { $expr } })
   const nest = (levels: number, wrap: (inner: unknown) => unknown) => {
@@ -78,7 +78,7 @@ function listQueries({ project }: Target): Attack[] {
   ])
 }
 
-/** Chats that are larger than they look. */
+/** Chats that take more memory than their size suggests. */
 function listChats({ chatModel, project }: Target): Attack[] {
   const messages = [{ role: 'user', content: 'Hello.' }]
   const chat = (more: object) => json({ model: chatModel, messages, ...more })
@@ -118,7 +118,7 @@ function listChats({ chatModel, project }: Target): Attack[] {
   ]
 }
 
-/** Spans of OpenTelemetry that are larger than they look. */
+/** OpenTelemetry spans that take more memory than their size suggests. */
 function listSpans({ project }: Target): Attack[] {
   const span = (more: object) => ({
     traceId: newId().replaceAll('-', ''),
@@ -156,7 +156,7 @@ function listSpans({ project }: Target): Attack[] {
   )
 }
 
-/** What is stored, and hurts whoever reads it. */
+/** Stored data that makes reads expensive. */
 function listWrites({ project }: Target): Attack[] {
   const call = {
     project_id: project,

@@ -7,10 +7,10 @@ const timeoutMs = 45_000
 const slowPieces = 20
 const slowPauseMs = 100
 
-/** The status of the answer; undefined where the connection ended without one. */
+/** The status of the response. Undefined if the connection ended without one. */
 export type Outcome = number | undefined
 
-/** Sends a request and reads its answer, however long that is. */
+/** Sends a request and reads the response, of any length. */
 export async function deliver(target: Target, attack: Attack, body: Buffer | undefined): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   const isCompressed = attack.delivery === 'gzip'
@@ -19,7 +19,7 @@ export async function deliver(target: Target, attack: Attack, body: Buffer | und
   const asking = request({
     hostname,
     port,
-    // As it is written: an address would lose what is odd about it.
+    // The path is sent unchanged: a URL object would normalize it.
     path: attack.path,
     method: attack.method,
     agent: false,
@@ -44,7 +44,7 @@ async function send(asking: ClientRequest, body: Buffer | undefined, delivery: D
   if (delivery === 'left') return void asking.end(body, () => asking.destroy())
   if (!body || delivery === 'whole' || delivery === 'gzip') return void asking.end(body)
   const pieceBytes = Math.ceil(body.length / slowPieces)
-  // Half of it, and then nothing any more.
+  // Sends half of the body, and then nothing more.
   const end = delivery === 'cut' ? Math.floor(body.length / 2) : body.length
   for (let at = 0; at < end && !asking.destroyed; at += pieceBytes) {
     asking.write(body.subarray(at, Math.min(at + pieceBytes, end)))

@@ -8,15 +8,15 @@ import type { Stack } from '../support/stack.ts'
 const attackersAtOnce = 4
 const calmMs = 20_000
 
-/** The longest that a chat took, and one whose answer must have a structure. */
+/** The longest time of a plain chat, and of a chat with a grammar. */
 interface WorstMs {
   plain: number
   structured: number
 }
 
-/** What chats of a neighbour had to bear. */
+/** The effect on a neighbour's chats. */
 export interface EngineReport {
-  /** The statuses that the attacker's chats were answered with. */
+  /** The statuses of the attacker's chats. */
   statuses: Record<string, number>
   failures: string[]
   /** Before the attack. */
@@ -31,7 +31,7 @@ interface Places {
   chatModel: string
 }
 
-/** Sends chats with hostile members to the stack's own engine, while a neighbour chats with it. */
+/** Sends chats with hostile members to the stack's engine, while a neighbour chats with it. */
 export async function besiegeEngine(stack: Stack, bodies: object[]): Promise<EngineReport> {
   const restartsBefore = await countRestarts(stack)
   const report: EngineReport = {
@@ -43,7 +43,7 @@ export async function besiegeEngine(stack: Stack, bodies: object[]): Promise<Eng
   }
   await withGateway(stack, async (places) => {
     const { failures, calmWorstMs, hostileWorstMs } = report
-    // The first of each kind loads what an engine has for it.
+    // The first chat of each kind makes the engine load what it needs.
     await chatBeside(async () => {}, { places, failures, worstMs: { plain: 0, structured: 0 } })
     await chatBeside(() => delay(calmMs), { places, failures, worstMs: calmWorstMs })
     await chatBeside(() => attack(places, report, bodies), { places, failures, worstMs: hostileWorstMs })
@@ -59,14 +59,14 @@ async function attack(places: Places, report: EngineReport, bodies: object[]): P
   await Promise.all(Array.from({ length: attackersAtOnce }, sendNext))
 }
 
-/** What a neighbour's chats are noted in. */
+/** Where the results of a neighbour's chats are recorded. */
 interface Notes {
   places: Places
   failures: string[]
   worstMs: WorstMs
 }
 
-/** A neighbour chats, in both kinds, while `work` goes on. */
+/** A neighbour sends chats of both kinds while `work` runs. */
 async function chatBeside(work: () => Promise<unknown>, notes: Notes): Promise<void> {
   const stop = new AbortController()
   const neighbours = [chatOn(notes, stop.signal, 'plain'), chatOn(notes, stop.signal, 'structured')]
@@ -78,7 +78,7 @@ async function chatBeside(work: () => Promise<unknown>, notes: Notes): Promise<v
   }
 }
 
-/** An apiserver whose engines are the stack's, with a database of its own. */
+/** An apiserver with its own database and the stack's engines. */
 async function withGateway(stack: Stack, work: (places: Places) => Promise<void>): Promise<void> {
   const database = await createTestDatabase()
   const secret = await stack.kubectl('-n', 'trainyard', 'get', 'secret', 'trainyard-secrets', '-o', 'json')
@@ -115,7 +115,7 @@ async function sendHostile({ attacker, chatModel }: Places, report: EngineReport
 async function chatOn(notes: Notes, signal: AbortSignal, kind: keyof WorstMs): Promise<void> {
   const { neighbour, chatModel } = notes.places
   do {
-    // Never the same: what was compiled before would be known.
+    // Always different, so that no compiled grammar can be reused.
     const choice = ['red', 'blue'].map((colour) => `${colour} ${randomUUID()}`)
     const options = kind === 'plain' ? {} : { structured_outputs: { choice } }
     const startMs = performance.now()

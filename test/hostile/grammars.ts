@@ -6,7 +6,7 @@ function nestSchema(depth: number, leaf: object): object {
   return schema
 }
 
-/** Members of chats whose grammars take long to compile, each made other than all others by its number. */
+/** Members of chats whose grammars take long to compile. The index makes each different. */
 const kinds: ((index: number) => object)[] = [
   (index) => ({ structured_outputs: { json: { enum: list(900, (at) => `${index} ${'a'.repeat(40)} ${at}`) } } }),
   (index) => ({ structured_outputs: { regex: `(a{1,${900 + index}}){1,900}` } }),
@@ -41,5 +41,5 @@ const kinds: ((index: number) => object)[] = [
   (index) => ({ structured_outputs: { choice: list(990, (at) => `${index} ${at} ${'b'.repeat(40)}`) } }),
 ]
 
-/** So many hostile grammars, no two alike. */
+/** Makes this many different hostile grammars. */
 export const makeGrammars = (count: number): object[] => list(count, (at) => kinds[at % kinds.length]!(at)) as object[]

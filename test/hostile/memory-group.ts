@@ -3,24 +3,24 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Processes that may have so much memory together, as those of a container. */
+/** Processes that share a memory limit, as in a container. */
 export interface MemoryGroup {
-  /** A command that joins the group and then becomes another command. */
+  /** A command that joins the group and then runs another command. */
   wrap: (command: [string, ...string[]]) => [string, ...string[]]
-  /** How many of its processes the kernel has ended for want of memory. */
+  /** Counts the processes of the group that the kernel killed for lack of memory. */
   countKills: () => Promise<number>
   remove: () => Promise<void>
 }
 
 interface Version {
   folder: string
-  /** Whether groups can be made here at all. */
+  /** Exists if groups can be created with this version. */
   marker: string
   limitFile: string
   killsFile: string
 }
 
-// cgroup v2, and v1 where a machine has that.
+// cgroup v2, or v1 on a machine with that.
 const versions: Version[] = [
   {
     folder: '/sys/fs/cgroup',
@@ -36,7 +36,7 @@ const versions: Version[] = [
   },
 ]
 
-/** Makes a group; undefined where this user, or this machine, can make none. */
+/** Creates a group. Undefined if this user or this machine cannot. */
 export async function createMemoryGroup(name: string, maxBytes: number): Promise<MemoryGroup | undefined> {
   for (const version of versions) {
     const folder = path.join(version.folder, name)
@@ -73,7 +73,7 @@ function openGroup(folder: string, { killsFile }: Version): MemoryGroup {
   }
 }
 
-/** A process that has ended is in its group for a moment longer. */
+/** An ended process stays in its group for a moment. */
 async function removeWhenEmpty(folder: string): Promise<void> {
   for (let tries = 0; tries < 50; tries++) {
     const isGone = await rmdir(folder).then(

@@ -9,13 +9,13 @@ const pauseMs = { health: 10, chat: 10, trace: 20, job: 100 }
 
 export type Question = keyof typeof pauseMs
 
-/** How long its questions took while something went on, and which failed. */
+/** The latencies of its requests during some work, and the failures. */
 export interface Answers {
   latenciesMs: Record<Question, number[]>
   failures: string[]
 }
 
-/** Somebody of another entity who goes on working. */
+/** A client of another entity that works all the time. */
 export class Neighbour {
   readonly #rest: ReturnType<typeof createRest>
   readonly #traces: ReturnType<typeof createTraceClient>
@@ -36,7 +36,7 @@ export class Neighbour {
     this.#modelId = (await this.#rest.createModel()).id
   }
 
-  /** Asks all questions again and again, while `work` goes on. */
+  /** Sends all requests in a loop while `work` runs. */
   async beside(work: () => Promise<void>): Promise<Answers> {
     const answers: Answers = { latenciesMs: { health: [], chat: [], trace: [], job: [] }, failures: [] }
     const stop = new AbortController()
@@ -94,7 +94,7 @@ export class Neighbour {
     this.#calls.push(id)
   }
 
-  /** The jobs and calls that were acknowledged and are not there. */
+  /** The acknowledged jobs and calls that are missing. */
   async findLost(): Promise<string[]> {
     const lost: string[] = []
     for (const id of this.#jobs) {
@@ -107,7 +107,7 @@ export class Neighbour {
   }
 }
 
-/** The 99th percentile of each question, in milliseconds. */
+/** The 99th percentile of each request, in milliseconds. */
 export function summarize({ latenciesMs }: Answers): Record<Question, number> {
   const p99 = (question: Question) => Math.round(percentile(latenciesMs[question], 0.99))
   return { health: p99('health'), chat: p99('chat'), trace: p99('trace'), job: p99('job') }

@@ -5,10 +5,10 @@ import type { SiegeReport } from './siege.ts'
 
 const backendLimitBytes = 256 * mib
 const goals = { latencyRatio: 1.5, latencyMs: 100, memoryRatio: 1.3 }
-// These machines are noisy: a time that misses its goal is printed, and one far beyond it is a fault.
+// These machines are noisy. A time above its goal is only printed. A time far above it is a fault.
 const tolerance = 10
 
-/** Prints what a siege did, each figure beside its goal. */
+/** Prints the results, each beside its goal. */
 export function printSiege(seed: number, report: SiegeReport): void {
   const { requests, statuses, slowest, harmlessP99Ms, hostileP99Ms } = report
   const inMib = (bytes: number) => `${Math.round(bytes / mib)} MiB`
@@ -27,7 +27,7 @@ export function printSiege(seed: number, report: SiegeReport): void {
   process.stdout.write(`${rows.join('\n')}\n`)
 }
 
-/** What is wrong with how a service bore a siege. */
+/** Lists what is wrong with a service after a siege. */
 export function checkSiege(report: SiegeReport): string[] {
   const late = listQuestions(report).filter(
     (question) => report.hostileP99Ms[question] > tolerance * goalOf(report, question),

@@ -4,15 +4,15 @@ import type { Pool } from '../../db/pool.ts'
 
 const sampleEveryMs = 100
 
-/** The memory of processes while something goes on. */
+/** The peak memory of processes during some work. */
 export interface MemoryPeaks {
-  /** Of the server, in bytes. */
+  /** The server's memory in bytes. */
   serverBytes: number
-  /** Of the backend of Postgres that had most memory of its own, in bytes. */
+  /** The private memory of the largest Postgres backend, in bytes. */
   backendBytes: number
 }
 
-/** Bytes of a process by a field of its status: `VmRSS` is all, `RssAnon` what it shares with nobody; 0 when it is gone. */
+/** Reads the memory of a process in bytes: `VmRSS` is all, `RssAnon` is private. 0 when the process is gone. */
 export async function readMemory(pid: number, field: 'VmRSS' | 'RssAnon'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return Number(new RegExp(String.raw`^${field}:\s+(\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024

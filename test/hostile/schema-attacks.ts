@@ -3,7 +3,7 @@ import { json, padded, type Attack, type Delivery, type Target } from './attack.
 import { kib, mib, oddValues } from './bodies.ts'
 import { segments } from '../support/hostile-values.ts'
 
-/** An operation as an OpenAPI document has it; what is read of it. */
+/** The used part of an operation in an OpenAPI document. */
 interface Described {
   parameters?: { name: string; in: string }[]
   requestBody?: { content: Record<string, { schema: { properties?: Record<string, unknown> } }> }
@@ -17,7 +17,7 @@ interface Operation extends Described {
 const sizes = [4 * kib, 256 * kib, 2 * mib, 8 * mib]
 const deliveries: Delivery[] = ['whole', 'whole', 'whole', 'gzip', 'slow', 'cut', 'left']
 
-/** Attacks on every operation that a running API documents, made from its schemas. */
+/** Generates attacks on every operation that a running API documents, from the schemas. */
 export async function listSchemaAttacks(target: Target, random: Random): Promise<Attack[]> {
   const documents = await Promise.all([listOperations(target.url, ''), listOperations(target.url, '/traces')])
   return documents
@@ -37,7 +37,7 @@ async function listOperations(url: string, mount: string): Promise<Operation[]> 
   )
 }
 
-/** One for every kind of odd value, in a member of the body or in its place. */
+/** Makes an attack for every kind of odd value, in a member of the body or as the body. */
 function attackBody(target: Target, random: Random, operation: Operation): Attack[] {
   const schema = operation.requestBody?.content['application/json']?.schema
   if (!schema) return []
@@ -61,7 +61,7 @@ function attackBody(target: Target, random: Random, operation: Operation): Attac
   })
 }
 
-/** Parameters of the path and of the query that are no names. */
+/** Makes attacks with invalid parameters in path and query. */
 function attackAddress(target: Target, random: Random, operation: Operation): Attack[] {
   const parameters = operation.parameters ?? []
   const query = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)

@@ -20,14 +20,14 @@ export interface Place {
   group: MemoryGroup | undefined
 }
 
-/** What is sent, and for how long the server may take to give its memory back. */
+/** The attacks, and how long the server may take to free its memory. */
 export interface SiegePlan extends Pick<AttackPlan, 'seed' | 'made' | 'eightfold' | 'mixed'> {
   calmMs: number
 }
 
-/** What a siege did. */
+/** The results of a siege. */
 export interface SiegeReport extends AttackReport {
-  /** 99th percentiles of the neighbour's questions beside harmless requests, and beside attacks. */
+  /** 99th percentiles of the neighbour's requests beside harmless requests, and beside attacks. */
   harmlessP99Ms: Record<Question, number>
   hostileP99Ms: Record<Question, number>
   failures: string[]
@@ -35,11 +35,11 @@ export interface SiegeReport extends AttackReport {
   kills: number
   serverPeakBytes: number
   backendPeakBytes: number
-  /** Memory of the server after it was left alone, against that before the attacks. */
+  /** The server's memory after a quiet time, relative to its memory before the attacks. */
   memoryRatio: number
 }
 
-/** Somebody attacks, while a neighbour works: first as much harmless work, to compare with, and then the attacks. */
+/** Attacks a server while a neighbour works. Harmless requests of the same size come first, for comparison. */
 export async function besiege(place: Place, plan: SiegePlan): Promise<SiegeReport> {
   const { server, pool, chatModel, group } = place
   const target = await makeTarget(place)
@@ -94,7 +94,7 @@ function runAttacks(worker: Worker, plan: AttackPlan): Promise<AttackReport> {
   })
 }
 
-/** The least that a process's memory falls to within the time, as a share of what it was before. */
+/** The minimum of a process's memory within the time, relative to its memory before. */
 async function waitForCalm(pid: number, before: number, calmMs: number): Promise<number> {
   const deadlineMs = performance.now() + calmMs
   let ratio = (await readMemory(pid, 'VmRSS')) / before

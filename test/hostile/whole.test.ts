@@ -9,7 +9,7 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const all = { made: 300, eightfold: 100, mixed: 50, calmMs: 60_000 }
-// A grammar may be compiled for so long; nobody waits longer for those of another entity.
+// The time limit for compiling a grammar. An entity waits no longer for another entity's grammars.
 const grammarMs = 10_000
 
 test('whatever one key sends, the service goes on for others', { timeout: 5_400_000 }, async () => {

@@ -8,7 +8,7 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const rest = createRest(stack)
-// In our own form, and in that of OpenAI's clients.
+// The error has the form of this interface, and also OpenAI's.
 const refusal = (sentence: unknown) => ({
   detail: sentence,
   error: expect.objectContaining({ message: sentence }) as unknown,

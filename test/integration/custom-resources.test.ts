@@ -51,7 +51,7 @@ async function read<T>(kind: string, name: string): Promise<T> {
 const readJob = (name = '') => read<TrainingJob>('tj', name)
 const readModel = (name: string) => read<Model>('models.trainyard.dev', name)
 
-/** Waits until the job has this phase, and gives it. */
+/** Waits until the job has this phase, and returns it. */
 const waitForPhase = (name: string | undefined, phase: string) =>
   eventually(async () => {
     const job = await readJob(name)
@@ -59,11 +59,11 @@ const waitForPhase = (name: string | undefined, phase: string) =>
     return job
   })
 
-/** A model and a job made with kubectl, trained to the end. */
+/** Trains a model and a job that were created with kubectl. */
 async function trainWithKubectl() {
   const name = unique('kubectl')
   const job = describeJob(name)
-  // The job comes first: it waits for its model.
+  // The job is created first, and waits for its model.
   await stack.apply(job)
   await stack.apply(describeModel(name))
   await stack.kubectl('wait', '--for=condition=Complete', `tj/${job.metadata.name}`, '--timeout=120s')

@@ -81,7 +81,7 @@ async function chat(key: string, body: object, signal: AbortSignal | null = null
   return { status: response.status, text: await response.text(), seconds: (performance.now() - startedAt) / 1000 }
 }
 
-/** A grammar of a few kilobytes that takes more than a minute to compile. `salt` makes it another one. */
+/** A grammar of a few kilobytes that takes more than a minute to compile. `salt` makes it unique. */
 function entangle(salt: string): object {
   const rules = Array.from({ length: 60 }, (_, index) => {
     const [near, far] = [(index * 7 + 1) % 60, (index * 3 + 2) % 60]
@@ -103,15 +103,15 @@ test("hostile grammars are refused, and hold up nobody else's", async () => {
   const word = randomUUID()
   const served = await chat(other, { structured_outputs: { choice: [word] }, max_tokens: 64 })
   expect(served).toMatchObject({ status: 200, text: expect.stringContaining(word) })
-  // The grammars before it take ten seconds each.
+  // Each of the grammars before it takes ten seconds.
   expect(served.seconds).toBeLessThan(60)
   const refused = await first
   expect(refused).toMatchObject({ status: 400, text: expect.stringContaining('This grammar') })
-  // It takes more than a minute to compile, and has ten seconds.
+  // It would take more than a minute to compile. The limit is ten seconds.
   expect(refused.seconds).toBeLessThan(50)
   const isTurnedAway = async (answer: ReturnType<typeof chat>) => expect((await answer).status).toBe(429)
   await Promise.any(flood.map(isTurnedAway))
-  // What nobody waits for is not compiled.
+  // A grammar is not compiled when nobody waits for it.
   leaving.abort()
   await Promise.allSettled(flood)
 })

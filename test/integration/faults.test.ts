@@ -8,10 +8,10 @@ const stack = useStack()
 const rest = createRest(stack)
 const alternating = (_: string, index: number) => index % 2
 
-// Whatever a test broke is whole again before the next one.
+// Everything works again before the next test.
 afterEach(() => waitUntilWhole(stack, 180_000), 200_000)
 
-/** A job that takes some seconds: many long answers, and small batches do the rest. */
+/** A job that takes some seconds, because of many long answers and small batches. */
 async function startLongJob() {
   const model = await rest.createModel()
   const groups = await Promise.all(

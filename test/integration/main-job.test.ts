@@ -140,7 +140,7 @@ test('a reward that pretraining knows nothing of rises by more than three standa
     text.replaceAll(/[^e]/gi, '').length / Math.max(1, text.replaceAll(/[^a-z]/gi, '').length)
   const rollOut = () => Promise.all(prompts.map((prompt) => sampleGroup(rest, model.address, prompt, share)))
 
-  // Enough answers that chance is small beside what 12 steps do.
+  // The number of answers makes chance small beside the effect of 12 steps.
   const measure = async () => {
     const rewards: number[] = []
     for (let round = 0; round < 4; round++) rewards.push(...rewardsOf(await rollOut()))
@@ -161,7 +161,10 @@ function readAdapter(checkpointId: string): Promise<Buffer> {
   return readFile(path.join(stack.artifacts, 'checkpoints', checkpointId, 'adapter_model.safetensors'))
 }
 
-/** The greedy answer with its log-probabilities, rounded so that batching on the engine does not show. */
+/**
+ * The greedy answer with its log-probabilities. They are rounded, because batching on the engine changes the last
+ * digits.
+ */
 async function scoreTokens(
   model: string,
   prompt: string,
@@ -171,7 +174,7 @@ async function scoreTokens(
   return (choice?.logprobs?.content ?? []).map(({ token, logprob }) => [token, Number(logprob.toFixed(3))])
 }
 
-/** What a client that only keeps content and log-probabilities of a stream has in the end. */
+/** Rebuilds a choice from a stream, as a client does that only keeps content and log-probabilities. */
 async function rebuildFromStream(model: string, prompt: string): Promise<Choice> {
   const body = { model, messages: [{ role: 'user', content: prompt }], max_completion_tokens: 24, stream: true }
   const response = await rest.send('POST', '/v1/chat/completions', body)

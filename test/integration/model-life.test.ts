@@ -39,7 +39,7 @@ const download = async (url: string) => {
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** What the engine itself says that it has loaded. */
+/** The adapters that the engine reports as loaded. */
 async function listAdapters(): Promise<string[]> {
   const key = await stack.kubectl('get', 'secret', 'trainyard-secrets', '-o', 'jsonpath={.data.engine-key}')
   const ip = await stack.kubectl('get', 'pods', '-l', podSelectors.engine, '-o', 'jsonpath={.items[0].status.podIP}')
@@ -52,7 +52,7 @@ async function listAdapters(): Promise<string[]> {
 const chat = (model: string) =>
   rest.send('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'x' }], max_tokens: 1 })
 
-// Loads an adapter on the base model and prints how far its logits are from the base model's own.
+// Loads an adapter on the base model. Prints how far its logits are from the base model's own.
 const loadAdapter = `
 import sys, torch
 from peft import PeftModel

@@ -12,7 +12,7 @@ const rest = createRest(stack)
 const batchSize = 4
 const repetitions = 20
 const batches = (prompts.length * repetitions) / batchSize
-// Falling, as a client that computes its own schedule sends them.
+// Falling learning rates, as from a client that computes its own schedule.
 const rates = Array.from({ length: batches }, (_, index) => 8e-3 * (1 - index / batches))
 
 let server: Server
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => new Promise((resolve) => server.close(resolve)))
 
-/** Conversations in which every question is answered alike, one of them of two turns. */
+/** Conversations that all give the same answer. One of them has two turns. */
 function writeConversations(answer: string): string {
   const ask = (prompt: string) => [
     { role: 'user', content: prompt },

@@ -159,7 +159,7 @@ test('what the engine refuses is told in the answer, and in the call', async () 
 })
 
 describe('of a client that leaves, the call tells', () => {
-  // An engine may give hundreds of tokens of a tiny model at once, before anybody can leave.
+  // An engine may return hundreds of tokens of a tiny model at once, before a client can disconnect.
   const long = { max_tokens: 3_500, ignore_eos: true }
   const exception = 'The client disconnected before the answer was complete.'
   const leave = async (path: string, leaves: AbortController) =>

@@ -55,7 +55,7 @@ const readChunks = (text: string) =>
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice(6)) as Chunk)
 
-// Into how many chunks an engine cuts its tokens is a matter of moments.
+// The number of chunks of a stream varies with the engine's timing.
 const readText = (text: string) =>
   readChunks(text)
     .flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? ''))
@@ -110,7 +110,7 @@ describe('a chat', () => {
   })
 
   test('that its client leaves is charged with what had come until then', async () => {
-    // An engine may give hundreds of tokens of a tiny model at once, before anybody can leave.
+    // An engine may return hundreds of tokens of a tiny model at once, before a client can disconnect.
     const maxTokens = 3500
     const left = new AbortController()
     const response = await chat({ stream: true, max_tokens: maxTokens, ignore_eos: true }, {}, left.signal)

@@ -5,7 +5,9 @@ import path from 'node:path'
 
 const root = path.join(import.meta.dirname, '..', '..')
 
-/** Copies this checkout with its uncommitted changes to a new folder, so that a mutation never stays in it. */
+/**
+ * Copies this checkout with its uncommitted changes to a new folder, so that a mutation never stays in the checkout.
+ */
 export async function copyCheckout(): Promise<string> {
   const copy = await mkdtemp(path.join(tmpdir(), 'trainyard-mutations-'))
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import path from 'node:path'
 import { locateMutation, type Mutation } from './mutation.ts'
 
-/** A sentence for each mutation whose text is not once in its file, or whose test file is not there. */
+/** Returns a sentence for each mutation whose text is not in its file exactly once, or whose test file is missing. */
 export async function findStale(root: string, mutations: readonly Mutation[]): Promise<string[]> {
   const faults = await Promise.all(mutations.map((mutation) => findStaleText(root, mutation)))
   return faults.filter((fault) => fault !== undefined)

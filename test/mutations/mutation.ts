@@ -1,19 +1,21 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** A fault that somebody might build in, and the test file that must notice it. */
+/** A deliberate fault, and the test file that must notice it. */
 export interface Mutation {
-  /** What is wrong then, as in "a foreign key's model is found". */
+  /** What the fault does, for example "a foreign key's model is found". */
   fault: string
   file: string
-  /** A text that the file has once. */
+  /** A text that occurs once in the file. */
   find: string
   replace: string
   /** The test file, of vitest or of pytest. */
   test: string
 }
 
-/** The mutated text of a mutation's file. @throws {Error} when the file does not have its text exactly once */
+/**
+ * Returns the mutated text of a mutation's file. @throws {Error} when the file does not contain the text exactly once
+ */
 export async function locateMutation(root: string, { file, find, replace }: Mutation): Promise<string> {
   const text = await readFile(path.join(root, file), 'utf8')
   const times = text.split(find).length - 1
@@ -21,7 +23,7 @@ export async function locateMutation(root: string, { file, find, replace }: Muta
   return text.replace(find, () => replace)
 }
 
-/** Changes the file; the function that is returned changes it back. */
+/** Applies a mutation to its file. The returned function reverts it. */
 export async function applyMutation(root: string, mutation: Mutation): Promise<() => Promise<void>> {
   const file = path.join(root, mutation.file)
   const mutated = await locateMutation(root, mutation)

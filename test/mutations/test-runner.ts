@@ -6,7 +6,7 @@ import { installTrainerEnvironment } from '../../local/install/python-environmen
 import { Board } from '../../local/terminal/board.ts'
 import { installS3Server } from '../support/s3-build.ts'
 
-// Longer than any test file takes, also when each of its tests runs into its own limit.
+// Longer than any test file takes, even when each of its tests reaches its own time limit.
 const timeoutMs = 600_000
 
 interface TestCommand {
@@ -21,10 +21,10 @@ interface Counts {
   failed: number
 }
 
-/** Runs single test files of a copy of the checkout. Their output goes to a file there. */
+/** Runs single test files of a copy of the checkout. Their output goes to a file in the copy. */
 export class TestRunner {
   readonly #root: string
-  /** By test file: whether it passes as the code is. */
+  /** By test file: whether it passes on the unchanged code. */
   readonly #unchanged = new Map<string, Promise<boolean>>()
 
   constructor(root: string) {
@@ -37,7 +37,10 @@ export class TestRunner {
     return known
   }
 
-  /** The tests of a file that passed and failed. A file that cannot be run at all has neither, one that hangs a failure. */
+  /**
+   * Counts the passed and failed tests of a file. A file that cannot run counts neither, and one that hangs counts as a
+   * failure.
+   */
   async run(test: string): Promise<Counts> {
     const report = path.join(this.#root, 'report')
     await rm(report, { force: true })
@@ -48,7 +51,7 @@ export class TestRunner {
     return isPython ? countJunit(text) : countVitest(text)
   }
 
-  /** False where it had to be ended. */
+  /** False if it was killed. */
   async #execute({ command, args, folder, env }: TestCommand): Promise<boolean> {
     const log = await open(path.join(this.#root, 'output.log'), 'a')
     const child = spawn(command, args, {
@@ -81,7 +84,7 @@ function countVitest(report: string): Counts {
   return { passed: numPassedTests, failed: numFailedTests }
 }
 
-/** An error in a fixture is one of what the test needs, and counts as a failure. */
+/** An error in a fixture counts as a failure, because the test needs the fixture. */
 function countJunit(report: string): Counts {
   const count = (name: string) => Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(report)?.[1] ?? 0)
   const failed = count('failures') + count('errors')

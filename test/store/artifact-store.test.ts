@@ -44,12 +44,12 @@ async function listAll(prefix = '', of = store): Promise<Record<string, number>>
   return sizes
 }
 
-/** Bytes that are made while they are read, a megabyte at a time. */
+/** Generates bytes while they are read, a megabyte at a time. */
 function* makeMegabytes(count: number) {
   for (let number = 0; number < count; number++) yield Buffer.alloc(megabyte, number)
 }
 
-/** Gives some bytes and then neither more nor an end, until it is told how to end. */
+/** A source that sends some bytes and then stays open until the test ends it. */
 function openSource(first: Uint8Array) {
   const source = new Readable({ read: () => {} })
   source.push(first)

@@ -10,13 +10,13 @@ import { createRest, type Rest } from './rest.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
 
-/** A running apiserver of a test's own, on a database of its own: no operator moves its jobs. */
+/** A running apiserver for one test, with its own database. No operator changes its jobs. */
 export interface RunningApiServer {
   url: string
   pid: number
-  /** Its way to Postgres, which can be cut. */
+  /** Its connection to Postgres, which a test can cut. */
   postgres: SeverableProxy
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM. Returns the exit code. */
   stop: () => Promise<number | null>
   /** Ends the process if it runs. */
   remove: () => Promise<void>
@@ -24,7 +24,7 @@ export interface RunningApiServer {
 
 type Command = [string, ...string[]]
 
-/** Starts apiserver/main.ts as its pod would, with some variables more; `wrap` makes another command of its command. */
+/** Starts apiserver/main.ts as its pod would, with additional variables. `wrap` changes its command. */
 export async function startApiServer(
   stack: Pick<Stack, 'kubeconfig' | 'artifacts'>,
   databaseUrl: string,
@@ -73,7 +73,7 @@ export async function startApiServer(
   }
 }
 
-/** A new key of an entity. */
+/** Adds a key to an entity and returns it. */
 export async function addKey(pool: Pool, entity: string, role = 'member'): Promise<string> {
   const key = `ty_${randomUUID().replaceAll('-', '')}`
   await pool.query('INSERT INTO auth.api_keys (entity, digest, role) VALUES ($1, $2, $3)', [
@@ -84,15 +84,15 @@ export async function addKey(pool: Pool, entity: string, role = 'member'): Promi
   return key
 }
 
-/** What a test file's own apiserver is asked with. */
+/** Access to a test file's own apiserver. */
 export interface OwnApi {
   database: TestDatabase
   server: RunningApiServer
-  /** The interface, as a new key of an entity meets it. */
+  /** A REST client with a new key of an entity. */
   join: (entity: string, role?: string) => Promise<Rest>
 }
 
-/** Starts an apiserver of a test file's own before its tests, and ends it after them. */
+/** Starts an apiserver before a test file's tests, and ends it after them. */
 export function useApiServer(stack: Stack, env: Record<string, string> = {}): OwnApi {
   const own = {} as OwnApi
   own.join = async (entity, role) =>

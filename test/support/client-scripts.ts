@@ -11,26 +11,30 @@ import type { Stack } from './stack.ts'
 const run = promisify(execFile)
 const clients = path.join(import.meta.dirname, '..', 'clients')
 
-// Clients that ask elsewhere (for a newer version of themselves, to tell of an error) meet a port that nobody listens on.
+// Clients may contact other hosts (to look for a newer version, or to report an error). No program listens on this
+// port.
 const nowhere = 'http://127.0.0.1:9'
 
-/** The first test that needs an environment of packages installs it. */
+/** The first test that needs an environment installs its packages. */
 export const clientTimeoutMs = 240_000
 
 export interface ScriptRun {
-  /** A folder of test/clients, for the packages and, but where `scripts` names another, the scripts. */
+  /** A folder of test/clients with the packages. It also has the scripts, unless `scripts` names another folder. */
   packages: string
   scripts?: string
   project?: string
   env?: NodeJS.ProcessEnv
 }
 
-/** The project of a run as it is given where an entity is needed. */
+/** The project of a run with its entity. */
 export const projectId = (project: string) => `${defaultEntity}/${project}`
 
 export const newProject = () => `p-${randomUUID()}`
 
-/** Runs a script of Python in a folder of its own; gives the JSON of its last line. The error of one that fails holds what it wrote. */
+/**
+ * Runs a Python script in its own folder. Returns the JSON of its last line. If it fails, the error contains its
+ * output.
+ */
 export async function runPython<Facts>(stack: Stack, script: string, options: ScriptRun): Promise<Facts> {
   const { packages, scripts = packages, project = newProject(), env = {} } = options
   const python = await ensureClientPython(packages)
@@ -38,7 +42,7 @@ export async function runPython<Facts>(stack: Stack, script: string, options: Sc
   return runScript(stack, [python, file], { WEAVE_PROJECT: project, ...env })
 }
 
-/** The same for a script that Node runs. */
+/** The same for a Node script. */
 export function runNode<Facts>(stack: Stack, script: string, env: NodeJS.ProcessEnv = {}): Promise<Facts> {
   return runScript(stack, [process.execPath, path.join(clients, script)], env)
 }
@@ -59,7 +63,7 @@ async function runScript<Facts>(stack: Stack, [program, ...args]: string[], more
   }
 }
 
-/** No address but that of the stack: where traces go, the SDKs find themselves. */
+/** The only address is that of the stack. The SDKs derive the address for traces from it. */
 function clientEnvironment(stack: Stack, home: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,

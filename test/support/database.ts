@@ -3,7 +3,7 @@ import { createPool, type Pool } from '../../db/pool.ts'
 import { useStack } from './stack.ts'
 import { log, nameDatabase, runOnServer, templateDatabase } from './template-database.ts'
 
-/** A migrated database of a test file's own, on the stack's Postgres. */
+/** A migrated database for one test file, on the stack's Postgres. */
 export interface TestDatabase {
   databaseUrl: string
   pool: Pool
@@ -11,12 +11,12 @@ export interface TestDatabase {
   drop: () => Promise<void>
 }
 
-/** Makes one; call it in `beforeAll`, and `drop` in `afterAll`. */
+/** Creates a database. Call it in `beforeAll`, and `drop` in `afterAll`. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return copyDatabase(templateDatabase)
 }
 
-/** The same without any tables. */
+/** Creates a database without tables. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return copyDatabase('template1')
 }

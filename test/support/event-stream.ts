@@ -12,17 +12,17 @@ export interface EventStream {
   status: number
   headers: Headers
   frames: Frame[]
-  /** What the frames' data stand for. */
+  /** The parsed data of the frames. */
   events: TrainingEvent[]
   comments: string[]
   retryMs: number | undefined
-  /** Resolves when the server has ended it. */
+  /** Resolves when the server has ended the stream. */
   ended: Promise<void>
   waitFor: (count: number, timeoutMs?: number) => Promise<void>
   close: () => void
 }
 
-/** Opens one, and reads it until it ends or is closed. */
+/** Opens a stream, and reads it until it ends or is closed. */
 export async function openEventStream(url: string, headers: Record<string, string>): Promise<EventStream> {
   const closing = new AbortController()
   const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal: closing.signal })

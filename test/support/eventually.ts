@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Calls `read` until it returns without throwing, or throws its last error after `timeoutMs`. It is how tests wait: for
- * a fact to become true, never for a time to pass.
+ * Calls `read` until it returns without throwing. After `timeoutMs` it throws the last error. Tests wait for a fact
+ * with this, never for a time.
  */
 export async function eventually<T>(read: () => Promise<T> | T, timeoutMs = 60_000, intervalMs = 200): Promise<T> {
   const deadline = Date.now() + timeoutMs

@@ -12,7 +12,7 @@ export interface Export {
   headers?: Record<string, string>
 }
 
-/** Exports spans to the apiserver of a test, with a key of `team` and to its project p, unless headers say otherwise. */
+/** Exports spans to a test's apiserver. Without other headers it uses a key of `team`, and the project p. */
 export class Exporter {
   readonly #own: OwnApi
   #key: Promise<string> | undefined
@@ -36,7 +36,7 @@ export class Exporter {
     return { status: response.status, type: response.headers.get('content-type'), body: answer }
   }
 
-  /** Status and JSON of what is answered. */
+  /** Returns status and JSON of the response. */
   async ask(sent: Export) {
     const { status, body } = await this.post(sent)
     return { status, body: JSON.parse(body.toString()) as Record<string, unknown> }

@@ -20,8 +20,8 @@ interface Answer {
 }
 
 /**
- * As much of a Kubernetes API server as a client's faults can be shown on: objects with versions, lists and watches, and
- * switches for what a real one does only rarely. Paths are `COLLECTION/NAME`, kinds mean nothing to it.
+ * A fake Kubernetes API server for a client's error handling: objects with versions, lists and watches, and switches
+ * for rare events. Paths are `COLLECTION/NAME`, and kinds have no meaning.
  */
 export class FakeApiServer {
   readonly requests: string[] = []
@@ -60,7 +60,7 @@ export class FakeApiServer {
     return this.#of(collection).get(name)
   }
 
-  /** Adds or changes an object, as somebody else would. */
+  /** Adds or changes an object, as another client would. */
   put(collection: string, object: StoredObject): StoredObject {
     const isNew = !this.#of(collection).has(object.metadata.name)
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#version) } }
@@ -85,7 +85,7 @@ export class FakeApiServer {
     this.#watches.clear()
   }
 
-  /** Changes objects without telling any watch: what happens while none runs. */
+  /** Changes objects without notifying watches, as while no watch runs. */
   silently(change: () => void): void {
     const watches = [...this.#watches]
     this.#watches.clear()
@@ -149,7 +149,7 @@ export class FakeApiServer {
     return { status: 200, body: this.put(collection, object) }
   }
 
-  /** Makes a collection known, so that it can be listed while it is empty. */
+  /** Creates a collection, so that it can be listed while it is empty. */
   #of(collection: string): Map<string, StoredObject> {
     const objects = this.#collections.get(collection) ?? new Map<string, StoredObject>()
     this.#collections.set(collection, objects)

@@ -1,21 +1,21 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Pool } from '../../db/pool.ts'
 
-// Where the gateway looks for engines.
+// The gateway connects to engines on this port.
 const port = 8000
 
-/** Where an engine is to be seen. */
+/** The Kubernetes objects of a fake engine. */
 export interface EnginePlace {
   kubectl: (...args: string[]) => Promise<unknown>
   namespace: string
   pool: Pool
-  /** A loopback address that nobody else on this machine uses. */
+  /** A loopback address that no other program on this machine uses. */
   address: string
   /** The name of its base model. */
   baseModel: string
 }
 
-/** A ready engine pod behind which is no engine: `answer` answers what it is asked. */
+/** Starts a fake engine behind a ready engine pod. `answer` handles its requests. */
 export async function startFakeEngine(place: EnginePlace, answer: RequestListener): Promise<Server> {
   const engine = createServer(answer)
   await new Promise<void>((resolve, reject) => {
@@ -37,7 +37,7 @@ export async function startFakeEngine(place: EnginePlace, answer: RequestListene
 
 async function addEnginePod({ kubectl, namespace, address, baseModel }: EnginePlace): Promise<void> {
   const labels = `trainyard.dev/component=engine,trainyard.dev/base-model=${baseModel}`
-  // No scheduler of this name gives it to a node, so that nobody starts it.
+  // No scheduler of this name exists, so that no node runs the pod.
   const overrides = JSON.stringify({ spec: { schedulerName: 'nobody' } })
   const args = ['run', 'engine', '--image=none', `--labels=${labels}`, `--overrides=${overrides}`, '--restart=Never']
   await kubectl('-n', namespace, ...args)

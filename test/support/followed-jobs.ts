@@ -8,7 +8,9 @@ import { createRest, type Rest } from './rest.ts'
 import type { Stack } from './stack.ts'
 import { TrainingRows } from './training-rows.ts'
 
-/** Jobs of one entity on an apiserver of a test file's own, and ways to follow their events; `api` and `key` only read. */
+/**
+ * Creates jobs of one entity on a test file's own apiserver, and follows their events. `api` and `key` are read-only.
+ */
 export function useFollowedJobs(stack: Stack) {
   const own = useApiServer(stack)
   const entity = `team-${randomUUID()}`
@@ -17,17 +19,17 @@ export function useFollowedJobs(stack: Stack) {
     access.key = await addKey(own.database.pool, entity, 'read')
     access.api = createRest({ ...stack, url: own.server.url }, access.key)
   })
-  // A base model for each job: it is always the one that is claimed.
+  // Each job has its own base model, so that a claim returns this job.
   const makeRows = () => new TrainingRows(own.database.pool, entity)
 
-  /** A Queued job. */
+  /** Adds a Queued job. */
   const addJob = async () => {
     const rows = makeRows()
     const id = await rows.addJob(await rows.addModel())
     return { id, rows }
   }
 
-  /** A job that a trainer holds, whose events are reported by `report`. */
+  /** Adds a job that a trainer holds. `report` reports its events. */
   const startJob = async () => {
     const { id, rows } = await addJob()
     const { attempt } = await rows.claim()
@@ -42,7 +44,7 @@ export function useFollowedJobs(stack: Stack) {
   return { own, access, addJob, startJob, follow }
 }
 
-/** Path of a job's events. */
+/** The path of a job's events. */
 export function eventsOf(jobId: string): string {
   return `/v1/preview/training-jobs/${jobId}/events`
 }

@@ -11,7 +11,7 @@ import { stopMachinery } from '../../local/stack/stop.ts'
 import { Board } from '../../local/terminal/board.ts'
 import { createTemplateDatabase } from './template-database.ts'
 
-/** Where the tests' own stack is, and what it runs with. */
+/** The addresses and paths of the tests' stack. */
 export interface StackHandle {
   url: string
   apiKey: string
@@ -25,26 +25,26 @@ export interface StackHandle {
   helmPath: string
 }
 
-// Servers of tests listen on loopback.
+// The tests' servers listen on loopback.
 const outbound = {
   dataHosts: ['127.0.0.1:*', 'http://127.0.0.1:*', 's3://test-data'],
   webhookHosts: ['*:*', 'http://127.0.0.1:*'],
   privateNetworks: ['127.0.0.0/8'],
 }
 
-/** Brings up a stack of the tests' own, on free ports and in a new folder, for all test files; ends it after them. */
+/** Brings up a stack for all test files, on free ports and in a new folder. Ends it after them. */
 export default function setUp(project: TestProject): Promise<() => Promise<void>> {
   return setUpStack(project, { withPods: true })
 }
 
-/** The same with or without engines and trainers, which take most of a start's time and memory. */
+/** Brings up a stack with or without engines and trainers, which take most of the start's time and memory. */
 export async function setUpStack(project: TestProject, { withPods }: { withPods: boolean }) {
   const { handle, tearDown } = await bringUpStack(withPods)
   project.provide('stack', handle)
   return tearDown
 }
 
-/** Brings one up outside of a test run. */
+/** Brings up a stack outside of a test run. */
 export async function bringUpStack(withPods: boolean): Promise<{ handle: StackHandle; tearDown: () => Promise<void> }> {
   const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-test-'))
   await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.

@@ -9,7 +9,7 @@ import type { Stack } from './stack.ts'
 const run = promisify(execFile)
 const chart = path.resolve(import.meta.dirname, '../../helm/trainyard')
 
-/** What tests look at in a rendered object. */
+/** The members of a rendered object that tests read. */
 export interface Manifest {
   kind: string
   metadata: { name: string; namespace?: string }
@@ -28,7 +28,7 @@ export function createHelm(stack: Stack) {
   return {
     render: (namespace: string, values: object) => helm(['template'], namespace, values),
     upgrade: (namespace: string, values: object) => helm(['upgrade', '--install', '--skip-crds'], namespace, values),
-    /** What the API server would answer to the rendered objects; throws what it refuses. */
+    /** Returns the API server's answer to the rendered objects. Throws if it refuses them. */
     dryRun: (manifests: string) =>
       withFile('manifests.yaml', manifests, (file) =>
         stack.kubectl('apply', '--server-side', '--dry-run=server', '--filename', file),
@@ -36,7 +36,7 @@ export function createHelm(stack: Stack) {
   }
 }
 
-/** The objects of a rendering. */
+/** Parses the objects of a rendering. */
 export function parseManifests(manifests: string): Manifest[] {
   return parseAllDocuments(manifests).map((document) => document.toJS() as Manifest)
 }

@@ -1,7 +1,7 @@
 import type { Random } from '../clients/weave-differential/random.ts'
 import { field, literal, paths, scalars, structures, times } from './hostile-values.ts'
 
-/** An operand or an operation of the query language, of all kinds, well formed or not. */
+/** Makes a random operand or operation of the query language, valid or not. */
 export function makeExpression(random: Random, depth = 3): unknown {
   const operand = () => makeExpression(random, depth - 1)
   if (depth === 0 || random.chance(0.3)) {

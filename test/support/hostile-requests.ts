@@ -4,7 +4,7 @@ import { makeExpression } from './hostile-expressions.ts'
 import { digests, paths, projects, Raw, refs, scalars, segments, structures, times } from './hostile-values.ts'
 import type { Asked } from './own-traces.ts'
 
-/** A request as bytes, which no client of ours would make. */
+/** A request as bytes, which no real client would send. */
 export interface Hostile {
   method: string
   path: string
@@ -12,7 +12,7 @@ export interface Hostile {
   body?: Uint8Array<ArrayBuffer>
 }
 
-/** Values that are wrong, or extreme, for a member of this name. */
+/** Makes a wrong or extreme value for a member of this name. */
 function makeMember(random: Random, name: string, project: string): unknown {
   if (random.chance(0.35)) return random.chance(0.6) ? random.pick(scalars) : cloneValue(random.pick(structures))
   if (name === '$expr') return makeExpression(random)
@@ -30,7 +30,7 @@ function makeMember(random: Random, name: string, project: string): unknown {
 const makeSorting = (random: Random) =>
   random.some(paths, 4).map((path) => ({ field: path, direction: random.pick(['asc', 'desc', 'desc', 'up']) }))
 
-/** Mostly something of the kind that was there, which passes the first check. */
+/** Mostly makes a value of the old value's type, which passes the first check. */
 function makeLike(random: Random, old: unknown, make: () => unknown): unknown {
   let value = make()
   const isAlike = () => typeof value === typeof old && Array.isArray(value) === Array.isArray(old)
@@ -38,7 +38,7 @@ function makeLike(random: Random, old: unknown, make: () => unknown): unknown {
   return value
 }
 
-/** Members that bodies may have beside those that they need. */
+/** Optional members of bodies. */
 const extras = [
   'limit',
   'offset',
@@ -53,7 +53,7 @@ const extras = [
   'metadata_only',
 ]
 
-/** A copy of a body in which one to three places are wrong. */
+/** Copies a body, and changes one to three values to wrong ones. */
 function mutate(random: Random, body: unknown, project: string): unknown {
   const copy = cloneValue(body) as Record<string, unknown>
   for (let count = 1 + random.int(3); count > 0; count--) {
@@ -97,7 +97,7 @@ function write(value: unknown): string {
     .join(',')}}`
 }
 
-/** A request in which something is wrong: the body, how it is written, its headers, or its path. */
+/** Makes a request with something wrong: the body, its encoding, its headers, or its path. */
 export function makeHostile(random: Random, asked: Asked, project: string): Hostile {
   const { method } = asked
   const headers: Record<string, string> = { 'content-type': 'application/json', ...asked.headers }
@@ -150,7 +150,7 @@ function spoilBody(random: Random, hostile: Required<Hostile>): Hostile {
   ])()
 }
 
-/** A form of a file in which parts are missing, double, odd or cut. */
+/** Makes a file form whose parts are missing, double, odd or cut. */
 function makeForm(random: Random, project: string): Pick<Hostile, 'headers' | 'body'> {
   const text = () => {
     const value = random.chance(0.5) ? random.pick(scalars) : random.pick([...digests, ...projects])

@@ -1,6 +1,6 @@
-// Values that a client would not send, by what they are sent as.
+// Values that a client would not send, by their use.
 
-/** JSON text that stands in a body as it is. */
+/** A JSON text that is put into a body unchanged. */
 export class Raw {
   readonly text: string
   constructor(text: string) {
@@ -206,7 +206,7 @@ export const paths = [
   '*',
 ]
 
-/** Of paths of requests. */
+/** For path segments. */
 export const segments = [
   '%00',
   '%',

@@ -2,7 +2,7 @@ import type { TrainingJob } from '../../crds/generated.ts'
 import type { JobSpecFacts } from '../../crds/manifests.ts'
 import type { OperatorJob } from '../../db/jobs/resources.ts'
 
-/** For tests: a TrainingJob resource as the API server gives it, with some of its specification changed. */
+/** A TrainingJob resource as the API server returns it, with changes to its spec. */
 export function makeResource(spec: Partial<TrainingJob['spec']> = {}): TrainingJob {
   return {
     apiVersion: 'trainyard.dev/v1alpha1',
@@ -18,7 +18,7 @@ export function makeResource(spec: Partial<TrainingJob['spec']> = {}): TrainingJ
   }
 }
 
-/** For tests: what the row of a job and the spec of its resource both say. */
+/** The facts that the row of a job and the spec of its resource share. */
 export function makeJobFacts(changes: Partial<JobSpecFacts> = {}): JobSpecFacts {
   return {
     method: 'RL',
@@ -29,7 +29,7 @@ export function makeJobFacts(changes: Partial<JobSpecFacts> = {}): JobSpecFacts 
   }
 }
 
-/** For tests: a job's row, Queued and first in its queue unless told otherwise. */
+/** A job's row. By default it is Queued and first in its queue. */
 export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
   return {
     ...makeJobFacts(),

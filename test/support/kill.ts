@@ -6,7 +6,7 @@ import { readSupervisorRecord } from '../../local/stack/processes/supervisor-rec
 import { eventually } from './eventually.ts'
 import type { Stack } from './stack.ts'
 
-/** Labels by which the pods of each part are found. */
+/** The label selectors of each part's pods. */
 export const podSelectors = {
   apiserver: 'app.kubernetes.io/component=apiserver',
   operator: 'app.kubernetes.io/component=operator',
@@ -15,12 +15,12 @@ export const podSelectors = {
   engine: 'trainyard.dev/component=engine',
 } as const
 
-/** `kill -9` of the main process of a part's pod, as the node agent wrote its id down. */
+/** Kills the main process of a part's pod with SIGKILL. The node agent has recorded its id. */
 export async function killPart(stack: Stack, part: keyof typeof podSelectors): Promise<void> {
   process.kill(await mainPid(stack, podSelectors[part]), 'SIGKILL')
 }
 
-/** The id of the main process of the one pod that a selector finds. */
+/** The process id of the main process of the only pod that a selector finds. */
 export async function mainPid(stack: Stack, selector: string): Promise<number> {
   const uid = (await stack.kubectl('get', 'pods', '-l', selector, '-o', 'jsonpath={.items[0].metadata.uid}')).trim()
   const folder = path.join(layoutOf(stack.stateFolder).node, 'pods', uid, 'containers')
@@ -31,8 +31,8 @@ export async function mainPid(stack: Stack, selector: string): Promise<number> {
 }
 
 /**
- * `kill -9` of a program that the supervisor watches; returns when another process of it is ready. Until then its
- * children may go on answering for a moment, and everything would look whole before the fall.
+ * Kills a supervised program with SIGKILL. Returns when a new process of it is ready. Its old children may answer for a
+ * moment, so a check before that would be too early.
  */
 export async function killProgram(stack: Stack, name: string): Promise<void> {
   const read = () => readSupervisorRecord(layoutOf(stack.stateFolder))!.programs[name]!
@@ -45,12 +45,12 @@ export async function killProgram(stack: Stack, name: string): Promise<void> {
   }, 150_000)
 }
 
-/** The process id of a program that the supervisor watches. */
+/** The process id of a supervised program. */
 export function programPid(stack: Stack, name: string): number {
   return readSupervisorRecord(layoutOf(stack.stateFolder))!.programs[name]!.process!.pid
 }
 
-/** Waits until the service says that all of it works. */
+/** Waits until the service reports that all of it works. */
 export function waitUntilWhole(stack: Stack, timeoutMs: number): Promise<void> {
   const since = Date.now()
   return eventually(async () => {
@@ -58,7 +58,7 @@ export function waitUntilWhole(stack: Stack, timeoutMs: number): Promise<void> {
     const response = await fetch(`${stack.url}/v1/system-check`, { headers, signal: AbortSignal.timeout(5_000) })
     const body = (await response.json()) as { checked_at: string }
     expect({ status: response.status, body }).toMatchObject({ status: 200, body: { ok: true } })
-    // A report may be from before the fall.
+    // An earlier report may be from before the kill.
     expect(Date.parse(body.checked_at)).toBeGreaterThanOrEqual(since)
   }, timeoutMs)
 }

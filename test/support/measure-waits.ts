@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The longest that somebody else waits for an answer of a few bytes, in ms, until an answer is there. */
+/** The longest latency of a small request, in ms, while another response is pending. */
 export async function measureWaits(url: string, answer: Promise<unknown>): Promise<number> {
   let isOver = false
   const over = answer.then(

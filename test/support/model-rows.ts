@@ -3,7 +3,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Pool } from '../../db/pool.ts'
 
-/** What a trainer leaves, made by tests: rows of checkpoints and jobs of real models, and small files in the store. */
+/** Creates what a trainer would: rows of checkpoints and jobs of real models, and small files in the store. */
 export class ModelRows {
   readonly pool: Pool
   readonly artifacts: string
@@ -18,7 +18,7 @@ export class ModelRows {
     return path.join(this.artifacts, 'checkpoints', checkpointId)
   }
 
-  /** A checkpoint with its files; gives its id. */
+  /** Adds a checkpoint with its files. Returns its id. */
   async addCheckpoint(
     modelId: string,
     step: number,
@@ -38,7 +38,7 @@ export class ModelRows {
     return id
   }
 
-  /** The file of a checkpoint's token statistics, as its trainer stores and reports it; gives its path. */
+  /** Adds the file of a checkpoint's token statistics, as its trainer stores and reports it. Returns its path. */
   async addStatistics(checkpointId: string, text = `statistics of ${checkpointId}`): Promise<string> {
     const file = path.join(this.artifacts, 'token-statistics', `${checkpointId}.parquet`)
     await mkdir(path.dirname(file), { recursive: true })
@@ -51,7 +51,7 @@ export class ModelRows {
     return file
   }
 
-  /** The files of a checkpoint, optimizer state included; gives the digest of the manifest. */
+  /** Writes the files of a checkpoint, including optimizer state. Returns the digest of the manifest. */
   async writeFiles(checkpointId: string): Promise<string> {
     const contents: Record<string, string> = {
       'adapter_config.json': '{"peft_type": "LORA"}',
@@ -67,7 +67,7 @@ export class ModelRows {
     return sha256(manifest)
   }
 
-  /** A job of a model in a state, without a resource. */
+  /** Adds a job of a model in this state, without a resource. */
   async addJob(modelId: string, state: string, inputUri = 'artifact:///payloads/none/0.json'): Promise<string> {
     const { rows } = await this.pool.query<{ id: string }>(
       `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, spec_digest, namespace,

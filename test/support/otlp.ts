@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
-/** An attribute's value in OTLP's JSON form. */
+/** An attribute's value in OTLP's JSON format. */
 export type OtlpValue =
   | { stringValue: string }
   | { boolValue: boolean }
@@ -16,7 +16,7 @@ export interface OtlpAttribute {
   value: OtlpValue
 }
 
-/** A span in OTLP's JSON form. */
+/** A span in OTLP's JSON format. */
 export interface OtlpSpan {
   traceId?: string
   spanId?: string
@@ -32,7 +32,7 @@ export interface OtlpSpan {
   status?: { code: number; message?: string }
 }
 
-/** An ExportTraceServiceRequest in OTLP's JSON form. */
+/** An ExportTraceServiceRequest in OTLP's JSON format. */
 export interface OtlpRequest {
   resourceSpans: { resource?: { attributes: OtlpAttribute[] }; scopeSpans: { spans: OtlpSpan[] }[] }[]
 }
@@ -100,12 +100,12 @@ const resourceSpans: Fields = {
 }
 const request: Fields = { resourceSpans: [1, LengthDelimited, message(() => resourceSpans)] }
 
-/** The protobuf of a request that is given in its JSON form. */
+/** Encodes a request from its JSON format to protobuf. */
 export function encodeOtlp(value: OtlpRequest): Buffer {
   return Buffer.from(encodeInto(new BinaryWriter(), request, value).finish())
 }
 
-/** The protobuf of one span. */
+/** Encodes one span to protobuf. */
 export function encodeSpan(value: OtlpSpan): Buffer {
   return Buffer.from(encodeInto(new BinaryWriter(), span, value).finish())
 }
@@ -118,7 +118,7 @@ function encodeInto(writer: BinaryWriter, fields: Fields, value: object): Binary
   return writer
 }
 
-/** Attributes from plain values: texts, truth values, integers as bigint, other numbers as doubles. */
+/** Makes attributes from plain values: strings, booleans, integers as bigint, other numbers as doubles. */
 export function toAttributes(values: Record<string, string | boolean | bigint | number>): OtlpAttribute[] {
   return Object.entries(values).map(([key, value]) => ({ key, value: toValue(value) }))
 }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll } from 'vitest'
 import type { Stack } from './stack.ts'
 
-/** A base model of a test file's own, without pods: nobody else claims its jobs, and no jobs of others are claimed. */
+/**
+ * A base model for one test file, without pods. Claims of other tests do not get its jobs, and it gets none of theirs.
+ */
 export function useBaseModel(stack: Stack, name: string): string {
   const baseModel = `${name}/base`
   beforeAll(async () => {

@@ -11,10 +11,10 @@ import type { StackSettings } from '../../local/stack/settings.ts'
 import { eventually } from './eventually.ts'
 import { findFreePort } from './free-port.ts'
 
-/** A Postgres of a test's own, with the settings of an ordinary one: what it has acknowledged is on the disk. */
+/** A Postgres for one test, with ordinary durability: acknowledged data is on the disk. */
 export interface OwnPostgres {
   databaseUrl: string
-  /** `kill -9` of all of its processes at once. */
+  /** Kills all of its processes at once with SIGKILL. */
   kill: () => Promise<void>
   /** Starts it and waits until it answers. */
   start: () => Promise<void>
@@ -22,10 +22,10 @@ export interface OwnPostgres {
   remove: () => Promise<void>
 }
 
-/** Makes one that does not run yet. */
+/** Prepares a Postgres that does not run yet. */
 export async function makeOwnPostgres(): Promise<OwnPostgres> {
   const root = await mkdtemp(path.join(tmpdir(), 'trainyard-postgres-'))
-  // Postgres runs as somebody else than root.
+  // Postgres runs as another user than root.
   await chmod(root, 0o755)
   const folder = path.join(root, 'postgres')
   const settings = { ports: { postgres: await findFreePort() }, secrets: { postgres: 'own' } } as StackSettings

@@ -5,15 +5,15 @@ import { ModelRows } from './model-rows.ts'
 import { createRest, type Rest } from './rest.ts'
 import type { Stack } from './stack.ts'
 
-/** One of each kind of thing that the API knows, of one entity. */
+/** One resource of each kind, all of one entity. */
 export interface Things {
-  /** By the name of the path's parameter. */
+  /** By the name of the path parameter. */
   ids: Record<string, string>
-  /** The same with things that nobody has. */
+  /** The same parameters with ids of nothing. */
   unknownIds: () => Record<string, string>
-  /** A body that fits the operation; undefined where it needs none. */
+  /** A valid body for the operation. Undefined if it needs none. */
   bodyOf: (method: string, path: string) => Body | undefined
-  /** Operations that need what a control stack lacks, or that end everything. */
+  /** Operations that need what a control stack lacks, or that would remove everything. */
   isElsewhere: (path: string) => boolean
 }
 
@@ -26,7 +26,7 @@ const json = (value: unknown): Body => ({ type: 'application/json', content: JSO
 const dataSet = `${JSON.stringify({ messages: [{ role: 'assistant', content: 'a' }] })}\n`
 const trajectory = { messages_and_choices: [{ role: 'user', content: 'a' }], reward: 1 }
 
-/** Makes them over REST; what only training makes is written as its rows and files. */
+/** Creates them over REST. What only training creates is written as rows and files. */
 export async function makeThings(stack: Stack, pool: Pool, owner: { key: string; entity: string }): Promise<Things> {
   const ids = await makeIds(stack, pool, owner)
   const bodies = listBodies(stack, ids)
@@ -38,7 +38,7 @@ export async function makeThings(stack: Stack, pool: Pool, owner: { key: string;
   }
 }
 
-// Without an engine both are 503; the last ends the key that asks.
+// The first two answer 503 without an engine. The last one revokes the key of the request.
 const elsewhere = new Set(['/v1/chat/completions', '/v1/system-check', '/v1/preview/entities/{entity}'])
 
 function unknownLike(name: string, value: string): string {

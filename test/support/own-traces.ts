@@ -2,7 +2,7 @@ import { newId } from '../../apiserver/tracing/ids.ts'
 import { makeValue, type TraceOperation } from './trace-operations.ts'
 import type { TraceClient } from './trace-client.ts'
 
-/** One thing of every kind in a project, by what names it. */
+/** The names of one resource of every kind in a project. */
 export interface Traces {
   project_id: string
   callId: string
@@ -17,7 +17,7 @@ export interface Traces {
   model: string
 }
 
-/** The same names, as they are of nothing. */
+/** The same names for things that do not exist. */
 export const unknownTraces = (project_id: string): Traces => ({
   project_id,
   callId: newId(),
@@ -34,12 +34,12 @@ export const unknownTraces = (project_id: string): Traces => ({
 
 const at = (second: number) => `2026-11-21T10:00:0${second}Z`
 
-/** A price that is nowhere else. */
+/** A price that occurs nowhere else. */
 export const price = 0.123456789
 
 /**
- * Stores one thing of every kind. `mark` stands in each of them, wherever a text of the client's can stand, except for
- * the names that one asks by: those have `name`.
+ * Stores one resource of every kind. Every text of the client contains `mark`, except for the names that requests use.
+ * Those contain `name`.
  */
 export async function makeTraces(client: TraceClient, project_id: string, mark: string, name = mark): Promise<Traces> {
   const [callId, threadId, objectName] = [newId(), `thread-${name}`, `object-${name}`]
@@ -104,7 +104,7 @@ export function formOf(project_id: string, content: string): FormData {
   return form
 }
 
-/** What an operation is asked with to work, on things of these names. */
+/** The parts of a valid request to an operation on these names. */
 export interface Asked {
   method: string
   path: string
@@ -112,7 +112,7 @@ export interface Asked {
   headers?: Record<string, string>
 }
 
-/** Fills the path, the query and the body of an operation. `more` are members of the body by their name. */
+/** Fills the path, the query and the body of an operation. `more` has values of the body's members by name. */
 export function askOf(operation: TraceOperation, traces: Traces, more: Record<string, unknown> = {}): Asked {
   const [entity, project] = traces.project_id.split('/')
   const values = { ...valuesOf(operation.path, traces), ...more }
@@ -138,7 +138,7 @@ const spans = (name: string) => ({
   ],
 })
 
-/** Members of bodies, by their names; what they mean differs between the resources. */
+/** Members of bodies by name. Their meaning differs between resources. */
 function valuesOf(path: string, traces: Traces): Record<string, unknown> {
   const { project_id, callId, objectName, objectDigest, tableDigest, fileDigest, rowDigest } = traces
   const [entity, name] = project_id.split('/')

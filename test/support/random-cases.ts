@@ -3,18 +3,18 @@ import { randomInt } from 'node:crypto'
 /** `npm run test:deep` makes this many times the random cases of `npm test`. */
 const deepFactor = 10
 
-/** What a random test makes: `seed` and `numRuns` are fast-check's words. */
+/** The cases of a random test. `seed` and `numRuns` are fast-check's words. */
 export interface RandomCases {
   seed: number
   numRuns: number
 }
 
-/** A test's share of random cases in this run, from the run's seed: other cases in each run, the same where it is set. */
+/** Chooses a test's share of random cases from the run's seed. Without a fixed seed, each run has other cases. */
 export function chooseCases(share: number): RandomCases {
   return { seed: ensureSeed(), numRuns: isDeep() ? share * deepFactor : share }
 }
 
-/** The seed of TRAINYARD_TEST_SEED, or a new one, which goes there: the processes that a run starts inherit it. */
+/** Returns the seed in TRAINYARD_TEST_SEED, or sets a new one there. Child processes inherit it. */
 export function ensureSeed(): number {
   const text = (process.env.TRAINYARD_TEST_SEED ??= String(randomInt(2 ** 31)))
   const seed = Number(text)

@@ -1,8 +1,8 @@
 import type { Rule } from '../../lib/outbound/errors.ts'
 
 /**
- * Addresses that must never be asked, even where every host is allowed: the rule that refuses each, and what is wrong
- * with it. Written down from the forms that URL parsers and resolvers are known to take.
+ * Addresses that must never be called, even if every host is allowed: the rule that refuses each, and the reason. They
+ * come from forms that URL parsers and resolvers accept.
  */
 export const rejectedUrls: [address: string, rule: Rule, why: string][] = [
   // Loopback, in every spelling of IPv4.
@@ -108,14 +108,14 @@ export const rejectedUrls: [address: string, rule: Rule, why: string][] = [
   ['https://[ff02::1]/', 'network', 'multicast'],
   ['https://[5f00::1]/', 'network', 'segment routing'],
   ['https://[2606:4700:0:0::1111]/', 'spelling', 'public, but in another spelling than the usual'],
-  // Addresses of the open network that are not written plainly.
+  // Public addresses in an unusual notation.
   ['https://134744072/', 'spelling', 'public as a decimal number'],
   ['https://0x8.8.8.8/', 'spelling', 'public with a hexadecimal part'],
   ['https://010.8.8.8/', 'spelling', 'public, or private for readers who know no octal'],
   ['https://8.8.8.8./', 'spelling', 'public with a trailing dot'],
   ['https://256.0.0.1/', 'syntax', 'no address: a part above 255'],
   ['https://1.2.3.4.5/', 'syntax', 'no address: five parts'],
-  // Names of the inside.
+  // Internal names.
   ['https://localhost/', 'name', 'this machine'],
   ['https://LOCALHOST/', 'name', 'this machine in capitals'],
   ['https://localhost:8443/', 'name', 'this machine with a port'],
@@ -128,7 +128,7 @@ export const rejectedUrls: [address: string, rule: Rule, why: string][] = [
   ['https://metadata.google.internal/', 'name', 'a metadata service by name'],
   ['https://printer.lan/', 'name', 'a machine of a home network'],
   ['https://1.0.0.127.in-addr.arpa/', 'name', 'a name of the reverse tree'],
-  // Hosts that readers may understand otherwise.
+  // Hosts that parsers may read differently.
   ['https://example.com./', 'spelling', 'a trailing dot'],
   ['https://example..com/', 'spelling', 'an empty label'],
   ['https://example.com:/', 'spelling', 'a colon without a port'],
@@ -168,7 +168,7 @@ export const rejectedUrls: [address: string, rule: Rule, why: string][] = [
   ['https://example.com@127.0.0.1/', 'userinfo', 'a host as a user name'],
   ['https://example.com:443@169.254.169.254/', 'userinfo', 'a host and port as user and password'],
   ['https://a@example.com@127.0.0.1/', 'userinfo', 'two signs'],
-  // Characters that parsers drop, turn round or cut at.
+  // Characters that parsers drop, replace or stop at.
   ['https://example.com\\@127.0.0.1/', 'syntax', 'a backslash before an @'],
   ['https:\\\\127.0.0.1\\', 'syntax', 'backslashes for slashes'],
   ['https://127.0.0.1\\.example.com/', 'syntax', 'a backslash in the host'],

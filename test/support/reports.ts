@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** How tests went, by their own reports. */
+/** The results of tests, from the runners' own reports. */
 export interface Outcome {
   passed: number
   failed: number
-  /** Each test that failed, and what it said. */
+  /** The failed tests, with their errors. */
   failures: string[]
   skipped: string[]
   /** Seconds by file. */
@@ -25,7 +25,7 @@ interface VitestFile {
   startTime: number
   endTime: number
   status: string
-  /** Why the file as a whole failed, if it did. */
+  /** Why the whole file failed, if it did. */
   message: string
   assertionResults: { status: string; fullName: string; failureMessages: string[] }[]
 }
@@ -79,7 +79,7 @@ export async function readJunit(file: string, folder: string): Promise<Outcome> 
   }
 }
 
-/** pytest names a case's module, and how long it took with what was made for it. */
+/** pytest reports a case's module, and its time including fixtures. */
 function sumByFile(xml: string, folder: string): Map<string, number> {
   const files = new Map<string, number>()
   for (const [, module, seconds] of xml.matchAll(/<testcase classname="([^"]*)" [^>]*?\btime="([\d.]+)"/g)) {

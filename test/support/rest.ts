@@ -27,7 +27,7 @@ export interface TrajectoryGroup {
   trajectories: { messages_and_choices: object[]; reward: number }[]
 }
 
-/** A choice as the gateway answers it. */
+/** A choice as the gateway returns it. */
 export interface Choice {
   message: { role: string; content: string }
   token_ids?: number[]
@@ -35,7 +35,7 @@ export interface Choice {
   finish_reason: string
 }
 
-/** Calls the REST interface of a stack with its key, or another. */
+/** A client of a stack's REST interface, with its key or another one. */
 export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, key = stack.apiKey) {
   const send = (method: string, path: string, body?: unknown) =>
     fetch(stack.url + path, {
@@ -82,7 +82,7 @@ export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, k
   const listEvents = (jobId: string) => listAll<TrainingEvent>(`/v1/preview/training-jobs/${jobId}/events`)
   const listCheckpoints = (modelId: string) => listAll<Checkpoint>(`/v1/preview/models/${modelId}/checkpoints`)
 
-  /** All events of a job once it has ended, however it did. */
+  /** Returns all events of a job after it has ended in any state. */
   const waitForEnd = (jobId: string, timeoutMs = 120_000) =>
     eventually(async () => {
       const events = await listEvents(jobId)
@@ -95,7 +95,7 @@ export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, k
 
 export type Rest = ReturnType<typeof createRest>
 
-/** One group: `n` sampled answers to a prompt, each with the reward that `reward` gives its text. */
+/** Samples a group: `n` answers to a prompt. `reward` computes each answer's reward from its text. */
 export async function sampleGroup(
   rest: Rest,
   model: string,

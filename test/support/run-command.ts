@@ -8,14 +8,14 @@ export interface Command {
   args: string[]
   cwd: string
   env?: NodeJS.ProcessEnv
-  /** What its lines begin with: suites print at the same time. */
+  /** The prefix of its lines, because suites print at the same time. */
   prefix: string
 }
 
-// What a command has left running keeps its output open.
+// A process that the command left running keeps the output open.
 const maxDrainMs = 2_000
 
-/** Runs a command, prints its lines as they come, and answers its exit code. */
+/** Runs a command and prints its lines as they arrive. Returns the exit code. */
 export async function runCommand({ program, args, cwd, env = {}, prefix }: Command): Promise<number> {
   const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const input of [child.stdout, child.stderr])

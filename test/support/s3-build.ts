@@ -10,7 +10,7 @@ import { Board } from '../../local/terminal/board.ts'
 const program = 'versitygw'
 const goFolder = path.join(import.meta.dirname, 's3')
 
-/** The S3 server that tests run against, built with Go from the pinned modules, or found in the cache. */
+/** Builds the tests' S3 server with Go from the pinned modules, or finds it in the cache. */
 export async function installS3Server(): Promise<string> {
   const { cacheFolder } = readLocalConfig()
   const binFolder = path.join(cacheFolder, 'bin', `${program}-${await digestOfModules()}-${process.arch}`)

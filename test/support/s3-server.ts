@@ -20,12 +20,12 @@ export interface S3Server {
   stop: () => Promise<void>
 }
 
-/** Starts one in a temporary folder. */
+/** Starts a server in a temporary folder. */
 export async function startS3Server(): Promise<S3Server> {
   const program = await installS3Server()
   const root = await mkdtemp(path.join(tmpdir(), 's3-server-'))
   const bucket = 'artifacts'
-  // A folder beside the buckets holds what an object's file cannot; not every temporary folder has extended attributes.
+  // This folder has the metadata of objects, because not every temporary folder supports extended attributes.
   for (const name of ['metadata', `buckets/${bucket}`]) await mkdir(path.join(root, name), { recursive: true })
   const credentials = { AWS_ACCESS_KEY_ID: 'tests', AWS_SECRET_ACCESS_KEY: randomUUID() }
   const port = await findFreePort()
@@ -40,7 +40,7 @@ export async function startS3Server(): Promise<S3Server> {
     await rm(root, { recursive: true })
   }
   try {
-    // It answers a request without a signature, with a refusal, once it serves.
+    // A ready server answers an unsigned request, with an error.
     await eventually(() => fetch(endpoint), 15_000)
   } catch (error) {
     await stop()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A TCP way to a server that a test can cut: what is connected breaks, and nobody gets through until it is mended. */
+/** A TCP proxy that a test can cut. Open connections break, and new ones fail until it is repaired. */
 export interface SeverableProxy {
   port: number
   cut: () => void
@@ -9,7 +9,7 @@ export interface SeverableProxy {
   close: () => Promise<void>
 }
 
-/** Opens one on a free port of 127.0.0.1. */
+/** Opens a proxy on a free port of 127.0.0.1. */
 export async function openSeverableProxy(target: { host: string; port: number }): Promise<SeverableProxy> {
   const sockets = new Set<Socket>()
   let whole = true

@@ -11,15 +11,15 @@ declare module 'vitest' {
   }
 }
 
-/** The running stack that all integration and client tests share, and `kubectl` on it. */
+/** The running stack that all integration and client tests share, with `kubectl` for it. */
 export interface Stack extends StackHandle {
-  /** Runs kubectl; answers its standard output. @throws when it exits non-zero, with its standard error */
+  /** Runs kubectl and returns its standard output. @throws when it exits non-zero, with its standard error */
   kubectl: (...args: string[]) => Promise<string>
-  /** `kubectl apply -f -` of one object, with more options. */
+  /** Runs `kubectl apply -f -` on one object, with more options. */
   apply: (object: object, ...options: string[]) => Promise<string>
 }
 
-/** The stack that the run's global setup brought up; call it in a test file. */
+/** The stack of this test run. Call it in a test file. */
 export function useStack(): Stack {
   const handle = inject('stack')
   const env = { ...process.env, KUBECONFIG: handle.kubeconfig }

@@ -9,13 +9,15 @@ import { findFreePort } from './free-port.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
 
-/** A running status server of a test's own: a namespace, a database, and ways to both that can be cut. */
+/**
+ * A running status server for one test, with its own namespace and database. The test can cut the connections to both.
+ */
 export interface RunningStatusServer {
   namespace: string
   url: string
   postgres: SeverableProxy
   kube: SeverableProxy
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM. Returns the exit code. */
   stop: () => Promise<number | null>
   /** Ends the process if it runs, and removes the namespace. */
   remove: () => Promise<void>
@@ -99,7 +101,7 @@ function addressOf(url: string): { host: string; port: number } {
   return { host: hostname, port: Number(port) }
 }
 
-/** The token of a trainer pod that is made for it, and never runs. */
+/** Creates a token of a trainer pod. The pod is created for it and never runs. */
 export async function makeTrainerToken(stack: Stack, namespace: string): Promise<string> {
   await stack.apply({
     apiVersion: 'v1',

@@ -3,7 +3,7 @@ import type { Pool } from '../../db/pool.ts'
 
 const counted = `SELECT project, week, bytes::text FROM tracing.stored_bytes WHERE bytes <> 0 ORDER BY project, week`
 
-// Each row of everything, added up.
+// The sum over all rows.
 const stored = `SELECT project, week, sum(bytes)::text AS bytes FROM (
     SELECT project, week, start_size::bigint + end_size + coalesce(octet_length(exception), 0) AS bytes
     FROM tracing.calls
@@ -14,7 +14,7 @@ const stored = `SELECT project, week, sum(bytes)::text AS bytes FROM (
     UNION ALL SELECT project, -2, octet_length(payload::text) FROM tracing.feedback
   ) AS everything GROUP BY project, week HAVING sum(bytes) <> 0 ORDER BY project, week`
 
-/** What is counted of traces is what is there. */
+/** Checks that the counted bytes of traces equal the stored bytes. */
 export async function expectCountedTraces(pool: Pool): Promise<void> {
   const [counts, sums] = [await pool.query(counted), await pool.query(stored)]
   expect(counts.rows).toEqual(sums.rows)

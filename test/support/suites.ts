@@ -15,7 +15,7 @@ export interface Suite {
 }
 
 export interface SuiteContext {
-  /** What lines of the suite begin with. */
+  /** The prefix of the suite's lines. */
   name: string
   /** A folder for reports. */
   reports: string
@@ -28,12 +28,12 @@ const crashed = (why: string): Outcome => {
 
 interface VitestRun {
   project: string
-  /** All of the project's files where none are named. */
+  /** Without names, all files of the project. */
   files?: string[]
   env?: NodeJS.ProcessEnv
 }
 
-/** Runs one vitest project; its counts come from its own report. */
+/** Runs a vitest project and reads its counts from its own report. */
 export async function runVitest(suite: SuiteContext, { project, files = [], env = {} }: VitestRun): Promise<Outcome> {
   const report = path.join(suite.reports, `${project}.json`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
@@ -41,7 +41,7 @@ export async function runVitest(suite: SuiteContext, { project, files = [], env 
   const program = path.join(root, 'node_modules/.bin/vitest')
   const code = await runCommand({ program, args, cwd: root, env, prefix: suite.name })
   const outcome = await readVitestReport(report, root).catch(() => crashed(`the ${project} tests made no report`))
-  // A run can fail outside of any test: an error between tests, a setup that threw.
+  // A run can fail outside of any test: an error between tests, or a failed setup.
   return code !== 0 && outcome.failed === 0 ? { ...outcome, failed: 1 } : outcome
 }
 
@@ -51,7 +51,7 @@ interface PytestRun {
   folders?: string[]
 }
 
-/** Runs pytest on folders, or on those that its settings name; counts come from its JUnit report. */
+/** Runs pytest on these folders, or on those of its settings. Counts come from its JUnit report. */
 export async function runPytest(suite: SuiteContext, { python, env, folders = [] }: PytestRun): Promise<Outcome> {
   const report = path.join(suite.reports, `${suite.name}.xml`)
   const args = ['-m', 'pytest', '-q', `--junitxml=${report}`, ...folders]
@@ -61,8 +61,8 @@ export async function runPytest(suite: SuiteContext, { python, env, folders = []
 }
 
 /**
- * Runs lanes of suites side by side, those of a lane one after the other, and prints their sum in the last line. A suite
- * that throws counts as a failure.
+ * Runs lanes of suites at the same time. The suites of a lane run one after the other. The last line is the sum. A
+ * suite that throws counts as a failure.
  */
 export async function runSuites(lanes: readonly Suite[][]): Promise<void> {
   console.log(`random tests have the seed ${ensureSeed()}`)

@@ -3,17 +3,19 @@ import type { Outcome } from './reports.ts'
 
 const maxFiles = 20
 
-/** What a suite has done, and how long it took. */
+/** The results and the time of a suite. */
 export interface FinishedSuite {
   name: string
   seconds: number
   outcome: Outcome
 }
 
-/** The lines of a failure that are printed once more at the end. */
+/** At most this many lines of a failure are printed again at the end. */
 const maxFailureLines = 25
 
-/** Prints times, the slowest files, failures once more, the seed, what was skipped and, as the last line, the sum. */
+/**
+ * Prints the times, the slowest files, the failures again, the seed and the skipped tests. The last line is the sum.
+ */
 export function printSummary(suites: readonly FinishedSuite[]): void {
   const times = suites.map(({ name, seconds }): [string, number] => [name, seconds])
   const files = suites.flatMap(({ outcome }) => [...outcome.files]).toSorted(([, a], [, b]) => b - a)

@@ -4,10 +4,10 @@ import { createLogger } from '../../lib/log.ts'
 
 export const log = createLogger('test', 'silent')
 
-/** Migrated once for all test files: a copy of it costs less than the migrations. */
+/** It is migrated once for all test files. A copy of it is cheaper than the migrations. */
 export const templateDatabase = 'test_template'
 
-/** Makes the database that those of the test files are copies of. Postgres copies it while nobody is connected to it. */
+/** Creates the template of the test files' databases. Postgres can only copy it while it has no connections. */
 export async function createTemplateDatabase(serverUrl: string): Promise<void> {
   await runOnServer(serverUrl, `CREATE DATABASE ${templateDatabase}`)
   const databaseUrl = nameDatabase(serverUrl, templateDatabase)

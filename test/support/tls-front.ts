@@ -6,15 +6,15 @@ import { certificatesOf } from '../../local/stack/programs/certificates.ts'
 import { layoutOf } from '../../local/stack/layout.ts'
 import type { Stack } from './stack.ts'
 
-/** A stack's address as it would be behind an ingress with TLS. */
+/** A stack's address behind TLS, as an ingress would provide it. */
 export interface TlsFront {
   url: string
-  /** The certificate of the authority to trust, in a file. */
+  /** The file with the certificate of the authority to trust. */
   authority: string
   close: () => Promise<void>
 }
 
-/** Opens one on a free port of 127.0.0.1, with the certificate of the stack's kube-apiserver. */
+/** Opens a TLS front on a free port of 127.0.0.1, with the certificate of the stack's kube-apiserver. */
 export async function openTlsFront(stack: Stack): Promise<TlsFront> {
   const { authority, apiserver, apiserverKey } = certificatesOf(layoutOf(stack.stateFolder))
   const target = new URL(stack.url)

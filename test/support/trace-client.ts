@@ -1,22 +1,22 @@
-/** What was answered: the value of its JSON, or of each of its lines. */
+/** A response: its JSON value, or the value of each of its lines. */
 export interface TraceAnswer {
   status: number
   body: unknown
 }
 
-/** The tracing group as a key meets it. */
+/** A client of the tracing group with one key. */
 export interface TraceClient {
   post: (path: string, body: unknown) => Promise<TraceAnswer>
   put: (path: string, body: unknown) => Promise<TraceAnswer>
   get: (path: string) => Promise<TraceAnswer>
-  /** A POST that must succeed. */
+  /** Sends a POST that must succeed. */
   call: <T>(path: string, body: unknown) => Promise<T>
-  /** The text that a POST is answered with. */
+  /** Sends a POST and returns the response's text. */
   text: (path: string, body: unknown) => Promise<string>
   send: (method: string, path: string, body?: unknown) => Promise<Response>
 }
 
-/** Makes one, with the key where the SDKs have it. A body that is a text is sent as it is. */
+/** Creates a client that sends the key as the SDKs do. A body that is a string is sent unchanged. */
 export function createTraceClient(url: string, key: string): TraceClient {
   const authorization = `Basic ${Buffer.from(`api:${key}`).toString('base64')}`
   const send = (method: string, path: string, body?: unknown) => {

@@ -1,4 +1,4 @@
-/** A schema as the document has it; what is read of it. */
+/** The used part of a schema in the document. */
 export interface Schema {
   type?: string | string[]
   properties?: Record<string, Schema>
@@ -12,13 +12,13 @@ export interface Schema {
   format?: string
 }
 
-/** An operation of the tracing group, as its document has it. */
+/** An operation of the tracing group in its document. */
 export interface TraceOperation {
   method: string
   path: string
-  /** Of a JSON body. */
+  /** The schema of a JSON body. */
   body?: Schema
-  /** What else a body may be. */
+  /** The other media types of the body. */
   mediaTypes: string[]
   queryNames: string[]
   statuses: number[]
@@ -40,7 +40,7 @@ export async function listTraceOperations(url: string): Promise<TraceOperation[]
       return {
         method: method.toUpperCase(),
         path,
-        // What streams describe of their JSON says nothing of it.
+        // The JSON schema of a streamed body does not describe it.
         ...(json && Object.keys(others).length === 0 && { body: json.schema }),
         mediaTypes: Object.keys(others),
         queryNames: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
@@ -50,7 +50,7 @@ export async function listTraceOperations(url: string): Promise<TraceOperation[]
   )
 }
 
-/** A value of a schema: members that are required, or that `values` knows by their name. */
+/** Makes a value for a schema: required members, and members that `values` has by name. */
 export function makeValue(schema: Schema, values: Record<string, unknown>, name = ''): unknown {
   if (Object.hasOwn(values, name)) return values[name]
   const { anyOf, properties, items, additionalProperties, required = [] } = schema
@@ -58,7 +58,7 @@ export function makeValue(schema: Schema, values: Record<string, unknown>, name 
   if (items) return [makeValue(items, values)]
   if (additionalProperties) return { [String(values['name'])]: makeValue(additionalProperties, values) }
   if (!properties) return makeScalar(schema, name)
-  // Items of a batch say by `if` which of two they are.
+  // The items of a batch choose one of two schemas with `if`.
   const all = { ...properties, ...schema.then?.properties }
   const wanted = Object.keys(all).filter((member) => required.includes(member) || Object.hasOwn(values, member))
   return Object.fromEntries(wanted.map((member) => [member, makeValue(all[member]!, values, member)]))

@@ -2,13 +2,13 @@ import { newId } from '../../apiserver/tracing/ids.ts'
 import { encodeOtlp } from './otlp.ts'
 import { requestOf, spanOf } from './exporter.ts'
 
-/** Something that a client sends until it is acknowledged; the same again makes nothing new. */
+/** A write that a client repeats until it is acknowledged. A repetition changes nothing. */
 export interface TraceWrite {
   path: string
-  /** Makes the body; a form cannot be sent twice. */
+  /** Makes the body. A form can only be sent once. */
   body: () => Buffer | string | FormData
   headers?: Record<string, string>
-  /** Of a whole project, by what it is found with, what has to be there afterwards. */
+  /** What must be stored afterwards in the whole project, by key. */
   keeps: Partial<Record<Kept, [key: string, value: string][]>>
 }
 
@@ -18,10 +18,10 @@ export const projectId = 'team/durable'
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21) + seconds * 1_000).toISOString()
 
-// Goes into the artifact store instead of a row.
+// Large enough for the artifact store.
 const large = 'x'.repeat(300_000)
 
-/** A round of writes of every kind, marked with a text of its own. */
+/** Plans a round of writes of every kind. Each contains a mark. */
 export function planWrites(mark: string): TraceWrite[] {
   return [
     planComplete(mark),
@@ -60,7 +60,7 @@ function planComplete(mark: string): TraceWrite {
   return { path: `/v2/${projectId}/calls/complete`, body: () => JSON.stringify({ batch }), keeps: { calls } }
 }
 
-/** Starts and ends in two batches, the ends first; each batch has a start of its own besides. */
+/** Starts and ends in two batches, the ends first. Each batch also has another start. */
 function planParts(mark: string): TraceWrite[] {
   const ids = Array.from({ length: 5 }, newId)
   const lone = [newId(), newId()] as const

@@ -8,12 +8,12 @@ import { insertTrajectories } from '../../db/trajectories/trajectories.ts'
 export const started = { seq: 0, type: 'training_started', data: { num_sequences: 2 } }
 export const step = (seq: number) => ({ seq, type: 'gradient_step', data: { loss: 1 / seq } })
 
-/** The checkpoint that a claim asks for. */
+/** The checkpoint that a claim requires. */
 export function checkpointOf(claim: Claim) {
   return { uri: `artifact:///checkpoints/${claim.checkpointId}`, digest: 'ab', metrics: { reward: 0.5 } }
 }
 
-/** What tests read of a job. */
+/** The columns of a job that tests read. */
 export interface JobRow {
   state: string
   attempt: number
@@ -23,7 +23,7 @@ export interface JobRow {
   finished_at: Date | null
 }
 
-/** An index row of a trajectory, without its place. */
+/** An index row of a trajectory, without its position. */
 const trajectoryRow = {
   group_exceptions: 0,
   scenario_id: null,
@@ -37,7 +37,7 @@ const trajectoryRow = {
   payload_length: 2,
 }
 
-/** Rows of models and jobs as apiserver and operator leave them, on one base model of the test's own. */
+/** Rows of models and jobs as apiserver and operator write them, on the test's own base model. */
 export class TrainingRows {
   readonly pool: Pool
   readonly baseModel = `test/${randomUUID()}`
@@ -58,7 +58,7 @@ export class TrainingRows {
     return rows[0]!.id
   }
 
-  /** Adds a job, Queued unless told otherwise, over a connection of its own where that has a transaction open. */
+  /** Adds a job, by default Queued. `connection` may have an open transaction. */
   async addJob(
     modelId: string,
     job: { state?: string; maxAttempts?: number; config?: object } = {},
@@ -74,7 +74,7 @@ export class TrainingRows {
     return rows[0]!.id
   }
 
-  /** The index rows of a job with so many trajectories in each of its groups. */
+  /** Adds the index rows of a job with this many trajectories in each group. */
   async addTrajectories(modelId: string, jobId: string, groups: number[]): Promise<void> {
     const index = groups.flatMap((count, group) =>
       Array.from({ length: count }, (_, trajectory) => ({
@@ -95,7 +95,7 @@ export class TrainingRows {
     return rows[0]!
   }
 
-  /** A job's events in the order in which clients list them, as `seq type`. */
+  /** A job's events in the order of lists, as `seq type`. */
   async listEvents(jobId: string): Promise<string[]> {
     const { rows } = await this.pool.query<{ event: string }>(
       `SELECT seq || ' ' || type AS event FROM training.events WHERE job_id = $1 ORDER BY position`,
@@ -112,24 +112,26 @@ export class TrainingRows {
     return rows[0]?.message
   }
 
-  /** Lets the lease of whoever holds the job be over. */
+  /** Ends the lease of the job's trainer. */
   async expireLease(jobId: string): Promise<void> {
     await this.pool.query(`UPDATE training.jobs SET lease_expires_at = now() - interval '1 s' WHERE id = $1`, [jobId])
   }
 
-  /** A start of a trainer in a pod: a new one, or another process of the same pod; with `holding` one of several jobs. */
+  /**
+   * A trainer process in a pod: in a new pod, or another process of the same pod. With `holding`, it holds other jobs.
+   */
   trainer(podUid: string = randomUUID(), holding?: string[]): Claimant {
     return { baseModel: this.baseModel, podUid, processId: randomUUID(), gpus: 0, holding }
   }
 
-  /** Claims with a new trainer; throws when there is nothing to claim. */
+  /** Claims with a new trainer. Throws when there is nothing to claim. */
   async claim(trainer: Claimant = this.trainer()): Promise<{ claim: Claim; attempt: Attempt }> {
     const claim = await claimJob(this.pool, trainer)
     if (!claim) throw new Error('nothing to claim')
     return { claim, attempt: { jobId: claim.id, attempt: claim.attempt, podUid: trainer.podUid } }
   }
 
-  /** Claims a job with a new trainer, which reports two steps and a checkpoint: the job is in Publishing then. */
+  /** Claims a job with a new trainer, which reports two steps and a checkpoint. The job is then in Publishing. */
   async train(jobId: string): Promise<{ claim: Claim; attempt: Attempt }> {
     const { claim, attempt } = await this.claim()
     if (claim.id !== jobId) throw new Error('another job was claimed')

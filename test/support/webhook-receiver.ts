@@ -10,7 +10,7 @@ export interface Received {
   status: number | 'never'
 }
 
-/** A server of a test's own that is told by webhooks. */
+/** A server that receives a test's webhooks. */
 export interface Receiver {
   url: string
   /** what came, in order */
@@ -21,7 +21,7 @@ export interface Receiver {
   close: () => Promise<void>
 }
 
-/** Opens one on a free port of 127.0.0.1; it answers 200 unless told otherwise: a status, or `never`. */
+/** Opens a receiver on a free port of 127.0.0.1. It answers 200 by default. It can answer another status, or never. */
 export async function openReceiver(
   answer: (received: Omit<Received, 'status'>, index: number) => number | 'never' = () => 200,
 ): Promise<Receiver> {

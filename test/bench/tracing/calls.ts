@@ -22,7 +22,7 @@ export interface BenchCall {
 
 export interface CallSource {
   projectId: string
-  /** The next calls, in the order of their times. */
+  /** Returns the next calls, in the order of their times. */
   take: (count: number) => BenchCall[]
 }
 
@@ -33,7 +33,7 @@ const environments = ['production', 'staging', 'development']
 const customers = 1_000
 const systemPrompt =
   'You are a support assistant for a shop that sells bicycles. Answer only from the passages below.\nIf they do not say it, say "I do not know".'
-// One call in so many fails.
+// One of this many calls fails.
 const failureEvery = 50
 const maxTraceLength = 6
 const words =
@@ -42,8 +42,8 @@ const words =
   )
 
 /**
- * Calls of about 1.7 KB as JSON, of traces of one to six: the same ones for the same seed. Each is a millisecond
- * or two after the one before, from `startMs` on.
+ * Creates calls of about 1.7 KB as JSON, in traces of one to six calls. The same seed creates the same calls. The first
+ * starts at `startMs`, and each next one starts a millisecond or two later.
  */
 export function createCalls(projectId: string, seed: number, { startMs = Date.now(), stepMs = 1 } = {}): CallSource {
   const random = createRandom(seed)
@@ -132,13 +132,13 @@ function makeCompletion({ id, model, answer, usage, timeMs }: Completion): objec
   }
 }
 
-/** The reference of a version of an op, as SDKs write it. */
+/** The reference of an op's version, as SDKs write it. */
 export function opRef(projectId: string, name: string, version: number): string {
   const digest = createHash('sha256').update(`${name}:${version}`).digest('base64url').replaceAll(/[-_]/g, 'X')
   return `weave:///${projectId}/op/${name}:${digest}`
 }
 
-/** A version 7 UUID of a time. */
+/** A UUIDv7 of a time. */
 function uuid(random: Random, timeMs: number): string {
   const hex = (digits: number) =>
     random
@@ -155,7 +155,7 @@ function writeText(random: Random, length: number): string {
   return text
 }
 
-/** Around so many characters: most shorter, some several times as long. */
+/** Returns about this many characters: mostly fewer, sometimes several times as many. */
 function slice(text: string, random: Random, mean: number): string {
   const length = Math.ceil(mean * Math.min(6, Math.exp(random.normal() * 0.6 - 0.18)))
   const start = random.below(text.length - length)

@@ -1,14 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** Where requests go, and what they carry. */
+/** The server of requests, and their headers. */
 export interface Target {
   url: string
   path: string
   headers: Record<string, string>
 }
 
-/** A request in the bytes that go over the wire: made before the clock runs, so that the client costs next to nothing. */
+/**
+ * Writes a request as the bytes of the wire. This is done before the measurement, so that the client costs almost no
+ * CPU time.
+ */
 export function writeRequest({ url, path, headers }: Target, body: string | Buffer): Buffer {
   const { host } = new URL(url)
   const fields = { host, ...headers, 'content-length': String(Buffer.byteLength(body)) }
@@ -17,8 +20,8 @@ export function writeRequest({ url, path, headers }: Target, body: string | Buff
 }
 
 /**
- * Sends requests over so many connections, each the next one as soon as the answer is there. Gives how long each took,
- * in milliseconds; an answer other than 200 stops it.
+ * Sends requests over several connections. Each connection sends its next request as soon as it has the response.
+ * Returns the latencies in milliseconds. A response other than 200 is an error.
  */
 export async function sendAll(url: string, requests: readonly Buffer[], connections: number): Promise<number[]> {
   const { hostname, port } = new URL(url)
@@ -39,7 +42,7 @@ export async function sendAll(url: string, requests: readonly Buffer[], connecti
   return timesMs
 }
 
-/** Reads no more of an answer than is needed to know that it is whole and good. */
+/** Reads only enough of a response to know that it is complete and successful. */
 function createExchange(socket: Socket): (request: Buffer) => Promise<void> {
   let answer: Buffer = Buffer.alloc(0)
   let waiting = Promise.withResolvers<void>()

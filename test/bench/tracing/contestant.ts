@@ -2,11 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 
-// Characters of what a process last said, for whoever wonders why it ended.
+// The last characters of a process's log, which show why it ended.
 const maxLogLength = 2_000
 const startLimitMs = 90_000
 
-/** A server of somebody else's, for the time of one benchmark. */
+/** Another project's server, for one benchmark. */
 export interface Contestant {
   url: string
   pid: number
@@ -17,11 +17,11 @@ export interface ContestantCommand {
   args: string[]
   env: NodeJS.ProcessEnv
   url: string
-  /** Answers with less than 500 once the server is up. */
+  /** A path that answers with less than 500 once the server is up. */
   healthPath: string
 }
 
-/** Runs a server while `work` works. */
+/** Runs a server while `work` runs. */
 export async function withContestant<T>(how: ContestantCommand, work: (found: Contestant) => Promise<T>): Promise<T> {
   const child = spawn(how.command, how.args, { env: how.env, stdio: ['ignore', 'pipe', 'pipe'] })
   const readLog = keepLog(child)
@@ -46,7 +46,7 @@ async function waitUntilUp(url: string): Promise<void> {
   }
 }
 
-/** Gives what a process last said. */
+/** Returns a function that reads the end of the process's log. */
 function keepLog(child: ChildProcess): () => string {
   let log = ''
   for (const stream of [child.stdout!, child.stderr!]) {

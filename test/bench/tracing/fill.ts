@@ -7,26 +7,26 @@ const callsPerRequest = 1_000
 const callsPerTurn = 10_000
 const connections = 3
 const seed = 7
-// What is looked for is in the middle of a history of four weeks.
+// The measured calls are in the middle of a history of four weeks.
 const historyMs = 28 * 24 * 3_600_000
 const feedbackRows = 1_000
 const sampled = 500
 
-/** A project that has been used for a while. */
+/** A project that has been in use for some time. */
 export interface FilledProject {
   projectId: string
   calls: number
-  /** Some of all calls. */
+  /** Some of its calls. */
   sample: BenchCall[]
 }
 
 /**
- * Fills projects through the API, by turns and in the order of time, so that their calls lie among each other's; with
- * the same number of feedback rows each.
+ * Fills projects through the API in alternation and in the order of time, so that their calls are interleaved in the
+ * tables. Each project gets the same number of feedback rows.
  */
 export async function fillProjects(server: BenchServer, sizes: Record<string, number>): Promise<FilledProject[]> {
   const startMs = Date.now() - historyMs
-  // As if it had been there at the time.
+  // Creates the partitions that would exist if the server had run at that time.
   await server.pool.query('SELECT tracing.add_week(tracing.this_week() - n) FROM generate_series(2, 5) AS n')
   const projects = Object.entries(sizes).map(([name, calls], index) => {
     const projectId = `${server.entity}/${name}`
@@ -63,7 +63,7 @@ function writeTurn(server: BenchServer, { projectId, calls, source, sample }: Fi
   return parts.map((part) => writeRequest(target, JSON.stringify({ batch: part })))
 }
 
-/** Every second one is good. */
+/** Every second feedback is good. */
 async function addFeedback(server: BenchServer, projectId: string, sample: BenchCall[]): Promise<void> {
   const target = {
     url: server.url,
@@ -79,5 +79,5 @@ async function addFeedback(server: BenchServer, projectId: string, sample: Bench
   await sendAll(server.url, [writeRequest(target, JSON.stringify({ batch }))], 1)
 }
 
-/** One of 25 ops that calls have. */
+/** One of the 25 ops that calls have. */
 export const filteredOp = ({ projectId }: FilledProject) => opRef(projectId, 'judge', 1)

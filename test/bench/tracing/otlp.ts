@@ -8,7 +8,9 @@ const kindInternal = 1
 const statusOk = 1
 const statusError = 2
 
-/** An ExportTraceServiceRequest of these calls, with the attributes of OpenInference, which Phoenix made for itself. */
+/**
+ * Encodes an ExportTraceServiceRequest of these calls, with the attributes of OpenInference, which are Phoenix's own.
+ */
 export function encodeSpans(calls: readonly BenchCall[], service: string): Uint8Array {
   const spans = new BinaryWriter()
   for (const call of calls) spans.uint32(tag(2)).bytes(encodeSpan(call))
@@ -68,5 +70,5 @@ function encodeStatus(exception: string | null): Uint8Array {
 
 const nanoseconds = (iso: string) => BigInt(Date.parse(iso)) * 1_000_000n
 
-/** Not the end of the call's own id, of which too little is random to tell millions apart. */
+/** A hash of the call's id. The end of the id has too few random bits to distinguish millions of calls. */
 const spanId = (callId: string) => createHash('sha256').update(callId).digest().subarray(0, 8)

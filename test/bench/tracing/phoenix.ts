@@ -14,11 +14,11 @@ const pollEveryMs = 100
 const log = createLogger('bench', 'silent')
 
 export interface Phoenix extends Contestant {
-  /** Until so many spans more are in the database than when it was last asked: Phoenix answers before it stores. */
+  /** Waits until the database has this many more spans than at the last call. Phoenix answers before it stores. */
   waitForSpans: (count: number) => Promise<void>
 }
 
-/** Runs Arize Phoenix on a database of its own on the same Postgres; it speaks with nobody else. */
+/** Runs Arize Phoenix on its own database of the same Postgres, without other network access. */
 export async function withPhoenix<T>(serverUrl: string, work: (phoenix: Phoenix) => Promise<T>): Promise<T> {
   const python = await ensureBenchPython('phoenix')
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-phoenix-'))
@@ -48,7 +48,7 @@ export async function withPhoenix<T>(serverUrl: string, work: (phoenix: Phoenix)
   }
 }
 
-// All that would leave the machine or run beside the store is off.
+// Everything that would leave the machine, or run beside the store, is switched off.
 const settings = {
   PHOENIX_TELEMETRY_ENABLED: 'false',
   PHOENIX_ALLOW_EXTERNAL_RESOURCES: 'false',
@@ -71,7 +71,7 @@ function createWaiter(pool: Pool): Phoenix['waitForSpans'] {
   let stored = 0
   return async (count) => {
     stored += count
-    // Cheap to ask for, so that the asking is not what is measured.
+    // This query is cheap, so that it does not affect the measurement.
     while ((await readNumber(pool, 'SELECT coalesce(max(id), 0) AS number FROM spans')) < stored)
       await delay(pollEveryMs)
     const found = await readNumber(pool, 'SELECT count(*) AS number FROM spans')

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-// The kernel counts in hundredths of a second, whatever its own clock is.
+// The kernel reports CPU time in hundredths of a second, independently of its internal clock.
 const ticksPerSecond = 100
 
 /**
- * Seconds of processor time that a process and all that it ever started have used, user and system. Those that have
- * ended count with who waited for them, so that the figure only grows.
+ * The CPU time of a process and of all its descendants, in seconds, user and system. The time of an ended process is
+ * added to its parent, so that the sum only grows.
  */
 export function readTreeSeconds(root: number): number {
   const stats = new Map<number, { parent: number; ticks: number }>()

@@ -1,12 +1,12 @@
-/** Numbers that are the same for the same seed. */
+/** Random numbers. The same seed gives the same numbers. */
 export interface Random {
-  /** A whole number from 0 to below `limit`, which is at most 2^32. */
+  /** An integer from 0 to below `limit`, which is at most 2^32. */
   below: (limit: number) => number
-  /** Normal, around 0 with a spread of 1. */
+  /** Normally distributed, with mean 0 and standard deviation 1. */
   normal: () => number
 }
 
-/** By mulberry32: good enough for texts and choices, and quick. */
+/** Uses mulberry32, which is fast and good enough for texts and choices. */
 export function createRandom(seed: number): Random {
   let state = seed
   const next = () => {

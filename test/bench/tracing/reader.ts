@@ -3,9 +3,9 @@ import { Agent, request, type IncomingMessage } from 'node:http'
 import type { BenchServer } from '../bench-server.ts'
 import { basic } from './writers.ts'
 
-/** What was read, and when. */
+/** The number of lines, and when they were read. */
 export interface ReadTimes {
-  /** Until the first line was whole. */
+  /** The time until the first line was complete. */
   firstMs: number
   totalMs: number
   bytes: number
@@ -19,7 +19,7 @@ export interface Reader {
 
 const newline = 10
 
-/** Reads answers over one connection that stays, and counts their lines without looking into them. */
+/** Reads responses over one persistent connection, and counts their lines without parsing them. */
 export function createReader({ url, apiKey }: BenchServer): Reader {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const headers = { ...basic(apiKey), 'content-type': 'application/json' }
@@ -42,7 +42,7 @@ async function countLines(answer: IncomingMessage, startMs: number, firstOnly: b
     bytes += chunk.length
     for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) lines++
     if (lines > 0) firstMs ||= performance.now() - startMs
-    // Leaving the loop closes the connection, as clients do that have seen enough.
+    // Leaving the loop closes the connection, as a client does that has read enough.
     if (firstOnly && lines > 0) break
   }
   return { firstMs, totalMs: performance.now() - startMs, bytes, lines }

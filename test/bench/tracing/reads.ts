@@ -7,14 +7,14 @@ import { measureStream } from './stream.ts'
 
 const rounds = 5
 const pageSize = 1_000
-// What the server had begun for a client that left must not fall on the next request.
+// The server's remaining work for a disconnected client must not delay the next request.
 const pauseMs = 60
 
-/** One kind of reading; how often in a round depends on how long it takes. */
+/** One kind of read. Slow ones are repeated less often in a round. */
 interface Read {
   path?: string
   perRound: number
-  /** Stops reading after the first row. */
+  /** Stops after the first row. */
   firstOnly?: boolean
   body: (project: FilledProject) => object
 }
@@ -23,7 +23,7 @@ const pickOf = <T>(items: T[]): T => items[Math.floor(Math.random() * items.leng
 const equals = (field: string, value: string) => ({ $expr: { $eq: [{ $getField: field }, { $literal: value }] } })
 
 const reads: Record<string, Read> = {
-  // All calls of the project, of which the first is what counts.
+  // Reads all calls of the project. Only the first is measured.
   first_row: { perRound: 40, firstOnly: true, body: () => ({}) },
   page: { perRound: 40, body: () => ({ limit: pageSize }) },
   page_newest: {
@@ -31,7 +31,7 @@ const reads: Record<string, Read> = {
     body: () => ({ limit: pageSize, sort_by: [{ field: 'started_at', direction: 'desc' }] }),
   },
   page_roots: { perRound: 20, body: () => ({ limit: pageSize, filter: { trace_roots_only: true } }) },
-  // As the Python SDK goes through all calls: it counts on from the beginning.
+  // The Python SDK reads all calls this way: it increases the offset from the beginning.
   page_deep: {
     perRound: 8,
     body: ({ calls }) => ({ limit: pageSize, offset: pageSize * Math.floor((Math.random() * calls) / pageSize) }),
@@ -42,7 +42,7 @@ const reads: Record<string, Read> = {
     body: (project) => ({ limit: pageSize, filter: { op_names: [filteredOp(project).replace(/:[^:]*$/, ':*')] } }),
   },
   trace: { perRound: 40, body: ({ sample }) => ({ filter: { trace_ids: [pickOf(sample).trace_id] } }) },
-  // One call of a thousand has it.
+  // One of a thousand calls has this attribute.
   page_of_attribute: {
     perRound: 4,
     body: ({ sample }) => ({
@@ -60,7 +60,7 @@ const reads: Record<string, Read> = {
 
 const flat = new Set(['first_row', 'page'])
 
-/** How long reading takes in a small project and in a large one, by turns. */
+/** Measures reads in a small and in a large project, in alternation. */
 export async function measureReads(server: BenchServer, sizes: { small: number; large: number }): Promise<BenchResult> {
   const names = Object.fromEntries(Object.values(sizes).map((calls) => [nameOf(calls), calls]))
   const projects = await fillProjects(server, names)
@@ -96,7 +96,7 @@ async function measureRead(
   process.stderr.write(`${name}: p95 ${round(small)} and ${round(large)} ms, ${ratio} times\n`)
 }
 
-/** One request to each project by turns, so that whatever else the machine does falls on both. */
+/** Sends requests to both projects in alternation, so that other load of the machine affects both. */
 async function timeRound(reader: Reader, projects: FilledProject[], read: Read): Promise<number[][]> {
   const timesMs = projects.map(() => [] as number[])
   for (let index = 0; index < read.perRound; index++) {

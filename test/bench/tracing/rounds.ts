@@ -7,23 +7,26 @@ import { readTreeSeconds } from './processor.ts'
 const seed = 20_261_121
 const settleLimitMs = 60_000
 
-/** One way of storing calls. */
+/** A way of storing calls. */
 export interface Writer {
   name: string
   callsPerRound: number
-  /** Whose time is counted, with that of all processes below them. */
+  /** The CPU time of these processes and of their descendants is measured. */
   pids: number[]
-  /** Makes all that can be made before the clock runs, and gives what is timed: when it is over, all calls are durable. */
+  /**
+   * Prepares everything that is not measured. The returned function is measured. When it resolves, all calls are
+   * durable.
+   */
   prepare: (calls: BenchCall[]) => Promise<() => Promise<unknown>>
 }
 
-/** What a writer did in each round. */
+/** The results of a writer in each round. */
 export interface Measured {
   perSecond: number[]
   perCpuSecond: number[]
 }
 
-/** Lets all writers store the same calls, by turns, after a warm-up of a tenth. */
+/** All writers store the same calls, in alternation, after a warm-up of a tenth. */
 export async function measureWriters(
   pool: Pool,
   writers: readonly Writer[],
@@ -62,7 +65,7 @@ async function measureOnce(pool: Pool, { pids, prepare }: Writer, calls: BenchCa
   return { perSecond: calls.length / seconds, perCpuSecond: calls.length / (readCpuSeconds() - cpuSeconds) }
 }
 
-/** What one writer leaves to do for Postgres must not fall on the next one. */
+/** The remaining work of Postgres for one writer must not slow down the next one. */
 async function settle(pool: Pool): Promise<void> {
   const limitMs = performance.now() + settleLimitMs
   await pool.query('CHECKPOINT')
@@ -73,7 +76,7 @@ async function settle(pool: Pool): Promise<void> {
   while (performance.now() < limitMs && (await isBusy())) await delay(200)
 }
 
-/** Median and spread (highest less lowest) of each writer. */
+/** The median and the spread (maximum minus minimum) of each writer. */
 export function describe(measured: Record<string, Measured>): Record<string, number> {
   const figures: Record<string, number> = {}
   for (const [name, { perSecond, perCpuSecond }] of Object.entries(measured)) {
@@ -85,7 +88,7 @@ export function describe(measured: Record<string, Measured>): Record<string, num
   return figures
 }
 
-/** How many times as much one writer did as another, by the rounds' median. */
+/** How many times faster one writer is than another, as the median of the rounds. */
 export function ratio(one: number[], other: number[]): number {
   return round(median(one.map((value, index) => value / other[index]!)))
 }

@@ -4,7 +4,7 @@ import { createLogger } from '../../../lib/log.ts'
 import type { BenchCall } from './calls.ts'
 import { insertStatement, singleTable, toRow } from './table.ts'
 
-/** node single-server.ts PORT DATABASE_URL: stores each call that comes by one INSERT, and answers when it is done. */
+/** node single-server.ts PORT DATABASE_URL: stores each call with one INSERT, and answers afterwards. */
 const [port, databaseUrl] = process.argv.slice(2) as [string, string]
 const pool = createPool(databaseUrl, createLogger('bench', 'error'), 64)
 const text = insertStatement(singleTable)

@@ -5,7 +5,7 @@ import { findFreePort } from '../../support/free-port.ts'
 import { withContestant, type Contestant } from './contestant.ts'
 import { makeTable, singleTable } from './table.ts'
 
-/** Runs a server that stores each call by one INSERT of its own, as simply as Node and Postgres do it. */
+/** Runs a server that stores each call with its own INSERT: the simplest way with Node and Postgres. */
 export async function withSingleServer<T>(
   { pool, databaseUrl }: { pool: Pool; databaseUrl: string },
   work: (single: Contestant) => Promise<T>,

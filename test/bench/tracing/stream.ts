@@ -6,13 +6,13 @@ import type { Reader } from './reader.ts'
 
 const sampleEveryMs = 50
 
-/** Reads a whole project in one request, twice: how fast does it come, and how much memory does the server take for it? */
+/** Reads a whole project in one request, twice. Measures the speed and the server's memory. */
 export async function measureStream(
   { pid }: BenchServer,
   reader: Reader,
   { projectId, calls }: FilledProject,
 ): Promise<Record<string, number>> {
-  // The first time brings the process to the memory that it works with.
+  // The first read brings the process to its working memory.
   for (let lines = 0; lines < Math.min(calls, 100_000);) {
     lines += (await reader.read('/calls/stream_query', { project_id: projectId, limit: 20_000 })).lines
   }

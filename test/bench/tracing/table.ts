@@ -1,10 +1,10 @@
 import type { Connection, Pool } from '../../../db/pool.ts'
 import type { BenchCall } from './calls.ts'
 
-/** The table that single INSERTs go to. */
+/** The table of single INSERTs. */
 export const singleTable = 'bench_single'
 
-/** The columns that calls are stored in, with payloads as plain text and no index: what Postgres takes most quickly. */
+/** The columns of stored calls, with payloads as plain text and without indexes: the fastest form for Postgres. */
 const columns = {
   week: 'integer',
   project: 'integer',
@@ -38,18 +38,18 @@ const columns = {
 
 const names = Object.keys(columns)
 
-/** What columns hold in ordinary calls. */
+/** The column values of ordinary calls. */
 const usual = { renamed: 'f', input_refs: '{}', output_refs: '{}', descendant_errors: 'f', wb_user_id: 'key-1' }
 
 type Value = string | null
 
-/** Makes a plain logged table without any index. */
+/** Creates a plain logged table without indexes. */
 export async function makeTable(pool: Pool, name: string): Promise<void> {
   const list = Object.entries(columns).map(([column, type]) => `${column} ${type}`)
   await pool.query(`CREATE TABLE ${name} (${list.join(', ')})`)
 }
 
-/** What is stored of a call, in the order of the columns. */
+/** The values of a call, in the order of the columns. */
 export function toRow(call: BenchCall): Value[] {
   const payloads = {
     attributes: JSON.stringify(call.attributes),
@@ -69,7 +69,7 @@ export function toRow(call: BenchCall): Value[] {
   return names.map((name) => (stored[name] ?? null) as Value)
 }
 
-/** Rows as COPY's text form has them. */
+/** Encodes rows in COPY's text format. */
 export function encodeRows(rows: Value[][]): Buffer {
   return Buffer.from(rows.map((row) => `${row.map(encodeField).join('\t')}\n`).join(''))
 }
@@ -80,14 +80,14 @@ function encodeField(value: Value): string {
   return value === null ? '\\N' : value.replaceAll(/[\\\n\r\t]/g, (found) => escapes[found]!)
 }
 
-/** What of pg's connection a COPY needs. */
+/** The part of pg's connection that COPY needs. */
 interface CopyConnection {
   query: (text: string) => void
   sendCopyFromChunk: (chunk: Buffer) => void
   endCopyFrom: () => void
 }
 
-/** Copies rows into a table, in a transaction of its own; in pieces of so many bytes. */
+/** Copies rows into a table in its own transaction, in pieces of this many bytes. */
 export async function copyRows(
   connection: Connection,
   table: string,
@@ -95,7 +95,7 @@ export async function copyRows(
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let failure: Error | undefined
-  // pg runs whatever has these members in place of a query, and calls them as messages come.
+  // pg accepts an object with these members instead of a query, and calls them for each message.
   const copy = {
     submit: (wire: CopyConnection) => wire.query(`COPY ${table} FROM STDIN`),
     handleCopyInResponse: (wire: CopyConnection) => {
@@ -110,7 +110,7 @@ export async function copyRows(
   await promise
 }
 
-/** The statement that stores one row in a table; its values are those of `toRow(call)`. */
+/** The INSERT of one row. Its values are those of `toRow(call)`. */
 export function insertStatement(table: string): string {
   const places = names.map((_, index) => `$${index + 1}`)
   return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`

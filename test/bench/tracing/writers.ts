@@ -8,15 +8,15 @@ import type { Phoenix } from './phoenix.ts'
 import type { Writer } from './rounds.ts'
 import { copyRows, encodeRows, insertStatement, makeTable, singleTable, toRow } from './table.ts'
 
-/** All that takes part, and how much each stores in a round. */
+/** All participants, and how many calls each stores in a round. */
 export interface Field {
   server: BenchServer
-  /** With places for as many as ask at once. */
+  /** It has a connection for each concurrent request. */
   pool: Pool
   postgresPid: number
   phoenix: Phoenix
   reference: Contestant
-  /** Stores each call by one INSERT. */
+  /** Stores each call with one INSERT. */
   single: Contestant
   counts: { bulk: number; slow: number; single: number }
 }
@@ -24,7 +24,7 @@ export interface Field {
 const json = 'application/json'
 const protobuf = 'application/x-protobuf'
 const callsPerRequest = 1_000
-// As many as exporters of OpenTelemetry send at once.
+// OpenTelemetry exporters send this many spans in a request.
 const spansPerRequest = 512
 const connections = 3
 const concurrency = 64
@@ -64,7 +64,7 @@ export function createWriters(field: Field): Writer[] {
   ]
 }
 
-/** The servers' own requests. */
+/** The requests of the servers themselves. */
 type Prepare = Writer['prepare']
 type Place = Omit<Target, 'path'>
 
@@ -84,7 +84,7 @@ function prepareComplete(place: Place, batchSize: number): Prepare {
   }
 }
 
-/** Each call as its start and its end, in one batch. */
+/** Sends each call as its start and its end, in one batch. */
 function prepareUpsert(place: Place): Prepare {
   const target = { ...place, headers: { ...place.headers, 'content-type': json }, path: '/call/upsert_batch' }
   return async (calls) => {
@@ -125,7 +125,7 @@ function writeSpans(target: Target, calls: BenchCall[]): Buffer[] {
   return split(calls, spansPerRequest).map((part) => writeRequest(target, Buffer.from(encodeSpans(part, 'bench'))))
 }
 
-/** All rows in one COPY, into a new table. */
+/** Copies all rows with one COPY into a new table. */
 function prepareCopy(pool: Pool, chunkBytes: number): Prepare {
   return async (calls) => {
     await pool.query('DROP TABLE IF EXISTS bench_copy')
@@ -138,7 +138,7 @@ function prepareCopy(pool: Pool, chunkBytes: number): Prepare {
   }
 }
 
-/** One row to a transaction, over so many connections at once. */
+/** Inserts one row in each transaction, over several connections at once. */
 function prepareSingle(pool: Pool): Prepare {
   const text = insertStatement(singleTable)
   return async (calls) => {

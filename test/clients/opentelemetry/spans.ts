@@ -1,5 +1,5 @@
-// Spans through the OpenTelemetry SDK of Node and its exporter for protobuf over HTTP. TRACES_URL is where they go; what
-// the environment says besides (compression, headers) the exporter reads itself.
+// Sends spans through the OpenTelemetry SDK of Node and its exporter for protobuf over HTTP, to TRACES_URL. The
+// exporter itself reads other settings (compression, headers) from the environment.
 
 import { SpanKind, SpanStatusCode, trace, context, type Span } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'

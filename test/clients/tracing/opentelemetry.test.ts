@@ -27,7 +27,7 @@ const sdks: [string, (env: NodeJS.ProcessEnv) => Promise<Sent>][] = [
 const basic = `Basic ${Buffer.from(`api:${stack.apiKey}`).toString('base64')}`
 const headers = (project: string) => `authorization=${encodeURIComponent(basic)},project_id=${project}`
 
-// Names of projects by headers and by the resource; either address; plain and compressed.
+// The project is named by headers or by the resource. Both addresses are used, plain and compressed.
 const ways: [string, (project: string) => NodeJS.ProcessEnv][] = [
   [
     'with headers',
@@ -95,7 +95,7 @@ test.concurrent.each(sdks.flatMap(([sdk, run]) => ways.map(([way, envOf]) => [sd
   },
 )
 
-/** Names of spans may have become refs of ops. */
+/** A span's name may have become the ref of an op. */
 function find(calls: Call[], name: string): Call | undefined {
   return calls.find(({ op_name }) => op_name === name || op_name.includes(`/op/${name}:`))
 }

@@ -22,8 +22,8 @@ beforeAll(async () => {
   python = await ensureClientPython('weave-reference')
 }, 600_000)
 
-// Beside what is compared, three things differ on purpose: NaN and infinities are null here and texts there; an object
-// under a dotted key is put together with keys below it, whichever comes first; an empty object stays one.
+// Three known differences are left out of the comparison: NaN and infinities are null here and texts there; an object
+// under a dotted key is merged with keys below it, in any order; an empty object stays empty.
 test(`${count} spans of seed ${seed} become the calls that weave 0.52.20 makes of them`, async () => {
   const exports = generateExports(seed, count)
   const theirs = await askReference(exports)
@@ -32,12 +32,12 @@ test(`${count} spans of seed ${seed} become the calls that weave 0.52.20 makes o
     const ours = makeCall(exports[index]!)
     const kind = expected.has('fault') ? 'fault' : expected.has('rejected') ? 'rejected' : 'call'
     kinds[kind]++
-    // What the reference cannot take at all is a call here.
+    // A span that the reference cannot read at all is a call here.
     if (kind === 'fault') expect(ours?.has('id')).toBe(true)
     else if (kind === 'rejected') expect(ours, JSON.stringify(exports[index])).toBeUndefined()
     else expect(ours && inOneForm(ours), JSON.stringify(exports[index])).toEqual(inOneForm(expected))
   }
-  // The generator is to make enough of each kind.
+  // The generator must create enough of each kind.
   expect(kinds.call).toBeGreaterThan(0.9 * count)
   expect(kinds.rejected).toBeGreaterThan(0.02 * count)
 })
@@ -50,13 +50,13 @@ async function askReference(exports: OtlpRequest['resourceSpans']): Promise<Memb
   return lines.map((line) => parseValue(line) as Members)
 }
 
-/** The protobuf of a ResourceSpans: that of a request without the tag and the length at its beginning. */
+/** Encodes a ResourceSpans: a request without its leading tag and length. */
 function encodeGroup(group: OtlpRequest['resourceSpans'][0]): Buffer {
   const bytes = encodeOtlp({ resourceSpans: [group] })
   return bytes.subarray(bytes.findIndex((byte, index) => index > 0 && byte < 128) + 1)
 }
 
-/** What is made of a span here; undefined when it is rejected. */
+/** Returns the call of a span. Undefined if it is rejected. */
 function makeCall(group: OtlpRequest['resourceSpans'][0]): Members | undefined {
   const [read] = readWireSpans(encodeOtlp({ resourceSpans: [group] }))
   const [source] = read!.spans
@@ -97,10 +97,10 @@ function toMembers({ id, start, end }: ReturnType<typeof createCall>): Members {
   return members.set('usage', usage)
 }
 
-// Of what holds all of a span's attributes, the reference makes arrays only where it came by.
+// In members that have all attributes of a span, the reference makes arrays of some objects only.
 const wholes = new Set(['attributes', 'otel_dump'])
 
-/** Text of Python for each member. */
+/** Each member as Python text. */
 function inOneForm(call: Members): Record<string, string> {
   const form = (name: string, value: Value) => toPythonJson(wholes.has(name) ? toArrays(value) : value)
   return Object.fromEntries(Array.from(call, ([name, value]) => [name, form(name, value)]))

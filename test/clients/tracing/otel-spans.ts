@@ -1,7 +1,7 @@
 import type { OtlpAttribute, OtlpRequest, OtlpSpan, OtlpValue } from '../../support/otlp.ts'
 import { createRandom, type Random } from '../weave-differential/random.ts'
 
-// Keys of conventions, alone and with keys below them, and others. Some contradict each other.
+// Keys of conventions, alone and as a prefix of other keys, and other keys. Some contradict each other.
 const textKeys = [
   'ai.prompt',
   'gen_ai.prompt',
@@ -43,7 +43,7 @@ const textKeys = [
   'plain',
   'a..b',
 ] as const
-// What these hold must be a text: the reference fails with the whole request otherwise.
+// These values must be texts: otherwise the reference fails with the whole request.
 const nameKeys = [
   'gen_ai.response.model',
   'llm.model_name',
@@ -93,7 +93,7 @@ const texts = [
 ]
 const words = ['chat', 'POST /api/users', 'a.b,c;d|e?f', 'Übung', '𝒳', '/']
 
-/** As many exports of one span as are asked for, the same for the same seed. */
+/** Generates exports of one span each. The same seed generates the same exports. */
 export function generateExports(seed: number, count: number): OtlpRequest['resourceSpans'][0][] {
   const random = createRandom(seed)
   return Array.from({ length: count }, () => ({
@@ -143,7 +143,7 @@ function generateAttributes(random: Random): OtlpAttribute[] {
     ...some(countKeys, 4).map((key) => ({ key, value: countOf(random) })),
     ...some(otherKeys, 3).map((key) => ({ key, value: otherOf(random, key) })),
   ]
-  // A value that is an object before the keys below it: the reference forgets those that came before.
+  // A value that is an object, followed by keys below it: the reference drops the earlier ones.
   const isObject = ({ value }: OtlpAttribute) =>
     'kvlistValue' in value || ('stringValue' in value && value.stringValue.startsWith('{"'))
   return attributes.toSorted((a, b) => Number(isObject(b)) - Number(isObject(a)) || a.key.length - b.key.length)

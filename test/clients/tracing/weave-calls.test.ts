@@ -57,7 +57,8 @@ const ops = {
 test.concurrent.each([
   ['as it comes, with a bare name of the project', {}, []],
   ['with starts and ends on their own', { WEAVE_USE_CALLS_COMPLETE: 'false' }, []],
-  // Digests of what holds refs are over other texts here: the SDK is told, and takes the server's from then on.
+  // Digests of values with refs are computed from other texts here. The SDK learns this and then uses the server's
+  // digests.
   [
     'with digests that the client computes',
     { WEAVE_ENABLE_CLIENT_SIDE_DIGESTS: 'true' },

@@ -17,9 +17,9 @@ import { queryProbes } from '../weave-differential/query-probes.ts'
 import { type Reference, startReference } from '../weave-differential/reference.ts'
 import { send, type Server } from '../weave-differential/request.ts'
 
-// Each sequence has a project of its own.
+// Each sequence has its own project.
 const { seed: firstSeed, numRuns: sequences } = chooseCases(6)
-// Some listed differences have no probe: sequences go on until they have met each of them.
+// Some listed differences have no probe. Sequences continue until each of them has occurred.
 const maxSequences = 10 * sequences
 const steps = 60
 
@@ -43,14 +43,17 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all((references ?? []).map(({ stop }) => stop())))
 
-/** Who writes with a key: the reference is to give its records the same user. */
+/** The user of a key. The reference gives its records the same user. */
 async function readUser(server: Server): Promise<string> {
   await send(server, start(place, 0))
   const { body } = await send(server, read(place, 0))
   return (body as { call: { wb_user_id: string } }).call.wb_user_id
 }
 
-/** Runs sequences, one after the other, for as long as `goesOn` says so of their number and of what they have met. */
+/**
+ * Runs sequences one after the other while `goesOn` is true for their number and for the differences that have
+ * occurred.
+ */
 async function compare(
   pair: [Contestant, Contestant],
   firstOf: number,
@@ -68,7 +71,7 @@ async function compare(
 
 const once = (count: number) => count === 0
 
-/** What is needed to understand one: `seed` makes it again. */
+/** Describes a mismatch. Its `seed` reproduces it. */
 const describeMismatch = (mismatch: Mismatch) => JSON.stringify(mismatch, null, 2)
 
 test('generated requests have the same answers from the reference, but for what is listed', async () => {

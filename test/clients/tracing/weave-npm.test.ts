@@ -44,7 +44,7 @@ test.concurrent('weave for Node traces ops of every kind and reads its calls', a
   expect(await runNode(stack, 'weave-npm/ops.ts', where())).toEqual(ops)
 })
 
-// It speaks TLS only where nothing says where traces go.
+// Without a configured trace address, the SDK only uses TLS.
 test.concurrent('weave for Node finds its way by the address and the key alone, with a bare name of the project', async () => {
   const front = await openTlsFront(stack)
   onTestFinished(front.close)

@@ -47,10 +47,11 @@ const objects = {
   complaints: [],
 }
 
-// Digests of what holds refs are over other texts here: the SDK is told, and takes the server's from then on.
+// Digests of values with refs are computed from other texts here. The SDK learns this and then uses the server's
+// digests.
 const disagrees = { complaints: [expect.stringContaining('disabling fast path')] }
 
-// With its cache the SDK does not send what it has sent before.
+// The SDK caches what it has sent, and does not send it again.
 const sentOnce = { published_again: 1, latest_after_delete: { temperature: 1, stop: [] } }
 const sentAgain = {
   published_again: 0.5,

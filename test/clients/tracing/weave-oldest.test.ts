@@ -11,7 +11,7 @@ test('what weave 0.52.20 for Python writes, it reads back, and so does the versi
     packages: 'weave-python-oldest',
     scripts: 'weave-python',
     project,
-    // With its cache it fails on its own to read its files after a delete.
+    // With its cache, this version fails to read its files after a delete.
     env: { WEAVE_USE_SERVER_CACHE: 'false' },
   }
   expect(await runPython(stack, 'without_streams', oldest)).toEqual({

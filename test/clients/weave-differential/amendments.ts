@@ -2,11 +2,11 @@ import type { Answer, Request } from './request.ts'
 
 type Json = Record<string, unknown>
 
-/** What makes the documented answer of what the reference answers, for one difference. */
+/** For one difference, turns the reference's answer into the documented answer. */
 export interface Amendment {
   /** The name of the difference. */
   shows: string
-  /** Which answers it is about. */
+  /** Selects the answers that the difference affects. */
   where: (request: Request, answer: Answer) => boolean
   documented: (answer: Answer, request: Request, ours: Answer) => Answer
 }
@@ -52,7 +52,7 @@ export const amendments: Amendment[] = [
     where: ({ path, body }, { status }) => path === '/refs/read_batch' && status === 500 && hasPlainText(body),
     documented: ({ body }) => ({ status: 400, body }),
   },
-  // What is right here is for tests of threads.
+  // Tests of threads check the correct answer.
   {
     shows: 'durations of turns',
     where: ({ path }) => path === '/threads/stream_query',
@@ -69,7 +69,7 @@ function without(record: Json, name: string): Json {
   return Object.fromEntries(Object.entries(record).filter(([key]) => key !== name))
 }
 
-/** Where the reference left nothing but the reference itself, there is nothing. */
+/** An object that only consists of its own ref becomes empty. */
 function emptyLoneRefs(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const members = Object.entries(value)
@@ -77,7 +77,7 @@ function emptyLoneRefs(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key, emptyLoneRefs(member)]))
 }
 
-/** Members that cannot be made of what the reference answers are taken from ours. */
+/** Copies members from the answer here that cannot be derived from the reference's answer. */
 function copyMembers(...names: string[]): Amendment['documented'] {
   return ({ status, body }, _request, ours) => {
     const copyFrom = (row: Json = {}) => Object.fromEntries(names.map((name) => [name, row[name]]))
@@ -97,7 +97,7 @@ function changeRows(change: (row: Json) => Json): Amendment['documented'] {
   return ({ status, body }) => ({ status, body: (body as Json[]).map(change) })
 }
 
-/** The documented answer, and the differences between it and the reference's. */
+/** Returns the documented answer, and the names of its differences from the reference's answer. */
 export function amend(request: Request, reference: Answer, ours: Answer): { expected: Answer; shows: string[] } {
   const isAnswered = (amendment: Amendment) => reference.status === 200 || amendment.shows === 'invalid references'
   const applied = amendments.filter((amendment) => isAnswered(amendment) && amendment.where(request, reference))

@@ -1,6 +1,6 @@
 import { end, list, makeStart, type Place, post, type Probe, read, see, start } from './probes.ts'
 
-/** Probes of how calls are written and deleted. */
+/** Probes of writing and deleting calls. */
 export const callProbes = (place: Place): Probe[] => [
   {
     shows: 'repeated starts',
@@ -87,7 +87,7 @@ export const callProbes = (place: Place): Probe[] => [
   ...writeProbes(place),
 ]
 
-/** Probes of what a start may hold. */
+/** Probes of the content of a start. */
 const writeProbes = (place: Place): Probe[] => [
   {
     shows: 'empty ids',
@@ -131,7 +131,7 @@ const writeProbes = (place: Place): Probe[] => [
   },
 ]
 
-/** What only one of the two refuses. */
+/** Requests that only one of the two servers refuses. */
 function rejections(place: Place): Probe[] {
   const other = place.project.replace(/^[^/]+/, 'another')
   const readIn = (project: string) => read({ ...place, project }, 1)

@@ -49,7 +49,7 @@ function columns(world: World): Step {
   return ask('columns of calls', '/calls/stream_query', { ...makeQuery(world), columns: asked })
 }
 
-/** References in inputs and output replaced by what they name. */
+/** Replaces references in inputs and output by their values. */
 function expand(world: World): Step {
   const expand_columns = world.random.some(['inputs.model', 'output.model', 'inputs.model.next', 'inputs.s'], 3)
   return ask('calls with references followed', '/calls/stream_query', { project_id: world.project, expand_columns })

@@ -21,7 +21,7 @@ export const callWrites: ((world: World) => Step)[] = [
   removeTwo,
 ]
 
-/** A call of a new trace, or below one that is there. */
+/** Starts a call in a new trace, or below an existing call. */
 export function addCall(world: World): KnownCall {
   const { random, project } = world
   const startedMs = world.tick()
@@ -64,7 +64,7 @@ export function makeStart(world: World, call: KnownCall) {
 export function makeEnd(world: World, call: KnownCall) {
   const { random } = world
   call.ended = true
-  // Clocks of clients differ: some calls end before they began.
+  // The clocks of clients differ, so some calls end before they start.
   const endedMs = call.startedMs + random.int(9000) * (random.chance(0.05) ? -1 : 1)
   return {
     project_id: world.project,
@@ -87,7 +87,7 @@ const start = (world: World, call: KnownCall) => ({ mode: 'start', req: { start:
 const end = (world: World, call: KnownCall) => ({ mode: 'end', req: { end: makeEnd(world, call) } })
 const batchOf = (items: unknown[]): Request => ({ path: '/call/upsert_batch', body: { batch: items } })
 
-/** Starts of several calls, most with their ends. */
+/** Writes starts of several calls, most with their ends. */
 function batch(world: World): Step {
   const calls = Array.from({ length: 1 + world.random.int(5) }, () => addCall(world))
   const starts = calls.map((call) => start(world, call))
@@ -95,7 +95,7 @@ function batch(world: World): Step {
   return { what: 'batch of starts and ends', requests: [batchOf([...starts, ...ends])] }
 }
 
-/** Whole calls, which the reference knows only as starts and ends. */
+/** Writes whole calls. The reference only has starts and ends. */
 function complete(world: World): Step {
   const calls = Array.from({ length: 1 + world.random.int(3) }, () => addCall(world))
   const parts = calls.map((call) => ({ started: start(world, call), ended: end(world, call) }))
@@ -108,7 +108,7 @@ function complete(world: World): Step {
   }
 }
 
-/** An end that comes before its start, in a request of its own or in the same one. */
+/** Writes an end before its start, in its own request or in the same one. */
 function endFirst(world: World): Step {
   const call = addCall(world)
   const [started, ended] = [start(world, call), end(world, call)]
@@ -123,7 +123,7 @@ function endFirst(world: World): Step {
   }
 }
 
-/** A start that is sent again, as clients do when an answer is lost; the last one counts. */
+/** Writes a start twice, as clients do when an answer is lost. The last one counts. */
 function startTwice(world: World): Step {
   const call = addCall(world)
   const [first, second] = [start(world, call), start(world, call)]
@@ -149,7 +149,7 @@ function update(world: World): Step {
   return ask('a new name', '/call/update', { project_id: project, call_id: id, display_name })
 }
 
-/** A call and what is below it. */
+/** Deletes a call and its descendants. */
 function remove(world: World): Step {
   const { id } = world.random.pick(world.calls)
   forget(world, id)
@@ -163,7 +163,7 @@ function forget(world: World, id: string): void {
   for (const child of world.calls.filter(({ parentId }) => parentId === id)) forget(world, child.id)
 }
 
-/** Two calls of which one may be below the other; the reference counts such a one twice. */
+/** Deletes two calls. One may be a descendant of the other; the reference then counts it twice. */
 function removeTwo(world: World): Step {
   const ids = world.random.some(world.calls, 2).map(({ id }) => id)
   for (const id of ids) forget(world, id)

@@ -7,29 +7,29 @@ import { type Answer, type Request, send, type Server } from './request.ts'
 import { learn } from './learn.ts'
 import { createWorld, type Step, type World } from './world.ts'
 
-/** A server, and whether it is the reference, which needs to be asked in its own words. */
+/** A server, and whether it is the reference. The reference needs translated requests. */
 export interface Contestant extends Server {
   isReference: boolean
 }
 
-/** Two answers that differ, and no listed difference says why. */
+/** Two answers that differ without a listed difference. */
 export interface Mismatch {
   seed: number
   what: string
   requests: Request[]
   ours: Answer
-  /** What ours should have been: the reference's, with the listed differences taken into account. */
+  /** The expected answer: the reference's answer, changed by the listed differences. */
   expected: Answer
 }
 
 export interface Outcome {
   requests: number
   mismatches: Mismatch[]
-  /** Names of listed differences that were met. */
+  /** The names of listed differences that occurred. */
   met: Set<string>
 }
 
-/** Runs one sequence of steps in a project of its own on both servers. */
+/** Runs one sequence of steps on both servers, in its own project. */
 export async function compareSequence(
   pair: [Contestant, Contestant],
   options: { entity: string; seed: number; steps: number },
@@ -50,7 +50,7 @@ export async function compareSequence(
 
 interface Performed {
   answer: Answer
-  /** What the reference answers to the very same request, where it was asked in other words. */
+  /** The reference's answer to the original request, if it got a translated one. */
   literal?: Answer
   shows: string[]
 }
@@ -69,7 +69,7 @@ async function perform(server: Contestant, step: Step, made: MadeIds): Promise<P
 }
 
 interface Round {
-  /** Whether ours is another reference. */
+  /** Whether the other server is a reference too. */
   isSame: boolean
   world: World
   step: Step

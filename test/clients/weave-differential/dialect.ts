@@ -4,13 +4,16 @@ import type { Request } from './request.ts'
 type Json = Record<string, unknown>
 type Operands = [Expression, Expression]
 
-/** A request in words that make the reference do what the documents say, and the differences that made it necessary. */
+/**
+ * A translated request, which makes the reference do what the documents say, and the differences that require the
+ * translation.
+ */
 export interface Translation {
   request: Request
   shows: string[]
 }
 
-/** Says in the reference's dialect what a request for calls asks; other requests stay as they are. */
+/** Translates a request for calls. Other requests stay unchanged. */
 export function translate(request: Request): Translation {
   if (!/^\/calls\/(stream_query|query|query_stats)$/.test(request.path)) return { request, shows: [] }
   const shows = new Set<string>()
@@ -27,7 +30,7 @@ export function translate(request: Request): Translation {
   return shows.size > 0 ? { request: { ...request, body }, shows: [...shows] } : { request, shows: [] }
 }
 
-/** The reference overlooks two members of filters, but its queries know the columns. */
+/** The reference ignores two members of filters, but its queries know the columns. */
 function moveThreads(filter: Json | null | undefined, shows: Set<string>) {
   if (!filter || Array.isArray(filter)) return { filter, conditions: [] }
   const { thread_ids, turn_ids, ...plain } = filter as Record<string, string[] | null>
@@ -50,7 +53,7 @@ function translateExpression(expression: Expression, shows: Set<string>): Expres
     : expression
 }
 
-/** A text that is missing counts as empty, so that it is unequal to all others; for the reference it is null. */
+/** A missing text counts as empty, so that it differs from all other texts. For the reference it is null. */
 function translateNot(inner: Expression | undefined, shows: Set<string>): Expression | undefined {
   if (inner === undefined) return undefined
   const plain = { $not: [translateExpression(inner, shows)] }
@@ -74,7 +77,7 @@ function translateOrder(operator: string, operands: Operands, shows: Set<string>
   return { [other]: [right, left] }
 }
 
-/** Payload text and times are compared with numbers as numbers; by the reference, as text. */
+/** Payload texts and times compare with numbers as numbers. The reference compares them as texts. */
 function translateOperands([left, right]: Operands, shows: Set<string>): Operands {
   if (typeof right.$literal !== 'number') return [left, right]
   if (left.$getField === 'started_at') {
@@ -90,7 +93,7 @@ function isPayload(operand: Expression | undefined): operand is { $getField: str
   return /^(inputs|attributes|output)\./.test(String(operand?.$getField))
 }
 
-/** As the reference stores times: no fraction when it is zero. */
+/** A time as the reference stores it: without a fraction if that is zero. */
 function pythonTime(seconds: number): string {
   const iso = new Date(seconds * 1000).toISOString()
   return iso.endsWith('.000Z') ? iso.replace('.000Z', '+00:00') : iso.replace('Z', '000+00:00')

@@ -10,7 +10,7 @@ export const convert = (path: string, to: string): Expression => ({ $convert: { 
 const textFields = ['inputs.s', 'inputs.nested.k', 'inputs.nested.deep.list.1', 'attributes.env', 'op_name']
 const order = ['$gt', '$gte', '$lt', '$lte']
 
-/** A condition over calls, in the documented language. */
+/** A condition on calls, in the documented language. */
 export function makeCondition(world: World, depth = 2): Expression {
   const { random } = world
   if (depth > 0 && random.chance(0.35)) return combine(world, depth - 1)
@@ -64,7 +64,7 @@ function numberAgainst({ random }: World): Expression {
   return { [random.pick(['$eq', ...order])]: [operand, literal(random.int(60) - 5)] }
 }
 
-/** A number in a payload against a literal, as people write it who do not know of `$convert`. */
+/** Compares a number in a payload with a literal without `$convert`, as many people write it. */
 function plainNumber({ random }: World): Expression {
   return { [random.pick(order)]: [field(random.pick(['inputs.n', 'inputs.x'])), literal(random.int(60) - 5)] }
 }
@@ -80,7 +80,7 @@ function contains({ random }: World): Expression {
   return { $contains: { input: field(random.pick([...textFields, 'inputs'])), substr, case_insensitive } }
 }
 
-/** Seconds since 1970, and text, both as clients send them. */
+/** Seconds since 1970 and texts: clients send both. */
 function startedAround({ random, calls }: World): Expression {
   const seconds = random.pick(calls).startedMs / 1000 + random.pick([-0.5, 0.25])
   return { [random.pick(order)]: [field('started_at'), literal(seconds)] }

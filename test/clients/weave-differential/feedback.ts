@@ -2,7 +2,7 @@ import { type Expression, field, literal } from './expressions.ts'
 import { anyValue, refOf } from './values.ts'
 import { ask, type Step, threadIds, type World, words } from './world.ts'
 
-/** Steps over feedback, and over threads. */
+/** Steps on feedback and threads. */
 export const feedbackSteps: ((world: World) => Step)[] = [
   (world) => ask('feedback', '/feedback/create', makeFeedback(world)),
   (world) => ask('feedback', '/feedback/create', makeFeedback(world)),
@@ -51,7 +51,7 @@ function batch(world: World): Step {
   return ask('a batch of feedback', '/feedback/batch/create', { batch: withIds })
 }
 
-/** One rule of the kinds of feedback is broken. */
+/** Breaks one rule of a feedback type. */
 function breakRule(world: World) {
   const { random, project } = world
   const judged = judge(project)

@@ -10,10 +10,10 @@ type Maker = (world: World) => Step
 
 const [startCall, , , batch] = callWrites as [Maker, Maker, Maker, Maker]
 
-// What later steps need to have something to work on.
+// Later steps need this data.
 const beginning: Maker[] = [batch, batch, objectSteps[0]!, tableSteps[0]!, feedbackSteps[0]!]
 
-// A few kinds weigh more: reads of calls have the most forms.
+// Some kinds occur more often: reads of calls have the most forms.
 const kinds: Maker[][] = [
   callWrites,
   callWrites,
@@ -25,7 +25,7 @@ const kinds: Maker[][] = [
   feedbackSteps,
 ]
 
-/** The step of a sequence with this number. */
+/** Makes the step with this number. */
 export function makeStep(world: World, index: number): Step {
   if (index < beginning.length) return beginning[index]!(world)
   if (world.calls.length === 0) return startCall(world)

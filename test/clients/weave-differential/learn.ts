@@ -2,7 +2,7 @@ import { type CreateBody, learnObject } from './objects.ts'
 import type { Answer, Request } from './request.ts'
 import type { World } from './world.ts'
 
-/** Notes in the world what an answer tells: digests of what was created. */
+/** Records facts of an answer in the world: digests of created objects and rows. */
 export function learn(world: World, { path, body: asked }: Request, { status, body }: Answer): void {
   if (status !== 200) return
   const answer = body as { digest: string; row_digests: string[] }

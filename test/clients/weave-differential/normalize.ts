@@ -2,14 +2,17 @@ import type { Answer, Request } from './request.ts'
 
 type Json = Record<string, unknown>
 
-/** Ids that a server made itself, in the order in which a run met them. */
+/** Ids that a server generated, in the order in which they occurred. */
 export type MadeIds = Map<string, string>
 
-// Members of records whose time the server decides; only that there is one counts.
+// The server sets these times. Only their presence is compared.
 const serverTimes = new Set(['created_at', 'deleted_at'])
 const clientTimes = new Set(['started_at', 'ended_at', 'start_time', 'last_updated'])
 
-/** An answer without what two right servers differ in: times and ids of their own, null or absent, the text of errors. */
+/**
+ * Removes the parts of an answer that may differ between two correct servers: generated times and ids, null or absent
+ * members, and error texts.
+ */
 export function normalize(request: Request, { status, body }: Answer, made: MadeIds): Answer {
   if (status === 422) return { status, body: 'refused shape' }
   if (status >= 400) return { status, body: Object.keys(body as Json).sort() }
@@ -19,18 +22,18 @@ export function normalize(request: Request, { status, body }: Answer, made: Made
   return { status, body: isAnyOrder ? (normalized as Json[]).toSorted(byId) : normalized }
 }
 
-/** An empty list of what to sort by allows any order. */
+/** With an empty sort list, any order is correct. */
 const isUnsorted = ({ body }: Request) => (body as { sort_by?: unknown[] }).sort_by?.length === 0
 
 const byId = (a: Json, b: Json) => ((a.id as string) < (b.id as string) ? -1 : 1)
 
-/** Writes of feedback are the only requests here that leave ids to the server. */
+/** Feedback is the only thing here whose ids the server generates. */
 function recordIds({ path, body: asked }: Request, body: Json, made: MadeIds): void {
   if (path !== '/feedback/create' && path !== '/feedback/replace') return
   if (!(asked as Json).id) made.set(body.id as string, `<made ${made.size + 1}>`)
 }
 
-/** Records stand at the top, or in a list at the top, or in one of its members: {call}, {obj}, {objs: […]}. */
+/** A record is the whole body, an item of a list, or in a member: {call}, {obj}, {objs: […]}. */
 function normalizeBody(body: unknown, made: MadeIds): unknown {
   if (Array.isArray(body)) return body.map((row: Json) => normalizeRecord(row, made))
   if (typeof body !== 'object' || body === null) return body
@@ -41,7 +44,7 @@ function normalizeBody(body: unknown, made: MadeIds): unknown {
 const listsOfRecords = new Set(['calls', 'objs', 'res', 'result', 'rows'])
 
 function normalizeMember(key: string, value: unknown, made: MadeIds): unknown {
-  // Sizes of tables come in no promised order.
+  // The order of table sizes is not specified.
   if (key === 'tables')
     return (value as Json[]).toSorted((a, b) => ((a.digest as string) < (b.digest as string) ? -1 : 1))
   if (listsOfRecords.has(key)) return (value as Json[]).map((row) => normalizeRecord(row, made))
@@ -67,13 +70,13 @@ function normalizeSummary({ weave, ...rest }: Json, made: MadeIds): Json {
   return { ...rest, weave: Object.fromEntries(derived) as Json }
 }
 
-/** Feedback of a call comes in no promised order. */
+/** The order of a call's feedback is not specified. */
 function sortFeedback(rows: Json[], made: MadeIds): Json[] {
   const normalized = rows.map((row) => normalizeRecord(row, made))
   return normalized.toSorted(byId)
 }
 
-/** A time as a number of microseconds, whatever its zone and digits. */
+/** Converts a time with any zone and precision to microseconds. */
 function microsecondsOf(text: string): number {
   const digits = /\.(\d+)/.exec(text)?.[1] ?? ''
   const seconds = Date.parse(text.replace(/\.\d+/, '').replace(' ', 'T'))

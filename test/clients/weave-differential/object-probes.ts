@@ -4,7 +4,7 @@ import { create, list, type Place, post, type Probe, readObject, see, start } fr
 const digestOf = (text: string) => hash('sha256', text, 'base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
 const one = digestOf('{"n": 1}')
 
-/** Probes of versions of objects, and of references. */
+/** Probes of objects' versions and of references. */
 export const objectProbes = (place: Place): Probe[] => {
   const version = (name: string, n: number) => create(place, name, { n })
   const remove = (name: string, wanted: string[]) =>
@@ -104,7 +104,7 @@ export const objectProbes = (place: Place): Probe[] => {
   ]
 }
 
-/** Probes of references that are followed in lists of calls. */
+/** Probes of references that lists of calls expand. */
 export const expansionProbes = (place: Place): Probe[] => {
   const ref = (name: string, digest: string) => `weave:///${place.project}/object/${name}:${digest}`
   const expand = (number: number, more: object = {}) =>

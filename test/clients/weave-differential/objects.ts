@@ -1,7 +1,7 @@
 import { anyValue, numberText, recordOf, refOf } from './values.ts'
 import { ask, type KnownObject, type Step, type World, words } from './world.ts'
 
-/** Steps over objects, and over references into them. */
+/** Steps on objects, and on references into them. */
 export const objectSteps: ((world: World) => Step)[] = [
   create,
   create,
@@ -18,7 +18,7 @@ export const objectSteps: ((world: World) => Step)[] = [
   references,
 ]
 
-/** A new version of an object. The digest becomes known when the answer comes: see `learnObject`. */
+/** Creates a version of an object. The answer contains the digest: see `learnObject`. */
 function create(world: World): Step {
   const { random, project } = world
   const val = makeValue(world)
@@ -30,7 +30,7 @@ function create(world: World): Step {
 
 const isOp = (val: unknown) => typeof val === 'object' && val !== null && 'weave_type' in val
 
-// No two versions are the same: publishing one again has probes of its own.
+// All versions differ. Publishing one again has its own probes.
 function makeValue(world: World): unknown {
   const { random } = world
   const serial = world.tick()
@@ -49,7 +49,7 @@ function makeValue(world: World): unknown {
   return random.pick(shapes)()
 }
 
-/** Objects of the classes that the server checks and completes. */
+/** Creates objects of the builtin classes, which the server checks and completes. */
 function createBuiltin(world: World): Step {
   const { random, project } = world
   const [builtin_object_class, val] = random.pick([
@@ -95,7 +95,7 @@ function query(world: World): Step {
   })
 }
 
-/** Deletes versions, but not the newest: the reference then has none that is the latest. */
+/** Deletes versions, but not the newest: the reference would have no latest version afterwards. */
 function remove(world: World): Step {
   const { random, project } = world
   const object = random.pick([...world.objects.filter(isLong), { name: 'missing', digests: ['gone', 'latest'] }])
@@ -114,7 +114,7 @@ function removeAll(world: World): Step {
   return ask('deleting an object', '/obj/delete', { project_id: project, object_id: object.name, digests: null })
 }
 
-/** References to objects, and to what is inside of them. */
+/** Reads references to objects and to their parts. */
 function references(world: World): Step {
   const { random, project } = world
   const table = `weave:///${project}/table/${'0'.repeat(64)}`
@@ -128,20 +128,20 @@ function references(world: World): Step {
   return ask('references', '/refs/read_batch', { refs: random.chance(0.15) ? [...known, random.pick(wrong)] : known })
 }
 
-/** The reference fails on a step that leads nowhere, so that only members that are there are asked for. */
+/** Chooses only existing members: the reference fails on a step that leads nowhere. */
 function refInto(world: World): string {
   const ref = refOf(world)
   const hasSerial = world.records.has(ref.slice(ref.lastIndexOf(':') + 1))
   return hasSerial ? ref + world.random.pick(['', '/attr/serial', '/key/serial']) : ref
 }
 
-/** Notes what an answer tells about an object that was created. */
+/** Records a created object from its answer. */
 export function learnObject(world: World, asked: CreateBody, digest: string): void {
   const { object_id: name, val } = asked.obj
   const object = world.objects.find((known) => known.name === name) ?? { name, digests: [] }
   if (!world.objects.includes(object)) world.objects.push(object)
   object.digests.push(digest)
-  // Filters of the reference do not find names beyond ASCII, so that no call refers to one.
+  // The reference's filters do not find names beyond ASCII, so calls do not refer to such an object.
   const isPlain = /^[\w.-]+$/.test(name)
   if (isPlain && typeof val === 'object' && val !== null && 'serial' in val) world.records.set(digest, name)
 }

@@ -112,7 +112,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
   ]
 }
 
-/** Probes of threads, costs and figures of projects. */
+/** Probes of threads, costs and project statistics. */
 export const otherProbes = (place: Place): Probe[] => {
   const turn = (number: number, thread_id: string, started_at = '2026-03-02T08:00:00Z') =>
     start(place, number, { thread_id, turn_id: place.id(number), started_at })

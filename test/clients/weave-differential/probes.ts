@@ -1,23 +1,23 @@
 import { literal, type Expression } from './expressions.ts'
 import type { Answer, Request } from './request.ts'
 
-/** A few requests that show one difference by themselves: what ours answers, as documented, and what the reference does. */
+/** A few requests that show one difference: the documented answer of the server here, and the reference's answer. */
 export interface Probe {
   /** The name of the difference. */
   shows: string
-  /** Requests before, whose answers do not matter. */
+  /** Earlier requests. Their answers are ignored. */
   before?: Request[]
   request: Request
-  /** What of the answer is looked at. */
+  /** Selects the compared part of the answer. */
   see: (answer: Answer) => unknown
   ours: unknown
   reference: unknown
 }
 
-/** What probes are made of: a project of their own, and ids of calls. */
+/** The data of probes: their own project, and ids of calls. */
 export interface Place {
   project: string
-  /** The id with this number: the same number, the same id. */
+  /** The id with this number. The same number gives the same id. */
   id: (number: number) => string
 }
 
@@ -28,7 +28,7 @@ export const see = {
   body: ({ body }: Answer) => body,
   count: ({ body }: Answer) => (body as { count: number }).count,
   ids: ({ body }: Answer) => (Array.isArray(body) ? body.map(({ id }: Json) => id) : 'no list'),
-  /** A member of the only record of an answer, by its path. */
+  /** Reads a member of the answer's only record by path. */
   member:
     (...path: string[]) =>
     ({ body }: Answer) =>
@@ -37,7 +37,7 @@ export const see = {
 
 export const post = (path: string, body: unknown): Request => ({ path, body })
 
-/** A start with as little as there can be in it. */
+/** A start with as few members as possible. */
 export function makeStart({ project, id }: Place, number: number, more: object = {}) {
   return {
     project_id: project,
@@ -76,7 +76,7 @@ export const create = ({ project }: Place, object_id: string, val: unknown, more
 export const readObject = ({ project }: Place, object_id: string, digest: string): Request =>
   post('/obj/read', { project_id: project, object_id, digest })
 
-/** A project that nobody else has, and ids in it. */
+/** Creates a new project name, and ids in it. */
 export function makePlace(entity: string, name: string): Place {
   const project = `${entity}/probes-${name}`
   return {

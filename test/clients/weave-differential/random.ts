@@ -1,9 +1,9 @@
-/** A source of choices that is the same for the same seed. */
+/** A source of choices. The same seed gives the same choices. */
 export interface Random {
-  /** A whole number from 0 up to, not including, `end`. */
+  /** An integer from 0 to below `end`. */
   int: (end: number) => number
   pick: <T>(list: readonly T[]) => T
-  /** 1 to `most` different ones, in the list's order; fewer when the list is shorter. */
+  /** Chooses 1 to `most` different items, in the list's order. Fewer if the list is shorter. */
   some: <T>(list: readonly T[], most: number) => T[]
   chance: (probability: number) => boolean
   /** A UUIDv7 of a time. */

@@ -4,13 +4,13 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { ensureClientPython } from '../../support/client-python.ts'
 
-/** The reference server of the package weave, running. */
+/** A running reference server of the package weave. */
 export interface Reference {
   url: string
   stop: () => Promise<void>
 }
 
-/** Starts one that keeps nothing; what is written to it has the given user. */
+/** Starts a reference server with an empty store. Its records get the given user. */
 export async function startReference(user: string): Promise<Reference> {
   const python = await ensureClientPython('weave-reference')
   const script = path.join(import.meta.dirname, '..', 'weave-reference', 'server.py')

@@ -1,21 +1,21 @@
-/** One request of the tracing interface. */
+/** A request to the tracing interface. */
 export interface Request {
   path: string
-  /** JSON, or the fields of a form when it is FormData. */
+  /** JSON, or FormData for a form. */
   body: unknown
 }
 
 export interface Answer {
   status: number
-  /** A JSON value, a list of them for lines, or text of bytes. Integers that no double holds are text. */
+  /** A JSON value, a list of them for lines, or a text for bytes. Integers that do not fit into a double are texts. */
   body: unknown
 }
 
-/** A server under comparison. */
+/** A compared server. */
 export interface Server {
   url: string
   apiKey: string
-  /** The wb_user_id of what is written with the key; `<user>` in requests stands for it. */
+  /** The wb_user_id of records that the key writes. Requests contain `<user>` instead. */
   user: string
 }
 
@@ -43,7 +43,7 @@ function readBody(path: string, ok: boolean, bytes: Buffer): unknown {
   return text === '' ? null : readJson(text)
 }
 
-/** `JSON.parse` whose reviver sees how a number was written, which the library's types do not know. */
+/** `JSON.parse` with a reviver that gets the source text of a number. The library's types lack it. */
 const parseWithSource = JSON.parse as (
   text: string,
   revive: (key: string, value: unknown, context: { source?: string }) => unknown,

@@ -2,7 +2,7 @@ import type { Request } from './request.ts'
 import { anyValue } from './values.ts'
 import { ask, type Step, type World, words } from './world.ts'
 
-/** Steps over tables and files. */
+/** Steps on tables and files. */
 export const tableSteps: ((world: World) => Step)[] = [
   (world) => ask('a table', '/table/create', { table: { project_id: world.project, rows: makeRows(world, 8) } }),
   fromDigests,
@@ -19,7 +19,7 @@ export const tableSteps: ((world: World) => Step)[] = [
   readFile,
 ]
 
-// Tables and rows are one to a digest in the whole reference, whatever their project: ours are made different.
+// The reference stores a digest once for all projects. So tables and rows differ between projects here.
 function makeRows(world: World, most: number) {
   const rows = Array.from({ length: 1 + world.random.int(most) }, () => makeRow(world))
   return rows.length > 1 && world.random.chance(0.3) ? [...rows, rows[0]!] : rows

@@ -1,6 +1,6 @@
 import { words, type World } from './world.ts'
 
-/** A number as it is written here, which `JSON.stringify` alone would write in another way. */
+/** A number in this notation, which `JSON.stringify` would write differently. */
 export const numberText = (text: string): unknown =>
   (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON(text)
 
@@ -18,7 +18,7 @@ const texts = [
   '0',
 ]
 
-/** Any JSON at all. */
+/** Any JSON value. */
 export function anyValue(world: World, depth = 2): unknown {
   const { random } = world
   const kind = random.int(depth > 0 ? 7 : 5)
@@ -35,7 +35,7 @@ export function anyValue(world: World, depth = 2): unknown {
 const keyOf = ({ random }: World, index: number) =>
   random.pick(['a', 'B', 'é', 'a b', '10', '9', '_x', '😀', '\uffee']) + index
 
-/** Inputs of a call: members that queries know the type of, and others. */
+/** Inputs of a call: members whose types queries know, and others. */
 export function makeInputs(world: World) {
   const { random } = world
   return {

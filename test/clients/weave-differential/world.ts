@@ -1,12 +1,12 @@
 import { createRandom, type Random } from './random.ts'
 import type { Request } from './request.ts'
 
-/** One thing that a sequence does: the requests of which the last one's answer is compared. */
+/** A step of a sequence. The answer of its last request is compared. */
 export interface Step {
-  /** What is tried, in a few words. */
+  /** A short description of the step. */
   what: string
   requests: Request[]
-  /** What the reference is asked instead, when it cannot be asked the same; it is then not asked `requests`. */
+  /** Requests for the reference if it needs other ones. They replace `requests` there. */
   instead?: Request[]
 }
 
@@ -32,24 +32,24 @@ export interface KnownTable {
   rows: string[]
 }
 
-/** What one sequence has written to its own project so far. */
+/** The data that a sequence has written to its project. */
 export interface World {
   project: string
   random: Random
-  /** A time that no other caller gets: milliseconds, growing. */
+  /** Returns a new, growing time in milliseconds. */
   tick: () => number
   calls: KnownCall[]
-  /** Threads that lost a call: the reference goes on counting it. */
+  /** Threads that lost a call. The reference still counts the call. */
   brokenThreads: Set<string>
   objects: KnownObject[]
-  /** Names of objects with a member `serial`, by digest. */
+  /** The names of objects with a member `serial`, by digest. */
   records: Map<string, string>
   tables: KnownTable[]
   files: string[]
   feedback: string[]
 }
 
-// Requests look a few months old, so that weeks of calls differ.
+// The data is a few months old, so that calls are in different weeks.
 const beginningMs = Date.parse('2026-03-02T08:00:00Z')
 
 export function createWorld(entity: string, seed: number): World {
@@ -73,7 +73,7 @@ export function createWorld(entity: string, seed: number): World {
 
 export const words = ['amber', 'birch', 'cedar', 'dune', 'ember', 'fjord', 'grove', 'heath', 'islet', 'jetty'] as const
 
-/** A step of one request to both. */
+/** A step with one request to both servers. */
 export function ask(what: string, path: string, body: unknown): Step {
   return { what, requests: [{ path, body }] }
 }

@@ -70,7 +70,7 @@ await end(client, {
   counts,
 })
 
-/** One grey pixel. */
+/** An image of one grey pixel. */
 function png(): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type), data])

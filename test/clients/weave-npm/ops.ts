@@ -1,4 +1,5 @@
-// Ops of every kind through npm weave: nested, generators, errors, display names, attributes; what is read back of them.
+// Ops of every kind through npm weave: nested, generators, errors, display names, attributes. The script prints what it
+// reads back.
 
 import { op, withAttributes, type CallSchema } from 'weave'
 import { begin, end, nameOf } from './session.ts'
@@ -43,7 +44,7 @@ const ask = op(
 const note = 'täglich ☂ \u2028 \u007f'
 await outer(3, note)
 let streamed = ''
-// Its type says that there is nothing to wait for; there is.
+// The declared type needs no await. The value is a promise.
 const words: AsyncIterable<string> = await Promise.resolve(stream(['one ', 'two']))
 for await (const word of words) streamed += word
 await fail('no such luck').catch(() => undefined)

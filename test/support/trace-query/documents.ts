@@ -1,4 +1,4 @@
-/** A number as it was written: JSON has more of them than doubles. */
+/** A number in its original notation, because JSON has more numbers than doubles. */
 export class WrittenNumber {
   readonly written: string
 
@@ -18,7 +18,7 @@ export function writeTree(tree: Tree): string {
   return `{${members.join(',')}}`
 }
 
-/** What stands at a path; undefined where there is nothing. */
+/** The value at a path. Undefined if there is none. */
 export function readTree(tree: Tree | undefined, path: string[]): Tree | undefined {
   const [segment, ...rest] = path
   if (segment === undefined || tree === undefined) return tree
@@ -31,7 +31,10 @@ function readMember(tree: Tree, segment: string): Tree | undefined {
   return /^\d+$/.test(segment) ? tree[Number(segment)] : undefined
 }
 
-/** A document's text as queries see it: of texts what they say, of all else how it is written; null of nothing. */
+/**
+ * A document's text as queries see it: the content of a string, and the JSON text of any other value. Null without a
+ * value.
+ */
 export function textOfTree(tree: Tree | undefined): string | null {
   if (tree === undefined || tree === null) return null
   return typeof tree === 'string' ? tree : writeTree(tree)

@@ -11,7 +11,7 @@ export type Value =
   /** Microseconds. */
   | { type: 'time'; value: number | null }
 
-/** Of several rows of feedback. */
+/** Values of several feedback rows. */
 export interface Several {
   type: 'several'
   values: Value[]

@@ -1,11 +1,11 @@
 import { readField, type Context, type Scalar, type Several, type Value } from './evaluated-fields.ts'
 import type { Written } from './queries.ts'
 
-// The language as it is described, over rows in memory. It shares no code with what compiles it.
+// Evaluates the query language, as it is documented, on rows in memory. It shares no code with the compiler.
 
 type Truth = boolean | null
 
-/** A text that is compared with a time and is none. */
+/** A text that is compared with a time and is not a valid time. */
 export class NoTime extends Error {}
 
 export function evaluate(query: Written, context: Context): Truth {
@@ -56,7 +56,10 @@ function contains({ input, substr, case_insensitive: ignoresCase }: Written, rea
   })
 }
 
-/** What is asked of several values is true if it is for any of them, and otherwise false; of no value it is asked for ''. */
+/**
+ * A condition on several values is true if it is true for any of them, and otherwise false. Without values, '' is
+ * compared.
+ */
 function forAny([left, right]: [Value | Several, Value | Several], ask: (a: Value, b: Value) => Truth): Truth {
   if (left.type === 'several') return left.values.some((value) => forAny([value, right], ask) === true)
   if (right.type === 'several') return right.values.some((value) => ask(left, value) === true)
@@ -152,7 +155,7 @@ function convert(value: Value, to: string): Value {
   return { type: asWas(value, 'number'), value: to === 'int' && number !== null ? Math.trunc(number) : number } as Value
 }
 
-/** A converted literal is still one. */
+/** A converted literal is still a literal. */
 const asWas = (value: Value, type: string) => (value.type === 'literal' ? 'literal' : type)
 
 function toText(value: Value): string | null {
@@ -161,7 +164,7 @@ function toText(value: Value): string | null {
   return value.type === 'number' ? writeDouble(value.value) : String(value.value)
 }
 
-/** As Postgres writes it. */
+/** Writes a double as Postgres does. */
 function writeDouble(value: number): string {
   if (Object.is(value, -0)) return '-0'
   const [digits = '', exponent = ''] = value.toExponential().split('e')

@@ -7,7 +7,7 @@ interface Sorting {
   expandColumns: string[]
 }
 
-/** Rows in the order that is asked for, then by id. */
+/** Sorts rows by the requested keys, then by id. */
 export function orderRows(rows: CallRow[], { sortBy, expandColumns }: Sorting): CallRow[] {
   return rows.toSorted((a, b) => {
     for (const { field, direction } of sortBy) {
@@ -27,7 +27,7 @@ function readKeys(field: string, row: CallRow, expandColumns: string[]): Key[] {
   return [value.value as Key]
 }
 
-/** What is there comes first, then numbers by size, then all by their text. */
+/** Numbers come first, by size. Other texts follow, and missing values are last. */
 function dynamicKeys(value: { value: unknown; isMissing?: boolean }): Key[] {
   const text = value.isMissing ? null : (value.value as string)
   return [text === null ? null : readNumber(text), text]

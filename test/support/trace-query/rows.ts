@@ -7,7 +7,7 @@ interface FeedbackRow {
   runnableRef: string | null
 }
 
-/** A call as the evaluator sees it; times are microseconds since 1970. */
+/** A call as the evaluator sees it. Times are microseconds since 1970. */
 export interface CallRow {
   id: string
   traceId: string
@@ -25,13 +25,13 @@ export interface CallRow {
   output: Tree | undefined
   summary: Tree | undefined
   inputRefs: string[] | null
-  /** In the order in which it was given. */
+  /** In the order of creation. */
   feedback: FeedbackRow[]
 }
 
-/** Objects by their refs. */
 export const projectId = 'team/project'
 const refOf = (name: string) => `weave:///${projectId}/object/${name}`
+/** Objects by name and digest. */
 export const objects: Record<string, Tree> = {
   'config:d1': { a: '10', b: { a: new WrittenNumber('3') }, list: ['x', 'abc'] },
   'model:d1': { a: new WrittenNumber('2'), b: refOf('config:d1'), 'c.d': 'x' },

@@ -2,7 +2,7 @@ import type { Pool } from '../../../db/pool.ts'
 import { writeTree, type Tree } from './documents.ts'
 import { objects, type CallRow } from './rows.ts'
 
-/** Puts calls with their feedback, and the objects, where queries find them. */
+/** Stores calls with their feedback, and the objects, in the database. */
 export async function storeCalls(pool: Pool, project: number, rows: CallRow[]): Promise<void> {
   for (const row of rows) {
     await storeCall(pool, project, row)
