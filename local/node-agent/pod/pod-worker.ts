@@ -109,10 +109,7 @@ export class PodWorker {
     return this.#keepers.some((keeper) => keeper.isRunning)
   }
 
-  /**
-   * Creates the pod's folder, its address, and a keeper for each container. For a pod that is gone, a keeper for each
-   * container that has ever run.
-   */
+  // A pod that is gone needs keepers for all containers that have ever run.
   async #prepare(pod: Pod | undefined): Promise<void> {
     if (this.#context) return
     const { node, addresses, identity } = this.#options
