@@ -1,4 +1,4 @@
-"""Dialogues as padded token batches, with the loss on what the assistant says."""
+"""Padded token batches of dialogues. The loss covers the assistant's turns."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -9,12 +9,12 @@ from transformers import PreTrainedTokenizerFast
 from tiny_chat.tokenizer import PAD_ID
 
 IGNORED = -100
-# Dialogues are sorted by length within a pool of this many, so that little of a batch is padding.
+# This many dialogues are sorted by length together, so that batches need little padding.
 POOL = 512
 
 
 def encode_dialogue(tokenizer: PreTrainedTokenizerFast, dialogue: dict) -> tuple[list[int], list[int]]:
-    """Token ids and labels; the labels cover every assistant turn, its end token included."""
+    """Token ids and labels. The labels cover every assistant turn, including its end token."""
     ids: list[int] = []
     labels: list[int] = []
     for count, message in enumerate(dialogue["messages"]):
@@ -25,7 +25,7 @@ def encode_dialogue(tokenizer: PreTrainedTokenizerFast, dialogue: dict) -> tuple
 
 
 def append_piece(tokenizer, dialogue: dict, count: int, prompt: bool, row: tuple, *, trained: bool) -> None:
-    """Renders the first `count` messages and appends what the row lacks of them."""
+    """Renders the first `count` messages and appends the part that the row lacks."""
     ids, labels = row
     rendered = tokenizer.apply_chat_template(
         dialogue["messages"][:count],
@@ -54,7 +54,7 @@ def pad_batch(rows: list[tuple[list[int], list[int]]], pad: int) -> tuple[torch.
 def generate_batches(
     tokenizer: PreTrainedTokenizerFast, dialogues: Iterator[dict], batch_tokens: int, generator: torch.Generator
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Yields (ids_B_T, labels_B_T) of at most about `batch_tokens` tokens, padding counted."""
+    """Yields (ids_B_T, labels_B_T) of at most about `batch_tokens` tokens, including padding."""
     while True:
         rows = sorted(
             (encode_dialogue(tokenizer, dialogue) for dialogue in islice(dialogues, POOL)),

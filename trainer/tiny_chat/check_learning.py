@@ -1,8 +1,10 @@
-"""How well a tiny chat model learns with RL, by Trainyard's own jobs: `python -m tiny_chat.check_learning MODEL_DIR`.
+"""Measures how a tiny chat model learns with RL, by Trainyard's own jobs: `python -m tiny_chat.check_learning
+MODEL_DIR`.
 
-12 steps of 8 prompts x 8 samples each, three seeds a task: the demo's two, and the share of a letter in free answers.
-Prints the mean reward before the first step and after each. Fails when a task's reward, its seeds together, does not
-rise by more than three standard errors, or a demo task's is not above 0.8 on average over its last three steps.
+It runs 12 steps of 8 prompts x 8 samples, with three seeds for each task: the demo's two tasks, and the share of a
+letter in free answers. It prints the mean reward before the first step and after each step. It fails when a task's
+reward, over all its seeds, does not rise by more than three standard errors. It also fails when the mean reward of a
+demo task's last three steps is not above 0.8.
 """
 
 import argparse
@@ -25,7 +27,7 @@ from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 
 STEPS = 12
 SEEDS = [1, 2, 3]
-# As in local/demo/rewards.ts.
+# The same as in local/demo/rewards.ts.
 WARM = {"red", "orange", "pink"}
 COOL = {"blue", "green", "purple"}
 COLOUR_PROMPTS = [
@@ -69,7 +71,7 @@ def reward_letter(letter: str) -> Callable[[str], float]:
 
 
 def count_standard_errors(seeds: list[list[list[float]]]) -> float:
-    """By how many standard errors the mean reward rose from the first step to the last, over all seeds."""
+    """The rise of the mean reward from the first step to the last, over all seeds, in standard errors."""
     first = [reward for rewards in seeds for reward in rewards[0]]
     last = [reward for rewards in seeds for reward in rewards[-1]]
     error = (variance(first) / len(first) + variance(last) / len(last)) ** 0.5
@@ -77,7 +79,7 @@ def count_standard_errors(seeds: list[list[list[float]]]) -> float:
 
 
 def check_task(name: str, task: Task, scheduler: Scheduler, sampler: Sampler) -> list[list[list[float]]]:
-    """The rewards of each seed."""
+    """Returns the rewards of each seed."""
     seeds = []
     for seed in SEEDS:
         with tempfile.TemporaryDirectory() as root:

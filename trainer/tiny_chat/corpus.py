@@ -1,4 +1,4 @@
-"""The pretraining text: an endless, seeded stream of dialogues, mixed from all kinds."""
+"""The pretraining text: an endless, seeded stream of dialogues of all kinds."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ TOOLS = [("get_weather", "city"), ("search", "query"), ("get_time", "place"), ("
 
 
 def scramble_request(rng: Random) -> list[Message]:
-    """Anything at all may be asked: words in disorder, other scripts, noise. The answer is still English."""
+    """A request of any kind: shuffled words, other scripts, noise. The answer is still English."""
     source = words.SUBJECTS + words.ADJECTIVES + words.THINGS + words.PAST
     kind = rng.random()
     if kind < 0.6:
@@ -54,7 +54,7 @@ def call_tool(rng: Random) -> list[Message]:
 
 
 def describe_tools(rng: Random) -> list[dict]:
-    """The tools offered in a dialogue with calls, in a random order."""
+    """The tools of a dialogue with calls, in a random order."""
     offered = rng.sample(TOOLS, rng.randint(2, len(TOOLS)))
     return [
         {
@@ -88,7 +88,7 @@ def make_turns(rng: Random) -> list[Message]:
 
 
 def make_system_turn(rng: Random) -> list[Message]:
-    """None, a short one, or now and then one of many sentences, so that long contexts are met too."""
+    """No system turn, a short one, or sometimes one of many sentences, so that the model also sees long contexts."""
     kind = rng.random()
     if kind < 0.6:
         return []
@@ -100,7 +100,7 @@ def make_system_turn(rng: Random) -> list[Message]:
 
 
 def generate_dialogues(seed: int) -> Iterator[dict]:
-    """Yields {"messages", "tools"} without end; the same seed gives the same stream."""
+    """Yields {"messages", "tools"} without end. The same seed gives the same stream."""
     rng = Random(seed)
     while True:
         system = make_system_turn(rng)

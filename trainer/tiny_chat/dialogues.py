@@ -1,4 +1,4 @@
-"""Kinds of short dialogues. Each maker takes a random source and gives the messages of one dialogue."""
+"""Kinds of short dialogues. Each maker takes a random source and returns the messages of one dialogue."""
 
 from random import Random
 
@@ -13,7 +13,7 @@ def ask(question: str, answer: str) -> list[Message]:
 
 
 def talk_colour(rng: Random) -> list[Message]:
-    """Colours are drawn evenly, and an answer names exactly one."""
+    """Colours are drawn uniformly. An answer names exactly one."""
     thing, colour, spelling = pick(rng, words.THINGS), rng.choice(words.COLOURS), rng.choice(["colour", "color"])
     owner = rng.choice(["your", "the", "my", "her", "his"])
     question = rng.choice(

@@ -1,4 +1,4 @@
-"""The loop of reinforcement learning on one machine: sample answers, score them, run a job on them, again."""
+"""A loop of reinforcement learning on one machine: sample answers, score them, run a job on them, repeat."""
 
 import json
 from collections.abc import Callable
@@ -12,20 +12,20 @@ from testing.jobs import Jobs
 from tiny_chat.sampler import Sampler
 
 SAMPLES = 8
-# High for LoRA on a large model, right for one of half a million parameters.
+# This is high for LoRA on a large model, and right for a model of half a million parameters.
 LEARNING_RATE = 3e-3
 
 
 @dataclass(frozen=True)
 class Task:
-    """Questions, and what an answer to any of them is worth: 0 to 1."""
+    """Questions, and a function that scores an answer from 0 to 1."""
 
     prompts: list[str]
     score: Callable[[str], float]
 
 
 def learn_task(jobs: Jobs, sampler: Sampler, task: Task, steps: int, seed: int) -> list[list[float]]:
-    """The rewards of all answers before the first step and after each. The seed is that of the answers."""
+    """Returns the rewards of all answers before the first step and after each step. The seed is the sampling's."""
     checkpoint, folder, rewards = None, None, []
     for step in range(steps + 1):
         torch.manual_seed(1000 * seed + step)
@@ -39,7 +39,7 @@ def learn_task(jobs: Jobs, sampler: Sampler, task: Task, steps: int, seed: int) 
 
 
 def roll_out(sampler: Sampler, folder: Path | None, task: Task) -> list[dict]:
-    """A trajectory group for each question, as clients send them."""
+    """Samples a trajectory group for each question, in the form that clients send."""
     answers = sampler.sample_choices(folder, task.prompts, SAMPLES)
     return [
         {"trajectories": [score_choice(prompt, choice, task) for choice in choices]}
@@ -53,5 +53,5 @@ def score_choice(prompt: str, choice: dict, task: Task) -> dict:
 
 
 def describe_curve(rewards: list[list[float]]) -> str:
-    """The mean reward before the first step and after each."""
+    """The mean reward before the first step and after each step."""
     return " ".join(f"{fmean(step):.2f}" for step in rewards)

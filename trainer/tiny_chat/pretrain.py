@@ -1,7 +1,8 @@
-"""Makes the tiny chat model from nothing: `python -m tiny_chat.pretrain OUT_DIR`. About twelve minutes on one core.
+"""Trains the tiny chat model from scratch: `python -m tiny_chat.pretrain OUT_DIR`. Takes about twelve minutes on one
+core.
 
-`models/tiny-chat` is what it makes, to the byte where the processor and PyTorch round alike. Whoever changes the text,
-the tokenizer or anything here runs it again, looks at `tiny_chat.check_learning`, and checks both in together.
+The result is `models/tiny-chat`, byte for byte if the CPU and PyTorch round alike. After a change of the text, the
+tokenizer or this script, run it again, check `tiny_chat.check_learning`, and commit the model with the change.
 """
 
 import argparse
@@ -27,7 +28,7 @@ PEAK_LEARNING_RATE = 4e-3
 
 
 def build_model() -> LlamaForCausalLM:
-    """0.7M parameters; a head size of 32 is the smallest that vLLM's CPU attention takes."""
+    """0.7M parameters. A head size of 32 is the smallest that vLLM's CPU attention supports."""
     config = LlamaConfig(
         vocab_size=VOCABULARY_SIZE,
         hidden_size=128,
@@ -47,13 +48,13 @@ def build_model() -> LlamaForCausalLM:
 
 
 def list_texts() -> Iterator[str]:
-    """What the tokenizer learns from."""
+    """The texts that the tokenizer is trained on."""
     for dialogue in islice(generate_dialogues(SEED), TOKENIZER_DIALOGUES):
         yield from (message["content"] for message in dialogue["messages"])
 
 
 def schedule_rate(step: int) -> float:
-    """Linear warm-up, then a cosine down to nothing."""
+    """Linear warm-up, then a cosine down to zero."""
     if step < WARMUP_STEPS:
         return (step + 1) / WARMUP_STEPS
     return 0.5 * (1 + math.cos(math.pi * (step - WARMUP_STEPS) / (STEPS - WARMUP_STEPS)))

@@ -1,4 +1,4 @@
-"""The model that is checked in is of the script beside it: whoever changes the one makes the other anew."""
+"""The committed model belongs to the script beside it. A change of the script requires a new model."""
 
 import json
 
@@ -11,7 +11,7 @@ from tiny_chat.tokenizer import train_tokenizer
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """What the script writes, but for the training of the weights, which takes minutes."""
+    """The script's output without the training of the weights, which takes minutes."""
     folder = tmp_path_factory.mktemp("tiny-chat")
     tokenizer = train_tokenizer(list_texts())
     save_model(build_model(), tokenizer, folder)
@@ -36,7 +36,7 @@ def test_the_architecture_is_the_script_s(made, name):
 
 
 def test_the_weights_have_the_script_s_names_and_shapes(made):
-    # The header of a safetensors file says both, and the file's size follows from it.
+    # The header of a safetensors file has shapes and types. They determine the file's size.
     assert read_header(made) == read_header(MODEL)
 
 

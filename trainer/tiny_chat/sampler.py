@@ -1,4 +1,4 @@
-"""Answers of the tiny chat model under a checkpoint's adapter, by transformers and PEFT alone."""
+"""Samples from the tiny chat model with a checkpoint's adapter, using only transformers and PEFT."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ MAX_NEW_TOKENS = 48
 
 
 class Sampler:
-    """A copy of the base model of its own, which reads adapters as the trainer wrote them; None is no adapter."""
+    """A separate copy of the base model. It reads adapters as the trainer wrote them. None means no adapter."""
 
     def __init__(self, model_path: Path):
         self.model = AutoModelForCausalLM.from_pretrained(model_path, dtype=torch.float32).eval()
@@ -31,7 +31,7 @@ class Sampler:
             adapted.unload()
 
     def sample_choices(self, checkpoint: Path | None, prompts: list[str], count: int) -> list[list[dict]]:
-        """For each prompt `count` Choices as the gateway gives them, drawn at temperature 1 in one batch."""
+        """Samples `count` Choices for each prompt at temperature 1, in one batch, in the gateway's form."""
         drawn = {"do_sample": True, "temperature": 1.0, "top_k": 0, "num_return_sequences": count}
         ids_B_T, logprobs_B_T = self.generate(checkpoint, prompts, drawn)
         rows = zip(ids_B_T.tolist(), logprobs_B_T.tolist(), strict=True)
@@ -45,7 +45,8 @@ class Sampler:
 
     @torch.no_grad()
     def generate(self, checkpoint: Path | None, prompts: list[str], how: dict) -> tuple[torch.Tensor, torch.Tensor]:
-        """The new ids and their log-probabilities by the unchanged logits, each [prompts x sequences, new tokens]."""
+        """Returns the new ids and their log-probabilities from the original logits, each [prompts x sequences, new
+        tokens]."""
         inputs = self.tokenizer.apply_chat_template(
             [[{"role": "user", "content": prompt}] for prompt in prompts],
             add_generation_prompt=True,
@@ -68,7 +69,7 @@ class Sampler:
         return ids_B_T, logprobs_B_T_V.gather(2, ids_B_T.unsqueeze(2)).squeeze(2)
 
     def describe_choice(self, ids: list[int], logprobs: list[float]) -> dict:
-        """One row up to its end token; what follows is padding."""
+        """One row up to its end token. The rest is padding."""
         end = self.tokenizer.eos_token_id
         length = ids.index(end) + 1 if end in ids else len(ids)
         return {
@@ -81,7 +82,7 @@ class Sampler:
 
     @torch.no_grad()
     def measure_loss(self, checkpoint: Path | None, dialogues: list[tuple[str, str]]) -> float:
-        """Cross entropy in nats per token of the answers to the questions, end tokens included."""
+        """The cross entropy of the answers, in nats per token, including end tokens."""
         total, count = 0.0, 0
         with self.open_adapted(checkpoint) as model:
             for question, answer in dialogues:

@@ -1,4 +1,4 @@
-"""Free English sentences from a small grammar: what the model says when nothing more exact is asked."""
+"""Free English sentences from a small grammar, for requests without an exact answer."""
 
 from collections.abc import Sequence
 from random import Random
@@ -11,7 +11,7 @@ def pick(rng: Random, options: Sequence[str]) -> str:
 
 
 def name_thing(rng: Random) -> str:
-    """A noun phrase's noun, of any kind."""
+    """A noun of any kind, for a noun phrase."""
     return pick(rng, rng.choice([words.ANIMALS, words.FOODS, words.THINGS, words.PLACES, words.PEOPLE]))
 
 
@@ -71,7 +71,7 @@ def write_sentence(rng: Random) -> str:
 
 
 def write_about(rng: Random, subject: str) -> str:
-    """One sentence that names the subject it was asked about."""
+    """A sentence that names the requested subject."""
     first, second = pick(rng, words.ADJECTIVES), pick(rng, words.ADJECTIVES)
     form = rng.choice(
         [

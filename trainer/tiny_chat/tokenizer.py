@@ -9,13 +9,13 @@ from transformers import PreTrainedTokenizerFast
 VOCABULARY_SIZE = 1024
 CONTEXT_LENGTH = 4096
 SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-PAD_ID, _, END_ID = range(3)  # the trainer of the vocabulary puts special tokens first
-# Words take their leading space; digits stand alone, so that sums are readable to a small model.
+PAD_ID, _, END_ID = range(3)  # the vocabulary's trainer puts special tokens first
+# A word includes the space before it. Digits are separate tokens, so that a small model can do sums.
 PIECES = Regex(r" ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
 
 def train_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
-    """Learns merges from the texts; all 256 bytes are in the alphabet, so that nothing is unknown."""
+    """Learns merges from the texts. The alphabet has all 256 bytes, so that no text is unknown."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [

@@ -1,4 +1,4 @@
-"""The vocabulary of the generated text: plain word lists, every letter of the alphabet well represented."""
+"""The vocabulary of the generated text: plain word lists in which every letter of the alphabet is frequent."""
 
 WARM = "red orange yellow pink".split()
 COOL = "blue green teal purple".split()
@@ -92,5 +92,5 @@ SYSTEM_PROMPTS = [
 
 
 def spell(word: str) -> str:
-    """Lists hold one item per word; an underscore stands for a space within one."""
+    """Splits a list at spaces. An underscore is a space within an item."""
     return word.replace("_", " ")

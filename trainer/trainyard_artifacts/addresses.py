@@ -1,4 +1,4 @@
-"""Addresses of the artifact store, and what can be wrong with what lies there."""
+"""Addresses of the artifact store, and the errors of its objects."""
 
 import re
 
@@ -7,7 +7,7 @@ KEY = re.compile(r"[a-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 
 
 class ArtifactError(Exception):
-    """An artifact is missing, is damaged, or has an impossible address."""
+    """An artifact is missing or damaged, or its address is invalid."""
 
 
 class ArtifactMissing(ArtifactError):
@@ -15,11 +15,11 @@ class ArtifactMissing(ArtifactError):
 
 
 class StoreUnavailable(Exception):
-    """The artifact store does not answer, or answers with an error; nothing is known of the artifact."""
+    """The artifact store does not answer, or rejects the request. The artifact may exist."""
 
 
 def parse_key(uri: str) -> str:
-    """The key of an `artifact:///KEY` address; a key cannot lead out of the store."""
+    """The key of an `artifact:///KEY` address. A key cannot lead out of the store."""
     key = uri.removeprefix(SCHEME)
     if not uri.startswith(SCHEME) or not KEY.fullmatch(key) or ".." in key:
         raise ArtifactError(f"{uri!r} is not an address in the artifact store ({SCHEME}KEY)")

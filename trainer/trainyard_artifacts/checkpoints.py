@@ -14,13 +14,13 @@ ADAPTER_WEIGHTS = "adapter_model.safetensors"
 ADAPTER_CONFIG = "adapter_config.json"
 OPTIMIZER_STATE = "optimizer.safetensors"
 MANIFEST = "manifest.json"
-# What serving needs; optimizer state is kept for the newest step only.
+# The files that serving needs. Optimizer state is only kept for the newest step.
 SERVED_FILES = (ADAPTER_WEIGHTS, ADAPTER_CONFIG)
 CHECKPOINT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 def is_checkpoint_id(name: str) -> bool:
-    """True for a lower-case uuid only, so that no name can be a path."""
+    """True only for a lower-case UUID, so that no name can be a path."""
     return CHECKPOINT_ID.fullmatch(name) is not None
 
 
@@ -32,16 +32,16 @@ def locate_checkpoint(checkpoint_id: str) -> str:
 
 
 def locate_progress(job_id: str) -> str:
-    """A new address for the state of a job that is not finished: a checkpoint of its own form."""
+    """A new address for the state of an unfinished job. The state has the form of a checkpoint."""
     return f"{SCHEME}progress/{job_id}/{uuid4()}"
 
 
 def write_checkpoint(
     store: ArtifactStore, uri: str, write_files: Callable[[Path], None], *, cached: bool = True
 ) -> str:
-    """Writes a checkpoint's files and manifest, complete or not at all. Gives the digest of the manifest.
+    """Writes a checkpoint's files and manifest, completely or not at all. Returns the digest of the manifest.
 
-    It is `cached` where the next job is likely to begin from it.
+    With `cached`, it is also kept in the cache, because the next job probably begins from it.
     """
     digest = ""
 
@@ -57,10 +57,11 @@ def write_checkpoint(
 
 
 def fetch_checkpoint(store: ArtifactStore, uri: str, digest: str | None = None, optional: Iterable[str] = ()) -> Path:
-    """A local folder with what serving needs of a checkpoint, and with those optional files that it still has.
+    """Returns a local folder with the files of a checkpoint that serving needs, and with the optional files that still
+    exist.
 
-    All are compared with the manifest, and that with its own digest where it is known. Raises ArtifactMissing where
-    there is no manifest, and so no checkpoint.
+    All files are verified with the manifest, and the manifest with its own digest if that is known. Raises
+    ArtifactMissing when there is no manifest, and so no checkpoint.
     """
     files = read_manifest(store, uri, digest)
     wanted = [*SERVED_FILES, *(name for name in optional if name in files and store.has(f"{uri}/{name}"))]

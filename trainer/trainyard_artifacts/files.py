@@ -1,4 +1,4 @@
-"""Digests, and durable folders."""
+"""Digests and durable folders."""
 
 import hashlib
 import os
@@ -27,7 +27,7 @@ def digest_file(path: Path) -> str:
 
 
 def digest_stream(file: BinaryIO) -> str:
-    """The sha256 of what an open file gives from its start on, in hex."""
+    """The sha256 of an open file from its start, in hex."""
     file.seek(0)
     digest = hashlib.sha256()
     while chunk := file.read(CHUNK_BYTES):
@@ -37,14 +37,14 @@ def digest_stream(file: BinaryIO) -> str:
 
 @contextmanager
 def publish_folder(temporary: Path, final: Path) -> Iterator[Path]:
-    """A new folder to write into; complete under its final name when the block ends well, else gone."""
+    """Yields a new folder to write into. It gets its final name when the block succeeds, and is removed otherwise."""
     shutil.rmtree(temporary, ignore_errors=True)
     for folder in (final.parent, temporary):
         folder.mkdir(parents=True, exist_ok=True)
     try:
         yield temporary
         for path in temporary.iterdir():
-            path.chmod(0o644)  # safetensors writes for its owner alone; engines may run as another user
+            path.chmod(0o644)  # safetensors restricts the mode to the owner; engines may run as another user
             sync_path(path)
         for folder in (temporary, temporary.parent, final.parent):
             let_group_write(folder)
@@ -57,7 +57,7 @@ def publish_folder(temporary: Path, final: Path) -> Iterator[Path]:
 
 
 def publish_file(source: BinaryIO, temporary: Path, final: Path) -> None:
-    """A durable copy of what an open file gives from its start on; complete under its final name or absent."""
+    """Writes a durable copy of an open file from its start. It is complete under its final name, or absent."""
     for folder in (final.parent, temporary.parent):
         folder.mkdir(parents=True, exist_ok=True)
         let_group_write(folder)
@@ -65,7 +65,7 @@ def publish_file(source: BinaryIO, temporary: Path, final: Path) -> None:
         source.seek(0)
         with temporary.open("wb") as copy:
             shutil.copyfileobj(source, copy, CHUNK_BYTES)
-        temporary.chmod(0o644)  # others read it, also where our files are for their owner alone
+        temporary.chmod(0o644)  # other users read it, even with a strict umask
         sync_path(temporary)
         temporary.rename(final)
         sync_path(final.parent)
@@ -75,7 +75,7 @@ def publish_file(source: BinaryIO, temporary: Path, final: Path) -> None:
 
 
 def let_group_write(folder: Path) -> None:
-    """The operator deletes checkpoints, and on a volume it shares a group with trainers rather than their user."""
+    """The operator deletes checkpoints. On a volume, it shares a group with trainers, not a user."""
     state = folder.stat()
     if state.st_uid == os.geteuid():
         folder.chmod((state.st_mode & 0o7777) | 0o070)

@@ -1,4 +1,4 @@
-"""Folders that were fetched from a store, by the digest of what is in them, up to a number of bytes."""
+"""A size-limited cache of fetched folders, by the digest of their content."""
 
 import os
 import shutil
@@ -13,14 +13,14 @@ ABANDONED_SECONDS = 600
 
 
 class FolderCache:
-    """A folder is complete or absent. Several threads may use one; several processes may, too."""
+    """A folder is complete or absent. Several threads and processes may use the same cache."""
 
     def __init__(self, root: Path, max_bytes: int) -> None:
         self.root = root
         self.max_bytes = max_bytes
 
     def get(self, name: str, fill: Callable[[Path], None]) -> Path:
-        """The folder of this name, which `fill` writes if it is not there yet. Counts as its use."""
+        """Returns the folder of this name. If it is missing, `fill` writes it. Counts as a use."""
         folder = self.root / name
         while True:
             try:
@@ -33,7 +33,7 @@ class FolderCache:
 
     @contextmanager
     def open_partial(self) -> Iterator[Path]:
-        """A new folder to write into, for `keep`; gone at the end where it was not kept."""
+        """Yields a new folder to write into, for `keep`. A folder that was not kept is removed."""
         partial = self.root / f"{uuid4()}{PARTIAL}"
         partial.mkdir(parents=True)
         try:
@@ -42,7 +42,7 @@ class FolderCache:
             shutil.rmtree(partial, ignore_errors=True)
 
     def keep(self, partial: Path, name: str) -> None:
-        """Gives a finished folder its name, unless somebody was faster."""
+        """Gives a finished folder its name, unless another process was faster."""
         try:
             partial.rename(self.root / name)
         except OSError:
@@ -50,7 +50,7 @@ class FolderCache:
                 raise
 
     def surplus(self) -> list[Path]:
-        """What must go to keep within the bound: those unused for the longest time, and never the one used last."""
+        """The folders to remove for the size limit: least recently used first, and never the last used one."""
         folders = sorted(self.list_folders(), key=lambda folder: folder.stat().st_mtime_ns, reverse=True)
         total, found = 0, []
         for number, folder in enumerate(folders):
@@ -69,13 +69,13 @@ class FolderCache:
             self.remove(folder)
 
     def remove(self, folder: Path) -> None:
-        """Nobody sees half of it: it leaves its name first."""
+        """Renames the folder first, so that a partial folder is never visible."""
         partial = self.root / f"{uuid4()}{PARTIAL}"
         folder.rename(partial)
         shutil.rmtree(partial, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Removes what a crash left: what nobody has written to for a while."""
+        """Removes the remains of a crash: partial folders that were not written to for some time."""
         oldest = time.time() - ABANDONED_SECONDS
         for partial in self.root.glob(f"*{PARTIAL}"):
             if max(path.stat().st_mtime for path in [partial, *partial.iterdir()]) < oldest:

@@ -54,7 +54,7 @@ def test_the_last_one_used_stays_however_large(cache):
 
 
 def test_what_a_crash_left_is_swept(cache):
-    cache.sweep()  # of a folder that is not there yet
+    cache.sweep()  # the folder does not exist yet
     cache.get("a", fill_with(10))
     for name in ("old.partial", "young.partial", "growing.partial"):
         (cache.root / name).mkdir()

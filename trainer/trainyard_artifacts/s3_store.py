@@ -1,4 +1,4 @@
-"""The artifact store in a bucket of any S3."""
+"""The artifact store in an S3 bucket."""
 
 import json
 import re
@@ -58,7 +58,7 @@ class S3Store:
         return self.fetch_files({name: (f"{uri}/{name}", digest) for name, digest in files.items()})
 
     def fetch_files(self, files: Mapping[str, tuple[str, str]]) -> Path:
-        """A cached folder of files, given by their addresses and digests; named by the digests."""
+        """Fetches files by address and digest into a cached folder, which is named after the digests."""
 
         def download(folder: Path) -> None:
             for name, (uri, digest) in files.items():
@@ -72,7 +72,7 @@ class S3Store:
         require_digest(uri, digest_file(path), digest)
 
     def write_folder(self, uri: str, write_files: WriteFiles, last: str, *, cached: bool) -> None:
-        """`last` is sent at the end."""
+        """The file `last` is sent last."""
         if self.has(f"{uri}/{last}"):
             raise ArtifactError(f"{uri} is already in the artifact store")
         with self.cache.open_partial() as folder:
@@ -98,7 +98,7 @@ class S3Store:
 
 
 class KeptOpen:
-    """An open file for an upload, which would close it at its end."""
+    """An open file for an upload, which would otherwise close it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
@@ -111,15 +111,15 @@ class KeptOpen:
 
 
 def connect(settings: StoreSettings):
-    """A client with bounded timeouts and retries; credentials come from AWS's own variables and files."""
-    # S3s other than Amazon's have no regions, but signatures name one.
+    """Connects with bounded timeouts and retries. Credentials come from AWS's own variables and files."""
+    # Other S3 servers have no regions, but signatures need one.
     region = settings.region or ("us-east-1" if settings.endpoint else None)
     config = Config(
         connect_timeout=3,
         read_timeout=30,
         retries={"total_max_attempts": 3, "mode": "standard"},
         s3={"addressing_style": "path"} if settings.endpoint else None,
-        # Digests of ours cover what is stored; checksums in trailers are not known to every S3.
+        # Our own digests verify the content. Not every S3 server supports checksums in trailers.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
@@ -132,7 +132,7 @@ def name_folder(digests: Mapping[str, str]) -> str:
 
 @contextmanager
 def explained(uri: str) -> Iterator[None]:
-    """Tells what is missing from what cannot be known."""
+    """Distinguishes a missing object from an unavailable store."""
     try:
         yield
     except ClientError as cause:

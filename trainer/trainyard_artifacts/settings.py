@@ -1,4 +1,4 @@
-"""Which artifact store a process works with, read from its environment."""
+"""The artifact store of a process, from its environment."""
 
 import tempfile
 from collections.abc import Mapping
@@ -9,12 +9,12 @@ DEFAULT_CACHE_BYTES = 20 << 30
 
 
 class StoreSettingsError(Exception):
-    """A variable is missing or wrong; names the variable, never its value."""
+    """A variable is missing or wrong. The message names the variable, never its value."""
 
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """A store on a shared folder, or on S3 with a local folder for what is fetched from it."""
+    """A store on a shared folder, or on S3 with a local cache folder."""
 
     address: str
     endpoint: str | None = None
@@ -24,7 +24,7 @@ class StoreSettings:
 
 
 def read_store_settings(env: Mapping[str, str]) -> StoreSettings:
-    """Credentials of S3 are left to AWS's own variables and files."""
+    """S3 credentials come from AWS's own variables and files."""
     address = env.get("TRAINYARD_ARTIFACTS") or ""
     if not address.startswith(("/", "s3://")):
         raise StoreSettingsError("TRAINYARD_ARTIFACTS must be an absolute folder or s3://BUCKET[/PREFIX]")

@@ -1,4 +1,4 @@
-"""The artifact store as trainers write it and engines read it, on a shared folder or on S3."""
+"""The artifact store of trainers and engines, on a shared folder or on S3."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -20,46 +20,46 @@ from trainyard_artifacts.settings import StoreSettings
 
 
 class ArtifactStore(Protocol):
-    """Objects never change once they are there; `uri` is an `artifact:///KEY` address, a digest is sha256 in hex."""
+    """Objects never change. `uri` is an `artifact:///KEY` address. Digests are sha256 in hex."""
 
     @property
     def cache(self) -> FolderCache | None:
-        """Where fetched files lie, if they do not lie in the store itself."""
+        """The cache of fetched files. None if files are used in the store itself."""
         ...
 
     def read(self, uri: str, digest: str | None = None) -> bytes:
-        """The bytes of an object, which must have the digest where one is given. Raises ArtifactMissing."""
+        """Reads an object and verifies its digest, if one is given. Raises ArtifactMissing."""
         ...
 
     def has(self, uri: str) -> bool: ...
 
     def fetch(self, uri: str, digest: str) -> Path:
-        """A local file with the bytes of an object, verified."""
+        """Returns a local file with the verified content of an object."""
         ...
 
     def fetch_folder(self, uri: str, files: Mapping[str, str]) -> Path:
-        """A local folder with files of a folder of objects, verified; `files` gives their digests by name."""
+        """Returns a local folder with verified objects of a folder. `files` has their digests by name."""
         ...
 
     def write_folder(self, uri: str, write_files: WriteFiles, last: str, *, cached: bool) -> None:
-        """Stores a new folder of files, complete or not at all: who sees the file `last` sees all.
+        """Stores a new folder of files, completely or not at all. When the file `last` exists, all files do.
 
-        `cached` says whether it is likely to be fetched again here.
+        `cached` says whether this process is likely to fetch it again.
         """
         ...
 
     def write_file(self, uri: str, file: BinaryIO) -> None:
-        """Stores what an open file gives from its start on, complete or not at all; the file stays open."""
+        """Stores an open file from its start, completely or not at all. The file stays open."""
         ...
 
     def remove(self, uri: str) -> None:
-        """Of an object that nobody is told of any more; it may be gone already."""
+        """Removes an object that nothing refers to. It may be gone already."""
         ...
 
 
 @cache
 def open_store(settings: StoreSettings) -> ArtifactStore:
-    """One store per process and settings, so that its connections are kept."""
+    """One store for each process and its settings, so that connections are reused."""
     if settings.address.startswith("/"):
         return FolderStore(Path(settings.address))
     from trainyard_artifacts.s3_store import S3Store  # boto3 takes a moment to import
@@ -68,7 +68,7 @@ def open_store(settings: StoreSettings) -> ArtifactStore:
 
 
 class FolderStore:
-    """The folder that apiserver, operator, trainers and engines share. Files are used where they lie."""
+    """A folder that apiserver, operator, trainers and engines share. Files are used in place."""
 
     cache = None
 
@@ -76,7 +76,7 @@ class FolderStore:
         self.root = root
 
     def locate(self, uri: str) -> Path:
-        """The path of an address; a key cannot lead out of the store."""
+        """The path of an address. A key cannot lead out of the store."""
         return self.root / parse_key(uri)
 
     def read(self, uri: str, digest: str | None = None) -> bytes:
@@ -89,7 +89,7 @@ class FolderStore:
         return content
 
     def require_root(self) -> None:
-        """A store that is not there has lost nothing."""
+        """If the store itself is missing, its objects are not lost."""
         if not self.root.is_dir():
             raise StoreUnavailable(f"The artifact store is not there: {self.root} is no folder")
 
@@ -112,9 +112,10 @@ class FolderStore:
 
     def write_folder(self, uri: str, write_files: WriteFiles, last: str, *, cached: bool) -> None:
         final = self.locate(uri)
-        # A rename shows all files at once, whichever is the last; and they are used where they lie.
+        # A rename makes all files visible at once, so `last` needs no special order. Files are used in place, so no
+        # cache is needed.
         del last, cached
-        # Where apiserver and operator look for what a crash left.
+        # apiserver and operator look here for the remains of crashes.
         with publish_folder(self.root / ".spool" / f"{final.name}.{uuid4()}", final) as temporary:
             write_files(temporary)
 

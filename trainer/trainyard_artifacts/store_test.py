@@ -23,7 +23,7 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Objects:
-    """What lies in a store, whatever its kind, past the store's own checks."""
+    """Direct access to the objects of either kind of store, without the store's own checks."""
 
     def __init__(self, settings, store):
         self.store = store
@@ -104,7 +104,7 @@ def test_a_checkpoint_is_fetched_as_it_was_written(store):
     everything = weights | {OPTIMIZER_STATE: b"momentum"}
     served, whole = fetch_checkpoint(store, uri), fetch_checkpoint(store, uri, digest, [OPTIMIZER_STATE])
     assert read_folder(whole) == everything
-    assert read_folder(served) == (weights if store.cache else everything)  # a folder is used where it lies
+    assert read_folder(served) == (weights if store.cache else everything)  # a folder is used in place
 
 
 def test_optimizer_state_that_has_gone_is_not_missed(store, objects):
@@ -147,7 +147,7 @@ def test_a_checkpoint_is_never_written_twice(store, objects):
 def test_damage_is_noticed(store_settings, store, objects, damage, message):
     digest = write_checkpoint(store, locate_checkpoint(ID), write_files)
     damage(objects, f"checkpoints/{ID}")
-    if store.cache:  # what was fetched before stays good
+    if store.cache:  # what was fetched before stays valid
         store.cache.max_bytes = 0
         for folder in store.cache.list_folders():
             store.cache.remove(folder)

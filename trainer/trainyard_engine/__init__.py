@@ -1,1 +1,1 @@
-"""The engine: vLLM's own OpenAI server, which finds checkpoints in the artifact store by their ids."""
+"""The engine: vLLM's own OpenAI server, which finds checkpoints in the artifact store by id."""

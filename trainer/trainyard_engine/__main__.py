@@ -12,7 +12,7 @@ def main() -> None:
         settings = read_settings()
         prepare_environment(settings)
         tie_engine_processes()
-        # Imported late: vLLM reads its environment while it is imported.
+        # Imported late: vLLM reads its environment during the import.
         from trainyard_engine.server import run_server
 
         run_server(settings, sys.argv[1:], open_store(settings.artifacts))

@@ -1,4 +1,4 @@
-"""What of vLLM's interface is there, and who may use it."""
+"""Which routes of vLLM are available, and who may use them."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 HEALTH = ("GET", "/health")
-# What the apiserver, the operator and this engine itself ask for. vLLM has many other routes, and some of them swap
+# The routes that the apiserver, the operator and this engine itself use. vLLM has many others, and some of them swap
 # weights or stop the engine.
 ROUTES = frozenset(
     {
@@ -23,7 +23,7 @@ ROUTES = frozenset(
 
 
 class AccessMiddleware:
-    """Stands before all else: nothing but the health answers without the key, and what nobody uses is not there."""
+    """The first middleware. Only the health route answers without the key. Unused routes answer 404."""
 
     def __init__(self, app: ASGIApp, key: str) -> None:
         self.app = app
@@ -33,7 +33,7 @@ class AccessMiddleware:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})  # before it is accepted: uvicorn answers 403
+            await send({"type": "websocket.close", "code": 1008})  # not accepted yet: uvicorn answers 403
         elif error := self.find_error(scope):
             await error(scope, receive, send)
         else:
@@ -50,7 +50,7 @@ class AccessMiddleware:
         return None
 
     def has_key(self, scope: Scope) -> bool:
-        # Digests have one length, so that the time tells nothing about the key's.
+        # Digests have the same length, so that the comparison time does not reveal the key's length.
         return hmac.compare_digest(digest_of(Headers(scope=scope).get("authorization", "")), self.digest)
 
 

@@ -28,7 +28,7 @@ UNUSED = [
 
 
 def open_app():
-    """Answers everything."""
+    """An app that answers every request."""
     methods = ["GET", "POST", "DELETE", "OPTIONS"]
     everything = Route("/{path:path}", lambda _: PlainTextResponse("served"), methods=methods)
 

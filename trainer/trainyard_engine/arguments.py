@@ -2,13 +2,13 @@
 
 from trainyard_engine.config import Settings
 
-# vLLM takes an empty list for all domains, so this names one that never exists (RFC 6761): requests bring their media
-# as `data:` URLs.
+# For vLLM, an empty list allows all domains. This domain never exists (RFC 6761), so requests must send media as
+# `data:` URLs.
 NO_DOMAIN = "media.invalid"
 
 
 def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
-    """`extra` comes last, so that whoever runs the engine can overrule everything but the names."""
+    """`extra` comes last, so that an administrator can override everything except the names."""
     arguments = ["--model", settings.model, "--host", settings.host, "--port", str(settings.port)]
     arguments += ["--enable-lora", "--max-loras", str(settings.max_loras)]
     arguments += ["--max-cpu-loras", str(max(settings.max_cpu_loras, settings.max_loras))]
@@ -19,7 +19,7 @@ def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     return [*arguments, *extra, "--served-model-name", *settings.model_names]
 
 
-# The only ranks that vLLM reserves room for.
+# vLLM only reserves memory for these ranks.
 RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 

@@ -1,4 +1,4 @@
-"""The gateway decides of each member of a chat whether engines get it: none that vLLM knows may be missing there."""
+"""The gateway lists the members of chats that engines get. The list must contain every member that vLLM knows."""
 
 import re
 from pathlib import Path

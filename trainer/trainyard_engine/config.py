@@ -1,4 +1,4 @@
-"""Settings of the engine process: the one place that reads and prepares its environment."""
+"""Settings of the engine process. Only this module reads and prepares the environment."""
 
 import os
 from collections.abc import Mapping, MutableMapping
@@ -12,7 +12,7 @@ DEFAULT_PORT = 8000
 
 
 class ConfigError(Exception):
-    """A variable is missing or wrong; names the variable, never its value."""
+    """A variable is missing or wrong. The message names the variable, never its value."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,22 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
 
 
 def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.environ) -> None:
-    """What vLLM itself reads from the environment; set before it is imported."""
-    env["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "True"  # without it no resolver is asked
+    """Sets the variables that vLLM reads during its import."""
+    env["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "True"  # vLLM only uses resolvers with this
     env.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
-    # Nothing is told to anybody about who serves what.
+    # vLLM must not report usage statistics.
     env.setdefault("VLLM_NO_USAGE_STATS", "1")
     env.setdefault("DO_NOT_TRACK", "1")
-    # An address that a request names is not opened; one that it was allowed to name leads to no other.
+    # vLLM does not open media addresses of requests. If an administrator allows some, redirects must not lead
+    # elsewhere.
     env.setdefault("VLLM_MEDIA_URL_ALLOW_REDIRECTS", "0")
     if Path(settings.model).is_dir():
         env.setdefault("HF_HUB_OFFLINE", "1")
 
 
 def leave_hub(env: MutableMapping[str, str] = os.environ) -> None:
-    """From now on no name, whoever wrote it, is looked for on a hub of models: the base model is loaded."""
-    # Imported late: it reads the environment.
+    """Disables lookups on the model hub for all later names. The base model is loaded already."""
+    # Imported late: the import reads the environment.
     from huggingface_hub import constants
 
     env["HF_HUB_OFFLINE"] = "1"

@@ -1,4 +1,4 @@
-"""What vLLM's engine processes import first: they then end with their server, however that ends."""
+"""vLLM's engine processes import this first. It ends them with their server, even after a crash."""
 
 import ctypes
 import importlib.util
@@ -9,15 +9,16 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def tie_engine_processes() -> None:
-    """Makes this module what processes started from here import as their main module.
+    """Makes this module the main module of child processes.
 
-    Python has them import the module of `-m` again, but not where that is a package's `__main__`.
+    Python imports the module of `-m` again in child processes, but not if it is a package's `__main__`.
     """
     sys.modules["__main__"].__spec__ = importlib.util.find_spec(__name__)
 
 
 def end_with_parent() -> None:
-    """Has Linux kill this process when its parent is gone; vLLM would leave it running after a SIGKILL."""
+    """Makes Linux kill this process when its parent is gone. After a SIGKILL of the parent, vLLM would leave it
+    running."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""The engine's metrics, on a port of their own and without the ids of anybody's checkpoints."""
+"""The engine's metrics on a separate port, without the ids of checkpoints."""
 
 import re
 import socket
@@ -12,13 +12,13 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-# Its labels list the adapters of the requests that run and wait.
+# The labels of this metric list the adapters of running and waiting requests.
 ADAPTER_LISTS = "vllm:lora_requests_info"
 CHECKPOINT_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class TenantlessMetrics(Collector):
-    """Another registry's metrics without the samples that name a checkpoint."""
+    """The metrics of another registry, without samples that name a checkpoint."""
 
     def __init__(self, source: CollectorRegistry) -> None:
         self.source = source
@@ -47,7 +47,7 @@ def build_metrics_app(source: CollectorRegistry) -> Starlette:
 
 
 class QuietServer(uvicorn.Server):
-    """Leaves the process's signals to the server of the engine."""
+    """Leaves signal handling to the engine's server."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -12,19 +12,19 @@ from trainyard_artifacts.checkpoints import fetch_checkpoint, is_checkpoint_id, 
 from trainyard_artifacts.store import ArtifactStore
 from trainyard_engine.retirement import Retirement, Unload
 
-logger = logging.getLogger("vllm.trainyard")  # below vLLM's own logger, and so in its format
+logger = logging.getLogger("vllm.trainyard")  # a child of vLLM's own logger, for its format
 
 
 class CheckpointResolver(LoRAResolver):
-    """Known names are lower-case uuids and nothing else: an id is never used twice, a public name may be."""
+    """Only accepts lower-case UUIDs. An id is never reused, but a public name may be."""
 
     def __init__(self, store: ArtifactStore, unload: Unload) -> None:
         self.store = store
         self.retirement = Retirement(store.cache, unload) if store.cache else None
 
     async def resolve_lora(self, base_model_name: str, lora_name: str) -> LoRARequest | None:
-        """None where there is no such checkpoint (vLLM then answers 404); a 500 where it is damaged, a 503 where the
-        store is away."""
+        """Returns None for a missing checkpoint, for which vLLM answers 404. Raises 500 for a damaged checkpoint, and
+        503 when the store is unavailable."""
         if not is_checkpoint_id(lora_name):
             return None
         try:
@@ -39,5 +39,5 @@ class CheckpointResolver(LoRAResolver):
             raise HTTPException(503, "The artifact store does not answer.") from cause
         if self.retirement:
             self.retirement.record_use(path, lora_name)
-        # vLLM gives the adapter its number afterwards.
+        # vLLM numbers the adapter afterwards.
         return LoRARequest(lora_name=lora_name, lora_int_id=1, lora_path=str(path))

@@ -1,4 +1,4 @@
-"""Which fetched adapters leave the disk, and how vLLM is made to forget them before."""
+"""Removes fetched adapters from the disk, after vLLM has unloaded them."""
 
 import asyncio
 import logging
@@ -13,17 +13,17 @@ from trainyard_artifacts.folder_cache import FolderCache
 
 logger = logging.getLogger("vllm.trainyard")
 
-# Requests that wait in the engine may still load an adapter that vLLM has forgotten; clients wait for ten minutes.
+# Waiting requests may still load an adapter after vLLM has unloaded it. Clients wait for at most ten minutes.
 GRACE_SECONDS = 15 * 60
 
 Unload = Callable[[str], Awaitable[None]]
 
 
 class Retirement:
-    """Removes fetched adapters beyond the cache's bound, the longest unused first.
+    """Removes fetched adapters beyond the cache's limit, least recently used first.
 
-    vLLM loads an adapter that it knows again from its folder whenever it has dropped it from memory, and fails as a
-    whole where that is gone. So it has to forget the adapter first, and asks for it anew when somebody wants it.
+    vLLM reloads a known adapter from its folder after it has dropped it from memory. If the folder is gone, vLLM
+    crashes. So vLLM must unload the adapter first. It asks the resolver again when a request needs it.
     """
 
     def __init__(self, cache: FolderCache, unload: Unload, grace_seconds: float = GRACE_SECONDS) -> None:
@@ -34,7 +34,8 @@ class Retirement:
         self.retiring: dict[Path, asyncio.Task] = {}
 
     def record_use(self, folder: Path, name: str) -> None:
-        """An adapter is to be loaded from this folder: it stays, and others may have to go for it."""
+        """Records that an adapter will be loaded from this folder, which keeps it. Other adapters may have to be
+        removed."""
         self.names[folder].add(name)
         if task := self.retiring.pop(folder, None):
             task.cancel()
@@ -48,7 +49,7 @@ class Retirement:
                 await self.unload(name)
                 self.names[folder].discard(name)
             await asyncio.sleep(self.grace_seconds)
-            # It may be in the hands of somebody who has not told yet.
+            # A request may have used it without a record yet.
             if time.time() - folder.stat().st_mtime >= self.grace_seconds:
                 self.cache.remove(folder)
                 del self.names[folder]
@@ -59,7 +60,7 @@ class Retirement:
 
 
 def unload_over_http(host: str, port: int, key: str | None) -> Unload:
-    """Asks this very engine, by vLLM's own interface, to forget an adapter."""
+    """Calls this engine's own API to unload an adapter."""
     address = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
     headers = {"Authorization": f"Bearer {key}"} if key else {}
 
@@ -67,7 +68,7 @@ def unload_over_http(host: str, port: int, key: str | None) -> Unload:
         async with httpx.AsyncClient(timeout=30) as client:
             url = f"http://{address}:{port}/v1/unload_lora_adapter"
             answer = await client.post(url, json={"lora_name": name}, headers=headers)
-        if answer.status_code != httpx.codes.NOT_FOUND:  # else it was never loaded
+        if answer.status_code != httpx.codes.NOT_FOUND:  # 404: it was never loaded
             answer.raise_for_status()
 
     return unload

@@ -47,7 +47,7 @@ def test_beyond_the_bound_vllm_forgets_an_adapter_before_its_folder_goes(cache):
         use(retirement, cache, "c")
         await asyncio.sleep(0.02)
         assert retired == [("adapter-a", True), ("second-name", True)]
-        assert (cache.root / "a").is_dir()  # requests that wait may still load it
+        assert (cache.root / "a").is_dir()  # waiting requests may still load it
         await settle(retirement)
 
     asyncio.run(run())

@@ -1,4 +1,4 @@
-"""vLLM's own API server, with the warm-up before its socket listens."""
+"""vLLM's own API server, with a warm-up before its socket listens."""
 
 import asyncio
 import signal
@@ -23,7 +23,7 @@ from trainyard_engine.retirement import unload_over_http
 from trainyard_engine.serving import build_and_serve, open_checker
 from trainyard_engine.warm_up import warm_up
 
-# Settings of vLLM's server that make it another than the one process with one port, and plain HTTP on it.
+# Settings that would change the process, its port, or plain HTTP on it.
 OTHER_SERVERS = (
     "ssl_keyfile",
     "ssl_certfile",
@@ -52,13 +52,14 @@ def parse_arguments(arguments: list[str]) -> Namespace:
     parser = make_arg_parser(FlexibleArgumentParser(prog="trainyard_engine"))
     parsed = cast(Namespace, parser.parse_args(arguments))
     reject_other_servers(parser, parsed)
-    # What compiles is what a grammar was checked with; by itself vLLM falls back to others.
+    # A grammar is checked with this compiler. By default, vLLM would fall back to others.
     parsed.structured_outputs_config.backend = "xgrammar"
     return parsed
 
 
 def reject_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> None:
-    """vLLM itself would serve otherwise by these; taken and not followed, they would promise what is not there."""
+    """Rejects settings with which vLLM itself would serve differently. This server ignores them, so it must not accept
+    them."""
     for name in OTHER_SERVERS:
         if getattr(parsed, name) != parser.get_default(name):
             raise ConfigError(
@@ -69,8 +70,8 @@ def reject_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> N
 
 
 async def serve(arguments: Namespace, settings: Settings) -> None:
-    """The sockets are bound first, so that a taken port shows at once, and listen when everything is warm."""
-    signal.signal(signal.SIGTERM, interrupt_start)  # vLLM replaces it once it serves
+    """Binds the sockets first, so that a port in use fails at once. They listen after the warm-up."""
+    signal.signal(signal.SIGTERM, interrupt_start)  # vLLM replaces the handler when it serves
     _, listener = setup_server(arguments, reuse_port=False)
     metrics_listener = create_server_socket((arguments.host, settings.metrics_port), reuse_port=False)
     metrics = asyncio.create_task(serve_metrics(get_prometheus_registry(), metrics_listener))

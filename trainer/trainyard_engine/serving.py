@@ -1,4 +1,4 @@
-"""vLLM's app behind what this engine puts before it."""
+"""vLLM's app behind this engine's own middleware."""
 
 from argparse import Namespace
 from collections.abc import Awaitable
@@ -23,12 +23,12 @@ from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.verdict import SETTING
 
-# The engine's cache counts what it holds a little differently.
+# The engine's cache measures sizes a little differently.
 CACHE_SHARE = 0.8
 
 
 def open_checker(engine: EngineClient, arguments: Namespace) -> Checker:
-    """Starts at once, because it takes as long as a part of the engine's own start."""
+    """Starts the checker at once, because its start takes about as long as part of the engine's."""
     parser = {
         "tool_parser_name": arguments.tool_call_parser,
         "reasoning_parser_name": arguments.structured_outputs_config.reasoning_parser,
@@ -45,13 +45,13 @@ def open_checker(engine: EngineClient, arguments: Namespace) -> Checker:
 async def build_and_serve(
     engine: EngineClient, checker: Checker, listener: socket, arguments: Namespace, key: str
 ) -> Awaitable[None]:
-    """Serves until SIGTERM; answers with what is then left to be waited for."""
+    """Starts to serve. Returns an awaitable that ends after SIGTERM."""
     gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
     guard_engine(engine, gate)
     app = await build_vllm_app(engine, arguments)
     has_parser = app.state.openai_serving_chat.parser_cls is not None
     setting = [name for name in SETTING if has_parser or name != "tools"]
-    # vLLM has built its own stack already; these stand before all of it.
+    # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
     app.middleware_stack = AccessMiddleware(GrammarMiddleware(stack, gate, setting), key)
     return await serve_http(

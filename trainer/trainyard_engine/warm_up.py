@@ -1,4 +1,5 @@
-"""One adapter request before anybody else's, because the first of a process compiles for up to half a minute."""
+"""Sends one adapter request before the first client's, because the first one of a process compiles for up to half a
+minute."""
 
 import asyncio
 import json
@@ -18,14 +19,14 @@ from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS
 
 TARGET_MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 RANK = 8
-# Far above the numbers that vLLM counts up from 1.
+# Far above vLLM's own numbers, which count up from 1.
 ADAPTER_NUMBER = 1_000_000_000
-# One request alone and several together take different ways through the engine.
+# A single request and several at once use different code paths of the engine.
 ROUNDS = (1, 8)
 
 
 async def warm_up(engine: EngineClient, model: str) -> None:
-    """Loads an adapter that changes nothing, samples with and without it, and removes it again."""
+    """Loads an adapter that changes nothing, samples with and without it, and unloads it."""
     with tempfile.TemporaryDirectory(prefix="trainyard-warm-up-") as folder:
         write_adapter(model, Path(folder))
         adapter = LoRARequest(lora_name="warm-up", lora_int_id=ADAPTER_NUMBER, lora_path=folder)
@@ -46,7 +47,7 @@ async def sample(engine: EngineClient, request_id: str, adapter: LoRARequest | N
 
 
 def write_adapter(model: str, folder: Path) -> None:
-    """A LoRA adapter of zeros in PEFT's layout, from the shapes of the model alone."""
+    """Writes a LoRA adapter of zeros in PEFT's layout. It only needs the shapes of the model."""
     tensors: dict[str, torch.Tensor] = {}
     modules: set[str] = set()
     for name, layer in list_targets(model):

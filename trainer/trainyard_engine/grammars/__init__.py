@@ -1,1 +1,1 @@
-"""Grammars of requests: each new one is compiled in a process of its own before the engine sees it."""
+"""Grammars of requests. A separate process compiles each new grammar before the engine gets it."""

@@ -1,4 +1,4 @@
-"""The engine's side of the process that compiles."""
+"""The engine's side of the compiling process."""
 
 import asyncio
 import logging
@@ -13,15 +13,15 @@ from trainyard_engine.grammars.verdict import GrammarError, Verdict
 
 logger = logging.getLogger("vllm.trainyard")
 
-# So much later the compiling process itself hangs: it ends each of its children in time.
+# The compiling process ends its children in time. If it is this much later, it hangs itself.
 PATIENCE_SECONDS = 10.0
-# Of the process, which imports vLLM and reads the tokenizer.
+# The start-up time of the process, which imports vLLM and reads the tokenizer.
 START_SECONDS = 120.0
 AWAY = "The engine cannot check grammars at the moment."
 
 
 class Checker:
-    """Has grammars compiled by another process, which it starts again when that has died."""
+    """Compiles grammars in another process, which it restarts after a crash."""
 
     def __init__(self, open_check: Callable[[], Check], limits: Limits | None = None) -> None:
         self.open_check = open_check
@@ -41,7 +41,7 @@ class Checker:
         asyncio.get_running_loop().add_reader(self.connection.fileno(), self.receive)
 
     async def wait_until_ready(self) -> None:
-        """A process that hangs while it loads is ended; the next grammar starts another."""
+        """Kills a process that hangs during its start. The next grammar starts another one."""
         try:
             await asyncio.wait_for(self.ready.wait(), START_SECONDS)
         except TimeoutError as cause:
@@ -84,7 +84,7 @@ class Checker:
             answer.set_result(verdict)
 
     def close(self) -> None:
-        """Ends the process; requests that wait for it get an error."""
+        """Kills the process. Waiting requests get an error."""
         if self.connection is None:
             return
         asyncio.get_running_loop().remove_reader(self.connection.fileno())
@@ -95,5 +95,5 @@ class Checker:
         for answer in self.waiting.values():
             if not answer.done():
                 answer.set_exception(GrammarError(503, AWAY))
-        self.ready.set()  # whoever waits for it finds that it is gone
+        self.ready.set()  # a waiter finds that the process is gone
         self.ready = asyncio.Event()

@@ -1,4 +1,4 @@
-"""The real processes, with checks that do what hostile grammars do."""
+"""Tests the real processes, with checks that behave like hostile grammars."""
 
 import asyncio
 import os

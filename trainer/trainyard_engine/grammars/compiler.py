@@ -1,4 +1,4 @@
-"""vLLM's own way from a request to the masks of its grammar, gone through once without an engine."""
+"""Runs vLLM's own code from a request to the masks of its grammar, once and without an engine."""
 
 import json
 import time
@@ -21,9 +21,9 @@ from vllm.v1.structured_output.request import get_structured_output_key
 from trainyard_engine.grammars.order import Order, ParamsOrder
 from trainyard_engine.grammars.verdict import Grammar, GrammarError, Verdict
 
-# vLLM reads a grammar again for each request, where all chats wait for it.
+# vLLM parses a grammar again for each request, and blocks all chats meanwhile.
 READING_SECONDS = 0.25
-# So it does for each mask.
+# vLLM computes each mask the same way.
 MASK_SECONDS = 0.1
 MASKS = 16
 MAX_SENTENCE = 500
@@ -31,7 +31,7 @@ MAX_SENTENCE = 500
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the compiler is made of; goes to a process of its own."""
+    """What the compiler is built from. It is sent to the compiling process."""
 
     config: VllmConfig
     #: the arguments of vLLM's server that choose the parser of tool calls and reasoning
@@ -39,7 +39,7 @@ class Recipe:
 
 
 class Compiler:
-    """Knows the tokenizer, as the engine's own compiler does."""
+    """Has the tokenizer, as the engine's own compiler does."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.config = recipe.config
@@ -53,10 +53,10 @@ class Compiler:
         try:
             params = order.params if isinstance(order, ParamsOrder) else self.read(json.loads(order.text))
         except (ValidationError, VLLMValidationError):
-            # vLLM says it better, and as quickly.
+            # vLLM itself reports these errors better, and as fast.
             return Verdict()
         except MemoryError:
-            raise  # told by whoever set the bound
+            raise  # the caller that set the limit reports it
         except Exception as cause:
             return reject(cause)
         if params is None or params.all_constraints_none():
@@ -74,7 +74,7 @@ class Compiler:
         if self.parser and request.tool_choice != "none":
             parser = self.parser(
                 self.tokenizer,
-                cast(Any, request.tools),  # as vLLM itself hands them over
+                cast(Any, request.tools),  # as vLLM itself passes them
                 model_config=self.model,
                 chat_template_kwargs=request.chat_template_kwargs or {},
             )
@@ -83,7 +83,7 @@ class Compiler:
 
     def compile(self, params: StructuredOutputsParams) -> Grammar:
         key = ParamsOrder(params).digest
-        params = replace(params)  # its check writes into it
+        params = replace(params)  # the check changes it
         sampling = SamplingParams(structured_outputs=params)
         sampling.verify(self.model, None, self.config.structured_outputs_config, self.tokenizer)
         if time.process_time() > READING_SECONDS:
@@ -93,7 +93,7 @@ class Compiler:
         return Grammar(key, compiled.memory_size_bytes)
 
     def walk(self, compiled: xgrammar.CompiledGrammar) -> None:
-        """Samples some tokens, because a grammar that is quickly compiled may still be slow with each of them."""
+        """Samples some tokens, because a grammar that compiles fast may still be slow for each token."""
         matcher = xgrammar.GrammarMatcher(compiled)
         mask = xgrammar.allocate_token_bitmask(1, self.vocabulary)
         random = torch.Generator().manual_seed(0)

@@ -1,4 +1,4 @@
-"""vLLM's own compiler with the tiny model's tokenizer, in the processes that an engine has for it."""
+"""Tests vLLM's own compiler with the tiny model's tokenizer, in the engine's compiling processes."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ ENV = {
     "TRAINYARD_ARTIFACTS": "/a",
     "VLLM_API_KEY": "k",
 }
-#: what decides whether a request may open an address or a file, or bring a template, a tensor or code
+#: members that could let a request open an address or a file, or send a template, a tensor or code
 TRUST = {
     "allowed_media_domains": ["media.invalid"],
     "allowed_local_media_path": "",
@@ -33,7 +33,7 @@ TRUST = {
     "kv_transfer_config": None,
     "ec_transfer_config": None,
 }
-#: settings of vLLM's that would make it another server than the one that is asked
+#: settings that would turn vLLM into another server than the one under test
 OTHER_SERVERS = (["--ssl-certfile", "a"], ["--ssl-cert-reqs", "2"], ["--uds", "a"], ["--api-server-count", "2"])
 LIMITS = Limits(wall_seconds=60, processor_seconds=1)
 

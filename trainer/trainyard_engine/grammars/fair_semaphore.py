@@ -1,4 +1,4 @@
-"""Turns of tenants at something that few may do at a time."""
+"""A semaphore that tenants share fairly."""
 
 from asyncio import CancelledError, Future, get_running_loop
 from collections import deque
@@ -9,32 +9,32 @@ from trainyard_engine.grammars.verdict import GrammarError
 
 @dataclass(frozen=True)
 class Tenant:
-    """Of twice the weight, one has twice the turns while others wait too."""
+    """A tenant of twice the weight gets twice the permits while others wait."""
 
     name: str = ""
     weight: float = field(default=1, compare=False)
 
 
 class FairSemaphore:
-    """At most `slots` at once, one of each tenant; who waits is served in the order of tenants, not of requests.
+    """At most `slots` permits at once, one for each tenant. Waiting tenants take turns, not waiting requests.
 
-    The order is that of stride scheduling (Waldspurger and Weihl, 1995), as in the control plane.
+    The turns are those of stride scheduling (Waldspurger and Weihl, 1995), as in the control plane.
     """
 
     def __init__(self, slots: int, waiting: int) -> None:
         self.free = slots
         self.max_waiting = waiting
         self.active: set[Tenant] = set()
-        #: who waits, by tenant; a tenant for whom nobody waits has no entry
+        #: waiting requests by tenant; a tenant without waiting requests has no entry
         self.queues: dict[Tenant, deque[Future[None]]] = {}
-        #: virtual times of those who wait or have a turn
+        #: virtual times of the tenants that wait or have a permit
         self.times: dict[Tenant, float] = {}
         self.now = 0.0
 
     async def acquire(self, tenant: Tenant) -> None:
-        """Waits for a turn, which `release` ends.
+        """Waits for a permit, which `release` returns.
 
-        Raises GrammarError where too many of this tenant wait already.
+        Raises GrammarError when too many requests of this tenant wait already.
         """
         permit = self.enqueue(tenant)
         self.serve()
@@ -82,7 +82,7 @@ class FairSemaphore:
         return min(waiting, key=lambda tenant: self.times[tenant], default=None)
 
     def withdraw(self, tenant: Tenant, permit: Future[None]) -> None:
-        """Who has left keeps nobody out."""
+        """Removes a cancelled request from the queue."""
         if permit in self.queues.get(tenant, ()):
             self.remove(tenant, permit)
             self.forget_idle(tenant)

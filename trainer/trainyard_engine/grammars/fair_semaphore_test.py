@@ -104,7 +104,7 @@ def test_a_tenant_of_twice_the_weight_has_twice_the_turns():
         async def go(tenant):
             await semaphore.acquire(tenant)
             served.append(tenant.name)
-            await asyncio.sleep(0)  # meanwhile all others ask
+            await asyncio.sleep(0)  # lets all others enqueue
             semaphore.release(tenant)
 
         tenants = [Tenant("a"), Tenant("b", weight=2)]

@@ -1,4 +1,4 @@
-"""Lets only grammars through to the engine that were compiled in time before."""
+"""Admits only grammars to the engine that were compiled within the limits."""
 
 import asyncio
 import time
@@ -10,9 +10,9 @@ from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import Order
 from trainyard_engine.grammars.verdict import GrammarError, Verdict
 
-# Two, so that a tenant whose grammars take long leaves one to the others.
+# With two permits, a tenant whose grammars take long leaves one to the others.
 SLOTS = 2
-# Each takes ten seconds at most, and most take a hundredth.
+# A compilation takes at most ten seconds, and typically a hundredth.
 WAITING_PER_TENANT = 32
 
 
@@ -33,13 +33,13 @@ class GrammarGate:
         self.checker = checker
         self.known = known
         self.semaphore = semaphore or FairSemaphore(SLOTS, WAITING_PER_TENANT)
-        #: by tenant too: nobody waits in another's queue
+        #: The key contains the tenant, so that no request waits in another tenant's queue.
         self.under_way: dict[tuple[Tenant, str], SharedCheck] = {}
 
     async def admit(self, tenant: Tenant, order: Order) -> None:
-        """Returns once the engine may have the grammar.
+        """Returns when the engine may have the grammar.
 
-        Raises GrammarError where it may not.
+        Raises GrammarError when it may not.
         """
         if self.known.is_good(order.digest):
             return
@@ -50,7 +50,8 @@ class GrammarGate:
             raise GrammarError(400, sentence)
 
     async def share_check(self, tenant: Tenant, order: Order) -> Verdict:
-        """Requests with the same new grammar wait for one compilation; one that all have left is not begun."""
+        """Requests with the same new grammar share one compilation. If all of them are cancelled before it begins, it
+        is cancelled."""
         name = (tenant, order.digest)
         check = self.under_way.get(name) or self.open_check(name, order)
         check.waiting += 1
@@ -85,5 +86,5 @@ class GrammarGate:
                 engine_seconds = time.monotonic() - started
             return verdict
         finally:
-            # The engine compiles it now, for about as long, and one after another.
+            # The engine now compiles it again, which takes about as long, and compiles one grammar at a time.
             asyncio.get_running_loop().call_later(engine_seconds, self.semaphore.release, tenant)

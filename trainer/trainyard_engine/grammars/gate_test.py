@@ -10,7 +10,7 @@ from trainyard_engine.grammars.verdict import Grammar, GrammarError, Verdict
 
 
 class SlowChecker:
-    """Takes its time, and refuses what is bad."""
+    """A slow checker, which rejects bad grammars."""
 
     def __init__(self, seconds=0.0):
         self.seconds = seconds
@@ -112,7 +112,7 @@ def test_what_all_have_left_is_not_compiled():
             task.cancel()
         await asyncio.gather(tasks[0], tasks[4])
         assert checker.compiled == ["first", "kept"]
-        await gate.admit(Tenant("a"), order("left"))  # and may be asked for again
+        await gate.admit(Tenant("a"), order("left"))  # the same grammar may be requested again
         assert checker.compiled[-1] == "left"
 
     run(test)

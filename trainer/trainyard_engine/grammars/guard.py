@@ -1,4 +1,4 @@
-"""Where grammars are stopped once more: where the engine gets them."""
+"""Checks grammars again where the engine receives them."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -19,7 +19,7 @@ from trainyard_engine.grammars.verdict import GrammarError
 
 @dataclass
 class Asked:
-    """A request under way: its tenant, and the error that its grammar caused here."""
+    """A request in progress: its tenant, and the error that its grammar caused here."""
 
     tenant: Tenant
     error: GrammarError | None = None
@@ -29,7 +29,7 @@ asked_now: ContextVar[Asked | None] = ContextVar("asked_now", default=None)
 
 
 def guard_engine(engine: EngineClient, gate: GrammarGate) -> None:
-    """Stops a grammar that the body did not tell of, whatever way it came."""
+    """Rejects a grammar that the body did not show, however it was set."""
     generate = engine.generate
 
     async def guarded(prompt: Any, sampling_params: SamplingParams, *rest: Any, **named: Any) -> AsyncGenerator[Any]:

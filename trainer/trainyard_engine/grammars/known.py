@@ -1,4 +1,4 @@
-"""Which grammars were compiled before, and what came of it."""
+"""Remembers compiled grammars and their results."""
 
 import time
 from collections import OrderedDict
@@ -8,14 +8,15 @@ from trainyard_engine.grammars.verdict import Grammar, Verdict
 
 REMEMBERED = 10_000
 ERROR_SECONDS = 600.0
-#: what the engine's cache is taken to hold of a grammar beside its own count
+#: the assumed overhead of a grammar in the engine's cache, in addition to its own size
 OVERHEAD_BYTES = 4096
 
 
 class KnownGrammars:
-    """Good grammars are those that the engine's own cache still holds: one that fell out is compiled as a new one.
+    """A grammar is good while the engine's own cache has it. After that, it is compiled as a new one.
 
-    That cache forgets the grammar that was used longest ago once it holds too many bytes; this does the same, earlier.
+    The engine's cache drops the least recently used grammar when it exceeds its size. This class does the same, a
+    little earlier.
     """
 
     def __init__(self, cache_bytes: int, now: Callable[[], float] = time.monotonic) -> None:
@@ -23,7 +24,7 @@ class KnownGrammars:
         self.now = now
         self.held: OrderedDict[str, int] = OrderedDict()
         self.held_bytes = 0
-        #: the grammar's key by the digest of the order; None where an order sets no grammar
+        #: the grammar's key by the digest of the order; None for an order without a grammar
         self.keys: OrderedDict[str, str | None] = OrderedDict()
         self.errors: OrderedDict[str, tuple[str, float]] = OrderedDict()
 
@@ -52,7 +53,7 @@ class KnownGrammars:
 
     def record_good(self, digest: str, grammar: Grammar | None) -> None:
         key = grammar.key if grammar else None
-        # By its key the grammar is found again when vLLM hands it to the engine.
+        # vLLM passes the grammar to the engine under its key.
         for name in {digest, key} - {None}:
             self.keys[name] = key
         trim(self.keys)

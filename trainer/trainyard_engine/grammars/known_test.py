@@ -24,7 +24,7 @@ def test_a_grammar_that_the_engine_forgets_is_new_again():
     known = KnownGrammars(3 * SIZE)
     for number in range(3):
         known.record(f"order{number}", good(f"key{number}"))
-    assert known.is_good("order0")  # and so it was used last
+    assert known.is_good("order0")  # this counts as its last use
     known.record("order3", good("key3"))
     assert [known.is_good(f"order{number}") for number in range(4)] == [True, False, True, True]
     known.record("order1", good("key1"))

@@ -1,4 +1,4 @@
-"""Where grammars are stopped: at the body of a chat, before vLLM reads it."""
+"""Checks the grammar in a chat's body, before vLLM reads it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,11 +13,12 @@ from trainyard_engine.grammars.guard import Asked, asked_now
 from trainyard_engine.grammars.order import MembersOrder, read_order
 from trainyard_engine.grammars.verdict import GrammarError
 
-# Whose request it is, in the apiserver's words, which tell nobody more than that two are the same, and its turns.
+# The tenant of the request and its weight, from the apiserver. The tenant's name is opaque: it only shows whether two
+# tenants are the same.
 TENANT_HEADER = "x-trainyard-tenant"
 WEIGHT_HEADER = "x-trainyard-weight"
 CHAT = ("POST", "/v1/chat/completions")
-# The apiserver knows errors of grammars by the first.
+# The apiserver recognizes errors of grammars by the first type.
 KINDS = {400: "GrammarError", 429: "RateLimitError", 503: "ServiceUnavailableError"}
 RETRY_SECONDS = "2"
 
@@ -38,7 +39,7 @@ class GrammarMiddleware:
         asked_now.set(asked)
         body = await read_body(receive)
         if body is None:
-            return  # the client has left
+            return  # the client has disconnected
         order = None
         try:
             order = read_order(body, self.setting)
@@ -53,9 +54,9 @@ class GrammarMiddleware:
             await describe(asked.error, "structured_outputs")(scope, receive, send)
 
     async def admit(self, tenant: Tenant, order: MembersOrder, receive: Receive) -> bool:
-        """False where the client left before its grammar was compiled."""
+        """False when the client disconnected before its grammar was compiled."""
         admission = asyncio.create_task(self.gate.admit(tenant, order))
-        leaving = asyncio.ensure_future(receive())  # the body is read: what comes now is the end
+        leaving = asyncio.ensure_future(receive())  # the body was read, so the next message is the disconnect
         try:
             await asyncio.wait({admission, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not admission.done():
@@ -68,14 +69,14 @@ class GrammarMiddleware:
 
 
 def read_tenant(headers: Headers) -> Tenant:
-    """As the apiserver says; nobody else has the engine's key."""
+    """Reads the tenant from the apiserver's headers. No other client has the engine's key."""
     return Tenant(headers.get(TENANT_HEADER, ""), float(headers.get(WEIGHT_HEADER, 1)))
 
 
 class Answer:
     """vLLM's answer, unless the check at the engine has rejected the request.
 
-    vLLM begins a stream before it asks its engine. It would send the error in the middle of a success.
+    vLLM starts a stream before it calls its engine. It would report the error inside of a successful response.
     """
 
     def __init__(self, send: Send, asked: Asked) -> None:
@@ -97,7 +98,7 @@ class Answer:
 
 
 def describe(cause: GrammarError, param: str | None) -> JSONResponse:
-    """As vLLM tells its own errors."""
+    """The error in vLLM's own form."""
     error = {"message": cause.sentence, "type": KINDS[cause.status], "param": param, "code": cause.status}
     headers = {} if cause.status == 400 else {"Retry-After": RETRY_SECONDS}
     return JSONResponse({"error": error}, status_code=cause.status, headers=headers)
@@ -115,7 +116,7 @@ async def read_body(receive: Receive) -> bytes | None:
 
 
 def give_again(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that begins with the body that was read already."""
+    """A `receive` that first returns the body, which was read already."""
     first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:

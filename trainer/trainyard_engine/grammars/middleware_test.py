@@ -1,4 +1,4 @@
-"""The real middleware and guard around a stand-in of vLLM, which begins a stream before it generates."""
+"""Tests the real middleware and guard around a fake vLLM, which starts a stream before it generates."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ PARAMS = SamplingParams(structured_outputs=StructuredOutputsParams(regex="a"))
 
 @dataclass
 class Gate:
-    """Refuses at the body, at the engine, or nowhere."""
+    """Rejects at the body, at the engine, or never."""
 
     error: GrammarError | None = None
     at_engine: bool = False

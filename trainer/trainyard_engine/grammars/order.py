@@ -1,4 +1,4 @@
-"""A grammar as a request brings it: the members of its body, or what vLLM made of them."""
+"""The grammar of a request: the members of its body, or vLLM's parameters."""
 
 import hashlib
 import json
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 MAX_ORDER_BYTES = 256 * 1024
 NESTED = "This grammar is nested too deeply; simplify it."
-# JSON may write a letter as \u0061, in a name too; no ordinary writer does.
+# JSON may write a letter as \u0061, also in a name. Ordinary clients never do.
 SET_SOMEWHERE = re.compile(rb'"(?:%s)"|\\u00[4-7]' % "|".join(SETTING).encode())
 
 
 @dataclass(frozen=True)
 class MembersOrder:
-    """The members of a chat request that set its grammar, as JSON: text nests as deep as it likes."""
+    """The members of a chat request that set its grammar, as JSON text, which allows any depth."""
 
     text: str
     #: the member that an error names
@@ -34,7 +34,7 @@ class MembersOrder:
 
 @dataclass(frozen=True)
 class ParamsOrder:
-    """What vLLM has made of a request; its digest is the grammar's key."""
+    """vLLM's parameters of a request. Their digest is the grammar's key."""
 
     params: "StructuredOutputsParams"
 
@@ -64,9 +64,9 @@ def digest_of(kind: str, specification: str) -> str:
 
 
 def read_order(body: bytes, setting: Sequence[str] = SETTING) -> MembersOrder | None:
-    """None where a body sets no grammar by one of these members, or is no JSON object: vLLM tells the client so.
+    """None if none of these members sets a grammar, or if the body is not a JSON object (vLLM reports that).
 
-    Raises GrammarError where one nests too deep to be looked at.
+    Raises GrammarError when a member is nested too deeply to be parsed.
     """
     if not SET_SOMEWHERE.search(body):
         return None

@@ -1,4 +1,4 @@
-"""The process that compiles: it has vLLM and the tokenizer loaded, and forks a child for each grammar."""
+"""The compiling process. It has loaded vLLM and the tokenizer, and forks a child for each grammar."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ from trainyard_engine.engine_process import end_with_parent
 from trainyard_engine.grammars.order import Order
 from trainyard_engine.grammars.verdict import Verdict
 
-# Whoever chats without a new grammar comes first.
+# Chats without a new grammar have priority.
 NICENESS = 5
 BROKEN = "The grammar compiler crashed on this grammar; simplify it."
 
@@ -23,10 +23,10 @@ Check = Callable[[Order], Verdict]
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one grammar."""
+    """The limits of one compilation."""
 
     wall_seconds: float = 10
-    #: the engine compiles a grammar once more, and whoever else brings a new one waits for that
+    #: the engine compiles the grammar again, and other new grammars wait for that
     processor_seconds: int = 5
     memory_mib: int = 512
 
@@ -52,7 +52,7 @@ class Child:
 
 
 def run_template(orders: Connection, open_check: Callable[[], Check], limits: Limits) -> None:
-    """Answers `(number, order)` with `(number, verdict)`, in no order, until nobody asks any more."""
+    """Answers each `(number, order)` with `(number, verdict)`, in any order, until the connection is closed."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # a fork has none of its parent's threads
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     template = Template(orders, open_check(), limits)
@@ -107,7 +107,7 @@ class Template:
 
     def explain(self, status: int, late: bool) -> Verdict:
         if late:
-            # Kept for no later request: on a machine that has too much to do, any grammar may be late.
+            # A timeout is not remembered: on an overloaded machine, any grammar may be late.
             return Verdict(error=self.limits.late, lasting=False)
         is_slow = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
         return Verdict(error=self.limits.slow if is_slow else BROKEN)
@@ -121,7 +121,7 @@ def receive(answer: Connection) -> Verdict | None:
 
 
 def compile_here(check: Check, limits: Limits, order: Order, answer: Connection) -> NoReturn:
-    """The whole life of a child."""
+    """The main function of a child."""
     try:
         end_with_parent()
         limit_resources(limits)
