@@ -16,7 +16,7 @@ const copies = 2
 
 /**
  * The memory of a list of any length. It is reserved before the first byte is sent, because a response cannot be
- * refused later.
+ * rejected later.
  */
 export const streamBytes = copies * partBytes
 

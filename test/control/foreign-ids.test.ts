@@ -80,7 +80,7 @@ describe("another entity's things and unknown ones get the same answer", () => {
     const unknown = await send(operation, other.key, unknownIds)
     expect(withoutIds(foreign, things.ids)).toEqual(withoutIds(unknown, unknownIds))
     expect([403, 404]).toContain(foreign.status)
-    // Only an entity may be refused as another's: the answer only depends on the name, not on whether the entity
+    // Only an entity may be rejected as another's: the answer only depends on the name, not on whether the entity
     // exists.
     if (foreign.status === 403) expect(operation.path).toContain('{entity}')
   })

@@ -107,7 +107,7 @@ describe('requests and chats, on two processes', () => {
   test('an entity has as many concurrent chats as it may; who leaves makes room', async () => {
     await setLimits(database.databaseUrl, '--concurrent-streams', '2')
     const leaving = [new AbortController(), new AbortController()]
-    // The third chat is refused at first. These two retry until they have permits.
+    // The third chat is rejected at first. These two retry until they have permits.
     const hold = async (signal: AbortSignal) => {
       while ((await chat(signal)).status === 429);
     }

@@ -94,7 +94,7 @@ test('whatever is sent is answered as the document says', { timeout: 600_000 }, 
   }
   await Promise.all(Array.from({ length: lanes }, runLane))
   expect({ seed, wrong }).toEqual({ seed, wrong: [] })
-  // Some requests must be refused, and some must succeed.
+  // Some requests must be rejected, and some must succeed.
   for (const status of [200, 400, 403, 404, 422])
     expect([status, statuses.get(status)! > requests / 200]).toEqual([status, true])
 })

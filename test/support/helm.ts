@@ -28,7 +28,7 @@ export function createHelm(stack: Stack) {
   return {
     render: (namespace: string, values: object) => helm(['template'], namespace, values),
     upgrade: (namespace: string, values: object) => helm(['upgrade', '--install', '--skip-crds'], namespace, values),
-    /** Returns the API server's answer to the rendered objects. Throws if it refuses them. */
+    /** Returns the API server's answer to the rendered objects. Throws if it rejects them. */
     dryRun: (manifests: string) =>
       withFile('manifests.yaml', manifests, (file) =>
         stack.kubectl('apply', '--server-side', '--dry-run=server', '--filename', file),

@@ -1,7 +1,7 @@
 import type { Rule } from '../../lib/outbound/errors.ts'
 
 /**
- * Addresses that must never be called, even if every host is allowed: the rule that refuses each, and the reason. They
+ * Addresses that must never be called, even if every host is allowed: the rule that rejects each, and the reason. They
  * come from forms that URL parsers and resolvers accept.
  */
 export const rejectedUrls: [address: string, rule: Rule, why: string][] = [

@@ -6,7 +6,7 @@ export const idSchema = Type.String({ minLength: 1, maxLength: 256 })
 /** Some clients send an empty id, which means no id. */
 export const referredIdSchema = Type.String({ maxLength: 256 })
 const opNameSchema = Type.String({ maxLength: 1024 })
-/** A name that is too long is truncated: some clients give up when a call is refused. */
+/** A name that is too long is truncated: some clients give up when a call is rejected. */
 export const displayNameSchema = Type.String()
 const stepSchema = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 /** A time. calls/read-parts.ts parses it. */

@@ -50,7 +50,7 @@ function dialectOf(name: unknown): typeof Ajv | typeof Ajv2019 | typeof Ajv2020 
   return name.includes('2019-09') ? Ajv2019 : Ajv2020
 }
 
-/** Older patterns have escapes without a meaning. The Unicode mode refuses these. */
+/** Older patterns have escapes without a meaning. The Unicode mode rejects these. */
 function compilePattern(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags)

@@ -49,7 +49,7 @@ export async function replaceWith(
 }
 
 /**
- * Stores all items or none. Clients search for a refused item by sending parts of the batch, but only after a 422.
+ * Stores all items or none. Clients search for a rejected item by sending parts of the batch, but only after a 422.
  * After any other status they would drop the whole batch.
  *
  * @throws {HttpError} 422 with the first item that breaks a rule

@@ -45,7 +45,7 @@ async function find(
   { number }: Project,
   { objectId, digest, valueBytes }: ObjectPlace & { valueBytes: number },
 ): Promise<ObjectVersion & { val: string | null }> {
-  // A path of a request may contain NUL, which Postgres refuses.
+  // A path of a request may contain NUL, which Postgres rejects.
   if (`${objectId}${digest}`.includes('\0')) throw missing('Obj not found')
   const selector = readSelector(digest)
   const look = (by: VersionSelector) => findVersion(pool, number, { objectId, selector: by, valueBytes })

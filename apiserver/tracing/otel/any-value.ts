@@ -9,7 +9,7 @@ export interface Attribute {
   value: Value
 }
 
-// Other protobuf readers refuse deeper values. Here they become null.
+// Other protobuf readers reject deeper values. Here they become null.
 const maxDepth = 100
 
 type WireKind = readonly [WireType, (reader: WireReader, depth: number) => Value]

@@ -21,7 +21,7 @@ export class SqlParams {
     return this.#push(value)
   }
 
-  /** Removes parameters that `write` added and its SQL does not use: Postgres refuses unused parameters. */
+  /** Removes parameters that `write` added and its SQL does not use: Postgres rejects unused parameters. */
   keepUsed(write: () => string): string {
     const before = this.values.length
     const written = write()

@@ -119,7 +119,7 @@ export class RefReader {
     const wanted = states.filter((state) => state.needs === 'row' && !this.#rows.has(nameRow(state)))
     const byTable = Map.groupBy(wanted as (Unfinished & { needs: 'row' })[], ({ table }) => table)
     for (const [table, ofTable] of byTable) {
-      // A digest from a reference may contain NUL, which Postgres refuses. No real digest contains it.
+      // A digest from a reference may contain NUL, which Postgres rejects. No real digest contains it.
       const digests = [...new Set(ofTable.map(({ digest }) => digest))].filter((digest) => !digest.includes('\0'))
       const found = await this.#readCounted((valueBytes) =>
         readTableRows(this.#pool, this.#project.number, { table, digests, valueBytes }),

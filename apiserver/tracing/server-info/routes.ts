@@ -64,7 +64,7 @@ export function routeService(api: TraceApi, deps: ProjectDeps): void {
   )
 }
 
-/** The names of the entity's own projects, without names that Postgres refuses. */
+/** The names of the entity's own projects, without names that Postgres rejects. */
 function readNames(entity: string, projectIds: string[]): string[] {
   const names = projectIds.filter((id) => id.startsWith(`${entity}/`)).map((id) => id.slice(entity.length + 1))
   return names.filter((name) => !name.includes('\0'))

@@ -114,7 +114,7 @@ function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Pro
       `--service-account-key-file=${credentials.serviceAccountPublicKey}`,
       `--service-cluster-ip-range=${describeSlot(settings.slot).serviceNetwork}.0.0/16`,
       `--service-node-port-range=${publicPort}-${publicPort}`,
-      // It refuses loopback addresses as endpoints, also its own.
+      // It rejects loopback addresses as endpoints, also its own.
       '--endpoint-reconciler-type=none',
       '--kubelet-preferred-address-types=InternalIP',
       `--kubelet-certificate-authority=${certificates.authority}`,

@@ -131,7 +131,7 @@ const writeProbes = (place: Place): Probe[] => [
   },
 ]
 
-/** Requests that only one of the two servers refuses. */
+/** Requests that only one of the two servers rejects. */
 function rejections(place: Place): Probe[] {
   const other = place.project.replace(/^[^/]+/, 'another')
   const readIn = (project: string) => read({ ...place, project }, 1)

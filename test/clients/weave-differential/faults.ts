@@ -1,7 +1,7 @@
 import { field, literal } from './expressions.ts'
 import { ask, type Step, type World } from './world.ts'
 
-/** Requests that both servers must refuse in the same way. */
+/** Requests that both servers must reject in the same way. */
 export const faults: ((world: World) => Step)[] = [
   ({ random }) => ask('nothing at all', random.pick(routes), {}),
   ({ random }) => ask('a body that is a list', random.pick(routes), []),

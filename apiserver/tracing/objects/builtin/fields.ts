@@ -22,7 +22,7 @@ export interface ObjectClass {
   /** Its ancestors, nearest first. */
   bases: string[]
   fields: Fields
-  /** A strict class refuses unknown fields. Other classes drop them. */
+  /** A strict class rejects unknown fields. Other classes drop them. */
   isStrict?: boolean
 }
 
