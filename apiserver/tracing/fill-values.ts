@@ -1,7 +1,7 @@
 import { partBytes, type ReadMemory } from './read-memory.ts'
 
 /** A stored item. Its value is null if the list query did not read it. */
-interface Sized {
+interface ListedItem {
   size: number
   val: string | null
 }
@@ -10,7 +10,7 @@ interface Sized {
  * Returns the items with their values. Values that are missing are read in batches while the caller iterates. `reading`
  * counts each batch.
  */
-export async function* fillValues<T extends Sized>(
+export async function* fillValues<T extends ListedItem>(
   listed: readonly T[],
   reading: ReadMemory,
   read: (batch: T[]) => Promise<(string | undefined)[]>,
@@ -27,7 +27,7 @@ export async function* fillValues<T extends Sized>(
   }
 }
 
-function takeBatch<T extends Sized>(listed: readonly T[], from: number): T[] {
+function takeBatch<T extends ListedItem>(listed: readonly T[], from: number): T[] {
   let end = from
   for (let bytes = 0; end < listed.length; end++) {
     bytes += listed[end]!.size
@@ -36,6 +36,6 @@ function takeBatch<T extends Sized>(listed: readonly T[], from: number): T[] {
   return listed.slice(from, end)
 }
 
-function sumSizes(listed: readonly Sized[]): number {
+function sumSizes(listed: readonly ListedItem[]): number {
   return listed.reduce((sum, { size }) => sum + size, 0)
 }

@@ -6,7 +6,7 @@ import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts
 import type { StreamSemaphore } from './stream-semaphore.ts'
 import type { ProjectDeps } from './projects.ts'
 import { streamBytes } from './read-memory.ts'
-import { cutLong } from './write-list.ts'
+import { splitLongChunks } from './write-list.ts'
 
 export interface StreamDeps {
   memory: RequestMemory
@@ -63,8 +63,8 @@ export async function pipeChunks(
   responses: RevocableResponses,
   { type, chunks, stallMs = defaultStallMs, deadlineMs = defaultDeadlineMs }: Chunks,
 ): Promise<void> {
-  const pieces = cutLong(chunks)
-  const begun = new Begun(pieces, await pieces.next())
+  const pieces = splitLongChunks(chunks)
+  const begun = new StartedGenerator(pieces, await pieces.next())
   if (ctx.res.closed) return void (await begun.return())
   const body = Readable.from(begun, { objectMode: false })
   const end = () => {
@@ -94,7 +94,7 @@ async function* releaseAfterwards(chunks: AsyncGenerator<string>, release: () =>
 /**
  * A generator after its first chunk. A generator that has not started would skip its `finally` blocks when it is ended.
  */
-class Begun implements AsyncIterableIterator<string> {
+class StartedGenerator implements AsyncIterableIterator<string> {
   readonly #chunks: AsyncGenerator<string>
   #first: IteratorResult<string> | undefined
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cutLong, writeArray, writeLines } from './write-list.ts'
+import { splitLongChunks, writeArray, writeLines } from './write-list.ts'
 
 const long = JSON.stringify('x'.repeat(50_000))
 
@@ -31,7 +31,7 @@ test('long chunks are cut into pieces, and no character is', async () => {
   async function* give() {
     yield* chunks
   }
-  const pieces = await gather(cutLong(give()))
+  const pieces = await gather(splitLongChunks(give()))
   expect(pieces.join('')).toBe(chunks.join(''))
   expect(pieces.length).toBeGreaterThan(8)
   expect(pieces.every((piece) => piece.isWellFormed() && piece.length <= 524_289)).toBe(true)

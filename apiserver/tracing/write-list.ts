@@ -6,8 +6,8 @@ const chunkLength = 64 * 1024
 type Items = Iterable<string> | AsyncIterable<string>
 
 /** Writes these values as chunks of a JSON array, with a text before and after it. */
-export function writeArray(before: string, items: Items, behind: string): AsyncGenerator<string> {
-  return gather(separate(before, items, behind))
+export function writeArray(before: string, items: Items, after: string): AsyncGenerator<string> {
+  return gather(separate(before, items, after))
 }
 
 /** Writes JSON values as chunks, one value in each line. */
@@ -25,14 +25,14 @@ export function writeLine(item: string): string {
   return `${hasBreak ? item.replaceAll(/[\n\r]+/g, ' ') : item}\n`
 }
 
-async function* separate(before: string, items: Items, behind: string): AsyncGenerator<string> {
+async function* separate(before: string, items: Items, after: string): AsyncGenerator<string> {
   yield `${before}[`
   let separator = ''
   for await (const item of items) {
     yield separator + item
     separator = ','
   }
-  yield `]${behind}`
+  yield `]${after}`
 }
 
 async function* endLines(items: Items): AsyncGenerator<string> {
@@ -54,7 +54,7 @@ async function* gather(pieces: AsyncIterable<string>): AsyncGenerator<string> {
 const pieceLength = 512 * 1024
 
 /** Splits long chunks, so that other work of the event loop runs between the pieces. */
-export async function* cutLong(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+export async function* splitLongChunks(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   const yielder = new EventLoopYielder()
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length;) {

@@ -5,7 +5,7 @@ import type { ProjectDeps } from '../projects.ts'
 import { emptySchema, optional, projectIdSchema } from '../schema.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { deleteWithDescendants } from './delete.ts'
-import { cutName } from './read-parts.ts'
+import { truncateName } from './read-parts.ts'
 import { displayNameSchema, idSchema } from './schema.ts'
 import { weekOf } from '../../../db/tracing/week.ts'
 
@@ -29,7 +29,7 @@ export function routeCallChanges(api: TraceApi, deps: ProjectDeps): void {
     async ({ caller, body: { project_id: projectId, call_id: id, display_name: name } }) => {
       if (name === undefined || name === null) throw badRequest('One of [display_name] is required for call update')
       const project = await deps.projects.open(caller, projectId)
-      await renameCall(deps.pool, { week: weekOf(id), project: project.number, id }, cutName(name) || null)
+      await renameCall(deps.pool, { week: weekOf(id), project: project.number, id }, truncateName(name) || null)
       return {}
     },
   )

@@ -6,7 +6,7 @@ import { parseValue, writeValue, type Value } from '../../../lib/json/value.ts'
 import { deriveSummary } from './derive.ts'
 
 // Only servers write this member. The bound also limits the memory for merging it.
-const maxOwnBytes = 64 * 1024
+const maxClientMembersBytes = 64 * 1024
 
 /** What was looked up for a call in addition to its row. */
 export interface CallExtras {
@@ -40,7 +40,7 @@ function presentSummary(call: StoredCall, extras: CallExtras): string {
   const bytes = stored.includes('"weave"') ? Buffer.from(stored) : undefined
   const own = bytes && findMember(bytes, 'weave')
   if (!own) return addMember(stored, 'weave', rawObject(computed))
-  const merged = rawObject({ ...readOwn(own, computed), ...computed })
+  const merged = rawObject({ ...readClientMembers(own, computed), ...computed })
   return bytes.toString('utf8', 0, own.start) + merged + bytes.toString('utf8', own.end)
 }
 
@@ -48,8 +48,8 @@ function presentSummary(call: StoredCall, extras: CallExtras): string {
  * The members that the client stored under the key and that the server does not compute. Empty unless they are an
  * object within the size limit.
  */
-function readOwn(own: JsonText, computed: object): Record<string, unknown> {
-  if (own.first !== '{' || own.size > maxOwnBytes) return {}
+function readClientMembers(own: JsonText, computed: object): Record<string, unknown> {
+  if (own.first !== '{' || own.size > maxClientMembersBytes) return {}
   const members = parseValue(own.toString()) as Map<string, Value>
   const kept = [...members].filter(([name]) => !Object.hasOwn(computed, name))
   return Object.fromEntries(kept.map(([name, value]) => [name, rawText(writeValue(value))]))

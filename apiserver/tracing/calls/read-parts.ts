@@ -14,7 +14,7 @@ export function readStart(wire: WireStart, wbUserId: string, place: string[]): {
     start: {
       traceId: wire.trace_id ?? newId(),
       opName: wire.op_name,
-      displayName: wire.display_name && cutName(wire.display_name),
+      displayName: wire.display_name && truncateName(wire.display_name),
       parentId: wire.parent_id || null,
       threadId: wire.thread_id || null,
       turnId: wire.turn_id || null,
@@ -41,7 +41,7 @@ export function readEnd(wire: WireEnd, place: string[]): CallEnd {
 }
 
 /** Truncates a display name to the length that is stored. */
-export function cutName(name: string): string {
+export function truncateName(name: string): string {
   return name.slice(0, maxNameLength)
 }
 

@@ -56,6 +56,6 @@ function hasErrors(summary: Buffer): boolean {
   if (!mayCountErrors.test(summary.toString())) return false
   const counts = findMember(summary, 'status_counts')
   if (!counts || counts.size > maxCountsBytes) return false
-  const told = JSON.parse(counts.toString()) as { error?: unknown } | null
-  return Number(told?.error) > 0
+  const parsed = JSON.parse(counts.toString()) as { error?: unknown } | null
+  return Number(parsed?.error) > 0
 }

@@ -4,7 +4,7 @@ import { jsonText, optional, projectIdSchema } from '../schema.ts'
 // Some of these are in indexes, whose entries may have about 2,700 bytes.
 export const idSchema = Type.String({ minLength: 1, maxLength: 256 })
 /** Some clients send an empty id, which means no id. */
-export const referredIdSchema = Type.String({ maxLength: 256 })
+export const optionalIdSchema = Type.String({ maxLength: 256 })
 const opNameSchema = Type.String({ maxLength: 1024 })
 /** A name that is too long is truncated: some clients give up when a call is rejected. */
 export const displayNameSchema = Type.String()
@@ -18,14 +18,14 @@ const startMembers = {
   trace_id: optional(idSchema),
   op_name: opNameSchema,
   display_name: optional(displayNameSchema),
-  parent_id: optional(referredIdSchema),
-  thread_id: optional(referredIdSchema),
-  turn_id: optional(referredIdSchema),
+  parent_id: optional(optionalIdSchema),
+  thread_id: optional(optionalIdSchema),
+  turn_id: optional(optionalIdSchema),
   started_at: timeSchema,
   attributes: jsonText(),
   inputs: jsonText(),
   otel_dump: Type.Optional(jsonText()),
-  wb_run_id: optional(referredIdSchema),
+  wb_run_id: optional(optionalIdSchema),
   wb_run_step: optional(stepSchema),
 }
 

@@ -38,7 +38,7 @@ export class Spill {
   }
 
   /** Writes large payloads into the artifact store before the row is written. The row then has their keys. */
-  async take(project: Project, row: CallRow): Promise<CallRow> {
+  async storeLarge(project: Project, row: CallRow): Promise<CallRow> {
     const payloads = Object.entries(row.payloads) as [Payload, Buffer | undefined][]
     for (const [place, bytes] of payloads) {
       if (bytes === undefined || bytes.length <= maxInRowBytes) continue

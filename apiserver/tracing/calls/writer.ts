@@ -11,13 +11,13 @@ import { buildRow } from './rows.ts'
 import { isLarge, Spill } from './spill.ts'
 
 // While one writer waits for the disk, the other one prepares its batch.
-const lanes = 2
+const maxConcurrentWrites = 2
 const maxRows = 4_000
 const maxBytes = 16 * 1024 * 1024
 // In a large request, other requests may run after this many rows.
-const turnRows = 1_000
+const rowsPerSlice = 1_000
 // While a statement runs, less than this waits for it to end: fewer, larger statements cost less.
-const enoughBytes = 256 * 1024
+const minConcurrentBytes = 256 * 1024
 
 /** The calls of one request that wait to be written. */
 interface Batch {
@@ -51,9 +51,9 @@ export class CallWriter {
     await spill.commit(async () => {
       const rows: CallRow[] = []
       for (const part of foldParts(parts)) {
-        if (rows.length % turnRows === turnRows - 1) await setImmediate()
+        if (rows.length % rowsPerSlice === rowsPerSlice - 1) await setImmediate()
         const row = buildRow(project, part)
-        rows.push(isLarge(row) ? await spill.take(project, row) : row)
+        rows.push(isLarge(row) ? await spill.storeLarge(project, row) : row)
       }
       if (rows.length > 0) await this.#queue(rows)
     })
@@ -71,7 +71,7 @@ export class CallWriter {
   #pump(): void {
     while (this.#waiting.length > 0 && this.#mayRun()) {
       this.#running++
-      void this.#flush(this.#take()).finally(() => {
+      void this.#flush(this.#dequeue()).finally(() => {
         this.#running--
         this.#pump()
       })
@@ -79,11 +79,11 @@ export class CallWriter {
   }
 
   #mayRun(): boolean {
-    return this.#running === 0 || (this.#running < lanes && this.#waitingBytes >= enoughBytes)
+    return this.#running === 0 || (this.#running < maxConcurrentWrites && this.#waitingBytes >= minConcurrentBytes)
   }
 
   /** Removes the batches of the next write from the queue; at least one. */
-  #take(): Batch[] {
+  #dequeue(): Batch[] {
     let rows = 0
     let bytes = 0
     const end = this.#waiting.findIndex((batch) => {
@@ -101,12 +101,12 @@ export class CallWriter {
       await writeCalls(this.#pool, joinRows(batches.map(({ rows }) => rows)))
       for (const { done } of batches) done()
     } catch (error) {
-      await this.#flushApart(batches, error)
+      await this.#flushSeparately(batches, error)
     }
   }
 
   /** Writes each batch by itself, so that one bad request does not fail the others. */
-  async #flushApart(batches: Batch[], error: unknown): Promise<void> {
+  async #flushSeparately(batches: Batch[], error: unknown): Promise<void> {
     if (batches.length === 1 || isDatabaseUnavailable(error)) {
       for (const { failed } of batches) failed(error)
       return

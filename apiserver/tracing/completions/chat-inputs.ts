@@ -9,7 +9,7 @@ import { fillMessages } from './template.ts'
 const hostedPrefix = 'coreweave/'
 
 // Members that a chat does not have. The first two are applied here, and the others are for other providers.
-const notOfChats = ['prompt', 'template_vars', 'timeout', 'extra_headers', 'api_version', 'vertex_credentials']
+const nonChatMembers = ['prompt', 'template_vars', 'timeout', 'extra_headers', 'api_version', 'vertex_credentials']
 
 /** The inputs of a completion. */
 export interface ChatInputs {
@@ -48,7 +48,7 @@ export function readInputs(text: JsonText, reader: ChatReader): ChatInputs {
  * The inputs that are stored with the call. Extra headers are left out, because they may contain keys of other
  * services.
  */
-export function keepInputs({ document }: ChatInputs): Buffer {
+export function buildStoredInputs({ document }: ChatInputs): Buffer {
   return document.members.change({ extra_headers: undefined })
 }
 
@@ -63,7 +63,7 @@ export function buildChat(inputs: ChatInputs, promptMessages: unknown[], isStrea
   const isTemplate = templateVars !== undefined && Object.keys(templateVars).length > 0
   const together = [...promptMessages, ...messages]
   return document.members.change({
-    ...Object.fromEntries(notOfChats.map((name) => [name, undefined])),
+    ...Object.fromEntries(nonChatMembers.map((name) => [name, undefined])),
     ...(isTemplate || promptMessages.length > 0
       ? { messages: isTemplate ? fillMessages(together, templateVars, chatLimitBytes) : together }
       : {}),

@@ -8,17 +8,17 @@ import type { ProjectDeps } from '../projects.ts'
 import type { GatewayDeps } from '../../inference/routes.ts'
 import { buildChat, type ChatInputs } from './chat-inputs.ts'
 import { readPrompt } from './prompt.ts'
-import type { Place, TrackedCall } from './tracked-call.ts'
+import type { CallOwner, TrackedCall } from './tracked-call.ts'
 
 export interface AskDeps extends ProjectDeps {
   gateway: GatewayDeps
 }
 
 /** The exception of a call whose client disconnected. */
-export const clientLeft = 'The client disconnected before the answer was complete.'
+export const clientDisconnected = 'The client disconnected before the answer was complete.'
 
 /** A completion that a client requests. */
-export interface Completion extends Place, Pick<ChatCall, 'turn' | 'memory' | 'signal'> {
+export interface Completion extends CallOwner, Pick<ChatCall, 'turn' | 'memory' | 'signal'> {
   /** Undefined if the completion is not traced. */
   tracked: TrackedCall | undefined
   /** The project that is charged for the usage. Undefined charges the model's own project. */

@@ -7,7 +7,7 @@ import { JsonError } from '../../../lib/json/parse.ts'
 import { cleanJson } from '../../../lib/json/clean.ts'
 import { readJson } from '../../../lib/json/read-json.ts'
 import { JsonText, writeJsonText } from '../../../lib/json/json-text.ts'
-import { clientLeft, type AskEngine, type Completion } from './chat.ts'
+import { clientDisconnected, type AskEngine, type Completion } from './chat.ts'
 import { readReply } from './events.ts'
 import type { Outcome } from './tracked-call.ts'
 
@@ -26,7 +26,7 @@ async function askWhole(completion: Completion, ask: AskEngine): Promise<Whole> 
   try {
     return await readWhole(await ask())
   } catch (error) {
-    if (completion.signal.aborted) await completion.tracked?.end({ output: null, exception: clientLeft })
+    if (completion.signal.aborted) await completion.tracked?.end({ output: null, exception: clientDisconnected })
     else if (error instanceof HttpError) return writeFailure(error.message)
     throw error
   }

@@ -16,7 +16,7 @@ interface MergedChoice {
 type Members = Record<string, unknown>
 
 // Members of the whole completion. The first chunk that has one sets it.
-const ofWhole = ['id', 'created', 'model', 'system_fingerprint', 'service_tier']
+const sharedMembers = ['id', 'created', 'model', 'system_fingerprint', 'service_tier']
 
 /** Merges the chunks of a stream into the completion that a request without streaming would have returned. */
 export class ChunkMerger {
@@ -38,8 +38,8 @@ export class ChunkMerger {
   }
 
   #addChunk(chunk: Members): void {
-    const said = ofWhole.filter((name) => chunk[name] !== undefined && chunk[name] !== null)
-    this.#whole = { ...Object.fromEntries(said.map((name) => [name, chunk[name]])), ...this.#whole }
+    const found = sharedMembers.filter((name) => chunk[name] !== undefined && chunk[name] !== null)
+    this.#whole = { ...Object.fromEntries(found.map((name) => [name, chunk[name]])), ...this.#whole }
     if (isObject(chunk['usage'])) this.usage = chunk['usage']
     if (chunk['error'] !== undefined) this.error = readError(chunk['error'])
     for (const choice of listObjects(chunk['choices'])) this.#addChoice(choice)

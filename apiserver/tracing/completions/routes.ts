@@ -44,7 +44,7 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
       holdPlace(ctx, deps.gateway.chatSlots)
-      return whileCounted(deps.storage, ctx, body, async (incoming) => {
+      return withIncomingBytes(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false, incoming })
         return createCompletion(completion, ask)
       })
@@ -60,7 +60,7 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
     },
     async ({ ctx, body }) => {
       holdPlace(ctx, deps.gateway.chatSlots)
-      await whileCounted(deps.storage, ctx, body, async (incoming) => {
+      await withIncomingBytes(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true, incoming })
         const chunks = streamCompletion(deps.log, completion, ask)
         await pipeChunks(ctx, deps.gateway.responses, { type: 'application/jsonl', chunks })
@@ -82,7 +82,7 @@ interface Read extends Asked {
 }
 
 /** Runs `work`. Until it ends, the bytes of its call count as stored, beginning before they are written. */
-async function whileCounted<T>(
+async function withIncomingBytes<T>(
   storage: StorageUse,
   ctx: RequestContext,
   { track_llm_call: isTracked }: CompletionRequest,
@@ -119,12 +119,12 @@ async function buildCompletion(
   const { caller } = ctx.state
   const project = await deps.projects[incoming ? 'open' : 'find'](caller, body.project_id)
   const tracked = incoming && new TrackedCall(deps, { caller, project }, { body, inputs, incoming })
-  const charged = readProject(ctx) ?? nameCharged(project)
+  const charged = readProject(ctx) ?? findChargedProject(project)
   const turn = turnOf(ctx.state.caller)
   return { caller, turn, project, tracked, charged, memory, signal: watchClient(ctx, deps.gateway.responses) }
 }
 
 /** Traces may use project names that usage cannot be charged to. */
-function nameCharged({ name }: Project): string | undefined {
+function findChargedProject({ name }: Project): string | undefined {
   return isName(name) && !isReservedProject(name) ? name : undefined
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { idSchema, referredIdSchema } from '../calls/schema.ts'
+import { idSchema, optionalIdSchema } from '../calls/schema.ts'
 import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
 /** POST /completions/create and /completions/create_stream. `inputs` are those of a chat: see chat-inputs.ts. */
@@ -8,7 +8,7 @@ export const completionSchema = Type.Object({
   inputs: jsonText(),
   track_llm_call: optional(Type.Boolean()),
   trace_id: optional(idSchema),
-  parent_id: optional(referredIdSchema),
+  parent_id: optional(optionalIdSchema),
 })
 export const completionTexts = ['inputs']
 

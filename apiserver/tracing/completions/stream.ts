@@ -3,7 +3,7 @@ import { toHttpError } from '../../errors/answer-errors.ts'
 import { ExcessMemory } from '../../accounts/limits/excess-memory.ts'
 import type { Logger } from '../../../lib/log.ts'
 import { writeJsonText } from '../../../lib/json/json-text.ts'
-import { clientLeft, type AskEngine, type Completion } from './chat.ts'
+import { clientDisconnected, type AskEngine, type Completion } from './chat.ts'
 import { readReply } from './events.ts'
 import { ChunkMerger } from './merge-chunks.ts'
 
@@ -28,7 +28,7 @@ export async function* streamCompletion(
   const merger = new ChunkMerger()
   const held = new ExcessMemory(memory, freeReplyBytes)
   // When the client disconnects, the generator ends at its current `yield`.
-  let exception: string | undefined = clientLeft
+  let exception: string | undefined = clientDisconnected
   try {
     if (tracked) yield writeLine({ _meta: { weave_call_id: tracked.id } })
     for await (const data of readReply(await ask())) {

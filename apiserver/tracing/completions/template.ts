@@ -11,11 +11,11 @@ export type TemplateVars = Record<string, unknown>
  * @throws {HttpError} 400 for an unknown name, and for texts that would be larger than `limitBytes` together
  */
 export function fillMessages(messages: unknown[], vars: TemplateVars, limitBytes: number): unknown[] {
-  return new Filling(vars, limitBytes).fillAll(messages)
+  return new TemplateFiller(vars, limitBytes).fillAll(messages)
 }
 
 /** Fills variables into texts. The size of each text is counted before the text is built. */
-class Filling {
+class TemplateFiller {
   readonly #vars: TemplateVars
   readonly #limitBytes: number
   readonly #texts = new Map<string, { text: string; bytes: number }>()

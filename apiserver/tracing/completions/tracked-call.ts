@@ -5,7 +5,7 @@ import type { CallWriter } from '../calls/writer.ts'
 import { newId } from '../ids.ts'
 import { JsonText, writeJsonText } from '../../../lib/json/json-text.ts'
 import type { Project, Projects } from '../projects.ts'
-import { keepInputs, type ChatInputs } from './chat-inputs.ts'
+import { buildStoredInputs, type ChatInputs } from './chat-inputs.ts'
 import type { CompletionRequest } from './schema.ts'
 
 export interface TrackDeps {
@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 /** Who requests a completion, and the project of its call. */
-export interface Place {
+export interface CallOwner {
   caller: Caller
   project: Project
 }
@@ -42,16 +42,16 @@ export class TrackedCall {
   readonly id = newId()
   readonly #calls: CallWriter
   readonly #projects: Projects
-  readonly #place: Place
+  readonly #owner: CallOwner
   readonly #model: string
   readonly #start: CallStart
   readonly #incoming: IncomingBytes
 
   /** @throws {HttpError} 403 when the entity may not store its inputs */
-  constructor({ calls, projects }: TrackDeps, place: Place, asked: TrackedRequest) {
+  constructor({ calls, projects }: TrackDeps, owner: CallOwner, asked: TrackedRequest) {
     this.#calls = calls
     this.#projects = projects
-    this.#place = place
+    this.#owner = owner
     this.#model = asked.inputs.model
     this.#start = {
       traceId: asked.body.trace_id || newId(),
@@ -59,8 +59,8 @@ export class TrackedCall {
       opName,
       startedAt: now(),
       attributes: writeJsonText({}),
-      inputs: new JsonText(keepInputs(asked.inputs)),
-      wbUserId: place.caller.keyId,
+      inputs: new JsonText(buildStoredInputs(asked.inputs)),
+      wbUserId: owner.caller.keyId,
     }
     this.#incoming = asked.incoming
     this.#incoming.add(measurePart({ start: this.#start }))
@@ -85,7 +85,7 @@ export class TrackedCall {
    * same name.
    */
   async #write(more: Pick<CallPart, 'end'>): Promise<void> {
-    const { caller, project } = this.#place
+    const { caller, project } = this.#owner
     try {
       const { number } = await this.#projects.find(caller, project.id)
       if (number === project.number) await this.#calls.write(project, [{ id: this.id, start: this.#start, ...more }])

@@ -4,7 +4,7 @@ import { unknownField, type Field, type Fields, type PlainField } from '../query
 const column = (kind: PlainField['kind'], name: string): PlainField => ({ kind, sql: `f.${name}`, neverNull: true })
 
 /** The members of a cost in an answer. */
-const told = new Map<string, PlainField>([
+const presented = new Map<string, PlainField>([
   ['id', column('text', 'id')],
   ['llm_id', column('text', 'llm_id')],
   ['prompt_token_cost', column('number', 'prompt_token_cost')],
@@ -17,20 +17,20 @@ const told = new Map<string, PlainField>([
   ['cache_creation_input_token_cost', column('number', 'cache_creation_input_token_cost')],
 ])
 
-const asked = new Map<string, PlainField>([
-  ...told,
+const queryable = new Map<string, PlainField>([
+  ...presented,
   ['created_by', column('text', 'created_by')],
   ['created_at', column('time', 'created_at')],
   ['pricing_level', { kind: 'text', sql: "'project'::text", neverNull: true }],
   ['pricing_level_id', { kind: 'text', sql: projectIdOf('f'), neverNull: true }],
 ])
 
-export const presentedFields = [...told.keys()]
+export const presentedFields = [...presented.keys()]
 
 /** The fields of a project's costs, `tracing.costs f`. */
 export const costFields: Fields = {
   resolve(path: string): Field {
-    const field = asked.get(path)
+    const field = queryable.get(path)
     if (field) return field
     throw unknownField(path)
   },

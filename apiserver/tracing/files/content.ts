@@ -16,7 +16,7 @@ export type FileContent = { size: number; sha256: Buffer } & ({ bytes: Buffer } 
  *
  * @throws {HttpError} 413 when it is too large; nothing is left on disk then
  */
-export async function takeContent(store: ArtifactStore, source: Readable, maxBytes: number): Promise<FileContent> {
+export async function receiveContent(store: ArtifactStore, source: Readable, maxBytes: number): Promise<FileContent> {
   const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>
   const head: Buffer[] = []
   let size = 0

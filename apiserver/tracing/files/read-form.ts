@@ -5,7 +5,7 @@ import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { openAnyBody } from '../../../lib/http/body.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
-import { discardContent, takeContent, type FileContent } from './content.ts'
+import { discardContent, receiveContent, type FileContent } from './content.ts'
 
 export interface FileFormDeps {
   artifacts: ArtifactStore
@@ -48,7 +48,7 @@ function rulesOf({ artifacts, uploadLimitBytes }: FileFormDeps): FormRules<FileC
     textFields: ['project_id', 'expected_digest'],
     fileField,
     reasons: { fieldTooLong: () => 'a field is too long', tooManyParts: 'it has too many files or fields' },
-    store: (_, bytes) => takeContent(artifacts, bytes, uploadLimitBytes),
+    store: (_, bytes) => receiveContent(artifacts, bytes, uploadLimitBytes),
     remove: discardContent,
   }
 }

@@ -4,7 +4,7 @@ import { TooManyValues } from '../../../lib/json/value.ts'
 import { OtlpError } from './otlp-error.ts'
 import { measurePart } from '../calls/parts.ts'
 import { readSpan, type Source } from './read-span.ts'
-import { createCall, type Surroundings } from './span-call.ts'
+import { createCall, type CallContext } from './span-call.ts'
 import type { Span } from './span.ts'
 
 // The text of a span occurs in its call up to three times, and escapes make it up to six times as long.
@@ -13,18 +13,18 @@ const maxCallBytes = 96 * 1024 * 1024
 /** The input for building a call. */
 export interface SpanTask {
   span: Source
-  surroundings: Surroundings
+  context: CallContext
 }
 
 /** The call of a span, or the reason for its rejection. */
 export type BuiltCall = { call: CallPart } | { rejected: string }
 
 /** Builds the call of a span. It takes time in proportion to the span's size. */
-export function buildCall({ span: source, surroundings }: SpanTask): BuiltCall {
+export function buildCall({ span: source, context }: SpanTask): BuiltCall {
   let span: Span | undefined
   try {
     span = readSpan(source)
-    const call = createCall(span, surroundings)
+    const call = createCall(span, context)
     if (measurePart(call) > maxCallBytes) throw new OtlpError(`its call would have more than ${maxCallBytes} bytes`)
     return { call }
   } catch (error) {

@@ -29,8 +29,8 @@ export const text: Kind<string> = {
 /** A name. Only its first 4,096 characters are kept. */
 export const shortText: Kind<string> = {
   ...text,
-  readWire: (reader) => cutName(reader.string()),
-  readJson: (value) => cutName(requireText(value)),
+  readWire: (reader) => truncateName(reader.string()),
+  readJson: (value) => truncateName(requireText(value)),
 }
 
 /** The id of a trace or a span: bytes as hexadecimal digits. An id of zeros means none, and becomes the empty text. */
@@ -89,7 +89,7 @@ export function append<T>(list: T[], read: () => T): T[] {
 }
 
 /** Truncates a name that is too long to be read. */
-export function cutName(long: string): string {
+export function truncateName(long: string): string {
   return long.length > maxNameLength ? long.slice(0, maxNameLength).toWellFormed() : long
 }
 

@@ -20,18 +20,18 @@ export function shortenDisplayName(name: string): string {
 }
 
 /** Drops whole words at the end. Lengths count code points. `end` returns the ending for the delimiter before it. */
-function shorten(name: string, longest: number, end: (delimiter: string) => string): string {
-  if (countPoints(name) <= longest) return name
+function shorten(name: string, maxLength: number, end: (delimiter: string) => string): string {
+  if (countPoints(name) <= maxLength) return name
   let kept = firstWord.exec(name)![0]
   const others = Array.from(name.slice(kept.length).matchAll(otherWords)).filter(([word]) => word !== '')
-  const room = longest - countPoints(end(''))
+  const room = maxLength - countPoints(end(''))
   if (others.length === 0 || countPoints(kept) > room) return Array.from(name).slice(0, room).join('') + end('')
   for (const [word, delimiter = ''] of others) {
     const ending = end(delimiter)
     const size = countPoints(kept) + countPoints(word)
-    if (size >= longest - countPoints(ending))
+    if (size >= maxLength - countPoints(ending))
       return Array.from(kept + ending)
-        .slice(0, longest)
+        .slice(0, maxLength)
         .join('')
     kept += word
   }

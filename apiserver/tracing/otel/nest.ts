@@ -11,7 +11,7 @@ export type Members = Map<string, Value>
 const maxParts = 100
 const maxDottedLength = 8 * 1024
 // The limit for JSON inside of a text.
-const deepestText = 300
+const maxTextDepth = 300
 
 /**
  * Turns dotted keys into objects: `llm.model` becomes `model` in `llm`. Texts that contain a JSON object or array are
@@ -88,7 +88,7 @@ function parseJsonText(value: Value, budget: ValueBudget): Value {
   const { left } = budget
   try {
     const parsed = parseValue(cleanJson(Buffer.from(value)).toString(), budget)
-    if (!isDeeperThan(parsed, deepestText)) return parsed
+    if (!isDeeperThan(parsed, maxTextDepth)) return parsed
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
   }

@@ -51,9 +51,9 @@ async function storeGroups(deps: SpanDeps, request: ExportRequest): Promise<Reje
   const readGroups = await openGroups(deps.spans, request)
   const routes = new ProjectRoutes(request, deps.projects)
   await routes.open(readGroups())
-  const storing = new Storing(deps, request)
-  for (const group of readGroups()) await storing.addGroup(group, routes)
-  return storing.end()
+  const writer = new ExportWriter(deps, request)
+  for (const group of readGroups()) await writer.addGroup(group, routes)
+  return writer.end()
 }
 
 /** Returns a function that reads the span groups. It is called twice. */
@@ -65,7 +65,7 @@ async function openGroups(spans: SpanBuilder, request: ExportRequest): Promise<(
 }
 
 /** Stores the spans of one request. */
-class Storing {
+class ExportWriter {
   readonly #deps: Pick<SpanDeps, 'calls' | 'spans'>
   readonly #request: ExportRequest
   readonly #batches: SpanBatches
@@ -93,8 +93,8 @@ class Storing {
 
   async #add(span: Source, project: Project, resource: string): Promise<void> {
     const { caller, wbRunId } = this.#request
-    const surroundings = { projectId: project.id, resource, wbUserId: caller.keyId, wbRunId: wbRunId || undefined }
-    const built = await this.#deps.spans.build({ span, surroundings }, turnOf(caller))
+    const context = { projectId: project.id, resource, wbUserId: caller.keyId, wbRunId: wbRunId || undefined }
+    const built = await this.#deps.spans.build({ span, context }, turnOf(caller))
     if ('call' in built) await this.#batches.add(project, built.call)
     // A rejected span does not affect the others.
     else reject(this.#rejections, built.rejected)

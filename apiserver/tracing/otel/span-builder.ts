@@ -28,10 +28,10 @@ export class SpanBuilder {
 
   async build(task: SpanTask, turn: Turn): Promise<BuiltCall> {
     if (task.span.bytes.length <= inPlaceUpTo) return buildCall(task)
-    const { span, surroundings } = task
+    const { span, context } = task
     // A copy without the rest of the request, which shares the buffer. It is transferred, which saves another copy.
     const bytes = new Uint8Array(span.bytes)
-    const moved = { span: { ...span, bytes }, surroundings }
+    const moved = { span: { ...span, bytes }, context }
     const asked = { module: buildModule, task: moved, timeoutMs, transfer: [bytes.buffer] }
     const outcome = await this.#threads.run<SpanTask, PackedOutcome>(asked, turn)
     if (!outcome) return { rejected: 'Rejected a span: it needs too much memory or time' }

@@ -8,9 +8,9 @@ import { spanMessage, type Span } from './span.ts'
 
 type Plain = Parameters<typeof toAttributes>[0]
 
-const surroundings = { projectId: 'e/p', resource: '{"attributes":{}}', wbUserId: 'u', wbRunId: undefined }
+const context = { projectId: 'e/p', resource: '{"attributes":{}}', wbUserId: 'u', wbRunId: undefined }
 
-function callOf(values: Plain, span: Partial<Span> = {}, around: Partial<typeof surroundings> & object = {}) {
+function callOf(values: Plain, span: Partial<Span> = {}, around: Partial<typeof context> & object = {}) {
   const attributes = toAttributes(values).map((item) => readJsonAttribute(parseValue(JSON.stringify(item))))
   const whole = {
     ...spanMessage.empty(),
@@ -21,7 +21,7 @@ function callOf(values: Plain, span: Partial<Span> = {}, around: Partial<typeof 
     attributes,
     ...span,
   }
-  const { id, start, end } = createCall(whole, { ...surroundings, ...around })
+  const { id, start, end } = createCall(whole, { ...context, ...around })
   return { id, start: start!, end: end! }
 }
 

@@ -4,7 +4,7 @@ import { type Value, writeValue } from '../../../lib/json/value.ts'
 import { attributeKeys, callKeys, inputKeys, outputKeys, timeKeys } from './conventions.ts'
 import { OtlpError } from './otlp-error.ts'
 import { findFirst, findInteger, findText } from './find.ts'
-import { cutName } from './kinds.ts'
+import { truncateName } from './kinds.ts'
 import { shortenDisplayName, shortenOpName } from './names.ts'
 import { type Members, nestAttributes } from './nest.ts'
 import { dumpSpan } from './otel-dump.ts'
@@ -16,7 +16,7 @@ import { readUsage } from './usage.ts'
 const maxIdLength = 256
 
 /** What a call has from the request around its span. */
-export interface Surroundings {
+export interface CallContext {
   /** entity/name */
   projectId: string
   /** As written by `writeResource`. */
@@ -30,12 +30,12 @@ export interface Surroundings {
  * Creates the call of a span. A span without an end time is a call that still runs. @throws {OtlpError} for a span that
  * cannot become a call, and TooManyValues
  */
-export function createCall(span: Span, surroundings: Surroundings): CallPart {
+export function createCall(span: Span, context: CallContext): CallPart {
   if (span.spanId === '' || span.traceId === '') throw new OtlpError('a span needs a span_id and a trace_id')
   const budget = createSpanBudget()
   const attributes = nestAttributes(span.attributes, budget)
-  const otelDump = dumpSpan(span, { attributes, resource: surroundings.resource, budget })
-  const start = { ...createStart(span, attributes, surroundings), otelDump: new JsonText(Buffer.from(otelDump)) }
+  const otelDump = dumpSpan(span, { attributes, resource: context.resource, budget })
+  const start = { ...createStart(span, attributes, context), otelDump: new JsonText(Buffer.from(otelDump)) }
   const endedAt = findInstant(attributes, timeKeys.end) ?? findEnd(span)
   return { id: span.spanId, start, ...(endedAt && { end: createEnd(span, attributes, endedAt) }) }
 }
@@ -44,21 +44,21 @@ function findEnd({ endTimeUnixNano }: Span): string | undefined {
   return endTimeUnixNano === 0n ? undefined : toInstant(endTimeUnixNano)
 }
 
-function createStart(span: Span, attributes: Members, surroundings: Surroundings): CallStart {
+function createStart(span: Span, attributes: Members, context: CallContext): CallStart {
   const threadId = checkId('a thread', findText(attributes, callKeys.threadId))
   const displayName = findText(attributes, callKeys.displayName)
   return {
     traceId: span.traceId,
     opName: shortenOpName(span.name),
-    displayName: displayName && shortenDisplayName(cutName(displayName)),
+    displayName: displayName && shortenDisplayName(truncateName(displayName)),
     parentId: span.parentSpanId || null,
     threadId,
     turnId: threadId !== undefined && findFirst(attributes, callKeys.isTurn) ? span.spanId : undefined,
     startedAt: findInstant(attributes, timeKeys.start) ?? toInstant(span.startTimeUnixNano),
     attributes: toText(readAttributes(attributes)),
     inputs: toText(readInputs(attributes)),
-    wbUserId: surroundings.wbUserId,
-    wbRunId: checkId('a run', readRunId(attributes, surroundings)),
+    wbUserId: context.wbUserId,
+    wbRunId: checkId('a run', readRunId(attributes, context)),
     wbRunStep: toStep(findInteger(attributes, callKeys.runStep)),
   }
 }
@@ -81,7 +81,9 @@ function createEnd(span: Span, attributes: Members, endedAt: string): CallEnd {
 function readAttributes(attributes: Members): Members {
   const read = readConventional(attributes)
   const isConventional =
-    read.size > 0 || [inputKeys, outputKeys].some((keys) => findFirst(attributes, keys)) || readUsage(attributes).isTold
+    read.size > 0 ||
+    [inputKeys, outputKeys].some((keys) => findFirst(attributes, keys)) ||
+    readUsage(attributes).isReported
   if (!isConventional) return attributes
   const own = findFirst(attributes, callKeys.attributes)?.[1]
   return own instanceof Map ? new Map([...read, ...own]) : read
@@ -119,7 +121,7 @@ function findModel(attributes: Members): string | undefined {
 }
 
 /** Returns the run as entity/project/run, which clients read. Undefined for a run of another project. */
-function readRunId(attributes: Members, { wbRunId, projectId }: Surroundings): string | undefined {
+function readRunId(attributes: Members, { wbRunId, projectId }: CallContext): string | undefined {
   const runId = wbRunId ?? findText(attributes, callKeys.runId)
   if (!runId || runId.startsWith(`${projectId}/`)) return runId
   return /[/:]/.test(runId) ? undefined : `${projectId}/${runId}`

@@ -4,14 +4,14 @@ import { findFirst, findInteger } from './find.ts'
 import type { Members } from './nest.ts'
 
 /**
- * Reads the usage for a call's summary. It has all kinds of tokens, with null for unknown counts. `isTold` is false if
+ * Reads the usage for a call's summary. It has all kinds of tokens, with null for unknown counts. `isReported` is false if
  * the span reports no tokens.
  */
-export function readUsage(attributes: Members): { isTold: boolean; usage: Members } {
+export function readUsage(attributes: Members): { isReported: boolean; usage: Members } {
   const tokens = (kind: keyof typeof usageKeys) => findInteger(attributes, usageKeys[kind])
   const [input, output] = [tokens('input_tokens'), tokens('output_tokens')]
   const [prompt, completion] = [tokens('prompt_tokens'), tokens('completion_tokens')]
-  const total = isTold(attributes, 'total_tokens')
+  const total = isReported(attributes, 'total_tokens')
     ? tokens('total_tokens')
     : (sum(prompt, completion) ?? sum(input, output))
   const usage: Members = new Map([
@@ -23,10 +23,10 @@ export function readUsage(attributes: Members): { isTold: boolean; usage: Member
     ['total_tokens', toValue(total)],
   ])
   const kinds = Object.keys(usageKeys) as (keyof typeof usageKeys)[]
-  return { isTold: kinds.some((kind) => isTold(attributes, kind)), usage }
+  return { isReported: kinds.some((kind) => isReported(attributes, kind)), usage }
 }
 
-function isTold(attributes: Members, kind: keyof typeof usageKeys): boolean {
+function isReported(attributes: Members, kind: keyof typeof usageKeys): boolean {
   return findFirst(attributes, usageKeys[kind]) !== undefined
 }
 

@@ -41,7 +41,7 @@ function compareValues(comparator: Comparator, [left, right]: [ValueOperand, Val
     return compareWith(turned[comparator], right, left.value, params)
   }
   if (right.kind === 'literal') return compareWith(comparator, left, right.value, params)
-  const type = meet(left.type, right.type)
+  const type = findCommonType(left.type, right.type)
   if (!type) return 'FALSE'
   const collation = type === 'text' && comparator !== '$eq' ? ' COLLATE "C"' : ''
   const sql = `(${cast(left, type)} ${symbols[comparator]} ${cast(right, type)}${collation})`
@@ -52,7 +52,7 @@ function compareValues(comparator: Comparator, [left, right]: [ValueOperand, Val
  * The type in which two values compare. A time and a text compare as texts, because a cast of an invalid time would
  * fail the query.
  */
-function meet(a: ValueType, b: ValueType): ValueType | undefined {
+function findCommonType(a: ValueType, b: ValueType): ValueType | undefined {
   if (a === b) return a
   const has = (type: ValueType) => a === type || b === type
   if (has('time')) return has('boolean') ? undefined : has('number') ? 'number' : 'text'
@@ -61,7 +61,7 @@ function meet(a: ValueType, b: ValueType): ValueType | undefined {
 
 export function compareWith(comparator: Comparator, operand: SqlOperand, value: Literal, params: SqlParams): string {
   if (value === null) return comparator === '$eq' ? `(${operand.nullable} IS NULL)` : unknown
-  const type = meetLiteral(operand.type, value)
+  const type = findLiteralType(operand.type, value)
   const constant = castLiteral(value, type)
   if (constant === undefined) return 'FALSE'
   const collation = type === 'text' && comparator !== '$eq' ? ' COLLATE "C"' : ''
@@ -70,7 +70,7 @@ export function compareWith(comparator: Comparator, operand: SqlOperand, value: 
   return operand.type === type ? sql : `coalesce(${sql}, FALSE)`
 }
 
-function meetLiteral(type: ValueType, value: string | number | boolean): ValueType {
+function findLiteralType(type: ValueType, value: string | number | boolean): ValueType {
   if (type === 'time' || type === 'boolean') return type
   return typeof value === 'string' ? type : (typeof value as 'number' | 'boolean')
 }

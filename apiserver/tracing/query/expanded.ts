@@ -10,12 +10,12 @@ interface Expansion {
 }
 
 // Each of these reads the objects table for every row.
-const maxLooks = 10
+const maxExpansions = 10
 
 /** A path in a call's documents. It continues in the value of a ref where the client names the path to the ref. */
 export function expandPath(path: string[], { projectId, columns, params }: Expansion): JsonField {
   const lengths = new Set(columns.filter((column) => isBefore(column, path)).map((column) => column.length))
-  if (lengths.size > maxLooks) throw badRequest(`A field may use at most ${maxLooks} expanded columns.`)
+  if (lengths.size > maxExpansions) throw badRequest(`A field may use at most ${maxExpansions} expanded columns.`)
   let [sql, read] = [`c.${path[0]}`, 1]
   for (const length of [...lengths].toSorted((a, b) => a - b)) {
     const held = length > read ? `${sql} #> ${params.add(path.slice(read, length))}::text[]` : sql

@@ -24,7 +24,7 @@ export type Expression =
 type Location = readonly string[]
 
 /** Far more than people write, and far less than would exhaust the database's stack. */
-const deepest = 64
+const maxDepth = 64
 /** A statement has 65,535 parameters, and an operand takes one or two. */
 const maxOperands = 10_000
 
@@ -42,7 +42,7 @@ class ExpressionReader {
 
   read(written: unknown, at: Location, depth = 0): Expression {
     if (++this.#operands > maxOperands) throw badRequest(`A query has at most ${maxOperands} operands.`)
-    if (depth > deepest) throw badRequest(`Operations may be nested at most ${deepest} levels deep.`)
+    if (depth > maxDepth) throw badRequest(`Operations may be nested at most ${maxDepth} levels deep.`)
     const { name, content } = readOperator(written, at)
     const here = [...at, name]
     return readers[name]!(content, {

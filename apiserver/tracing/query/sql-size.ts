@@ -15,18 +15,18 @@ export function checkSize(sql: string): string {
  *
  * @throws {HttpError} 400 when the parts are too long together
  */
-export function writeParts<T>(items: readonly T[], write: (item: T) => string, longest = maxSqlLength): string[] {
+export function writeParts<T>(items: readonly T[], write: (item: T) => string, maxLength = maxSqlLength): string[] {
   let size = 0
   return items.map((item) => {
     const sql = write(item)
     size += sql.length
-    if (size > longest) throw tooLong(longest)
+    if (size > maxLength) throw tooLong(maxLength)
     return sql
   })
 }
 
-function tooLong(longest: number) {
-  const limit = `${longest / 1024} KiB of SQL`
+function tooLong(maxLength: number) {
+  const limit = `${maxLength / 1024} KiB of SQL`
   return badRequest(
     `A part of the query compiles to more than ${limit}. Use fewer operands and fields, or $in with a list.`,
   )

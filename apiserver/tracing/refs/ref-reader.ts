@@ -66,12 +66,12 @@ export class RefReader {
     for (let round = 0; ; round++) {
       const unfinished = [...places.values()].filter(isUnfinished)
       if (unfinished.length === 0) return asked.map(({ state }) => finish(state))
-      if (round < maxRounds) await this.#goOn(unfinished)
+      if (round < maxRounds) await this.#advance(unfinished)
       else for (const place of unfinished as Place[]) place.state = endless()
     }
   }
 
-  async #goOn(places: { state: Unfinished }[]): Promise<void> {
+  async #advance(places: { state: Unfinished }[]): Promise<void> {
     await this.#loadObjects(places.map(({ state }) => state))
     await this.#loadRows(places.map(({ state }) => state))
     for (const [stored, ofStored] of Map.groupBy(places, ({ state }) => this.#find(state))) {
@@ -95,7 +95,7 @@ export class RefReader {
     if (stored instanceof HttpError) throw stored
     if (this.#bytesLeft < 0) throw tooLarge()
     const next = walk(stored, state.edges, this.#project.id)
-    if ('text' in next && next.text !== stored.text) this.#take(next.text)
+    if ('text' in next && next.text !== stored.text) this.#reserveText(next.text)
     return next
   }
 
@@ -143,7 +143,7 @@ export class RefReader {
     return new StoredValue(text)
   }
 
-  #take(text: string): void {
+  #reserveText(text: string): void {
     this.#bytesLeft -= text.length
     if (this.#bytesLeft < 0) throw tooLarge()
     this.#reserve(text.length)

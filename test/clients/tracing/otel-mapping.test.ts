@@ -60,9 +60,9 @@ function encodeGroup(group: OtlpRequest['resourceSpans'][0]): Buffer {
 function makeCall(group: OtlpRequest['resourceSpans'][0]): Members | undefined {
   const [read] = readWireSpans(encodeOtlp({ resourceSpans: [group] }))
   const [source] = read!.spans
-  const surroundings = { projectId: 'e/p', resource: writeResource(read!.resource), wbUserId: 'u', wbRunId: undefined }
+  const context = { projectId: 'e/p', resource: writeResource(read!.resource), wbUserId: 'u', wbRunId: undefined }
   try {
-    return toMembers(createCall(readSpan(source!), surroundings))
+    return toMembers(createCall(readSpan(source!), context))
   } catch (error) {
     if (error instanceof OtlpError) return undefined
     throw error
