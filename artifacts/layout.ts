@@ -1,10 +1,10 @@
-// Imports nothing, so that SQL can be made of it as well.
+// Imports nothing, so that SQL can be built from it too.
 
 export const scheme = 'artifact:///'
 
 /**
- * The keys of the artifact store, declared once. A name in braces is a part of the key. A key that ends with a slash is a
- * folder of objects that belong together.
+ * The keys of the artifact store, declared once. A name in braces is a part of the key. A key that ends with a slash is
+ * a folder of objects that belong together.
  */
 const templates = {
   checkpoint: 'checkpoints/{checkpoint}/',
@@ -40,7 +40,7 @@ type PartName<Template extends string> = Template extends `${string}{${infer Nam
 
 type Parts<K extends Kind> = Record<PartName<Templates[K]>, string | number>
 
-/** The file of a checkpoint that only the next job of its model reads. */
+/** A file of a checkpoint that only the model's next job reads. */
 export const optimizerFile = 'optimizer.safetensors'
 
 /** The key of an object, or of a folder of objects (without a last slash). */
@@ -48,7 +48,7 @@ export function keyOf<K extends Kind>(kind: K, parts: Parts<K>): string {
   return fill(templates[kind], parts).replace(/\/$/, '')
 }
 
-/** The folder of all objects of a kind that share their first parts, such as all payloads of an entity. */
+/** The folder of all objects of a kind with the same first parts, for example all payloads of an entity. */
 export function folderOf<K extends Kind>(kind: K, parts: Partial<Parts<K>>): string {
   const segments = templates[kind].split('/')
   const isMissing = (segment: string) => {
@@ -58,17 +58,17 @@ export function folderOf<K extends Kind>(kind: K, parts: Partial<Parts<K>>): str
   return fill(segments.slice(0, segments.findIndex(isMissing)).join('/'), parts)
 }
 
-/** The folder of all that a project has stored: payloads of calls and files. */
+/** The folder of everything that a project has stored: files and payloads of calls. */
 export function folderOfTraces(entity: string, project: number): string {
   return folderOf('call', { entity, project }).replace(/\/calls$/, '')
 }
 
-/** Whether a key is one of an entity's data, on which its jobs may train. */
+/** Whether a key belongs to an entity's data, which its jobs may train on. */
 export function isTrainingData(key: string, entity: string): boolean {
   return [folderOf('payload', { entity }), folderOf('blob', { entity })].some((folder) => key.startsWith(`${folder}/`))
 }
 
-/** The source of a regular expression that finds a key of this kind at the beginning of a text. */
+/** The source of a regular expression that matches a key of this kind at the start of a text. */
 export function patternOf(kind: Kind): string {
   const escaped = templates[kind].replaceAll('.', '\\.').replace(/\/$/, '')
   return escaped.replaceAll(/\{(\w+)\}/g, (_part, part: keyof typeof patterns) => patterns[part])
@@ -79,7 +79,7 @@ const locators = (Object.keys(templates) as Kind[]).map((kind) => {
   return { kind, pattern: new RegExp(`^${patternOf(kind)}${end}`) }
 })
 
-/** The kind that an object's key is of, and the key or folder that it belongs to; undefined for a key of no kind. */
+/** The kind of an object's key, and the key or folder that it belongs to. Undefined for an unknown key. */
 export function locate(key: string): { kind: Kind; prefix: string } | undefined {
   for (const { kind, pattern } of locators) {
     const prefix = pattern.exec(key)?.[0]
@@ -88,25 +88,25 @@ export function locate(key: string): { kind: Kind; prefix: string } | undefined 
   return undefined
 }
 
-/** SQL: a key, of SQL for its parts. */
+/** SQL of a key, from the SQL of its parts. */
 export function sqlKey<K extends Kind>(kind: K, parts: Record<PartName<Templates[K]>, string>): string {
   const quoted = `'${templates[kind].replace(/\/$/, '')}'`
   return `(${fill(quoted, parts, (sql) => `' || ${sql} || '`).replace(/ \|\| ''$/, '')})`
 }
 
-/** SQL: a part (text) of a key. `key` is SQL too. */
+/** SQL of a part (text) of a key. `key` is SQL too. */
 export function sqlPart<K extends Kind>(kind: K, part: PartName<Templates[K]>, key: string): string {
   const template = templates[kind].replace(/\/$/, '').replaceAll('.', '\\.')
   const pattern = template.replaceAll(/\{(\w+)\}/g, (_part, other) => (other === part ? '([^/]+)' : '[^/]+'))
   return `substring(${key} FROM '^${pattern}')`
 }
 
-/** SQL: the address of a key. `key` is SQL too. */
+/** SQL of the address of a key. `key` is SQL too. */
 export function sqlUri(key: string): string {
   return `('${scheme}' || ${key})`
 }
 
-/** What the addresses of all objects of a kind begin with. */
+/** The common prefix of the addresses of a kind. */
 export function uriPrefixOf(kind: Kind): string {
   return `${scheme}${folderOf(kind, {})}/`
 }

@@ -1,11 +1,11 @@
-/** What a training data address names; it is not looked up yet. */
+/** The parsed address of training data. It may not exist. */
 export type InputAddress =
   | { kind: 'artifact'; entity: string; project: string; name: string; version: number | 'latest' }
   | { kind: 'stored'; uri: string }
   | { kind: 'web'; url: string }
   | { kind: 's3'; bucket: string; key: string }
 
-/** An address that cannot be trained on. The message is for its user, and holds nothing secret of the address. */
+/** An invalid training data address. The message is for the user, and contains no secrets from the address. */
 export class InputError extends Error {
   override name = 'InputError'
   readonly reason: 'InputNotAllowed' | 'InputNotFound' | 'InputTooLarge' | 'InputDigestMismatch' | 'InputExceedsQuota'
@@ -42,7 +42,7 @@ export function readInputAddress(address: string): InputAddress {
   )
 }
 
-/** The number of `v3`; of `latest` and of nothing it is the newest. Undefined for what names no version. */
+/** The number of `v3`. `latest` and an absent version are the newest one. Undefined for an invalid version. */
 export function readVersion(text: string | undefined): number | 'latest' | undefined {
   if (text === undefined || text === 'latest') return 'latest'
   return /^v(0|[1-9]\d{0,8})$/.test(text) ? Number(text.slice(1)) : undefined

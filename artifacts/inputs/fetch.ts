@@ -9,7 +9,6 @@ import { InputError } from './address.ts'
 import { resolveInput, type Input, type InputDeps } from './resolve.ts'
 import type { FetchedBytes, FetchRoom } from './room.ts'
 
-/** What inputs are fetched with. */
 export interface FetchDeps extends InputDeps {
   room: FetchRoom
 }
@@ -20,14 +19,14 @@ export interface StoredInput {
   digest: string
 }
 
-// Longer than the guard lets one answer take.
+// Longer than the outbound guard allows for one response.
 const s3TimeoutMs = 600_000
 
 /**
- * Resolves an address and, where it lies elsewhere, fetches it into the store, under its content: to do it twice
- * stores it once.
+ * Resolves an address. If the data is elsewhere, it is fetched into the store under its digest, so that a second fetch
+ * stores nothing.
  *
- * @throws {InputError} for good; {ResponseError} when another try may help, as every other error
+ * @throws {InputError} for a permanent error; {ResponseError} and other errors when a retry may help
  */
 export async function obtainInput(
   deps: FetchDeps,
@@ -88,7 +87,7 @@ async function spoolWhole(
     await requireUsable(spooled, fetched)
     return spooled
   } finally {
-    // No error is reported: what still comes is not wanted.
+    // The rest of the source is not needed, so its errors are not reported.
     source.destroy()
   }
 }
@@ -103,7 +102,7 @@ async function requireUsable({ file, broken }: Spooled, fetched: FetchedBytes): 
   }
 }
 
-/** Turns errors that every attempt would meet again into InputErrors. */
+/** Turns permanent errors into InputErrors. */
 async function rethrowDefinite<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

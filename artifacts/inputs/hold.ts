@@ -5,9 +5,10 @@ import type { ArtifactStore } from '../store/store.ts'
 import { InputError } from './address.ts'
 
 /**
- * Keeps an input in the store while `commit` writes down that a job trains on it. What is fetched later needs no keeping.
+ * Holds an input in the store while `commit` writes the row of the job that uses it. Inputs that are fetched later need
+ * no hold.
  *
- * @throws {InputError} when it was removed since it was found
+ * @throws {InputError} when the input was removed after it was found
  */
 export async function whileHoldingInput<T>(
   { pool, artifacts }: { pool: Pool; artifacts: ArtifactStore },

@@ -10,21 +10,20 @@ import { InputError, readInputAddress, type InputAddress } from './address.ts'
 const whoAllows =
   'The administrator sets the allowed hosts in outbound.dataHosts of the chart, or in TRAINYARD_DATA_HOSTS on one machine'
 
-/** What inputs are looked up with. */
 export interface InputDeps {
   pool: Pool
   artifacts: ArtifactStore
   sources: DataSources
 }
 
-/** What a job trains on: a file of the store, or an address that is allowed and must be fetched first. */
+/** The data of a job: a file in the store, or an allowed address that must be fetched first. */
 export type Input = { uri: string; digest: string } | { remote: Extract<InputAddress, { kind: 'web' | 's3' }> }
 
 /**
- * Finds what an address names, with an entity's rights: the same for REST and for resources. A data set of whichever
- * version is pinned to one file of the store, which never changes.
+ * Finds the data of an address with an entity's rights. REST and resources use the same rules. Every version of a data
+ * set is pinned to one file in the store, which never changes.
  *
- * @throws {InputError} what is another entity's is answered as what is missing
+ * @throws {InputError} also for data of another entity, with the same message as for missing data
  */
 export async function resolveInput(deps: InputDeps, entity: string, address: string): Promise<Input> {
   const read = readInputAddress(address)
@@ -52,7 +51,7 @@ function noArtifact({ entity, project, name }: ArtifactName, version: number | '
   return new InputError('InputNotFound', `there is no artifact ${shown}; upload it first: ${upload}`)
 }
 
-/** Clients of the hosted service name it train.jsonl; its document speaks of trajectories.jsonl. */
+/** Clients of the hosted service use the name train.jsonl; its documentation uses trajectories.jsonl. */
 export const trainingFiles = ['train.jsonl', 'trajectories.jsonl']
 
 function pickTrainingFile(files: ArtifactFile[]): ArtifactFile {
@@ -67,7 +66,7 @@ function pickTrainingFile(files: ArtifactFile[]): ArtifactFile {
   throw new InputError('InputNotFound', `the artifact must contain ${wanted}; it contains ${there.join(', ')}`)
 }
 
-/** An address as uploads and `npm run put` answer it: its last part is the digest of the object. */
+/** An address that uploads and `npm run put` return. Its last part is the digest of the object. */
 async function findStored({ artifacts }: InputDeps, entity: string, uri: string): Promise<Input> {
   const key = artifactKey(uri) ?? ''
   const digest = /\/([0-9a-f]{64})(\.jsonl?)?$/.exec(key)?.[1]

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { limitSetting } from '../../lib/limit-setting.ts'
 import { InputError } from './address.ts'
 
-/** What an entity may store for which nothing was set. */
+/** The storage limit of entities without a limit of their own. */
 export const storedBytesSetting = {
   TRAINYARD_DEFAULT_STORED_BYTES: limitSetting(1024 ** 4, Number.MAX_SAFE_INTEGER),
 }
@@ -14,27 +14,32 @@ export const storedBytesSetting = {
 interface RoomDeps {
   pool: Pool
   tracing: Pool
-  /** What an entity may store for which nothing was set; Infinity is no limit. */
+  /** The default storage limit of an entity. Infinity means no limit. */
   storedBytes: number
 }
 
-/** What an entity has stored, and may store. */
+/** The stored bytes of an entity, and its limit. */
 interface Room {
   stored: number
   limit: number
 }
 
-/** The room that entities have for what is fetched for them. One process fetches, and knows all that comes in that way. */
+/**
+ * The remaining storage of entities for fetched data. A single process fetches, so it knows all fetches in progress.
+ */
 export class FetchRoom {
   readonly #deps: RoomDeps
-  /** Bytes that are being fetched, by entity. */
+  /** The bytes that are being fetched, by entity. */
   readonly #fetching = new Map<string, number>()
 
   constructor(deps: RoomDeps) {
     this.#deps = deps
   }
 
-  /** Counts what is fetched for an entity until it is closed. @throws {InputError} when there is no room for anything */
+  /**
+   * Opens a counter for a fetch of an entity, until it is closed. @throws {InputError} when the entity's storage is
+   * full
+   */
   async open(entity: string): Promise<FetchedBytes> {
     const measure = () => this.#measure(entity)
     return new FetchedBytes(entity, { room: await measure(), measure, fetching: this.#fetching })
@@ -48,7 +53,7 @@ export class FetchRoom {
     return { stored: training + traces, limit }
   }
 
-  /** Training does not wait for the database of traces. */
+  /** Training must not wait for the tracing database. */
   async #sumTraces(entity: string): Promise<number> {
     try {
       return await sumTraceBytes(this.#deps.tracing, entity)
@@ -60,7 +65,7 @@ export class FetchRoom {
 }
 
 interface Fetching {
-  /** When this began. */
+  /** When the fetch began. */
   room: Room
   measure: () => Promise<Room>
   fetching: Map<string, number>
@@ -78,18 +83,21 @@ export class FetchedBytes {
     this.#require(fetching.room, this.#ofAll + 1)
   }
 
-  /** Counts what has come. @throws {InputError} when it is more than the entity may store */
+  /** Counts received bytes. @throws {InputError} when the entity may not store them */
   add(bytes: number): void {
     this.#require(this.#fetching.room, this.#ofAll + bytes)
     this.#count(bytes)
   }
 
-  /** Looks once more when all has come: others have stored more meanwhile. @throws {InputError} */
+  /**
+   * Checks the limit again after the last byte, because the entity may have stored other data meanwhile. @throws
+   * {InputError}
+   */
   async confirm(): Promise<void> {
     this.#require(await this.#fetching.measure(), this.#bytes)
   }
 
-  /** It is stored, and counts there, or it is gone. */
+  /** Stops the count: the data is now stored and counted there, or it is gone. */
   close(): void {
     this.#count(-this.#bytes)
   }

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { splitBytes } from '../../lib/split-bytes.ts'
 
-/** A source whose bytes are counted and digested while somebody reads them. */
+/** A source that counts and digests its bytes while they are read. */
 export interface Counted {
   stream: Readable
   /** of what was read so far; sha256 in hex */
   finish: () => { digest: string; size: number }
 }
 
-/** Digests a source on its way, so that it need not be read twice. */
+/** Digests a source while it is read, so that it is read only once. */
 export function countBytes(source: Readable | Uint8Array): Counted {
   const hash = createHash('sha256')
   let size = 0

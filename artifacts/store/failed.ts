@@ -1,4 +1,4 @@
-/** The store did not do what it was asked for, for a reason of its own: it is unavailable, full, or rejects the request. */
+/** The store failed for a reason of its own: it is unavailable, full, or rejects the request. */
 export class StoreFailed extends Error {
   override name = 'StoreFailed'
 }

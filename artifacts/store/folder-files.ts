@@ -1,7 +1,7 @@
 import { mkdir, open, rename } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Puts a finished file under its final name, durably. The folder may be removed by somebody else meanwhile. */
+/** Moves a finished file to its final name, durably. Another process may remove the folder meanwhile. */
 export async function placeFile(temporary: string, file: string): Promise<void> {
   await syncPath(temporary)
   await makeFolder(path.dirname(file))
@@ -13,7 +13,7 @@ export async function placeFile(temporary: string, file: string): Promise<void> 
   await syncPath(path.dirname(file))
 }
 
-/** Makes a folder with its parents; each new name is synced into the folder above it. */
+/** Creates a folder and its parents. Each new name is synced in its parent folder. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true })
   if (first === undefined) return

@@ -14,7 +14,7 @@ import { ArtifactMissing } from './missing.ts'
 import { sweepFolder } from './sweep.ts'
 import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from './store.ts'
 
-// No key starts with a dot. Trainers write here too, and rename what is finished.
+// No key starts with a dot. Trainers also write here, and rename finished files.
 const spoolFolder = '.spool'
 
 /** The artifact store on a folder that apiserver, operator, trainers and engines share. */
@@ -54,7 +54,7 @@ export class FolderStore implements ArtifactStore {
 
   async #temporaryPath(): Promise<string> {
     const made = await mkdir(this.#spool, { recursive: true })
-    // Trainers write here too, and share a group with us rather than a user.
+    // Trainers also write here. They share a group with this process, not a user.
     if (made !== undefined) await chmod(this.#spool, (await stat(this.#spool)).mode | 0o070)
     return path.join(this.#spool, randomUUID())
   }
@@ -88,7 +88,7 @@ export class FolderStore implements ArtifactStore {
     })
   }
 
-  /** Everything leaves its place at once, by a rename, so that nobody sees half of it. */
+  /** One rename removes all files at once, so that no reader sees some of them. */
   async removeAll(prefix: string): Promise<{ objects: number; bytes: number }> {
     const folder = this.#pathOf(requireFolder(prefix))
     const removed = { objects: 0, bytes: 0 }
@@ -144,7 +144,7 @@ export class FolderStore implements ArtifactStore {
   }
 }
 
-/** The files below a folder; what is removed meanwhile is left out. */
+/** The files below a folder. A file that is removed during the walk is left out. */
 async function* walk(folder: string, below: string): AsyncIterable<ListedArtifact> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
     if (!isAbsence(cause)) throw readingFailed(cause)
@@ -159,7 +159,7 @@ async function* walk(folder: string, below: string): AsyncIterable<ListedArtifac
   }
 }
 
-/** No such file, or a folder where a file should be, or the other way round. */
+/** The file does not exist, or a folder is where a file should be, or a file where a folder should be. */
 function isAbsence(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

@@ -1,4 +1,4 @@
-/** Works on the items of a source, a bounded number of them at the same time; ends at the first failure. */
+/** Processes the items of a source, a bounded number at the same time. Stops at the first error. */
 export async function forEachConcurrent<T>(source: AsyncIterable<T>, atOnce: number, work: (item: T) => Promise<void>) {
   const iterator = source[Symbol.asyncIterator]()
   let failed = false

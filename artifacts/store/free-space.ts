@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { StoreFailed } from './failed.ts'
 
-// The rest of the disk (on one machine the store itself, and Postgres) goes on working when spools would fill it.
+// Spool files must not fill the disk: on one machine, the store itself and Postgres are on it too.
 const reservedPart = 0.05
 const reservedBytes = 1024 ** 3
 
@@ -11,7 +11,7 @@ interface Disk {
   bavail: number
 }
 
-/** Whether a disk has more than its reserve: a twentieth of it, or 1 GiB where that is less. */
+/** Whether a disk has more free space than its reserve: 5 % of the disk, at most 1 GiB. */
 export function hasRoom({ bsize, blocks, bavail }: Disk): boolean {
   return bavail * bsize > Math.min(reservedPart * blocks * bsize, reservedBytes)
 }

@@ -2,11 +2,11 @@ import { scheme } from '../layout.ts'
 
 const segment = '[a-zA-Z0-9][a-zA-Z0-9._-]*'
 const keyPattern = new RegExp(`^[a-z0-9][a-zA-Z0-9._-]*(/${segment})*$`)
-// Below what S3 takes (1,024 bytes, of which a store's own prefix needs some) and what file systems take for a name.
+// Below the limits of S3 (1,024 bytes, which include the store's own prefix) and of file systems for names.
 const maxKeyLength = 800
 const maxSegmentLength = 200
 
-/** The key of an `artifact:///KEY` address, or undefined when it is no such address. */
+/** The key of an `artifact:///KEY` address. Undefined for any other address. */
 export function artifactKey(uri: string): string | undefined {
   if (!uri.startsWith(scheme)) return undefined
   const key = uri.slice(scheme.length)
@@ -18,24 +18,24 @@ export function artifactUri(key: string): string {
   return scheme + requireKey(key)
 }
 
-/** True for a name that every store can hold and that leads nowhere else. */
+/** Whether every store can store this name, and the name leads nowhere else. */
 export function isKey(key: string): boolean {
   if (key.length > maxKeyLength || !keyPattern.test(key) || key.includes('..')) return false
   return key.split('/').every((part) => part.length <= maxSegmentLength)
 }
 
-/** The same key. @throws {Error} when it is not a key: the caller must check what users send */
+/** Returns the key. @throws {Error} for an invalid key: the caller must validate what users send */
 export function requireKey(key: string): string {
   if (!isKey(key)) throw new Error('not a key of the artifact store')
   return key
 }
 
-/** A folder of keys, which may be given with a last slash, without it. */
+/** A folder of keys. The argument may end with a slash. */
 export function requireFolder(prefix: string): string {
   return requireKey(prefix.replace(/\/$/, ''))
 }
 
-/** What the keys of a folder start with; the empty prefix is the whole store. */
+/** The prefix of the keys in a folder. The empty prefix is the whole store. */
 export function requirePrefix(prefix: string): string {
   return prefix === '' ? '' : `${requireFolder(prefix)}/`
 }

@@ -1,6 +1,6 @@
 import type { ListedArtifact } from './store.ts'
 
-/** What is listed, with a folder's manifest at the end: it says that the rest is there. */
+/** Yields a folder's listed objects with the manifest last, because the manifest says that the others exist. */
 export async function manifestLast(listed: AsyncIterable<ListedArtifact>, prefix: string): Promise<ListedArtifact[]> {
   const all: ListedArtifact[] = []
   for await (const item of listed) all.push(item)

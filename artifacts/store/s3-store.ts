@@ -19,14 +19,14 @@ import { abortUploads } from './s3-uploads.ts'
 import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from './store.ts'
 import { sweepFolder } from './sweep.ts'
 
-// An upload has at most 10,000 parts, so that objects may have 160 GB; two parts are held in memory.
+// An upload has at most 10,000 parts, so objects may have 160 GB. Two parts are in memory at a time.
 const partBytes = 16 * 1024 * 1024
 const partsAtOnce = 2
-// A larger object is not copied by one request.
+// A larger object cannot be copied with one request.
 const copyLimitBytes = 5 * 1024 ** 3
 const requestsAtOnce = 16
 
-/** The artifact store in a bucket of any S3; `prefix` is empty or ends with a slash. */
+/** The artifact store in an S3 bucket. `prefix` is empty or ends with a slash. */
 export class S3Store implements ArtifactStore {
   readonly #client: S3Client
   readonly #bucket: string
@@ -104,7 +104,10 @@ export class S3Store implements ArtifactStore {
     }
   }
 
-  /** One by one: some S3s know no request that removes many. The manifest goes first, so that the rest counts as absent. */
+  /**
+   * Removes objects one by one, because some S3 servers cannot remove several with one request. The manifest is removed
+   * first, so that the folder counts as absent.
+   */
   async removeAll(prefix: string): Promise<{ objects: number; bytes: number }> {
     const removed = { objects: 0, bytes: 0 }
     const remove = async ({ key, size }: ListedArtifact) => {
@@ -149,7 +152,7 @@ export class S3Store implements ArtifactStore {
   }
 
   async #copy(from: string, to: string): Promise<void> {
-    // Keys and buckets hold nothing that would have to be escaped.
+    // Keys and buckets contain no characters that need escapes.
     const CopySource = `${this.#bucket}/${this.#prefix}${from}`
     try {
       await this.#client.send(new CopyObjectCommand({ ...this.#at(to), CopySource }))

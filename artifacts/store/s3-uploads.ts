@@ -1,7 +1,7 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3'
 import { StoreFailed } from './failed.ts'
 
-/** Ends uploads that were begun long ago and never finished: their parts are paid for and seen by nobody. */
+/** Aborts old uploads that were never completed. Their parts cost money and are not visible. */
 export async function abortUploads(
   client: S3Client,
   place: { Bucket: string; Prefix: string },

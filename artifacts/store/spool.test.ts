@@ -47,7 +47,7 @@ test('a source that gives too much leaves nothing behind, and is not destroyed',
     await expect(spoolSource(store, source, { maxBytes: 5 })).rejects.toBeInstanceOf(SourceTooLarge)
     return source.destroyed
   }
-  // So many at once that some files are still being opened when their source is found to be too large.
+  // With this many at once, some files are still being opened when their source is already too large.
   const destroyed = await Promise.all(Array.from({ length: 50 }, give))
   expect([await listSpool(), new Set(destroyed)]).toEqual([[], new Set([false])])
 })

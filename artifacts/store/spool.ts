@@ -6,27 +6,27 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { ArtifactStore } from './store.ts'
 
-/** Bytes in a local file, to be adopted by the store. */
+/** Bytes in a local file, which the store can adopt. */
 export interface Spooled {
   file: string
   /** sha256 in hex */
   digest: string
   size: number
-  /** Why the source ended early: what is here is its beginning. */
+  /** The error that ended the source early. The file has the bytes before it. */
   broken: Error | undefined
 }
 
-/** More came than was to be taken. */
+/** The source has more bytes than allowed. */
 export class SourceTooLarge extends Error {
   override name = 'SourceTooLarge'
 }
 
 /**
- * Writes a source into a local file while digesting it, in bounded memory. The source is not destroyed when it gives
- * too much: its caller may still want to answer.
+ * Writes a source into a local file and digests it, in bounded memory. A source that is too large is not destroyed,
+ * because its caller may still want to answer.
  *
- * @param count gets the number of bytes as they come; what it throws ends the spooling
- * @throws {SourceTooLarge} every other error of the source is in the result; the file is gone then
+ * @param count gets the number of bytes as they arrive; an error that it throws ends the spooling
+ * @throws {SourceTooLarge} and removes the file; every other error of the source is in the result
  */
 export async function spoolSource(
   store: Pick<ArtifactStore, 'spoolPath'>,
@@ -53,14 +53,14 @@ export async function spoolSource(
     return { file, digest: hash.digest('hex'), size, broken }
   } catch (error) {
     target.destroy()
-    // A file that is still being opened is there only then.
+    // A file that is still being opened appears only after this.
     await written.catch(() => {})
     await rm(file, { force: true })
     throw error
   }
 }
 
-/** Ends where the source breaks. */
+/** Ends at the source's error. */
 async function* describeBreak(source: Readable, tell: (error: Error) => void): AsyncGenerator<Uint8Array> {
   try {
     yield* source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>

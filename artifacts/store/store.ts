@@ -7,47 +7,47 @@ export interface StoredArtifact {
   size: number
 }
 
-/** An object as lists show it. */
+/** An object in a list. */
 export interface ListedArtifact {
   key: string
   size: number
   modifiedAt: Date
 }
 
-/** Bytes of an object, counted from 0; `end` is the last one. */
+/** A range of an object's bytes, counted from 0. `end` is inclusive. */
 export interface ByteRange {
   start: number
   end?: number
 }
 
 /**
- * Where payloads, training data and checkpoints lie. Objects are immutable, and complete or absent. A prefix names a
- * folder of keys: `payloads/a` covers `payloads/a/x`, and neither `payloads/ab` nor an object `payloads/a`.
+ * The store of payloads, training data and checkpoints. Objects are immutable, and complete or absent. A prefix is a
+ * folder of keys: `payloads/a` covers `payloads/a/x`, but neither `payloads/ab` nor an object `payloads/a`.
  */
 export interface ArtifactStore {
-  /** Stores what a source gives, in bounded memory. */
+  /** Stores a source in bounded memory. */
   put(key: string, source: Readable | Uint8Array): Promise<StoredArtifact>
-  /** Takes over a finished local file whose digest and size the caller has counted; the file is gone afterwards. */
+  /** Moves a finished local file into the store. The caller knows its digest and size. The file is gone afterwards. */
   adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact>
   /**
-   * The path of a new local file to spool an upload into, from where `adopt` takes it the cheapest way.
+   * The path of a new local file for an upload. `adopt` can move files from there most cheaply.
    *
-   * @throws {StoreFailed} when what is left of its disk is a reserve
+   * @throws {StoreFailed} when only the reserve of its disk is free
    */
   spoolPath(): Promise<string>
-  /** An object's bytes; none where a range starts behind its end. @throws {ArtifactMissing} */
+  /** Reads an object's bytes. A range that starts after its end is empty. @throws {ArtifactMissing} */
   open(key: string, range?: ByteRange): Promise<Readable>
   stat(key: string): Promise<{ size: number; modifiedAt: Date } | undefined>
-  /** The objects below a prefix, in no particular order. */
+  /** The objects below a prefix, in any order. */
   list(prefix: string): AsyncIterable<ListedArtifact>
-  /** Removes an object; a missing one is a success. */
+  /** Removes an object. A missing object is a success. */
   remove(key: string): Promise<void>
-  /** Removes the objects below a prefix, and gives their number and bytes. */
+  /** Removes the objects below a prefix. Returns their number and bytes. */
   removeAll(prefix: string): Promise<{ objects: number; bytes: number }>
   /** Copies the objects below a prefix, `manifest.json` last: a reader that sees it sees the rest. */
   copyAll(fromPrefix: string, toPrefix: string): Promise<void>
-  /** Removes half-made files and uploads that a crash left. */
+  /** Removes incomplete files and uploads after crashes. */
   sweepTemporary(olderThanMs: number): Promise<void>
-  /** Writes and removes a small object; throws when the store takes no writes. */
+  /** Writes and removes a small object. Throws when the store cannot be written. */
   probe(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { ArtifactStore } from './store.ts'
 
-/** How many objects there are below a prefix, and their bytes. */
+/** The number of objects below a prefix, and their bytes. */
 export async function measurePrefix(
   store: Pick<ArtifactStore, 'list'>,
   prefix: string,
