@@ -1,4 +1,4 @@
-"""What several tests need: the tiny chat model, loaded once, and makers of trajectories."""
+"""Fixtures of several tests: the tiny chat model, loaded once, and makers of trajectories."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def tokenizer(base: Base):
 
 @pytest.fixture
 def make_choice(tokenizer):
-    """A Choice as the gateway gives it; `form` says how it tells the sampled ids."""
+    """A Choice as the gateway returns it. `form` is the way in which it contains the sampled ids."""
 
     def make(text: str, logprob: float = -0.5, form: str = "token_ids") -> dict:
         ids = [*tokenizer.encode(text, add_special_tokens=False), tokenizer.eos_token_id]

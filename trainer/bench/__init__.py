@@ -1,1 +1,1 @@
-"""How fast the trainer is, beside other trainers, and beside itself without what makes it fast."""
+"""Benchmarks of the trainer: beside other trainers, and beside itself without its optimizations."""

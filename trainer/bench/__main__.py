@@ -1,4 +1,4 @@
-"""`python -m bench NAME`: one contestant, on one thread, so that both sides have as much; or `latency`."""
+"""`python -m bench NAME` runs one contestant on one thread, so that both sides have the same; or `latency`."""
 
 import json
 import sys
@@ -66,7 +66,7 @@ CONTESTANTS: dict[str, Callable[[], Callable[[], Round]]] = {
 def main(name: str) -> None:
     torch.set_num_threads(1)
     if name == "latency":
-        output, sys.stdout = sys.stdout, sys.stderr  # the trainer logs
+        output, sys.stdout = sys.stdout, sys.stderr  # the trainer logs to standard output
         print(json.dumps(measure_latency()), file=output)
     else:
         serve_rounds(CONTESTANTS[name])

@@ -1,4 +1,4 @@
-"""What takes part in a comparison: a process that computes the same round as often as it is told to."""
+"""A contestant of a comparison: a process that computes the same round on each request."""
 
 import json
 import resource
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Round:
-    """So many tokens of examples, as they are given and not as they are computed, took so much time by the clock and of
-    the processor; `losses` are those of the optimizer steps."""
+    """The tokens of the examples (not all computed tokens), and the wall-clock and CPU time for them. `losses` are
+    those of the optimizer steps."""
 
     seconds: float
     cpu_seconds: float
@@ -44,7 +44,7 @@ def time_round(tokens: int, run: Callable[[], list[float]]) -> Round:
 
 
 def serve_rounds(prepare: Callable[[], Callable[[], Round]]) -> None:
-    """A warm-up, then a round for each line of standard input, told in a line of standard output."""
+    """Runs a warm-up, and then a round for each line of standard input. Reports each in a line of standard output."""
     output, sys.stdout = sys.stdout, sys.stderr  # libraries print
     run = prepare()
     idle_bytes = read_peak_bytes()

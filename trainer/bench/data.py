@@ -1,4 +1,4 @@
-"""What is trained on in the benchmarks: random tokens, the same for all that are compared."""
+"""The benchmarks' training data: random tokens, the same for all contestants."""
 
 from collections.abc import Sequence
 
@@ -15,20 +15,20 @@ from trainyard_trainer.sft.settings import SftConfig
 VOCABULARY = 1024
 LEARNING_RATE = 1e-3
 MAX_LENGTH = 4096
-# Conversations: most are short, a few are long (log-normal); the first third of each is not trained on.
+# Conversations: most are short, a few are long (log-normal). The first third of each is not trained on.
 ROWS_PER_STEP, STEPS = 32, 2
 MEDIAN_LENGTH, SPREAD, MIN_LENGTH, MAX_LENGTH = 64, 1.0, 16, 2048
-# Jobs of several models, with the batches that SFT has by default.
+# Jobs of several models, with SFT's default batch size.
 TENANTS, TENANT_ROWS_PER_STEP, TENANT_STEPS = 4, 2, 8
 # Groups of completions of one prompt.
 GROUPS, COMPLETIONS = 4, 8
 PROMPT_LENGTHS, COMPLETION_LENGTHS = (128, 385), (32, 257)
-# As TRL's GRPO has it by default; ART's default form clips otherwise.
+# The default of TRL's GRPO. ART's default form clips differently.
 RL_CONFIG = parse_config({"ppo": True, "learning_rate": LEARNING_RATE})
 
 
 def make_rows(count: int = ROWS_PER_STEP * STEPS, *, seed: int = 0, even: bool = False) -> list[Example]:
-    """Of the same lengths for every seed; with `even`, all of one length."""
+    """Rows with the same lengths for every seed. With `even`, all have one length."""
     drawn = np.random.default_rng(0).normal(np.log(MEDIAN_LENGTH), SPREAD, count)
     lengths = np.exp(drawn).clip(MIN_LENGTH, MAX_LENGTH).astype(int)
     if even:
@@ -61,7 +61,7 @@ def make_samples(seed: int) -> list[Sample]:
 
 
 def make_sample(random: np.random.Generator, prompt: np.ndarray, group: int, number: int) -> Sample:
-    """An answer of random tokens, all of them about as likely as any other, rewarded or not."""
+    """An answer of random tokens with similar probabilities, rewarded or not."""
     answer = random.integers(3, VOCABULARY, random.integers(*COMPLETION_LENGTHS))
     ids = np.concatenate([prompt, answer])
     old = random.normal(-np.log(VOCABULARY), 0.1, len(answer)).astype(np.float32)

@@ -53,9 +53,9 @@ COMMON = {"vocab_size": 151_936, "num_key_value_heads": 8, "head_dim": 128, "tie
 RANKS, LENGTHS, METHODS = (16, 8), (8192, 16_384), ("sft", "rl")
 SEQUENCES, TIMED_STEPS = 4, 3
 LEARNING_RATE = 1e-5
-# Of dense products in bfloat16, in operations a second, as the vendor tells; by what is in the name of the device.
+# The peak of dense bfloat16 products in operations per second, from the vendor, by a part of the device's name.
 PEAKS = {"H200": 989.5e12, "H100": 989.5e12, "A100": 312e12, "L40S": 362e12, "B200": 2250e12}
-# Qwen3-4B, LoRA of rank 16, sequences of 16k tokens: others' figures on one H100 and per GPU of H200s, and our goal.
+# Qwen3-4B, LoRA of rank 16, sequences of 16k tokens: published figures for one H100 and per GPU of H200s, and our goal.
 ANCHORS = {
     "anchor_h100_tokens_per_second": 6200.0,
     "anchor_h100_mfu_percent": 21.7,
@@ -68,7 +68,7 @@ ANCHOR_OPERATIONS = 0.217 * 989.5e12 / 6200
 
 @dataclass(frozen=True)
 class Case:
-    """What is measured at once."""
+    """The sequences that are measured together."""
 
     model: str
     rank: int
@@ -81,7 +81,7 @@ class Case:
 
 
 def load_random(shape: dict[str, int], device: torch.device) -> Base:
-    """In the type that the trainer loads models in there."""
+    """Loads random weights in the trainer's type for this device."""
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     longest = max(LENGTHS) * 2
     with device:
@@ -91,13 +91,13 @@ def load_random(shape: dict[str, int], device: torch.device) -> Base:
     model.requires_grad_(False)
     model.config.use_cache = False
     forbid_dropout(model.train())
-    tokenizer = cast(PreTrainedTokenizerBase, None)  # nothing here is text
+    tokenizer = cast(PreTrainedTokenizerBase, None)  # there is no text here
     return prepare(Base("random", model, tokenizer, device, get_head(model).out_features))
 
 
 def make_step(method: str, length: int, vocabulary: int, seed: int) -> Step:
-    """Sequences of one length: of conversations that are trained on from their first third on, or of answers to one
-    prompt, a quarter of each."""
+    """A step of sequences of one length: conversations that are trained on after their first third, or answers to one
+    prompt that is a quarter of each."""
     random = np.random.default_rng(seed)
     if method == "sft":
         rows = [Example(random.integers(vocabulary, size=length), mask(length, 3), index) for index in range(SEQUENCES)]
@@ -122,7 +122,7 @@ def count_trained(examples: Sequence[Example]) -> int:
 
 
 def measure(scheduler: Scheduler, case: Case, products: int) -> dict[str, float]:
-    """Steps as jobs take them, the first one not counted: kernels are compiled then."""
+    """Measures steps as jobs use them. The first one is not counted, because it compiles kernels."""
     base, recipe = scheduler.executor.base, SFT if case.method == "sft" else RL
     slot = scheduler.call(lambda: scheduler.executor.open(Shape(case.rank, 2 * case.rank, DEFAULT_TARGETS), None))
     steps = [make_step(case.method, case.length, base.vocabulary, seed) for seed in range(1 + TIMED_STEPS)]
@@ -140,7 +140,7 @@ def measure(scheduler: Scheduler, case: Case, products: int) -> dict[str, float]
 
 
 def describe_utilization(base: Base, case: Case, weights: tuple[int, int], speed: float) -> dict[str, float]:
-    """Nothing where the device's peak is unknown."""
+    """Empty when the device's peak is unknown."""
     name = torch.cuda.get_device_name() if base.device.type == "cuda" else ""
     peak = next((value for key, value in PEAKS.items() if key in name), None)
     if peak is None:
@@ -153,12 +153,12 @@ def describe_utilization(base: Base, case: Case, weights: tuple[int, int], speed
 
 
 def count_products(base: Base) -> int:
-    """Weights that multiply: linear layers, the output embedding among them. Before there are adapters."""
+    """Counts the weights that multiply: linear layers and the output embedding. Call it before adapters exist."""
     return sum(layer.weight.numel() for layer in base.model.modules() if isinstance(layer, torch.nn.Linear))
 
 
 def count_operations(config: PreTrainedConfig, products: int, adapter: int, length: int) -> tuple[float, float]:
-    """Per token: as if all were trained, and as LoRA needs them. See the module's docstring."""
+    """Operations per token: for full training, and for LoRA. See the module's docstring."""
     attention = 12 * config.num_hidden_layers * config.num_attention_heads * config.head_dim * length / 2
     return 6 * products + attention, 4 * products + attention + 6 * adapter
 
@@ -168,7 +168,7 @@ def is_anchors_case(case: Case) -> bool:
 
 
 def run(models: dict[str, dict[str, int]], lengths: Sequence[int], device: torch.device) -> Iterator[tuple[Case, dict]]:
-    """One model after the other, each case in the order of the table."""
+    """Measures one model after the other. The cases have the order of the table."""
     for model, shape in models.items():
         base = load_random(shape, device)
         products = count_products(base)
@@ -180,7 +180,7 @@ def run(models: dict[str, dict[str, int]], lengths: Sequence[int], device: torch
 
 
 def summarize(found: Sequence[tuple[Case, dict[str, float]]]) -> dict[str, dict[str, float]]:
-    """As the other benchmarks tell theirs; the anchors' case is compared in ratios."""
+    """Summarizes in the form of the other benchmarks. The anchors' case is compared in ratios."""
     figures = {f"{case.name}_{name}": value for case, values in found for name, value in values.items()}
     ratios = {}
     for case, values in found:

@@ -1,7 +1,8 @@
-"""From a job's claim to its first event, its first gradient step and its checkpoint, as the status server sees it.
+"""The time from a job's claim to its first event, its first gradient step and its checkpoint, seen by the status
+server.
 
-The worker is the real one; the status server answers at once, in a thread of the same process. Two models take turns,
-so that every job opens another model than the one before, from the checkpoint that the model's last job left.
+The worker is the real one. The status server answers at once, in a thread of the same process. Two models alternate, so
+that every job opens another model than the previous one, from the checkpoint of that model's last job.
 """
 
 import hashlib
@@ -36,7 +37,7 @@ ANSWERS = ("Red.", "A deep green.", "Blue, as the sky is in the morning.", "Teal
 
 @dataclass
 class Times:
-    """When a job was claimed, and how long after that it told of what, in milliseconds."""
+    """When a job was claimed, and how many milliseconds later its reports arrived."""
 
     claimed: float = field(default_factory=time.perf_counter)
     after_ms: dict[str, float] = field(default_factory=dict)
@@ -46,7 +47,7 @@ class Times:
 
 
 class FakeStatusServer:
-    """Hands out one job after the other and keeps when it heard of what, and why one failed."""
+    """Hands out one job after the other. Records the times of its reports, and why a job failed."""
 
     def __init__(self, root: Path, server: ScriptedServer) -> None:
         self.root = root
@@ -87,7 +88,7 @@ class FakeStatusServer:
 
 
 def measure_latency() -> dict[str, list[float]]:
-    """Milliseconds, job by job, by method and what was told; and those of opening another model's adapter."""
+    """Milliseconds job by job, by method and report. Also those for opening another model's adapter."""
     server = ScriptedServer()
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     with TemporaryDirectory(prefix="trainyard-bench-") as root:
@@ -122,7 +123,7 @@ def run_job(worker: Worker, control: FakeStatusServer) -> dict[str, float]:
 
 
 def time_swaps(scheduler: Scheduler) -> list[float]:
-    """Another model's weights, and its optimizer's state, into a slot that is there."""
+    """Measures the copy of another model's weights and optimizer state into an existing slot."""
     executor = scheduler.executor
     states = [add_optimizer(state) for state in scheduler.call(lambda: make_states(executor, 2))]
 

@@ -1,4 +1,4 @@
-"""The trainer's own side of the comparisons: steps as jobs hand them to the thread that owns the device."""
+"""The trainer's own side of the comparisons: steps that are submitted to the device thread like a job's."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,7 +25,7 @@ SHAPE = Shape(LORA.rank, LORA.alpha, tuple(sorted(DEFAULT_TARGETS)))
 
 
 class Trainer:
-    """A thread that computes for as long as the process lives."""
+    """A thread that computes until the process ends."""
 
     def __init__(self, recipe: Recipe, policy: Policy, *, packs: bool = True) -> None:
         base = load_base("trainyard/tiny-chat", Source(str(MODEL)))
@@ -36,7 +36,7 @@ class Trainer:
         self.scheduler.__enter__()
 
     def train(self, states: Sequence[AdapterState], jobs: Sequence[Sequence[Step]], *, together: bool = True) -> Round:
-        """From the handing over of each job's steps to the reading of its adapter; slots were filled before."""
+        """Returns the time from the submission of the steps until the adapters were read. Slots were filled before."""
 
         def run() -> list[float]:
             if together:
@@ -69,7 +69,8 @@ def read_losses(training_run: TrainingRun) -> list[float]:
 
 
 def make_states(executor: Executor, count: int) -> list[AdapterState]:
-    """Adapters that change something: untrained ones add nothing. For the thread that computes, or before it does."""
+    """Adapters with random weights, because untrained ones add nothing. Call it in the device thread, or before the
+    thread starts."""
     name = executor.open(SHAPE, None)
     weights = executor.read(name).weights
     executor.close(name)

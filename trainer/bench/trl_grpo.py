@@ -1,6 +1,6 @@
 """TRL's GRPO loss on the samples of `ours`: GRPOTrainer's `compute_loss` on prepared inputs, without generation.
 
-Backward pass, clipping and AdamW are those of its trainer, called one after the other.
+Backward pass, clipping and AdamW are called one after the other, as its trainer does.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ def step_optimizer(trainer: GRPOTrainer, optimizer: AdamW, trained: list[Tensor]
 
 
 def build_inputs(samples: Sequence[Sample]) -> dict[str, Tensor]:
-    """As GRPOTrainer lays out what it generated: prompts filled up on the left, completions on the right."""
+    """The inputs as GRPOTrainer builds them: prompts padded on the left, completions on the right."""
     prompts = [sample.ids[: sample.first_trained] for sample in samples]
     completions = [sample.ids[sample.first_trained :] for sample in samples]
     prompt_ids, prompt_mask = pad(prompts, left=True)

@@ -12,12 +12,12 @@ from trainyard_trainer.compute.model.loading import Source, load_base
 from trainyard_trainer.compute.model.optimizer import BETAS, Recipe
 from trainyard_trainer.compute.model.slots import AdapterState, describe_adapter
 
-# Where TRL would write; gone when the process ends.
+# TRL would write here. The folder is removed when the process ends.
 OUTPUT = TemporaryDirectory(prefix="trainyard-bench-")
 
 
 def load_adapted() -> tuple[PeftModel, AdapterState]:
-    """With the state that both sides begin with; attention is transformers' default."""
+    """Loads the initial state of both sides. Attention is transformers' default."""
     (state,) = make_states(Executor(load_base("trainyard/tiny-chat", Source(str(MODEL)))), 1)
     model = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
     model.config.use_cache = False
@@ -29,7 +29,7 @@ def fill(model: PeftModel, state: AdapterState) -> None:
 
 
 def describe_training(recipe: Recipe, learning_rate: float) -> dict:
-    """TRL's own defaults but for what must be the same on both sides and what a processor is slow at."""
+    """TRL's defaults, except for what must be the same on both sides, and for what is slow on a CPU."""
     return {
         "output_dir": OUTPUT.name,
         "use_cpu": True,

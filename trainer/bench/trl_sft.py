@@ -1,4 +1,4 @@
-"""TRL's SFTTrainer on the rows of `ours`; from the first step's beginning to the last one's end."""
+"""TRL's SFTTrainer on the rows of `ours`, from the start of the first step to the end of the last."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ IGNORED = -100
 
 
 class Timer(TrainerCallback):
-    """Leaves out what `train` does once, before its first step and behind its last."""
+    """Excludes what `train` does once, before its first step and after its last."""
 
     def __init__(self) -> None:
         self.watch = Stopwatch()

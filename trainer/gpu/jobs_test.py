@@ -6,7 +6,7 @@ import torch
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS
 
 USER = {"role": "user", "content": "Name a colour."}
-# The numbers of a processor in float32 and those of a GPU in bfloat16.
+# The maximum difference between a CPU in float32 and a GPU in bfloat16.
 CLOSE = 0.05
 
 
@@ -41,7 +41,7 @@ def test_an_sft_job_teaches_its_answers(jobs, load_model, tokenizer):
     losses = load_losses(reports)
     assert losses[-1] < 0.5 * losses[0]
     assert (jobs.locate(reports) / ADAPTER_WEIGHTS).exists()
-    # transformers and PEFT alone, on a processor in float32, give the next step's loss.
+    # transformers and PEFT alone compute the next step's loss, on a CPU in float32.
     again = load_losses(jobs.run("SFT", content, {"learning_rate": 5e-3, "batch_size": 8}, start=reports.checkpoint))
     model = load_model(jobs.locate(reports)).float().cpu()
     prompt = tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, return_dict=False)

@@ -10,7 +10,7 @@ from trainyard_trainer.compute.rows.attention_test import attend_densely
 from trainyard_trainer.compute.rows.flex import attend_by_flex, build_block_mask
 from trainyard_trainer.compute.rows.layout import build_layout
 
-# Largest differences relative to the largest value: of attention, and of its gradients.
+# The maximum differences of attention and of its gradients, relative to the largest value.
 DIFFERENCES = {torch.float32: (1e-4, 1e-3), torch.bfloat16: (2e-2, 5e-2)}
 
 

@@ -1,4 +1,4 @@
-"""Small models with random weights on the GPU, of shapes that its kernels take."""
+"""Small models with random weights on the GPU. Their shapes fit the GPU's kernels."""
 
 from typing import cast
 
@@ -10,7 +10,7 @@ from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.loading import forbid_dropout, prepare
 from trainyard_trainer.compute.model.sharding import get_head
 
-# The kernels' numbers differ with the type that they compute in. Of a loss, and of the length of a gradient.
+# The maximum differences of a loss, and of a gradient's length. They depend on the kernels' type.
 LOSS_DIFFERENCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2}
 GRADIENT_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.15}
 TYPES = [torch.float32, torch.bfloat16]
@@ -19,7 +19,7 @@ WIDE = {"hidden_size": 128, "intermediate_size": 256, "num_attention_heads": 4, 
 
 
 def load(name: str, dtype: torch.dtype, **changes: object) -> Base:
-    """As the trainer loads it, but not prepared; the same weights each time."""
+    """Loads a model like the trainer, but without the preparation. The weights are the same each time."""
     torch.manual_seed(0)
     given = CONFIGS[name].to_dict() | WIDE | changes
     config = CONFIGS[name].__class__.from_dict(given)
@@ -28,7 +28,7 @@ def load(name: str, dtype: torch.dtype, **changes: object) -> Base:
     model.config.use_cache = False
     torch.nn.Module.to(model, DEVICE).train()
     forbid_dropout(model)
-    tokenizer = cast(PreTrainedTokenizerBase, None)  # nothing here is text
+    tokenizer = cast(PreTrainedTokenizerBase, None)  # there is no text here
     return Base(name, model, tokenizer, DEVICE, get_head(model).out_features)
 
 

@@ -99,7 +99,7 @@ def measure_peak(executor, slot, examples):
 
 @pytest.fixture
 def bounded():
-    """Bounds the memory that torch may take, in bytes."""
+    """Limits the memory that torch may use, in bytes."""
     total = torch.cuda.get_device_properties(DEVICE).total_memory
     yield lambda limit: torch.cuda.set_per_process_memory_fraction(limit / total)
     torch.cuda.set_per_process_memory_fraction(1.0)
@@ -116,7 +116,7 @@ def train(executor, examples, budget):
 
 def test_a_step_that_does_not_fit_into_the_memory_is_taken_in_halves(bounded, capfd):
     executor = Executor(load_prepared("Qwen3", torch.bfloat16, **HEADS, intermediate_size=8192))
-    executor.base.model.gradient_checkpointing_disable()  # so that memory goes with the tokens of a pass
+    executor.base.model.gradient_checkpointing_disable()  # so that memory grows with a pass's tokens
     examples = [example for seed in range(40) for example in make_families(seed, 8, max_length=200)]
     examples = [replace(example, family=index) for index, example in enumerate(examples)]
     tokens = sum(example.num_tokens for example in examples)

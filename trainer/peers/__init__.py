@@ -1,1 +1,1 @@
-"""The trainer against other implementations of the same mathematics; see requirements.in."""
+"""Compares the trainer with other implementations of the same mathematics; see requirements.in."""

@@ -1,4 +1,5 @@
-"""What ART makes of trajectory groups: per trained history its tokens, and per trained token weight and advantage."""
+"""ART's preprocessing of trajectory groups: the tokens of each trained history, and the weight and advantage of its
+tokens."""
 
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ PADDING = -1
 
 @dataclass(frozen=True)
 class Trained:
-    """One history; `weight` and `advantage` are the same for all its trained tokens."""
+    """One history. `weight` and `advantage` are the same for all its trained tokens."""
 
     ids: list[int]
     trained: list[bool]
@@ -28,7 +29,7 @@ def read_groups(groups: list[dict]) -> list[TrajectoryGroup]:
 
 
 def read_trajectory(item: dict) -> Trajectory:
-    """As ART's own data classes, in which Choices are objects and messages are not."""
+    """Converts to ART's own data classes, in which Choices are objects and messages are not."""
     additional = [read_history(history) for history in item["additional_histories"]]
     return Trajectory(**item | read_history(item) | {"additional_histories": additional})
 
@@ -46,11 +47,11 @@ def preprocess(
     advantage_balance: float = 0.0,
     allow_training_without_logprobs: bool = False,
 ) -> list[Trained]:
-    """In the order of the payload, and in double precision."""
+    """In the order of the payload, with double precision."""
     results = tokenize(groups, tokenizer, scale_rewards, allow_training_without_logprobs)
     if not results:
         return []
-    # ART shuffles its sequences; each holds one history here, so that the order is found.
+    # ART shuffles its sequences. Each one has a single history here, so that the order can be restored.
     order = {tuple(result.token_ids): index for index, result in enumerate(results)}
     assert len(order) == len(results), "two histories of the same tokens cannot be told apart"
     torch.set_default_dtype(torch.float64)
@@ -82,9 +83,9 @@ def tokenize(
 
 
 def pack(results: list[TokenizedResult], advantage_balance: float = 0.0) -> PackedTensors:
-    """One history in each row [B, S], as long as the longest."""
+    """One history in each row [B, S]. All rows have the length of the longest."""
     for result in results:
-        # ART leaves out what lies wholly within the prompt that a group shares; nothing that is trained does.
+        # ART drops histories that are completely within the group's shared prompt. No trained history is.
         result.prompt_length = 0
     length = max(len(result.token_ids) for result in results)
     return packed_tensors_from_tokenized_results(

@@ -1,4 +1,4 @@
-"""ART replaces a function of transformers, which then fits no model of the version that the trainer is pinned to."""
+"""ART replaces a function of transformers. The replacement fits no model in the trainer's version of transformers."""
 
 from transformers import masking_utils
 

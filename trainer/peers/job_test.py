@@ -1,5 +1,5 @@
-"""A gradient step of a whole RL job against ART's: from the payload to the gradient of the adapter, with ART's tokens,
-weights, advantages and loss on a model that transformers and PEFT alone run, row by row."""
+"""Compares a gradient step of a whole RL job with ART's, from the payload to the gradient of the adapter. The other
+side uses ART's tokens, weights, advantages and loss on a model that only transformers and PEFT run, row by row."""
 
 import math
 import warnings
@@ -17,30 +17,30 @@ from peers.trajectories import Maker, write_payload
 from testing.seeds import draw_seeds
 from trainyard_trainer.compute.model.optimizer import RL
 
-MOMENTUM = 0.9  # the share of the average of gradients that a step keeps
+MOMENTUM = 0.9  # the share of the gradients' average that a step keeps
 
 
 def make_payload(tokenizer, seed: int) -> list[dict]:
-    """Few enough histories for one step."""
+    """The number of histories fits into one step."""
     maker = Maker(Random(seed), tokenizer, end="<|im_end|>", silent_choices=False)
     trajectories = [maker.make_history() | {"additional_histories": [], "reward": number / 4} for number in range(5)]
     groups = [{"trajectories": trajectories[:2]}, {"trajectories": trajectories[2:]}]
     for choice in list_choices(groups):
         for entry in choice["logprobs"]["content"]:
-            # The model gives tokens of random texts about one in six hundred.
+            # The model gives tokens of random texts a probability of about 1/600.
             entry["logprob"] = -6.5 + maker.random.random()
     return groups
 
 
 def score(model: PeftModel, tokens: torch.Tensor) -> torch.Tensor:
-    """[B, S]: at each place the log-probability of the token behind it."""
+    """[B, S]: at each position, the log-probability of the next token."""
     logprobs = model(tokens.clamp(min=0)).logits[:, :-1].log_softmax(-1)
     found = logprobs.gather(2, tokens[:, 1:, None].clamp(min=0))[..., 0]
     return torch.nn.functional.pad(found, (0, 1))
 
 
 def compute_theirs(model: PeftModel, packed: dict, settings: dict) -> float:
-    """The loss, whose gradient lies in the adapter then."""
+    """Returns the loss. The gradient is in the adapter afterwards."""
     model.requires_grad_(False)
     adapter = [parameter for name, parameter in model.named_parameters() if "lora_" in name]
     for parameter in adapter:
@@ -51,7 +51,7 @@ def compute_theirs(model: PeftModel, packed: dict, settings: dict) -> float:
     if settings.get("precalculate_logprobs"):
         own = new.detach().roll(1, 1)
         packed |= {"original_logprobs": packed["logprobs"], "logprobs": own.where(packed["assistant_mask"], math.nan)}
-    with warnings.catch_warnings(action="ignore"):  # of a correlation that nobody reads here
+    with warnings.catch_warnings(action="ignore"):  # about a correlation that is not used here
         loss = loss_fn(packed, new, reference, None, settings).policy_loss
     loss.backward()
     return loss.item()
@@ -84,7 +84,7 @@ def test_a_step_of_a_job_has_the_loss_and_the_gradient_of_art(jobs, load_model, 
     model = load_model(jobs.locate(first))
     results = tokenize(groups, tokenizer, settings.get("scale_rewards", True))
     loss = compute_theirs(model, pack(results, settings.get("advantage_balance", 0.0)), settings)
-    # The tokens' losses are of the size of one, and can cancel out.
+    # The tokens' losses are of size one and may cancel out.
     assert step["loss"] == pytest.approx(loss, rel=1e-5, abs=1e-6)
     gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
     norm = math.hypot(*(value.norm().item() for value in gradients.values()))

@@ -1,4 +1,4 @@
-"""The loss of a sequence of samples, and its gradient, against ART's, over random samples for every setting."""
+"""Compares the loss of a sequence of samples, and its gradient, with ART's, over random samples for every setting."""
 
 import math
 import warnings
@@ -37,15 +37,15 @@ EACH = [
 
 
 def choose_settings(seed: int) -> dict:
-    """Each setting with even odds."""
+    """Each setting is on with probability 1/2."""
     random = Random(seed)
     return {name: random.choice(values) for name, values in (SPREADS | CHOICES).items() if random.random() < 0.5}
 
 
 class Sequence:
-    """Random samples in one sequence as both sides are given them: theirs as rows [1, S], ours as samples.
+    """Random samples in one sequence, in both forms: rows [1, S] for ART, samples for the trainer.
 
-    Their row of new log-probabilities holds at each place that of the token behind it.
+    ART's row of new log-probabilities has at each position that of the next token.
     """
 
     def __init__(self, seed: int, *, precalculated: bool, unknown: float):
@@ -80,7 +80,7 @@ class Sequence:
         )
 
     def spread(self, values: list[np.ndarray], fill: float) -> torch.Tensor:
-        """[1, S]: values [n] of each sample's trained tokens at their places."""
+        """[1, S]: the values [n] of each sample's trained tokens at their positions."""
         row = np.full(self.new.shape, fill, np.float32)
         row[0, np.concatenate([sample.trained for sample in self.samples])] = np.concatenate(values)
         return torch.from_numpy(row)
@@ -105,7 +105,7 @@ class Sequence:
 def compute_theirs(sequence: Sequence, settings: dict) -> tuple[float, torch.Tensor]:
     new = torch.tensor(sequence.new, dtype=torch.float32, requires_grad=True)
     reference = sequence.spread([sample.reference_logprobs for sample in sequence.samples], 0.0).roll(-1, 1)
-    with warnings.catch_warnings(action="ignore"):  # a correlation of too few tokens, which nobody reads here
+    with warnings.catch_warnings(action="ignore"):  # about a correlation of too few tokens, which is not used here
         loss = loss_fn(sequence.describe_to_art(), new, reference, None, settings).policy_loss
     loss.backward()
     return loss.item(), new.grad
@@ -115,7 +115,7 @@ def compute_ours(sequence: Sequence, settings: dict) -> tuple[float, torch.Tenso
     new = torch.tensor(sequence.new, dtype=torch.float32, requires_grad=True)
     indices = np.flatnonzero(np.concatenate([sample.trained for sample in sequence.samples])) - 1
     config = parse_config(settings)
-    # The trainer computes a reference where there is a penalty only.
+    # The trainer computes a reference only for the penalty.
     unreferred = [replace(sample, reference_logprobs=None) for sample in sequence.samples]
     samples = sequence.samples if config.kl_penalty_coef else unreferred
     step = build_step(samples, config)
@@ -134,7 +134,7 @@ def assert_same(seed: int, settings: dict, **shape: float) -> None:
         compute_ours(sequence, settings),
         compute_theirs(sequence, settings),
     )
-    # Losses of tokens are of the size of one, and can cancel out down to the last bit of that.
+    # The tokens' losses are of size one, and may cancel out except for the last bit.
     assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-7), (seed, settings)
     assert (our_gradient - their_gradient).norm() <= 1e-4 * their_gradient.norm(), (seed, settings)
 
@@ -166,7 +166,7 @@ def test_shuffling_samples_changes_no_tokens_loss():
 
 
 def measure_tokens(samples: list[Sample], rows: list[np.ndarray], config: RlConfig) -> list[list[float]]:
-    """The losses of each sample's trained tokens; `rows` hold the log-probabilities of all tokens but the first."""
+    """The losses of each sample's trained tokens. `rows` have the log-probabilities of all tokens except the first."""
     new = [row[sample.trained[1:]].astype(np.float32) for sample, row in zip(samples, rows, strict=True)]
     mean_kl = build_step(samples, config).objective.compute_mean_kl(samples, new)
     batch = build_batch(samples, mean_kl, torch.device("cpu"))

@@ -32,7 +32,7 @@ from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.samples import build_samples
 from trainyard_trainer.tokens.sampled import map_bytes
 
-# The styles' end tokens, and what their templates have a place for.
+# The styles' end tokens, and the features of their templates.
 TEMPLATES = {
     "tiny-chat": {"end": "<|im_end|>"},
     "chatml": {"end": "<|im_end|>"},
@@ -48,7 +48,7 @@ TEMPLATES = {
 
 
 def train_on(groups: list[dict], tokenizer: PreTrainedTokenizerBase, **options: object) -> list[Trained]:
-    """What ours makes of the groups, in the form in which ART's is told."""
+    """The trainer's result for the groups, in the form of ART's."""
     config = parse_config(options)
     job = SimpleNamespace(check=lambda: None, base=SimpleNamespace(tokenizer=tokenizer))
     samples = build_samples(parse_payload(write_payload(groups)), config, job)
@@ -80,7 +80,7 @@ def test_tokens_weights_and_advantages_are_those_of_art(tokenizer, style, seed):
     options = {"scale_rewards": random.random() < 0.5, "advantage_balance": random.choice([0.0, 0.3, -0.7, 1.0, -1.0])}
     theirs = preprocess(groups, dressed, **options)
     if any(math.isnan(history.advantage) for history in theirs):
-        assert train_on(groups, dressed, **options) == []  # the balance took away whatever there was
+        assert train_on(groups, dressed, **options) == []  # balance removed all samples
     else:
         assert_same(train_on(groups, dressed, **options), theirs)
 
@@ -93,7 +93,7 @@ def test_each_way_to_tell_sampled_ids_gives_what_art_reads_from_token_ids(tokeni
 
 
 def retell(groups: list[dict], tokenizer: PreTrainedTokenizerBase, form: str) -> list[dict]:
-    """The same Choices, which no longer name ids in their tokens; ART would look the tokens' text up instead."""
+    """The same Choices without ids in their tokens. ART then looks the tokens' texts up."""
     changed = copy.deepcopy(groups)
     spell = {number: list(text) for text, number in map_bytes(tokenizer).items()}
     for choice in list_choices(changed):
@@ -118,7 +118,7 @@ def test_calls_that_were_sampled_stand_in_the_sampled_tokens_only(tokenizer, sty
     silent = copy.deepcopy(groups)
     for choice in list_choices(silent):
         choice["message"].pop("tool_calls", None)
-    # ART leaves out the calls of the last turn by itself, and of the others where it is not told of them.
+    # ART drops the calls of the last turn by itself. It drops those of other turns only if it is configured to.
     assert_same(train_on(groups, dressed), preprocess(silent, dressed))
     last = [make_pair(maker, lambda: make_calling(maker)[-2:]) for _ in range(3)]
     assert_same(train_on(last, dressed), preprocess(last, dressed))
@@ -147,7 +147,7 @@ def make_calling(maker: Maker) -> list[dict]:
 @pytest.mark.parametrize("seed", draw_seeds(2))
 def test_a_sampled_thought_takes_the_place_of_the_templates_empty_one(tokenizer, seed):
     dressed = dress(tokenizer, "qwen3")
-    # ART steps back by four tokens, which is what an empty thought has where two line breaks are one token.
+    # ART goes back four tokens, the length of an empty thought if two line breaks are one token.
     dressed.add_tokens(["\n\n"])
     maker = Maker(Random(seed), dressed, **TEMPLATES["qwen3"])
     groups = [make_pair(maker, lambda: make_thoughts(maker)) for _ in range(3)]

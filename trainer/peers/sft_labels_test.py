@@ -1,8 +1,8 @@
-"""Labels of supervised training against ART's, under templates of the four families that ART knows.
+"""Compares the labels of supervised training with ART's, under templates of the four families that ART knows.
 
-ART leaves the search for its markers to Unsloth, which needs a GPU; `mark_answers` stands in for that. The Unsloth that
-ART 0.5.18 pins also trains on the line breaks at the end of a marker of answers, as it looks for them one token too
-late. Ours does not: every prompt ends with them.
+ART leaves the search for its markers to Unsloth, which needs a GPU. `mark_answers` replaces it here. The Unsloth
+version of ART 0.5.18 also trains on the line breaks at the end of an answer marker, because it searches for them one
+token too late. The trainer does not: every prompt ends with them.
 """
 
 import sys
@@ -24,7 +24,7 @@ from trainyard_trainer.tokens.assistant_spans import Conversation
 from trainyard_trainer.tokens.rendering import present_message
 
 IGNORED = -100
-# Templates, and whether they take tools and answers in a row.
+# Templates, and whether they support tools and several answers in a row.
 FAMILIES = {
     "tiny-chat": True,
     "chatml": True,
@@ -39,7 +39,7 @@ FAMILIES = {
 def mark_answers(
     trainer: None, *, instruction_part: str, response_part: str, tokenizer: PreTrainedTokenizerBase, **_: object
 ) -> Callable[[dict], dict]:
-    """Labels from behind each marker of answers up to the next marker of questions, or to the end."""
+    """Labels from the end of each answer marker to the next question marker, or to the end."""
     question, response = (
         tokenizer.encode(part, add_special_tokens=False) for part in (instruction_part, response_part)
     )
@@ -82,7 +82,7 @@ def label_ours(messages: list[dict], tools: list[dict] | None, tokenizer: PreTra
 
 
 def make_conversation(maker: Maker, free: bool) -> list[dict]:
-    """`free` conversations hold calls, several answers in a row, and what the system says in between."""
+    """`free` conversations contain calls, several answers in a row, and system messages in between."""
     random = maker.random
     messages: list[dict] = []
     if random.random() < 0.5:

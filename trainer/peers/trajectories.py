@@ -1,4 +1,4 @@
-"""Random trajectory groups as clients send them, so that two implementations can be given the same ones."""
+"""Random trajectory groups in the form that clients send, as input for two implementations."""
 
 import json
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ SEARCH = {"name": "search", "description": "Finds owls.", "parameters": {"type":
 TOOL = {"type": "function", "function": SEARCH}
 # Means of these are exact in floating point, so that both sides find the same advantages to be zero.
 REWARDS = [0.0, 0.25, 0.5, 1.0, -2.0]
-# ART takes one of the highest ids for the mark of a sampled turn; these ids occur in no conversation.
+# ART uses one of the highest ids to mark a sampled turn. These ids occur in no conversation.
 NUM_MARKS = 24
 
 
 @dataclass(frozen=True)
 class Maker:
-    """`tools` and `systems` say whether the template has a place for these, `end` which token ends an answer, and
-    `silent_choices` whether some Choices come without log-probabilities."""
+    """`tools` and `systems` say whether the template supports these. `end` is the token that ends an answer.
+    `silent_choices` says whether some Choices have no log-probabilities."""
 
     random: Random
     tokenizer: PreTrainedTokenizerBase
@@ -57,7 +57,7 @@ class Maker:
         return {"messages_and_choices": items, "tools": [TOOL] if self.tools and self.flip() else None}
 
     def make_exchange(self) -> list[dict]:
-        """A question and its answer, which was sampled, or was not, or called a tool first."""
+        """A question and its answer, which was sampled, or not sampled, or preceded by a tool call."""
         question = {"role": "user", "content": self.make_text()}
         kind = self.random.randrange(5)
         if kind == 0:
@@ -69,13 +69,13 @@ class Maker:
         return [question, self.make_choice(self.make_text())]
 
     def make_call(self) -> list[dict]:
-        """A call that nobody sampled here, and its result."""
+        """A call that was not sampled, and its result."""
         call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"query": "owl"}'}}
         message = {"role": "assistant", "content": self.random.choice(["", None]), "tool_calls": [call]}
         return [message, {"role": "tool", "tool_call_id": "c1", "content": self.make_text()}]
 
     def make_choice(self, text: str, *, split: bool = True) -> dict:
-        """Sampled as the tokenizer would encode it, or otherwise, or cut off before its end."""
+        """An answer whose tokens are the tokenizer's, or others, or cut off before its end."""
         ids = self.encode(text) if not split or self.flip() else [token for part in text for token in self.encode(part)]
         finished = self.flip(0.8)
         if finished:

@@ -1,1 +1,1 @@
-"""What tests share: servers, stores, models and jobs. Programs that are shipped import none of it."""
+"""Shared parts of tests: servers, stores, models and jobs. Shipped programs import none of it."""

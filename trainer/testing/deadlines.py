@@ -1,4 +1,4 @@
-"""How long tests wait for what must happen."""
+"""Time limits of tests."""
 
-# Only a test that hangs waits for as long; a busy machine may take a hundred times as long as a quiet one.
+# Only a test that hangs waits this long. A busy machine may take a hundred times as long as a quiet one.
 MAX_WAIT_SECONDS = 300

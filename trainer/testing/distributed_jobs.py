@@ -1,4 +1,5 @@
-"""Jobs that one process and several do alike. `main` runs in each process; the first writes what came of them."""
+"""Jobs that give the same results in one process and in several. `main` runs in each process. Rank 0 writes the
+results."""
 
 import hashlib
 import json
@@ -37,7 +38,7 @@ QUESTIONS = ["Name a colour.", "What colour do you like best, and why do you lik
 
 
 def do_jobs(executor, root):
-    """What is to be the same: the reports and weights of whole jobs, and of works that share the device."""
+    """The results to compare: reports and weights of whole jobs, and of runs that share the device."""
     with Scheduler(executor, Policy(96)) as scheduler:
         jobs = Jobs(root, scheduler)
         first = jobs.run("RL", write_groups(executor.base.tokenizer), {"learning_rate": 1e-3})
@@ -56,7 +57,8 @@ def do_jobs(executor, root):
 
 
 def do_runs(executor, policy):
-    """Two models at once, of other ranks, one of them on the last layers only, with steps of one to five parts."""
+    """Trains two models at once with different ranks. One has adapters on the last layers only. Steps have one to five
+    microbatches."""
     shapes = {"a": Shape(8, 16, EVERYWHERE), "b": Shape(4, 8, ("layers.1.mlp.down_proj", "layers.2.self_attn.q_proj"))}
     scheduler = Scheduler(executor, policy)
     runs = {}
@@ -98,7 +100,7 @@ def write_rows():
 
 
 def write_groups(tokenizer):
-    """Groups whose members have a common start."""
+    """Groups whose members share a prefix."""
     groups = [
         {
             "trajectories": [
@@ -130,7 +132,7 @@ def write_choice(tokenizer, text):
 
 
 def describe_process(executor: DistributedExecutor):
-    """Bytes of the base model that a process keeps and that there are in all, and a digest of its adapters."""
+    """The bytes of the base model in this process and in total, and a digest of its adapters."""
     parameters = [p for name, p in executor.base.model.named_parameters() if "lora_" not in name]
     kept = sum((p.to_local() if isinstance(p, DTensor) else p).nbytes for p in parameters)
     adapters = [p.detach().numpy().tobytes() for slot in executor.slots.all for p in slot.parameters.values()]
@@ -140,7 +142,7 @@ def describe_process(executor: DistributedExecutor):
 
 @dataclass(frozen=True)
 class FailsAtOne(SftObjective):
-    """An objective that one process has no memory for."""
+    """An objective for which one process runs out of memory."""
 
     rank: int = 1
 
@@ -151,7 +153,7 @@ class FailsAtOne(SftObjective):
 
 
 def do_and_fail(coordinator):
-    """What ends a job whose pass fails in one process, and one that waits for its turn meanwhile."""
+    """The failures of a job whose pass fails in one process, and of a job that waits meanwhile."""
     scheduler = Scheduler(coordinator, Policy(64))
     coordinator.on_failure(scheduler.abort)
     failing = Step(build_steps(0)[1].examples, FailsAtOne(5, 1, 0), 1e-3, 1.0)
@@ -175,7 +177,7 @@ def catch(function):
 
 
 def main() -> NoReturn:
-    """Ends the process itself, as the trainer does: threads may wait for ever for the other process."""
+    """Ends the process itself, as the trainer does: threads may wait forever for the other process."""
     try:
         run_rank(Path(os.environ["TRAINYARD_TEST_FOLDER"]))
     except Exception:

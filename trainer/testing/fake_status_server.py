@@ -1,7 +1,6 @@
-"""A status server that keeps what trainers report of jobs and hands the jobs out again, as the real one does. A plugin
-of pytest.
+"""A status server that keeps the reports of trainers and hands jobs out again, as the real one does. A pytest plugin.
 
-What a trainer may never do is kept in `violations`.
+`violations` has what a trainer must never do.
 """
 
 import hashlib
@@ -18,13 +17,13 @@ import pytest
 
 from testing.deadlines import MAX_WAIT_SECONDS
 
-# Numbers of a step that tell of the machine rather than of the training.
+# Numbers of a step that describe the machine, not the training.
 UNSTEADY = ("tokens_per_second", "memory_bytes")
 
 
 @dataclass
 class JobRow:
-    """A job as the database has it; `claim` is what a trainer is told of it besides its attempt."""
+    """A job as in the database. `claim` has the facts that a trainer gets, without the attempt."""
 
     claim: dict
     attempt: int = 0
@@ -55,7 +54,7 @@ class JobRow:
         return self.claim | reported
 
     def add_event(self, event: dict) -> None:
-        """Those that are known already change nothing, but must say the same."""
+        """Adds an event. A repeated event changes nothing, but must be equal."""
         seq, steady = event["seq"], {name: n for name, n in event["data"].items() if name not in UNSTEADY}
         reported = {"type": event["type"], "data": steady}
         if seq not in self.events and seq != len(self.events):
@@ -64,7 +63,8 @@ class JobRow:
             self.violations.append(f"event {seq} is told twice, and differs: {self.events[seq]} and {reported}")
 
 
-# Told a report's name, "before" or "after" it is kept, and the report; True swallows it, as a broken connection would.
+# Called with a report's name, "before" or "after" it is kept, and the report. True drops the answer, like a broken
+# connection.
 Trap = Callable[[str, str, dict], bool]
 
 
@@ -81,7 +81,7 @@ class FakeStatusServer:
         server.respond = self.respond
 
     def add(self, method: str, content: bytes, config: dict, **claimed) -> JobRow:
-        """`claimed` are more fields of the claim."""
+        """`claimed` has additional fields of the claim."""
         digest = hashlib.sha256(content).hexdigest()
         (self.root / "payloads").mkdir(parents=True, exist_ok=True)
         (self.root / "payloads" / digest).write_bytes(content)
@@ -109,7 +109,7 @@ class FakeStatusServer:
         return (500, {}) if answer[0] == 200 and self.trap(name, "after", body) else answer
 
     def claim(self, body: dict) -> tuple[int, dict]:
-        """Until there is a job, or nobody waits for it any more."""
+        """Waits until there is a job, or the client has disconnected."""
         deadline = time.monotonic() + body["wait_seconds"]
         with self.changed:
             while time.monotonic() < deadline and not is_closed(self.asking.connection):
@@ -119,7 +119,7 @@ class FakeStatusServer:
         return 204, {}
 
     def find(self, process: str, holding: list[str]) -> dict | None:
-        """A lost answer again, or the next job."""
+        """Repeats a lost answer, or returns the next job."""
         for job in self.jobs.values():
             if job.state == "Active" and job.holder == process and not job.events and job.claim["id"] not in holding:
                 return job.present()
@@ -155,7 +155,7 @@ class FakeStatusServer:
         job.state = {"checkpoint": "Trained", "failure": "Failed", "release": "Queued"}.get(name, job.state)
 
     def lose_trainers(self) -> None:
-        """As leases do that run out: jobs go back into the queue."""
+        """Ends all leases: their jobs go back into the queue."""
         with self.changed:
             for job in self.jobs.values():
                 if job.state == "Active":
@@ -172,13 +172,13 @@ def status_server(server, tmp_path):
 
 
 def is_closed(connection: socket.socket) -> bool:
-    """By the other side, which sends nothing else before its answer."""
+    """Whether the other side has closed the connection. It sends nothing else before its answer."""
     readable, _, _ = select.select([connection], [], [], 0)
     return bool(readable) and connection.recv(1, socket.MSG_PEEK) == b""
 
 
 def write_rows(dialogues) -> bytes:
-    """The data of an SFT job."""
+    """Writes the data of an SFT job."""
     return "\n".join(
         json.dumps({"messages": [{"role": "user", "content": asked}, {"role": "assistant", "content": answer}]})
         for asked, answer in dialogues

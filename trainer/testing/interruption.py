@@ -1,4 +1,4 @@
-"""Jobs that are interrupted, and what those must be like that go on with them. A plugin of pytest."""
+"""Interrupted jobs, and checks of the jobs that continue them. A pytest plugin."""
 
 import json
 import time
@@ -18,8 +18,8 @@ STEPS = 5
 
 @pytest.fixture
 def offer(status_server, make_choice):
-    """Puts a job into the queue: RL's with all that it computes before its steps, SFT's with five steps. Its id decides
-    on the order of its samples, and so is always the same."""
+    """Queues a job: an RL job with everything that is computed before its steps, or an SFT job with five steps. Its id
+    is fixed, because the id determines the order of its samples."""
     claimed_id = {"id": "c0ffee00-0000-4000-8000-000000000001"}
 
     def make_rl(**claimed):
@@ -46,7 +46,7 @@ def offer(status_server, make_choice):
 
 @pytest.fixture
 def finish(status_server, start_trainer):
-    """Runs a trainer until the job is trained, and lets it leave. Gives when the claim and the start were answered."""
+    """Runs a trainer until the job is trained, and stops it. Returns when the claim and the start were answered."""
 
     def run(job, **env):
         moments = {}
@@ -66,7 +66,7 @@ def finish(status_server, start_trainer):
 
 @pytest.fixture
 def undisturbed(offer, finish):
-    """A job of each method that was left alone, saving once in a while or never, and how long its parts took."""
+    """Runs a job of a method without interruption. Returns the job and the times of its parts."""
 
     def run(method, **claimed):
         job = offer(method, **claimed)
@@ -80,13 +80,13 @@ def undisturbed(offer, finish):
 
 @pytest.fixture(scope="session")
 def outcomes() -> dict[str, object]:
-    """What undisturbed jobs came to, for all tests that compare with them: it is the same each time."""
+    """The outcomes of uninterrupted jobs, shared by all tests that compare with them."""
     return {}
 
 
 @pytest.fixture
 def expected_rl(status_server, undisturbed, outcomes):
-    """The outcome of an RL job that was left alone, and how long its parts took."""
+    """The outcome of an uninterrupted RL job, and the duration of its parts."""
     if "RL" not in outcomes:
         job, moments = undisturbed("RL")
         outcomes["RL"] = describe_outcome(status_server, job), moments
@@ -94,7 +94,7 @@ def expected_rl(status_server, undisturbed, outcomes):
 
 
 def check_store(root: Path):
-    """All that is visible is whole."""
+    """Checks that everything visible in the store is complete."""
     for folder in [*root.glob("checkpoints/*"), *root.glob("progress/*/*")]:
         files = json.loads((folder / MANIFEST).read_text())["files"]
         assert sorted([*files, MANIFEST]) == sorted(path.name for path in folder.iterdir())
@@ -109,7 +109,7 @@ def read_checkpoint(status_server, job):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job: its events by number, the bytes of its checkpoint's files, and its numbers."""
+    """The outcome of a job: its events by number, the bytes of its checkpoint's files, and its numbers."""
 
     events: dict[int, dict]
     files: dict[str, bytes]

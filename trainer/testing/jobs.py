@@ -1,4 +1,4 @@
-"""What tests of jobs share: a job on the tiny chat model, and what it reports. A plugin of pytest."""
+"""Runs jobs on the tiny chat model in tests, and collects their reports. A pytest plugin."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ MODEL = Path(__file__).parents[1] / "models" / "tiny-chat"
 
 
 class Reports(list):
-    """Keeps what a job reports, in the place of a lease."""
+    """Collects a job's reports. It replaces a lease."""
 
     client = None
 
@@ -39,7 +39,7 @@ class Reports(list):
         Lease.report_start(self, num_steps, numbers, warnings)
 
     def post_event(self, seq, kind, data, warnings=()):
-        json.dumps(data, allow_nan=False)  # the client of a lease sends nothing else
+        json.dumps(data, allow_nan=False)  # a real lease's client rejects other numbers
         self.warnings += [(warning["code"], warning["message"]) for warning in warnings]
         self.append((seq, kind, data))
 
@@ -57,14 +57,14 @@ class Reports(list):
 
 
 class Recorders(list):
-    """Keeps what jobs recorded of their tokens, in the place of uploads."""
+    """Collects what jobs recorded of their tokens. It replaces uploads."""
 
     def start(self, recorder, *_):
         self.append(recorder)
 
 
 class Jobs:
-    """Runs jobs one after the other; the n-th writes the checkpoint n."""
+    """Runs jobs one after the other. The n-th job writes checkpoint n."""
 
     def __init__(self, root, scheduler):
         self.root = root
@@ -73,7 +73,7 @@ class Jobs:
         self.recorders = Recorders()
 
     def run(self, method, content, config, *, start=None, digest=None, max_length=4096, reports=None, **claimed):
-        """`claimed` are more fields of the claim; `reports` hears of the job instead of the list that is given."""
+        """`claimed` has additional fields of the claim. `reports` replaces the returned list of reports."""
         self.count += 1
         found = hashlib.sha256(content).hexdigest()
         (self.root / "payloads").mkdir(exist_ok=True)
@@ -111,7 +111,7 @@ def jobs(tmp_path, scheduler):
 
 @pytest.fixture
 def load_model():
-    """The tiny chat model as transformers and PEFT alone load it, with a checkpoint's adapter where one is given."""
+    """The tiny chat model as transformers and PEFT alone load it, optionally with a checkpoint's adapter."""
 
     def load(checkpoint=None):
         model = AutoModelForCausalLM.from_pretrained(MODEL)

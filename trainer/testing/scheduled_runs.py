@@ -1,4 +1,4 @@
-"""Works on a small model whose turns can be foreseen, and the machine that tells of them. A plugin of pytest."""
+"""Training runs on a small model with predictable slices, and an executor that records its passes. A pytest plugin."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ SMALL, LARGE = Shape(2, 4, ("q_proj", "v_proj")), Shape(8, 32, LLAMA_TARGETS)
 
 @dataclass
 class Clock:
-    """Time goes on as tokens are computed, so that turns can be foreseen."""
+    """A clock that advances with computed tokens, so that slices are predictable."""
 
     now: float = 0.0
 
@@ -40,7 +40,7 @@ class Clock:
 
 @dataclass
 class Watched(Executor):
-    """Tells of its passes: a list for each, of the slot and the tokens of each part."""
+    """Records its passes: for each a list of slots and numbers of tokens."""
 
     clock: Clock
     passes: list[list[tuple[str, int]]] = field(default_factory=list)
@@ -122,7 +122,7 @@ def finish(run: TrainingRun) -> tuple[list[StepReport], StateReport]:
 def run_all(
     executor: Executor, runs: Sequence[TrainingRun], co_batch: str = OFF, budget: int = BUDGET
 ) -> list[list[StepReport] | BaseException]:
-    """What each work told, or what ended it; all were there from the beginning, and each has a reader."""
+    """Submits all runs at once, each with a reader. Returns the reports of each run, or the exception that ended it."""
     found: dict[TrainingRun, list[StepReport] | BaseException] = {}
 
     def read(run: TrainingRun) -> None:

@@ -1,4 +1,4 @@
-"""A status server of tests' own: it answers what it is told to and keeps what it was sent. A plugin of pytest."""
+"""A status server with scripted answers, which keeps the requests. A pytest plugin."""
 
 import json
 import threading
@@ -12,7 +12,8 @@ from trainyard_trainer.reports.status_client import StatusClient
 
 
 class ScriptedServer(ThreadingHTTPServer):
-    """Answers with the given statuses in turn, the last of them for ever, or as `respond` says for a path and body."""
+    """Answers with the given statuses one after the other, and repeats the last one. `respond` may answer by path and
+    body."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -38,7 +39,7 @@ class Handler(BaseHTTPRequestHandler):
         payload = b"" if status == 204 else json.dumps(content).encode()
         self.send_response(status)
         self.send_header("content-length", str(len(payload)))
-        with suppress(ConnectionError):  # tests kill who asked
+        with suppress(ConnectionError):  # tests kill clients
             self.end_headers()
             self.wfile.write(payload)
 

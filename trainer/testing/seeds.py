@@ -1,7 +1,6 @@
-"""Seeds of random cases. A plugin of pytest, which prints the seed of the run.
+"""Seeds of random cases. A pytest plugin that prints the seed of the run.
 
-Each run draws new cases. TRAINYARD_TEST_SEED repeats those of another run. TRAINYARD_TEST_DEEP=1 runs ten times as
-many.
+Each run has new cases. TRAINYARD_TEST_SEED repeats another run's cases. TRAINYARD_TEST_DEEP=1 runs ten times as many.
 """
 
 import os
@@ -13,7 +12,7 @@ IS_DEEP = os.environ.get("TRAINYARD_TEST_DEEP") == "1"
 
 
 def draw_seeds(count: int) -> Sequence[int]:
-    """So many seeds of this run, none of which another run has."""
+    """This many seeds of this run. No other run has them."""
     start = RUN_SEED * 10_000
     return range(start, start + count * (10 if IS_DEEP else 1))
 

@@ -1,4 +1,4 @@
-"""Stores of both kinds for tests. The S3 server's program is named by the caller (test/run.ts does)."""
+"""Stores of both kinds for tests. The caller sets the path of the S3 server's program (test/run.ts does)."""
 
 import os
 import socket
@@ -18,7 +18,7 @@ START_SECONDS = 15
 
 @pytest.fixture(scope="session")
 def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A running S3 server with an empty bucket; its credentials are in the environment, as AWS's libraries want."""
+    """A running S3 server with an empty bucket. Its credentials are in AWS's environment variables."""
     program = os.environ.get("TRAINYARD_TEST_S3_SERVER")
     if not program:
         pytest.skip("TRAINYARD_TEST_S3_SERVER names no S3 server")

@@ -1,4 +1,4 @@
-"""Chat templates in the styles of public models, shortened, on the tiny chat model's tokenizer."""
+"""Shortened chat templates in the styles of public models, for the tiny chat model's tokenizer."""
 
 import copy
 import re
@@ -9,12 +9,12 @@ from transformers import PreTrainedTokenizerBase
 FOLDER = Path(__file__).parent / "template_styles"
 STYLES = sorted(file.stem for file in FOLDER.glob("*.jinja"))
 SPECIAL = re.compile(r"<\|\w+\|>|\[/?[A-Z_]+\]|</?s>|<bos>|<(?:start|end)_of_turn>|<BOS_TOKEN>|</?think>")
-# Made of parts in the templates.
+# The templates are composed of parts.
 MADE = ["user", "assistant", "system", "USER_TOKEN", "CHATBOT_TOKEN", "SYSTEM_TOKEN"]
 
 
 def dress(tokenizer: PreTrainedTokenizerBase, style: str) -> PreTrainedTokenizerBase:
-    """A copy of the tokenizer with a style's template, whose markers are tokens of their own."""
+    """Copies the tokenizer with a style's template. The style's markers become tokens."""
     dressed = copy.deepcopy(tokenizer)
     dressed.chat_template = (FOLDER / f"{style}.jinja").read_text()
     markers = SPECIAL.findall(dressed.chat_template) + [f"<|{name}|>" for name in MADE]

@@ -1,4 +1,4 @@
-"""Tiny models with random weights, of many architectures, and random rows for them."""
+"""Tiny random models of many architectures, and random rows for them."""
 
 from collections.abc import Mapping
 
@@ -46,7 +46,7 @@ SHAPE = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "max_position_embeddings": 256,
-    "initializer_range": 0.3,  # large enough for everything that a token sees to show in its logits
+    "initializer_range": 0.3,  # large enough that every visible token changes the logits
     "pad_token_id": 0,
     "bos_token_id": 1,
     "eos_token_id": 2,
@@ -94,7 +94,7 @@ SFT = SftObjective(0, 0, 0)
 
 
 def make_base(name: str = "Llama", dtype: torch.dtype = torch.float32, **changes: object) -> Base:
-    """As the trainer prepares a loaded model; the same weights each time. `changes` are to its configuration."""
+    """Prepares a model like the trainer. The weights are the same each time. `changes` override its configuration."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     config = CONFIGS[name].__class__.from_dict(CONFIGS[name].to_dict() | changes)
@@ -106,14 +106,14 @@ def make_base(name: str = "Llama", dtype: torch.dtype = torch.float32, **changes
 
 
 def list_linear(base: Base) -> tuple[str, ...]:
-    """The names of all linear layers of the decoder that can have adapters."""
+    """The names of all linear layers in the decoder that can have adapters."""
     modules = base.decoder.named_modules()
     names = {name.split(".")[-1] for name, module in modules if isinstance(module, torch.nn.Linear)}
     return tuple(sorted(name for name in names if explain_unroutable(base.model, name) is None))
 
 
 def open_random(executor: Executor, shape: Shape, seed: int = 0) -> str:
-    """A slot whose adapter changes all that it can."""
+    """A slot with random weights in all parameters of its adapter."""
     name = executor.open(shape, None)
     random = torch.Generator().manual_seed(seed)
     weights = {
@@ -125,7 +125,7 @@ def open_random(executor: Executor, shape: Shape, seed: int = 0) -> str:
 
 
 def make_families(seed: int, count: int, max_members: int = 4, max_length: int = 24) -> list[Example]:
-    """Families of random sizes whose members share random starts, some of them nothing, with random tokens trained."""
+    """Families of random sizes. Their members share random prefixes (some are empty). Random tokens are trained."""
     random = np.random.default_rng(seed)
     examples = []
     for family in range(count):
@@ -145,7 +145,7 @@ def backward(executor: Executor, slot: str, examples: list[Example], objective: 
 
 
 def pop_gradients(executor: Executor, slot: str) -> dict[str, Tensor]:
-    """And clears them."""
+    """Returns the gradients and clears them."""
     parameters = executor.find(slot).parameters
     gradients = {name: parameter.grad for name, parameter in parameters.items() if parameter.grad is not None}
     executor.clear(slot)
@@ -153,7 +153,7 @@ def pop_gradients(executor: Executor, slot: str) -> dict[str, Tensor]:
 
 
 def differ(one: dict[str, Tensor], other: dict[str, Tensor]) -> float:
-    """The length of the difference of two gradients over that of the second."""
+    """The relative difference of two gradients: the length of the difference over the length of the second."""
     assert one.keys() == other.keys()
     assert one
     apart = sum((one[name] - other[name]).double().square().sum().item() for name in one)

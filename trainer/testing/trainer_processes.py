@@ -1,7 +1,7 @@
-"""Trainers as processes of their own, forked from one that has imported everything. A plugin of pytest.
+"""Trainers in separate processes, forked from a process that has imported everything. A pytest plugin.
 
-Importing torch and transformers takes many times as long as a short job. What a trainer runs is its `main`, and it
-loads the base model itself.
+Importing torch and transformers takes many times as long as a short job. A trainer runs its real `main` and loads the
+base model itself.
 """
 
 import json
@@ -30,7 +30,7 @@ class Trainer:
 
     def send(self, number: int) -> None:
         if self.exit_code is None:
-            os.kill(self.pid, number)  # nobody has collected it yet, so that the number is still its own
+            os.kill(self.pid, number)  # the process is not reaped, so its id is still its own
 
     def kill(self) -> None:
         self.send(signal.SIGKILL)
@@ -41,7 +41,7 @@ class Trainer:
         return self.exit_code is not None
 
     def wait(self, seconds: float = MAX_WAIT_SECONDS) -> int:
-        """Its exit code, negative for a signal."""
+        """Returns the exit code, which is negative for a signal."""
         deadline = time.monotonic() + seconds
         while not self.is_over():
             assert time.monotonic() < deadline, f"the trainer did not end: {self.log.read_text()}"
@@ -51,7 +51,7 @@ class Trainer:
 
 class ForkServer:
     def __init__(self) -> None:
-        # One thread, so that trainers neither wait for each other nor add in another order.
+        # With one thread, trainers do not wait for each other, and sums always have the same order.
         env = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
         command = [sys.executable, "-m", "testing.trainer_processes"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -81,7 +81,7 @@ def fork_server():
 
 @pytest.fixture
 def trainer_env(status_server, tmp_path):
-    """What a trainer of the tiny chat model is told."""
+    """The environment of a trainer with the tiny chat model."""
     token = tmp_path / "trainer-token"
     token.write_text("token")
     return {
@@ -98,7 +98,8 @@ def trainer_env(status_server, tmp_path):
 
 @pytest.fixture
 def start_trainer(fork_server, trainer_env, tmp_path):
-    """Starts one with further variables; all are gone at the end of the test. `main` names what it runs."""
+    """Starts a trainer with additional variables. `main` names its function. All trainers are killed at the end of the
+    test."""
     trainers = []
 
     def start(main="trainyard_trainer.__main__:main", **env) -> Trainer:
@@ -131,7 +132,7 @@ def reap(pid: int) -> int | None:
 
 
 def become_trainer(order: dict) -> NoReturn:
-    """As where a trainer is started by its name, `main` ends the process."""
+    """`main` ends the process, as in a trainer that was started by name."""
     output = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)

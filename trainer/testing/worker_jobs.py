@@ -1,4 +1,4 @@
-"""Queued jobs, run in a worker of the tests' own process. A plugin of pytest."""
+"""Queued jobs that run in a worker inside the test process. A pytest plugin."""
 
 import pytest
 from safetensors.torch import load_file
@@ -17,7 +17,7 @@ ROWS = [("Name a colour.", f"{colour}. " * 4) for colour in ("Red", "Blue", "Tea
 
 @pytest.fixture
 def run_jobs(status_server, client, tmp_path, scheduler):
-    """Runs the jobs that are queued in a worker of this process, and gives their failures."""
+    """Runs the queued jobs in a worker, and returns their failures."""
 
     def run(policy=None, max_jobs=1, save_seconds=60.0, max_length=4096):
         store = StoreSettings(str(status_server.root))
