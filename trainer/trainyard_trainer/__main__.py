@@ -12,14 +12,14 @@ from trainyard_trainer.config import ConfigError, prepare_environment, read_sett
 
 
 def exit_on_signal(*_: object) -> None:
-    """Ends the main thread's wait; jobs have threads of their own."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+    """Ends the main thread's wait. Jobs have threads of their own."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # further signals are ignored
     sys.exit(0)
 
 
 def main() -> NoReturn:
-    """Ends the process itself. The interpreter would unwind the threads that are left, and one that is on its way
-    through C++ aborts the process then, though all jobs are saved."""
+    """Ends the process with os._exit. The interpreter would unwind the remaining threads, and a thread inside C++ code
+    would then abort the process, although all jobs are saved."""
     code = 1
     try:
         code = get_exit_code()
@@ -30,7 +30,7 @@ def main() -> NoReturn:
 
 
 def get_exit_code() -> int:
-    """Runs the trainer and returns its exit code. Writes to standard error what the interpreter would write there."""
+    """Runs the trainer and returns its exit code. Writes errors to standard error, as the interpreter would."""
     try:
         run_trainer()
     except SystemExit as cause:
@@ -49,12 +49,12 @@ def run_trainer() -> None:
         settings = read_settings()
     except ConfigError as cause:
         sys.exit(f"trainyard_trainer: {cause}")
-    # Of several processes the first one ends the others, when its jobs are saved.
+    # With several processes, rank 0 ends the others after its jobs are saved.
     on_signal = signal.SIG_IGN if settings.rank else exit_on_signal
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
     prepare_environment(settings)
-    # Imported late: torch and transformers take seconds, and a wrong setting should not.
+    # Imported late: torch and transformers take seconds, and a wrong setting should be reported at once.
     from trainyard_trainer.process import run
 
     try:

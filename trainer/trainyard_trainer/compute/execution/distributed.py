@@ -1,9 +1,9 @@
-"""An executor of several processes: each computes passes of its own through a base model whose weights are sharded.
+"""An executor of several processes. Each computes its own passes through a base model with sharded weights.
 
 Rank 0 coordinates. It broadcasts every change of a slot, so that adapters and optimizers are equal in all processes.
-Passes are computed in rounds of one for each process. A process without a pass computes a small one that adds nothing,
-because each layer is gathered from all processes. One all_reduce sums the gradients before the optimizer step: the
-numbers are those of one process, up to the order of the sums.
+Passes are computed in rounds with one pass for each process. A process without a pass computes a small one that adds
+nothing, because each layer is gathered from all processes. One all_reduce sums the gradients before the optimizer step.
+The result equals that of one process, except for the order of sums.
 """
 
 import os
@@ -70,31 +70,31 @@ class DistributedExecutor(Executor):
         try:
             while (command := self.group.receive()) is not None:
                 method, arguments = command
-                with suppress(JobFailure):  # the coordinator raises it, too
+                with suppress(JobFailure):  # the coordinator raises it too
                     method(self, *arguments)
-        except Exception as cause:  # of this process alone, or because of another
+        except Exception as cause:  # from this process, or caused by another one
             raise self.group.explain(cause) from cause
         self.group.destroy()
 
 
 class Coordinator(DistributedExecutor):
-    """Rank 0. It is used as a context; at its end all processes end."""
+    """Rank 0. Use it as a context. At its end, all processes end."""
 
     def __enter__(self) -> "Coordinator":
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.group.failed:
-            os._exit(1)  # threads may wait for ever for what the others would have sent
+            os._exit(1)  # threads may wait forever for messages of the other processes
         self.group.broadcast(None)
         self.group.destroy()
 
     def run_everywhere(self, method: Callable[..., Result], *arguments: object) -> Result:
-        """All processes execute the method, this one too. Returns the result of this one."""
+        """Calls the method in all processes, including this one. Returns this process's result."""
         try:
             self.group.broadcast((method, arguments))
             return method(self, *arguments)
-        except JobFailure:  # all meet it alike
+        except JobFailure:  # all processes raise it alike
             raise
         except Exception as cause:
             raise self.group.explain(cause) from cause
@@ -136,8 +136,8 @@ class Coordinator(DistributedExecutor):
         ]
 
     def pad_rounds(self, passes: Sequence[P], idle: P, check: Check) -> Iterator[tuple[int, list[P]]]:
-        """The start of each round, and a pass for each process. Only between rounds may a job end: inside one, the
-        other processes would wait for ever."""
+        """Yields the start of each round, and a pass for each process. A job may only end between rounds: inside of
+        one, the other processes would wait forever."""
         for start in range(0, len(passes), self.world_size):
             check()
             some = list(passes[start : start + self.world_size])
@@ -145,12 +145,12 @@ class Coordinator(DistributedExecutor):
 
 
 def never_cancel() -> None:
-    """The check within a round, which ends no job."""
+    """The check within a round, which never ends a job."""
 
 
 @torch.no_grad()
 def all_reduce_gradients(parameters: Parameters) -> None:
-    """Sums the gradients of all processes in one message; a process that had no pass of the slot adds zeros."""
+    """Sums the gradients of all processes with one message. A process without a pass of the slot adds zeros."""
     sizes = [parameter.numel() for parameter in parameters.values()]
     gradients = [
         torch.zeros_like(parameter) if parameter.grad is None else parameter.grad for parameter in parameters.values()

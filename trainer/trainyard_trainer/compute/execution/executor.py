@@ -23,7 +23,7 @@ OnFailure = Callable[[JobFailure], None]
 
 
 class Executor:
-    """Slots are known by their names. It computes up to `world_size` passes at once."""
+    """Slots have names. The executor computes up to `world_size` passes at once."""
 
     world_size = 1
 
@@ -32,10 +32,10 @@ class Executor:
         self.slots = Slots(base)
 
     def on_failure(self, callback: OnFailure) -> None:
-        """Calls `callback`, from any thread, when the executor can compute no more. One of one process always can."""
+        """Calls `callback`, from any thread, when the executor can compute no more. A single process never calls it."""
 
     def open(self, shape: Shape, state: AdapterState | None) -> str:
-        """The name of a slot that holds an adapter, None an untrained one."""
+        """Returns the name of a slot with this adapter. None means an untrained adapter."""
         slot = self.slots.acquire(shape)
         try:
             slot.fill(state)
@@ -62,13 +62,13 @@ class Executor:
         return step_optimizer(slot.optimizer, slot.parameters, recipe, learning_rate)
 
     def backward(self, passes: Sequence[Sequence[Microbatch]], check: Check) -> list[list[MicrobatchResult]]:
-        """One pass through the base model for each list of microbatches. Adds to the gradients of their slots."""
+        """Runs one pass through the base model for each list of microbatches. Adds to the gradients of their slots."""
         results = [self.pass_backward(microbatches, check) for microbatches in passes]
         require_finite_losses(results)
         return results
 
     def score(self, name: str | None, passes: Sequence[Sequence[Example]], check: Check) -> list[np.ndarray]:
-        """The log-probabilities of each example's trained tokens under an adapter; under the base itself for None."""
+        """The log-probabilities of each example's trained tokens under an adapter. None means the base model."""
         return [logprobs for examples in passes for logprobs in self.pass_forward(name, examples, check)]
 
     def pass_backward(self, microbatches: Sequence[Microbatch], check: Check) -> list[MicrobatchResult]:
@@ -127,12 +127,12 @@ def count_trained(microbatches: Sequence[Microbatch]) -> list[int]:
 
 
 def measure(microbatch: Microbatch, logprobs_N: Tensor, entropies_N: Tensor) -> Measured:
-    logprobs_N.retain_grad()  # what each token pushes
+    logprobs_N.retain_grad()  # the gradient of each token
     return microbatch.objective.measure(microbatch.examples, logprobs_N, entropies_N, microbatch.mean_kl)
 
 
 def require_finite_losses(results: list[list[MicrobatchResult]]) -> None:
-    """Several runs may have shared the pass: the scheduler clears the gradients, and repeats the step of each alone."""
+    """Several runs may share the pass. The scheduler then clears the gradients, and repeats each run's step alone."""
     if not all(math.isfinite(result.loss) for microbatches in results for result in microbatches):
         raise diverge("loss")
 
@@ -147,7 +147,7 @@ def present(microbatch: Microbatch, loss: float, measured: Measured, logprobs_N:
 
 
 def split_columns(microbatch: Microbatch, columns: Mapping[str, Tensor], coefficient_N: Tensor | None) -> list[Columns]:
-    """Per example; none where the objective keeps none."""
+    """Splits the columns by example. Empty if the objective keeps none."""
     if not columns or coefficient_N is None:
         return []
     ends = np.cumsum([example.num_trained for example in microbatch.examples])[:-1]

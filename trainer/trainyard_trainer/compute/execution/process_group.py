@@ -1,6 +1,6 @@
 """The processes of one trainer, one for each GPU, as torchrun starts them. Rank 0 broadcasts commands to the others.
 
-Every collective needs all processes. When one of them has ended, all end.
+Every collective needs all processes. When one of them ends, all end.
 """
 
 import json
@@ -19,9 +19,9 @@ from trainyard_trainer import log
 from trainyard_trainer.compute.execution.executor import OnFailure
 from trainyard_trainer.failures import DeviceLost, JobFailure, explain_failure
 
-# Between commands nothing is sent: a trainer may be idle for long.
+# Nothing is sent between commands, and a trainer may be idle for long.
 MAX_IDLE = timedelta(days=365)
-# A process sees the connection break a moment before it sees that the other process has ended.
+# A process sees a broken connection a moment before it sees the end of the other process.
 PEER_EXIT_SECONDS = 1.0
 FAILURE = "trainyard/failure"
 PROCESS_LOST = JobFailure(
@@ -30,7 +30,8 @@ PROCESS_LOST = JobFailure(
 
 
 class TrainerProcessGroup:
-    """This process among the others. Calls `on_failure` once, from any thread, when they cannot continue."""
+    """This process and its connections to the others. Calls `on_failure` once, from any thread, when they cannot
+    continue."""
 
     def __init__(self) -> None:
         device_type = "cuda" if torch.cuda.is_available() else "cpu"
@@ -44,11 +45,11 @@ class TrainerProcessGroup:
         self.on_failure: OnFailure = lambda _: os._exit(1)
         self.is_ending = self.failed = False
         self.lock = threading.Lock()
-        self.peer_exited = threading.Event()  # one of the others
+        self.peer_exited = threading.Event()  # one of the other processes
         threading.Thread(target=self.watch, args=(self.poll_peers(),), name="peers", daemon=True).start()
 
     def poll_peers(self) -> select.poll:
-        """A poll object that becomes readable when one of the other processes has ended."""
+        """A poll object that becomes readable when another process has ended."""
         pids: list[int] = [0] * self.world_size
         dist.all_gather_object(pids, os.getpid(), group=self.command_group)
         exits = select.poll()
@@ -64,7 +65,7 @@ class TrainerProcessGroup:
             self.fail(PROCESS_LOST)
 
     def broadcast(self, command: object) -> None:
-        """Sends a command of rank 0 to all other processes; anything that can be pickled."""
+        """Sends a command of rank 0 to all other processes. The command can be any object that pickle supports."""
         dist.broadcast_object_list([command], src=0, group=self.command_group)
 
     def receive(self) -> Any:
@@ -73,19 +74,19 @@ class TrainerProcessGroup:
         return box[0]
 
     def gather(self, found: object) -> list:
-        """The results of all processes by rank, in rank 0; a list of None in the others."""
+        """In rank 0, returns the results of all processes by rank. In the others, a list of None."""
         every: list[Any] = [None] * self.world_size
         dist.gather_object(found, every if self.rank == 0 else None, dst=0, group=self.command_group)
         return every
 
     def explain(self, cause: Exception) -> DeviceLost:
-        """Makes an exception of this process, or the end of another one, the failure of all."""
+        """Turns an exception of this process, or the end of another one, into the failure of all."""
         log.error("a process of the trainer failed", cause, rank=self.rank)
         ended = self.peer_exited.wait(PEER_EXIT_SECONDS)
         return self.fail(PROCESS_LOST if ended else explain_failure(cause))
 
     def fail(self, failure: JobFailure) -> DeviceLost:
-        """Ends the work of all processes. The failure that one of them recorded first is the reported one."""
+        """Ends the work of all processes. The failure that was recorded first is reported."""
         first = self.record_failure(failure)
         with self.lock:
             already, self.failed = self.failed, True
@@ -95,7 +96,7 @@ class TrainerProcessGroup:
         return DeviceLost(first.message)
 
     def record_failure(self, failure: JobFailure) -> JobFailure:
-        """Returns the failure that was recorded first. The store belongs to torchrun and may have ended with it."""
+        """Returns the failure that was recorded first. The store belongs to torchrun, which may have ended."""
         mine = json.dumps([failure.category, failure.reason, failure.message, failure.retryable])
         try:
             *fields, retryable = json.loads(self.store.compare_set(FAILURE, "", mine))
@@ -104,7 +105,7 @@ class TrainerProcessGroup:
         return JobFailure(*fields, retryable=retryable)
 
     def destroy(self) -> None:
-        """All processes call it after the last command."""
+        """All processes call this after the last command."""
         self.is_ending = True
         dist.barrier(group=self.command_group)
         dist.destroy_process_group()

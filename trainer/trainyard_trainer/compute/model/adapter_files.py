@@ -1,4 +1,4 @@
-"""Adapters in files, in PEFT's own layout, with the optimizer's state beside them."""
+"""Adapter files in PEFT's layout, with the optimizer's state beside them."""
 
 import json
 import os
@@ -15,9 +15,10 @@ from trainyard_trainer.data.json_input import is_number
 from trainyard_trainer.failures import JobFailure
 
 METHOD = "method"
-# As much as a BaseModel may ask for: a slot of the rank is made before its weights are looked at.
+# The same limit as a BaseModel's. A slot of the rank is created before the weights are read.
 MAX_RANK, MAX_TARGETS = 512, 64
-# What makes an adapter more than plain LoRA, or names anything to load; false and empty are absent.
+# These settings make an adapter more than plain LoRA, or name something to load. False and empty values count as
+# absent.
 EXTRAS = (
     "alpha_pattern auto_mapping corda_config eva_config exclude_modules fan_in_fan_out layer_replication "
     "layers_pattern layers_to_transform lora_bias loftq_config lora_dropout megatron_config modules_to_save "
@@ -27,7 +28,7 @@ OS_ERROR = re.compile(r"os error (\d+)")
 
 
 def save_adapter(state: AdapterState, shape: Shape, base_name: str, folder: Path) -> None:
-    """As PEFT and vLLM read it, always in float32; the same weights give the same bytes."""
+    """Saves an adapter as PEFT and vLLM read it, always in float32. The same weights give the same bytes."""
     save_tensors(state.weights, folder / ADAPTER_WEIGHTS, {"format": "pt"})
     config = describe_adapter(shape).to_dict()
     config["base_model_name_or_path"] = base_name
@@ -41,7 +42,7 @@ def save_optimizer(state: AdapterState, method: str, folder: Path) -> None:
 
 
 def save_tensors(tensors: Tensors, path: Path, metadata: dict[str, str]) -> None:
-    """Raises OSError on a full disk: safetensors has the error number only in its message."""
+    """Raises OSError on a full disk. safetensors only has the error number in its message."""
     try:
         save_file(dict(tensors), path, metadata=metadata)
     except SafetensorError as cause:
@@ -51,8 +52,8 @@ def save_tensors(tensors: Tensors, path: Path, metadata: dict[str, str]) -> None
 
 
 def read_shape(folder: Path) -> Shape:
-    """Reads only the shape: a file may name a base model or code, which is ignored. Raises JobFailure; and ValueError,
-    KeyError or TypeError for a file that is no adapter's configuration."""
+    """Reads only the shape. A file may also name a base model or code, which is ignored. Raises JobFailure, or
+    ValueError, KeyError or TypeError for a file that is not an adapter's configuration."""
     config = json.loads((folder / ADAPTER_CONFIG).read_bytes())
     rank, alpha, targets = config["r"], config["lora_alpha"], config["target_modules"]
     if not is_plain(config) or not is_number(alpha) or not is_list_of_names(targets):
@@ -82,18 +83,18 @@ def make_checkpoint_error(message: str) -> JobFailure:
 
 
 def read_adapter(folder: Path, method: str) -> AdapterState:
-    """With the optimizer's state where the same method left one: older checkpoints keep only their weights."""
+    """Reads the optimizer's state too, if the same method saved one. Older checkpoints only keep their weights."""
     state = folder / OPTIMIZER_STATE
     mine = state.exists() and read_method(state) == method
     return AdapterState(load_file(folder / ADAPTER_WEIGHTS), read_optimizer(state) if mine else {})
 
 
 def read_optimizer(path: Path) -> dict:
-    # Checkpoints of before have PEFT's name of the adapter in their names.
+    # Older checkpoints contain PEFT's name of the adapter in their names.
     return {name.replace(".default.", "."): tensor for name, tensor in load_file(path).items()}
 
 
 def read_method(path: Path) -> str:
-    """The method whose steps made the state. Files without one are older than SFT."""
+    """The method that made the state. Files without a method are older than SFT."""
     with safe_open(path, framework="pt") as file:
         return (file.metadata() or {}).get(METHOD, RL.method)

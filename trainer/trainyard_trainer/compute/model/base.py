@@ -1,4 +1,4 @@
-"""The base model; its own weights never change."""
+"""The base model. Its own weights never change."""
 
 from dataclasses import dataclass
 
@@ -22,9 +22,9 @@ class Base:
 
     @property
     def decoder(self) -> torch.nn.Module:
-        """From tokens to hidden states."""
+        """Maps tokens to hidden states."""
         return self.model.get_decoder()
 
     def head(self, hidden_N_D: Tensor) -> Tensor:
-        """From hidden states to logits [N, V]."""
-        return get_head(self.model).forward(hidden_N_D)  # no hooks: FSDP would gather it for each chunk of tokens
+        """Maps hidden states to logits [N, V]."""
+        return get_head(self.model).forward(hidden_N_D)  # without hooks: FSDP would gather it for each chunk of tokens

@@ -1,4 +1,4 @@
-"""From examples to the log-probabilities of their trained tokens: as one row without padding, or the plain way.
+"""Computes the log-probabilities of trained tokens: as one row without padding, or with padding.
 
 Both give the same numbers in the same order: example by example, token by token.
 """
@@ -20,7 +20,7 @@ from trainyard_trainer.compute.rows.logprobs import score_hidden, score_tokens
 
 @contextmanager
 def open_forward(base: Base, examples: Sequence[Example]) -> Iterator[tuple[Tensor, Tensor]]:
-    """(logprobs_N, entropies_N) of the trained tokens of the examples; their gradients are taken within the context."""
+    """Yields (logprobs_N, entropies_N) of the examples' trained tokens. Call backward inside of the context."""
     with autocast(base), gather_head(base.model):
         if not base.packs:
             yield score_padded(base, examples)
@@ -39,7 +39,7 @@ def autocast(base: Base) -> torch.autocast:
 
 
 def score_padded(base: Base, examples: Sequence[Example]) -> tuple[Tensor, Tensor]:
-    """The plain way: a batch of rows, filled up on the right, and all their logits at once."""
+    """The plain path: a batch of rows, padded on the right, with all logits at once."""
     tokens_B_T = pad_rows([example.ids for example in examples], base.device)
     attention_B_T = pad_rows([np.ones_like(example.ids) for example in examples], base.device)
     mask_B_T = pad_rows([example.trained.astype(np.int64) for example in examples], base.device).bool()
@@ -49,7 +49,7 @@ def score_padded(base: Base, examples: Sequence[Example]) -> tuple[Tensor, Tenso
 
 
 def pad_rows(rows: Sequence[np.ndarray], device: torch.device) -> Tensor:
-    """[B, T] of int64, filled up with 0 on the right."""
+    """[B, T] of int64, padded with 0 on the right."""
     padded = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
     for index, row in enumerate(rows):
         padded[index, : len(row)] = row

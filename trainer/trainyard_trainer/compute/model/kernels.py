@@ -1,10 +1,10 @@
-"""Fused kernels on a GPU, used where a model gives its own numbers with them.
+"""Fused kernels on a GPU. A model only uses them if they give its own numbers.
 
-Liger's (https://github.com/linkedin/Liger-Kernel): normalization, gated layers and rotary positions. Losses are not
-among them: log-probabilities are taken chunk by chunk anyway (`logprobs.py`).
+They are Liger's (https://github.com/linkedin/Liger-Kernel): normalization, gated layers and rotary positions. Its
+losses are not used, because log-probabilities are computed in chunks anyway (`logprobs.py`).
 
-Layers are not given to torch.compile: adapters come and go on them, routes and checks are Python's, and lengths
-differ from row to row, so that it would compile again and again while jobs wait.
+Layers are not compiled with torch.compile: adapters are added and removed, routes and checks run in Python, and lengths
+differ between rows. It would compile again and again while jobs wait.
 """
 
 import sys
@@ -31,21 +31,21 @@ Apply = Callable[[PreTrainedModel], None]
 
 
 def apply_liger(model: PreTrainedModel) -> None:
-    """Changes the model in place, and functions of its module; does nothing to models that Liger does not know."""
-    from transformers.integrations.liger import apply_liger_kernel  # asks for Triton, which asks for a GPU
+    """Changes the model in place, and functions of its module. Does nothing for models that Liger does not know."""
+    from transformers.integrations.liger import apply_liger_kernel  # imports Triton, which needs a GPU
 
     apply_liger_kernel(model, KERNELS)
 
 
 def fuse(base: Base, apply: Apply) -> bool:
-    """Restores the model, with a line in the log, when it fails or gives other numbers after `apply`."""
+    """Applies kernels. If the model then fails or gives other numbers, restores it and logs a line."""
     if any(isinstance(module, FSDPModule) for module in base.model.modules()):
-        return False  # shares of a model have hooks of their own on its layers
+        return False  # a sharded model has its own hooks on its layers
     plain, before = probe(base), Snapshot(base.model)
     try:
         apply(base.model)
         difference = probe(base).differs_from(plain, base.model.dtype)
-    except Exception as cause:  # also that there is no such package, or no compiler for it
+    except Exception as cause:  # also when the package or a compiler is missing
         difference = f"{type(cause).__name__}: {cause}"
     if difference:
         before.restore()
@@ -54,8 +54,8 @@ def fuse(base: Base, apply: Apply) -> bool:
 
 
 class Snapshot:
-    """What a model's layers, their classes and the modules of transformers that define them hold. Kernels are put into
-    all of these. A model that is loaded anew would have them, too."""
+    """The state of a model's layers, of their classes, and of the transformers modules that define them. Kernels change
+    all of these, so a newly loaded model would have them too."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self.layers = [(vars(layer), dict(vars(layer))) for layer in model.modules()]

@@ -1,4 +1,4 @@
-"""Loads the base model, once, and chooses the fast paths that fit it."""
+"""Loads the base model once, and chooses the fast paths that work for it."""
 
 from dataclasses import dataclass, replace
 
@@ -14,13 +14,13 @@ from trainyard_trainer.compute.model.probe import choose_packing
 from trainyard_trainer.compute.model.sharding import get_head, shard_base
 from trainyard_trainer.compute.rows.attention import NAME, UnsupportedAttention
 
-# transformers' only attention that does all that a model may ask for: others pass over a soft cap without a word.
+# Only this attention of transformers supports everything that a model may need: others silently ignore a soft cap.
 EAGER = "eager"
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a base model comes from: a folder, or a name on the hub with its revision."""
+    """The source of a base model: a folder, or a name on the hub with its revision."""
 
     path: str
     revision: str | None = None
@@ -28,12 +28,12 @@ class Source:
 
 
 def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base:
-    """float32 on the CPU, as the engine serves it there, so that log-probabilities agree; bfloat16 on a GPU.
+    """Loads in float32 on a CPU, as the engine does there, so that log-probabilities agree; in bfloat16 on a GPU.
 
-    Reads safetensors only, and runs no code of the model's repository unless the administrator trusts it. The processes
+    Reads only safetensors, and runs no code of the model's repository unless the administrator trusts it. The processes
     of a mesh share the weights.
     """
-    disable_progress_bar()  # standard error is for what went wrong
+    disable_progress_bar()  # standard error is for errors
     cuda = torch.cuda.is_available()
     device = torch.device("cuda", torch.cuda.current_device()) if cuda else torch.device("cpu")
     options = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
@@ -45,7 +45,7 @@ def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base
     if mesh:
         shard_base(model, mesh)
     torch.nn.Module.to(model, device)
-    model.train()  # checkpointing of gradients asks for it
+    model.train()  # gradient checkpointing requires it
     forbid_dropout(model)
     tokenizer = AutoTokenizer.from_pretrained(source.path, **options)
     base = Base(name, model, tokenizer, device, get_head(model).out_features)
@@ -53,7 +53,7 @@ def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base
 
 
 def forbid_dropout(model: torch.nn.Module) -> None:
-    """A policy is trained as it was sampled from, and a job that is repeated gives the same weights."""
+    """Disables dropout: the policy must be trained as it was sampled, and a repeated job must give the same weights."""
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
@@ -68,7 +68,7 @@ def prepare(base: Base) -> Base:
     own = base.model.config._attn_implementation or EAGER
     try:
         base.model.set_attn_implementation(NAME)
-    except ValueError:  # a model with an attention of its own
+    except ValueError:  # a model with its own attention
         return replace(base, packs=False)
     try:
         packs = choose_packing(base)

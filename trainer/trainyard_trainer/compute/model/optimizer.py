@@ -1,4 +1,4 @@
-"""AdamW over an adapter's weights, and its state by name, so that the next job continues where this one ended."""
+"""AdamW over an adapter's weights. Its state is saved by name, so that the next job can continue."""
 
 import math
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ STATE_NAMES = ("exp_avg", "exp_avg_sq", "step")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a method takes its optimizer steps."""
+    """How a method steps its optimizer."""
 
     method: str
     weight_decay: float
@@ -31,12 +31,12 @@ Parameters = Mapping[str, torch.nn.Parameter]
 
 
 def build_optimizer(parameters: Parameters) -> AdamW:
-    """One for the life of a slot; recipe and learning rate are set with each step."""
+    """Builds the optimizer of a slot. Recipe and learning rate are set at each step."""
     return AdamW(parameters.values(), betas=BETAS, fused=True)
 
 
 def load_state(optimizer: AdamW, parameters: Parameters, tensors: Mapping[str, Tensor]) -> None:
-    """The state of a checkpoint; parameters without one start afresh."""
+    """Loads the state of a checkpoint. Parameters without a state start with none."""
     optimizer.state.clear()
     for name, parameter in parameters.items():
         state = {kind: tensors[f"{name}.{kind}"] for kind in STATE_NAMES if f"{name}.{kind}" in tensors}
@@ -54,7 +54,7 @@ def read_state(optimizer: AdamW, parameters: Parameters) -> dict[str, Tensor]:
 
 
 def step_optimizer(optimizer: AdamW, parameters: Parameters, recipe: Recipe, learning_rate: float) -> float:
-    """Clips, steps and clears the gradients; gives their norm before the clipping."""
+    """Clips the gradients, steps, and clears them. Returns the norm before clipping."""
     norm = torch.nn.utils.clip_grad_norm_(parameters.values(), recipe.max_grad_norm).item()
     if not math.isfinite(norm):
         raise diverge("gradient")
@@ -66,7 +66,7 @@ def step_optimizer(optimizer: AdamW, parameters: Parameters, recipe: Recipe, lea
 
 
 def require_finite(weights: Mapping[str, Tensor]) -> None:
-    """Weights that are no numbers would make a checkpoint that answers nothing."""
+    """A checkpoint with non-finite weights could not answer anything."""
     if not all(tensor.isfinite().all() for tensor in weights.values()):
         raise diverge("adapter")
 

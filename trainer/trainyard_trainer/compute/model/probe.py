@@ -1,4 +1,4 @@
-"""Whether a fast path gives the plain path's numbers on a model, tried on a few random tokens when it is loaded."""
+"""Tests whether a fast path gives the plain path's numbers on a model. It uses a few random tokens after loading."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,24 +15,24 @@ from trainyard_trainer.compute.model.forward import open_forward
 from trainyard_trainer.compute.rows.attention import CURRENT, UnsupportedAttention
 from trainyard_trainer.compute.rows.example import Example
 
-# Of a log-probability, and of a gradient relative to its length. float32 sums in another order differ by far less,
-# bfloat16 by about this much on average; what is wrong, as a mask or a kernel, is off by far more.
+# The maximum differences of a log-probability, and of a gradient relative to its length. float32 sums in another order
+# differ by far less, and bfloat16 by about this much on average. A wrong mask or kernel differs by far more.
 MAX_MEAN_DIFFERENCE = {torch.float32: 1e-4, torch.bfloat16: 0.05}
 MAX_GRADIENT_DIFFERENCE = {torch.float32: 1e-3, torch.bfloat16: 0.3}
-MAX_REASON_LENGTH = 1000  # messages of compilers are long
+MAX_REASON_LENGTH = 1000  # compilers write long messages
 PREFIX, LENGTHS = 9, (5, 30, 17)
 
 
 @dataclass(frozen=True)
 class Probed:
-    """The log-probabilities of the probe's tokens, and the gradient of their mean by what is added to all embeddings:
-    it went backward through all that a training goes through."""
+    """The log-probabilities of the probe's tokens, and the gradient of their mean with respect to an addition to all
+    embeddings. The gradient passes backward through everything that training uses."""
 
     logprobs_N: Tensor
     gradient_D: Tensor
 
     def differs_from(self, plain: "Probed", dtype: torch.dtype) -> str | None:
-        """In words; None where it does not."""
+        """Describes the difference. None if there is none."""
         apart = (self.logprobs_N - plain.logprobs_N).abs().mean().item()
         if not apart <= MAX_MEAN_DIFFERENCE[dtype]:
             return f"log-probabilities differ by {apart:.2g}"
@@ -43,7 +43,7 @@ class Probed:
 
 
 def probe(base: Base) -> Probed:
-    """By the path that `base.packs` names."""
+    """Uses the path that `base.packs` names."""
     with push_embeddings(base) as push_D, open_forward(base, make_examples(base.vocabulary)) as (logprobs_N, _):
         if base.packs:
             CURRENT.require_known_masks()
@@ -54,7 +54,8 @@ def probe(base: Base) -> Probed:
 
 @contextmanager
 def push_embeddings(base: Base) -> Iterator[Tensor]:
-    """Something to take a gradient by, as nothing of the model itself changes: zeros that each embedding gets added."""
+    """Adds zeros to each embedding and returns them. The gradient is taken with respect to them, because the model's
+    own weights are frozen."""
     embedding = cast(torch.nn.Embedding, base.model.get_input_embeddings())
     push_D = torch.zeros(embedding.weight.shape[-1], device=base.device, requires_grad=True)
 
@@ -69,9 +70,9 @@ def push_embeddings(base: Base) -> Iterator[Tensor]:
 
 
 def choose_packing(base: Base) -> bool:
-    """False where rows without padding differ by all ways to attend in them, as on models with a recurrent state.
+    """False if rows without padding differ with every attention, as on models with a recurrent state.
 
-    Raises UnsupportedAttention where the model's attention is another.
+    Raises UnsupportedAttention for a model with its own attention.
     """
     for CURRENT.uses_flex in (True, False) if base.device.type == "cuda" else (False,):
         difference = find_difference(base)
@@ -83,18 +84,18 @@ def choose_packing(base: Base) -> bool:
 
 
 def find_difference(base: Base) -> str | None:
-    """Why rows are not to be computed without padding; None where they may be."""
+    """Why rows cannot be computed without padding. None if they can."""
     try:
         packed, plain = probe(replace(base, packs=True)), probe(replace(base, packs=False))
     except UnsupportedAttention:
         raise
-    except Exception as cause:  # whatever an unknown model, or a compiler, raises on an unusual call
+    except Exception as cause:  # an unknown model or a compiler may raise anything
         return f"{type(cause).__name__}: {cause}"
     return packed.differs_from(plain, base.model.dtype)
 
 
 def make_examples(vocabulary: int) -> list[Example]:
-    """Three with a common start and one by itself."""
+    """Three examples with a shared prefix and one without."""
     random = np.random.default_rng(0)
     start = random.integers(vocabulary, size=PREFIX)
     examples = []

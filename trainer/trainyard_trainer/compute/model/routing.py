@@ -1,4 +1,4 @@
-"""LoRA layers that several models share: each range of a row goes through its own model's adapter.
+"""LoRA layers that several models share. Each range of a row uses its own model's adapter.
 
 y = W x + scaling[a] * B[a] (A[a] x)        for the tokens x of the range of adapter a
 """
@@ -17,21 +17,22 @@ from torch.autograd.function import Function, once_differentiable
 
 @dataclass(frozen=True)
 class Route:
-    """The next `length` tokens of the row belong to the adapter of this name; None is the base model itself."""
+    """The next `length` tokens of the row use the adapter of this name. None means the base model."""
 
     adapter: str | None
     length: int
 
 
 class CurrentRoutes:
-    """Whose adapters the tokens go through now. One thread of the process computes."""
+    """The routes of the row that is computed now. Only one thread computes."""
 
     routes: tuple[Route, ...] = ()
     check: Callable[[], None] = staticmethod(lambda: None)
 
     @contextmanager
     def use(self, routes: tuple[Route, ...], check: Callable[[], None]) -> Iterator[None]:
-        """`check` is called at every adapted layer, forward and backward: not even a long batch outlives its job."""
+        """Calls `check` at every adapted layer, forward and backward, so that even a long batch ends soon after its
+        job."""
         self.routes, self.check = routes, check
         try:
             yield
@@ -39,12 +40,12 @@ class CurrentRoutes:
             self.routes, self.check = (), staticmethod(lambda: None)
 
 
-# The layers lie deep in a model that knows nothing of them.
+# The layers are deep inside a model that has no parameter for routes.
 CURRENT = CurrentRoutes()
 
 
 class RoutedLinear(Linear):
-    """PEFT's LoRA layer. The routes, and not its active adapters, decide which tokens go through which adapter."""
+    """PEFT's LoRA layer. The routes decide which tokens use which adapter, not PEFT's active adapters."""
 
     def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         CURRENT.check()
@@ -57,7 +58,7 @@ class RoutedLinear(Linear):
         return AddLowRank.apply(result, x, spans, scalings, CURRENT.check, *weights)
 
     def find_spans(self, num_tokens: int) -> tuple[list[slice], list[str]]:
-        """The ranges of tokens that this layer has an adapter for, and the adapters' names."""
+        """The ranges of tokens that have an adapter on this layer, and the adapters' names."""
         lengths = [num_tokens] if len(CURRENT.routes) == 1 else [route.length for route in CURRENT.routes]
         ends = accumulate(lengths)
         found = [
@@ -88,7 +89,7 @@ class AddLowRank(Function):
         check: Callable[[], None],
         *weights: Tensor,
     ) -> Tensor:
-        """Computes in the type of the result, which is the base's own."""
+        """Computes in the base model's type."""
         x_T_I, y_T_O = x.flatten(0, -2).to(result.dtype), result.flatten(0, -2).clone()
         pairs = [weight.to(result.dtype) for weight in weights]
         lows = []

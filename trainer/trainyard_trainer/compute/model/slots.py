@@ -1,6 +1,6 @@
 """Slots: adapters on the base model whose weights can be replaced.
 
-Putting an adapter on a large model takes a while; a slot stays, and the next job's weights are copied into it.
+Adding an adapter to a large model takes long. A slot stays, and the next job's weights are copied into it.
 """
 
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ from trainyard_trainer.compute.model.routing import RoutedLinear
 from trainyard_trainer.compute.model.targets import require_routable, require_routed
 from trainyard_trainer.failures import JobFailure
 
-# Every untrained adapter of one base model and LoRA setting is the same, so that a repeated job repeats its result.
+# All untrained adapters of a base model and LoRA setting are equal, so that a repeated job gives the same result.
 INITIAL_SEED = 0
 Tensors = Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What makes a slot fit for an adapter."""
+    """The properties in which a slot and an adapter must agree."""
 
     rank: int
     alpha: float
@@ -35,14 +35,15 @@ class Shape:
 
 @dataclass(frozen=True)
 class AdapterState:
-    """An adapter's weights under PEFT's names, and its optimizer's state under these and the kind of state."""
+    """An adapter's weights by PEFT's names, and its optimizer's state by these names and the kind of state."""
 
     weights: Tensors
     optimizer: Tensors
 
 
 def is_same_adapter(one: AdapterState, other: AdapterState | None) -> bool:
-    """Whether they give the same answers by the same weights; None is an untrained one, whose lora_B are all zero."""
+    """Whether two states give the same outputs with the same weights. None is an untrained adapter, whose lora_B are
+    zero."""
     if other is None:
         return not any(tensor.any() for name, tensor in one.weights.items() if "lora_B" in name)
     return all(torch.equal(tensor, other.weights[name].float()) for name, tensor in one.weights.items())
@@ -50,7 +51,7 @@ def is_same_adapter(one: AdapterState, other: AdapterState | None) -> bool:
 
 @dataclass(eq=False)
 class Slot:
-    """One adapter on the base: `name` for routes, its parameters under PEFT's names, and their optimizer."""
+    """One adapter on the base: `name` for routes, its parameters by PEFT's names, and their optimizer."""
 
     name: str
     shape: Shape
@@ -61,7 +62,7 @@ class Slot:
 
     @torch.no_grad()
     def fill(self, state: AdapterState | None) -> None:
-        """With an adapter and its optimizer's state; None is an untrained one."""
+        """Copies an adapter and its optimizer's state into the slot. None is an untrained adapter."""
         weights = self.initial if state is None else state.weights
         if not self.fits(weights) or (state and not self.fits_optimizer(state.optimizer)):
             message = "The weights of the checkpoint do not match an adapter of this base model."
@@ -76,14 +77,14 @@ class Slot:
         return {name: tensor.shape for name, tensor in weights.items()} == shapes
 
     def fits_optimizer(self, state: Tensors) -> bool:
-        """Each kind of state of a parameter is as large as the parameter, or one number."""
+        """Each kind of state has the size of its parameter, or is a single number."""
         shapes = {name: parameter.shape for name, parameter in self.parameters.items()}
         return all(
             not tensor.shape or tensor.shape == shapes.get(name.rpartition(".")[0]) for name, tensor in state.items()
         )
 
     def read(self) -> AdapterState:
-        """A copy of what it holds, in float32 on the CPU."""
+        """A copy of the slot's contents, in float32 on the CPU."""
         weights = {
             name: parameter.detach().to("cpu", torch.float32, copy=True).contiguous()
             for name, parameter in self.parameters.items()
@@ -95,16 +96,16 @@ class Slot:
 
 
 class Slots:
-    """All slots on a base model, in use or free."""
+    """All slots on a base model, used or free."""
 
     def __init__(self, base: Base) -> None:
         self.base = base
         self.all: list[Slot] = []
-        self.tried = 0  # PEFT keeps the name of an adapter that could not be built
+        self.tried = 0  # PEFT keeps the name of an adapter that failed to build
         self.model: PeftModel | None = None
 
     def acquire(self, shape: Shape) -> Slot:
-        """A free slot of this shape, or a new one. Its contents are whatever was there."""
+        """Returns a free slot of this shape, or a new one. Its contents are undefined."""
         slot = next((slot for slot in self.all if slot.free and slot.shape == shape), None) or self.add(shape)
         slot.free = False
         return slot
@@ -120,7 +121,7 @@ class Slots:
         self.tried += 1
         try:
             slot = self.build(name, shape)
-        finally:  # PEFT lets only its active adapter be trained, also where it fails
+        finally:  # PEFT makes only its active adapter trainable, also after an error
             self.let_train()
         self.all.append(slot)
         return slot
@@ -146,7 +147,7 @@ class Slots:
         return Slot(name, shape, parameters, build_optimizer(parameters), initial)
 
     def require_routed(self, name: str) -> None:
-        """Removes an adapter again when the tokens of other runs would go through it."""
+        """Removes an adapter again if tokens of other runs would pass through it."""
         assert self.model
         try:
             require_routed(self.model)
@@ -155,7 +156,7 @@ class Slots:
             raise
 
     def find_parameters(self, name: str) -> dict[str, torch.nn.Parameter]:
-        """The adapter's parameters by the names that PEFT gives them in a checkpoint."""
+        """The adapter's parameters by their names in PEFT's checkpoints."""
         assert self.model
         marked = {
             key.replace(f".{name}.", "."): parameter

@@ -1,7 +1,8 @@
-"""Which layers of the base model get adapters: linear ones, whose routes say which tokens go through which adapter.
+"""Chooses the layers of the base model that get adapters: linear layers, whose routes decide which tokens use which
+adapter.
 
-What is no linear layer, as the weights that experts keep as one tensor, gets from PEFT a wrapper that knows one adapter
-for all tokens. Jobs that share the base model would train through each other's.
+For other layers, such as experts' weights in one tensor, PEFT uses a wrapper with one adapter for all tokens. Jobs that
+share the base model would train each other's adapters.
 """
 
 from collections.abc import Sequence
@@ -14,15 +15,15 @@ from torch.nn import Linear, Module
 from trainyard_trainer.compute.model.routing import RoutedLinear
 from trainyard_trainer.failures import JobFailure
 
-# ART's defaults, which clients expect when the base model names none.
+# ART's defaults, which clients expect if the base model names none.
 DEFAULT_TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-# An expert is given the tokens that chose it, in another order than the row's, so that no range of them is one model's.
+# An expert gets the tokens that chose it, in another order than the row's, so that no range belongs to one model.
 EXPERTS = "experts"
 
 
 def choose_targets(model: Module, named: Sequence[str] | None) -> tuple[str, ...]:
-    """The names for adapters of the base model, in order. Those that the BaseModel names must all be right; of the
-    default ones those are left out that this model cannot have. Raises JobFailure."""
+    """The sorted names of the layers that get adapters. All names in a BaseModel must be usable. Default names that
+    this model cannot use are dropped. Raises JobFailure."""
     wanted = sorted(named or DEFAULT_TARGETS)
     routable = [target for target in wanted if explain_unroutable(model, target) is None]
     if named or not routable:
@@ -31,8 +32,8 @@ def choose_targets(model: Module, named: Sequence[str] | None) -> tuple[str, ...
 
 
 def require_routable(model: Module, targets: Sequence[str]) -> None:
-    """Before PEFT changes anything in the model. A checkpoint may name layers that its base model does not have, if it
-    has others. Raises JobFailure."""
+    """Checks before PEFT changes the model. A checkpoint may name layers that its base model lacks, if others exist.
+    Raises JobFailure."""
     present = [target for target in targets if find_layers(model, target) or is_moved(model, target)]
     require_each(model, present or targets)
 
@@ -44,7 +45,7 @@ def require_each(model: Module, targets: Sequence[str]) -> None:
 
 
 def require_routed(model: Module) -> None:
-    """After PEFT changed the model."""
+    """Checks after PEFT has changed the model."""
     layers = [(name, layer) for name, layer in model.named_modules() if isinstance(layer, BaseTunerLayer)]
     strange = [name for name, layer in layers if not isinstance(layer, RoutedLinear)]
     if strange:
@@ -52,7 +53,7 @@ def require_routed(model: Module) -> None:
 
 
 def explain_unroutable(model: Module, target: str) -> str | None:
-    """Why layers of this name can have no adapter of their own job; None where they can."""
+    """Why layers of this name cannot have an adapter for one job. None if they can."""
     layers = find_layers(model, target)
     if is_moved(model, target) or any(EXPERTS in name.split(".") for name in layers):
         return "is part of the model's experts, which not all tokens pass through"
@@ -62,16 +63,16 @@ def explain_unroutable(model: Module, target: str) -> str | None:
 
 
 def find_layers(model: Module, target: str) -> dict[str, Module]:
-    """By their names, which end as PEFT wants them to."""
+    """Finds layers by the ends of their names, as PEFT does."""
     return {name: layer for name, layer in model.named_modules() if f".{name}".endswith(f".{target}")}
 
 
 def is_moved(model: Module, target: str) -> bool:
-    """Whether PEFT takes the name for weights of experts that are one tensor."""
+    """Whether PEFT uses the name for experts' weights in one tensor."""
     config = LoraConfig(target_modules=[target])
     try:
         convert_peft_config_for_transformers(config, model, None)
-    except ValueError:  # it goes with others of these weights only
+    except ValueError:  # it only works together with others of these weights
         return True
     return bool(config.target_parameters)
 

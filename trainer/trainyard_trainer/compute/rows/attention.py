@@ -1,8 +1,8 @@
-"""Attention over a row of several examples: each sees its family's common start and itself, causally, and nothing else.
+"""Attention over a row of several examples. An example sees its family's shared prefix and itself, causally.
 
-Registered with transformers under NAME. Where no row is being computed it is transformers' own scaled dot product
-attention, so that the same model serves padded batches, too. On a GPU rows go through flex attention (`flex.py`); on
-the CPU, and where that fails, through scaled dot product attention, once for all blocks of about the same length.
+It is registered with transformers under NAME. Without a current row it is transformers' own scaled dot product
+attention, so that the same model also computes padded batches. On a GPU, rows use flex attention (`flex.py`). On a CPU,
+and where flex attention fails, they use scaled dot product attention, once for all blocks of similar length.
 """
 
 from collections import defaultdict
@@ -23,19 +23,19 @@ from trainyard_trainer.compute.rows.flex import attend_by_flex, build_block_mask
 from trainyard_trainer.compute.rows.layout import Block, Layout
 
 NAME = "trainyard_packed"
-# What models hand to their attention and what may be passed over, because it is absent or says nothing.
+# Arguments of models' attention that can be ignored, because they are absent or have no effect.
 HARMLESS = frozenset({"position_ids", "use_cache", "is_causal", "output_attentions", "cache_position"})
 
 
 class UnsupportedAttention(Exception):
-    """The model's attention needs more than a row's attention does, as a bias or a soft cap."""
+    """The model's attention needs a feature that a row's attention lacks, such as a bias or a soft cap."""
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """B blocks whose lengths are about the same, each filled up to Q queries and K keys.
+    """B blocks of similar length, each padded to Q queries and K keys.
 
-    `mask_B_1_Q_K` is None where plain causality does.
+    `mask_B_1_Q_K` is None if plain causality is enough.
     """
 
     queries_B_Q: Tensor
@@ -57,7 +57,7 @@ class Plan:
 
 
 class RowAttention:
-    """How the tokens of one row attend to each other: planned once, used by every layer."""
+    """The attention between the tokens of one row. It is planned once and used by every layer."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -67,7 +67,7 @@ class RowAttention:
         self.windows: set[int | None] = set()
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, scaling: float | None, window: int | None) -> Tensor:
-        """[1, H, T, D] queries and [1, G, T, D] keys and values (G divides H) to [1, T, H, D]."""
+        """Maps [1, H, T, D] queries and [1, G, T, D] keys and values (G divides H) to [1, T, H, D]."""
         self.windows.add(window)
         if CURRENT.uses_flex:
             return attend_by_flex(query, key, value, scaling, self.block_mask(window))
@@ -92,7 +92,8 @@ class RowAttention:
 
 
 def gather(tensor_1_H_T_D: Tensor, indices_P: Tensor) -> Tensor:
-    """[P, H, D]. Rows of a matrix are what embeddings take, faster than indexing, and so is their gradient."""
+    """Returns [P, H, D]. It gathers matrix rows as embeddings do, which is faster than indexing, and so is the
+    gradient."""
     table_T_HD = tensor_1_H_T_D[0].transpose(0, 1).flatten(1)
     return embedding(indices_P, table_T_HD).unflatten(1, (tensor_1_H_T_D.shape[1], -1))
 
@@ -100,7 +101,7 @@ def gather(tensor_1_H_T_D: Tensor, indices_P: Tensor) -> Tensor:
 def attend_in_bucket(
     bucket: Bucket, query_P_H_D: Tensor, key_R_G_D: Tensor, value_R_G_D: Tensor, scaling: float | None
 ) -> Tensor:
-    """[P, H, D] of the bucket's P = B * Q queries."""
+    """Returns [P, H, D] for the bucket's P = B * Q queries."""
     blocks, mask = len(bucket.queries_B_Q), bucket.mask_B_1_Q_K
     query, key, value = (
         tensor.unflatten(0, (blocks, -1)).transpose(1, 2) for tensor in (query_P_H_D, key_R_G_D, value_R_G_D)
@@ -129,7 +130,7 @@ def build_buckets(layout: Layout, window: int | None) -> list[Bucket]:
 
 
 def round_length(length: int) -> int:
-    """Up to a quarter more, so that lengths are few and padding is little."""
+    """Rounds a length up by at most a quarter, so that there are few lengths and little padding."""
     step = max(8, 1 << max(0, length.bit_length() - 3))
     return -(-length // step) * step
 
@@ -145,21 +146,21 @@ def build_bucket(blocks: list[Block], device: torch.device, window: int | None) 
 
 
 def build_mask(starts_B: Tensor, num_queries: int, is_key_B_K: Tensor, window: int | None) -> Tensor:
-    """[B, 1, Q, K]: query q of block b has the position starts[b] + q, key k the position k."""
+    """[B, 1, Q, K]: query q of block b has the position starts[b] + q, and key k the position k."""
     query_B_Q = starts_B[:, None] + torch.arange(num_queries, device=starts_B.device)
     key_K = torch.arange(is_key_B_K.shape[1], device=starts_B.device)
     seen = (key_K <= query_B_Q[:, :, None]) & is_key_B_K[:, None, :]
     if window is not None:
         seen &= key_K > query_B_Q[:, :, None] - window
-    # Padded queries see something, or their softmax would be no number.
+    # A padded query must see something, because otherwise its softmax would be NaN.
     seen[:, :, 0] |= ~seen.any(dim=-1)
     return seen[:, None]
 
 
 def join(pairs: list[tuple[range, range]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Positions [B, L] of one range and then the other, padded with the last one, and which of them are no padding.
+    """Joins the positions [B, L] of two ranges, padded with the last one. Also returns which are not padding.
 
-    Padding is a block's own, so that numbers of one job that are none get into no other: 0 * NaN is NaN.
+    Padding repeats positions of the same block, so that NaNs of one job do not reach another: 0 * NaN is NaN.
     """
     first, second = (
         torch.tensor([(each.start, len(each)) for each in ranges], device=device)[:, :, None]
@@ -173,15 +174,15 @@ def join(pairs: list[tuple[range, range]], device: torch.device) -> tuple[Tensor
 
 
 class CurrentRow:
-    """The row that the model computes now; None for a padded batch. One thread of the process computes, and on a GPU
-    those of torch that go backward for it: nothing here may be of a thread."""
+    """The row that the model computes now. None for a padded batch. One thread computes, but on a GPU torch's own
+    threads run the backward pass, so nothing here is thread-local."""
 
     attention: RowAttention | None = None
     uses_flex: bool = False
 
     @contextmanager
     def use(self, layout: Layout) -> Iterator[None]:
-        """Also around the backward pass, which computes layers again under gradient checkpointing."""
+        """Use it around the backward pass too, because gradient checkpointing computes layers again."""
         self.attention = RowAttention(layout)
         try:
             yield
@@ -189,13 +190,14 @@ class CurrentRow:
             self.attention = None
 
     def require_known_masks(self) -> None:
-        """After a forward pass: what a model puts only into its masks, as chunks of its attention, would be lost."""
+        """Checks after a forward pass: restrictions that a model only puts into its masks, such as chunked attention,
+        would be lost."""
         row = self.attention
         if row and (lost := row.masks - row.windows - {None}):
             raise UnsupportedAttention(f"a mask of {lost} tokens")
 
 
-# transformers finds attention functions by name, so that the one that it finds must know the row from here.
+# transformers finds attention functions by name, so the registered function must get the row from here.
 CURRENT = CurrentRow()
 
 
@@ -210,7 +212,7 @@ def attend(
     sliding_window: int | None = None,
     **options: Any,
 ) -> tuple[Tensor, None]:
-    """The form in which transformers calls attention functions: [1, H, T, D] to [1, T, H, D]."""
+    """Has the signature of transformers' attention functions: [1, H, T, D] to [1, T, H, D]."""
     if CURRENT.attention is None:
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **options
@@ -221,7 +223,8 @@ def attend(
 
 
 def build_attention_mask(*args: Any, local_size: int | None = None, **options: Any) -> Tensor | None:
-    """The form in which transformers calls for masks; a row has none, as its attention knows who sees whom."""
+    """Has the signature of transformers' mask functions. A row needs no mask, because its attention knows the
+    visibility."""
     if CURRENT.attention is None:
         return sdpa_mask(*args, local_size=local_size, **options)
     CURRENT.attention.masks.add(local_size)

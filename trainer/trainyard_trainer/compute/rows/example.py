@@ -1,4 +1,4 @@
-"""Rows of tokens to train on, and which of them share an optimizer step."""
+"""Rows of tokens to train on, and their families."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """One row: its token ids [T], and which of them are trained on [T]. Those of one family may share their start."""
+    """One row: its token ids [T], and which of them are trained [T]. Examples of one family may share a prefix."""
 
     ids: Ids
     trained: Mask
@@ -29,18 +29,19 @@ class Example:
 
     @property
     def first_trained(self) -> int:
-        """The index of the first trained token; the number of tokens when there is none."""
+        """The index of the first trained token. Without one, the number of tokens."""
         return int(self.trained.argmax()) if self.trained.any() else self.num_tokens
 
 
 def make_example(ids: Sequence[int], trained: Sequence[bool], family: int) -> Example:
     mask = np.asarray(trained, dtype=np.bool_)
-    mask[:1] = False  # nothing comes before the first token, so nothing predicts it
+    mask[:1] = False  # the first token has no predecessor that predicts it
     return Example(np.asarray(ids, dtype=np.int64), mask, family)
 
 
 def measure_prefix(examples: Sequence[Example]) -> int:
-    """How many tokens all of them begin with, up to the first one that any of them trains on. 0 for a single one."""
+    """The length of the tokens' shared prefix. It ends before the first token that any example trains. 0 for a single
+    example."""
     if len(examples) < 2:
         return 0
     first = examples[0].ids
@@ -52,11 +53,11 @@ def measure_prefix(examples: Sequence[Example]) -> int:
 
 
 def count_tokens(examples: Sequence[Example]) -> int:
-    """Tokens that are computed for examples of one family: their common start once."""
+    """The tokens that are computed for examples of one family. Their shared prefix counts once."""
     prefix = measure_prefix(examples)
     return prefix + sum(example.num_tokens - prefix for example in examples)
 
 
 def count_row(examples: Sequence[Example]) -> int:
-    """Tokens of the row that the examples make; those of one family are neighbours."""
+    """The tokens of the examples' row. Examples of one family must be neighbours."""
     return sum(count_tokens(list(family)) for _, family in groupby(examples, key=lambda example: example.family))

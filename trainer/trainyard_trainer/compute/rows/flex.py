@@ -1,4 +1,4 @@
-"""Attention over a row on a GPU: flex attention, compiled, with the row's visibility as a mask of blocks."""
+"""Attention over a row on a GPU: compiled flex attention, with the row's visibility as a block mask."""
 
 from collections.abc import Callable
 from functools import cache
@@ -15,9 +15,9 @@ from trainyard_trainer.compute.rows.layout import SHARED, Layout
 BLOCK, MIN_BLOCKS = 128, 2
 # Tensor cores multiply no narrower matrices; narrower heads are filled up with zeros, which change no product.
 MIN_HEAD_WIDTH = 16
-# Further than any two tokens are apart: one mask, and so one compilation, for layers with windows and without.
+# Larger than any distance between two tokens. So layers with and without windows use one mask, and one compilation.
 NO_WINDOW = 1 << 30
-# Pairs of tokens that are looked at at a time when a mask is built: the whole mask of a long row would take gigabytes.
+# The token pairs that are compared at once for a mask. The whole mask of a long row would take gigabytes.
 PAIRS = 1 << 23
 # Gradients or none, which of query, key and value have one, first lengths: each is compiled for. Beyond it, torch would
 # compute without compiling, with all scores of a row in memory; a whole graph fails instead.
@@ -84,10 +84,10 @@ def list_blocks(chosen_Q_K: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def attend_by_flex(query: Tensor, key: Tensor, value: Tensor, scaling: float | None, mask: BlockMask) -> Tensor:
-    """[1, H, T, D] queries, [1, G, T, D] keys and values to [1, T, H, D], in the type of the values."""
+    """Maps [1, H, T, D] queries, [1, G, T, D] keys and values to [1, T, H, D], in the type of the values."""
     length, width = query.shape[2], value.shape[3]
     scale = query.shape[3] ** -0.5 if scaling is None else scaling
-    # Under autocast some models turn queries and keys in float32, while values come from a product in bfloat16.
+    # Under autocast, some models rotate queries and keys in float32, while values are products in bfloat16.
     tensors = [fill_up(tensor.to(value.dtype), mask.seq_lengths[0]) for tensor in (query, key, value)]
     found = compile_flex()(
         *tensors, block_mask=mask, scale=scale, enable_gqa=True, kernel_options={"FORCE_USE_FLEX_ATTENTION": True}
@@ -96,7 +96,7 @@ def attend_by_flex(query: Tensor, key: Tensor, value: Tensor, scaling: float | N
 
 
 def fill_up(tensor_1_H_T_D: Tensor, length: int) -> Tensor:
-    """With zeros, to rows of this length and to the smallest head."""
+    """Pads with zeros, to this row length and to the minimum head size."""
     missing = length - tensor_1_H_T_D.shape[2]
     narrow = max(0, MIN_HEAD_WIDTH - tensor_1_H_T_D.shape[3])
     return pad(tensor_1_H_T_D, (0, narrow, 0, missing)) if missing or narrow else tensor_1_H_T_D

@@ -1,7 +1,7 @@
-"""Examples as one row of tokens without padding: the common start of a family once, then what is each example's own.
+"""One row of several examples without padding: a family's shared prefix once, then the rest of each example.
 
-Positions go on behind the common start in each example, and attention sees the common start and the own tokens, so that
-the numbers are those of separate rows.
+Each example's positions continue after the shared prefix. Attention sees the shared prefix and the example's own
+tokens, so that the numbers are those of separate rows.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from torch import Tensor
 
 from trainyard_trainer.compute.rows.example import Example, measure_prefix
 
-# The branch of tokens that all of a family see.
+# The branch number of tokens that the whole family sees.
 SHARED = -1
 
 
 @dataclass(frozen=True)
 class Block:
-    """Neighbouring tokens of the row that attend to `shared`, a range before them, and to themselves, causally."""
+    """Neighbouring tokens of the row. They attend to `shared`, an earlier range, and to themselves, causally."""
 
     own: range
     shared: range
@@ -49,7 +49,7 @@ class Layout:
 
 
 def build_layout(examples: Sequence[Example], device: torch.device) -> Layout:
-    """Examples of one family must be neighbours to share their start."""
+    """Examples of one family must be neighbours to share their prefix."""
     builder = RowBuilder()
     for _, members in groupby(examples, key=lambda example: example.family):
         builder.add_family(list(members))
@@ -57,7 +57,7 @@ def build_layout(examples: Sequence[Example], device: torch.device) -> Layout:
 
 
 class RowBuilder:
-    """Columns of the row, family by family."""
+    """Builds the columns of the row, family by family."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -89,7 +89,7 @@ class RowBuilder:
         self.length += len(ids)
 
     def add_predictions(self, example: Example, shared: range, own: range) -> None:
-        """The token before predicts a token; for the first of the own ones that is the last of the shared ones."""
+        """A token is predicted by the previous one. For the first own token, that is the last shared token."""
         positions = np.flatnonzero(example.trained)
         before = positions - 1 - len(shared)
         last_shared = shared.stop - 1

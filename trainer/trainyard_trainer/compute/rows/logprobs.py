@@ -1,4 +1,5 @@
-"""Log-probabilities and entropies of chosen tokens, chunk by chunk, so that logits [N, V] never exist whole."""
+"""Log-probabilities and entropies of chosen tokens. They are computed in chunks, so that logits [N, V] never exist
+whole."""
 
 from collections.abc import Callable
 
@@ -7,14 +8,15 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 from torch.utils.checkpoint import checkpoint
 
-# float32 values of one chunk's logits: half a GiB on a GPU, where large products are fast ones, an eighth of it else.
+# The float32 values in a chunk's logits: half a GiB on a GPU, where large products are fast, and an eighth of it
+# elsewhere.
 CHUNK_VALUES = {"cuda": 1 << 27, "cpu": 1 << 25}
 
 Head = Callable[[Tensor], Tensor]
 
 
 def score_tokens(logits_N_V: Tensor, targets_N: Tensor) -> tuple[Tensor, Tensor]:
-    """(log-probabilities [N], entropies [N]) in float32 at temperature 1; entropies carry no gradient."""
+    """Returns (log-probabilities [N], entropies [N]) in float32 at temperature 1. Entropies have no gradient."""
     logprobs_N_V = log_softmax(logits_N_V, dim=-1, dtype=torch.float32)
     with torch.no_grad():
         entropies_N = -logprobs_N_V.exp().mul_(logprobs_N_V).sum(dim=-1)
@@ -22,7 +24,7 @@ def score_tokens(logits_N_V: Tensor, targets_N: Tensor) -> tuple[Tensor, Tensor]
 
 
 def score_hidden(head: Head, hidden_N_D: Tensor, targets_N: Tensor, vocabulary: int) -> tuple[Tensor, Tensor]:
-    """As `score_tokens`, of what `head` makes of hidden states; for its gradient a chunk is computed again."""
+    """As `score_tokens`, from hidden states. For the gradient, a chunk is computed again."""
     size = max(1, CHUNK_VALUES[hidden_N_D.device.type] // vocabulary)
 
     def score(hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
@@ -31,7 +33,7 @@ def score_hidden(head: Head, hidden_N_D: Tensor, targets_N: Tensor, vocabulary: 
     if len(targets_N) <= size:
         return score(hidden_N_D, targets_N)
     pairs = zip(hidden_N_D.split(size), targets_N.split(size), strict=True)
-    # Nothing here is random, so that no state of random numbers is to be kept.
+    # Nothing here is random, so the random state need not be saved.
     scores = [
         checkpoint(score, hidden, targets, use_reentrant=False, preserve_rng_state=False) for hidden, targets in pairs
     ]

@@ -1,4 +1,4 @@
-"""Optimizer steps of jobs, and the microbatches in which they are computed."""
+"""Optimizer steps of jobs, and their microbatches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from torch import Tensor
 
 from trainyard_trainer.compute.rows.example import Example, measure_prefix
 
-# Flat numbers, as clients read them: each value goes through float().
+# Plain numbers for clients: each value goes through float().
 Numbers = dict[str, float]
-# Per example a column of its n trained tokens.
+# One column of n trained tokens for each example.
 Columns = dict[str, np.ndarray]
 
 
@@ -26,27 +26,28 @@ class Measured:
 
 
 class Objective(Protocol):
-    """What a step's examples are trained for. Goes to other processes, and so holds nothing but values."""
+    """What a step's examples are trained for. It is sent to other processes, so it contains only values."""
 
     @property
     def needs_prepass(self) -> bool:
-        """Whether `compute_mean_kl` must see the log-probabilities of the whole step before anything is measured."""
+        """Whether `compute_mean_kl` needs the log-probabilities of the whole step before `measure`."""
         ...
 
     def compute_mean_kl(self, examples: Sequence[Any], logprobs: Sequence[np.ndarray], /) -> float: ...
 
     def measure(self, examples: Sequence[Any], logprobs_N: Tensor, entropies_N: Tensor, mean_kl: float, /) -> Measured:
-        """Of the trained tokens of the examples, one after the other. They are of the kind that its steps have."""
+        """Measures the trained tokens of the examples, one after the other. The examples have the type of the
+        objective's steps."""
         ...
 
     def describe(self, sums: Numbers, num_trained: int) -> Numbers:
-        """The step's numbers from the sums over all its tokens."""
+        """Computes the step's numbers from the sums over all its tokens."""
         ...
 
 
 @dataclass(frozen=True)
 class Step:
-    """One optimizer step. Its loss is the sum of its tokens' losses over `divisor`."""
+    """One optimizer step. Its loss is the sum of its tokens' losses divided by `divisor`."""
 
     examples: Sequence[Example]
     objective: Objective
@@ -59,7 +60,7 @@ class Step:
 
 
 class Steps(Protocol):
-    """All steps of a job, in order: a list, or what makes each of them when it is asked for."""
+    """All steps of a job in order: a list, or an object that builds each step on access."""
 
     def __len__(self) -> int: ...
 
@@ -70,7 +71,7 @@ class Steps(Protocol):
 
 @dataclass(frozen=True)
 class Microbatch:
-    """Examples of one step that go through the base model in one pass, under the adapter of their own model."""
+    """Examples of one step that share a pass through the base model, with their model's adapter."""
 
     slot: str
     examples: Sequence[Example]
@@ -110,12 +111,12 @@ class Family:
 
     @property
     def num_tokens(self) -> int:
-        """Those that are computed: the common start once."""
+        """The computed tokens. The shared prefix counts once."""
         return self.tokens - (self.members - 1) * self.prefix
 
 
 def split_packed(examples: Sequence[Example], budget: int) -> list[list[int]]:
-    """Indices of examples in microbatches of at most `budget` tokens, in order. A longer example is one by itself."""
+    """Splits examples in order into microbatches of at most `budget` tokens. A longer example has its own one."""
     microbatches: list[list[int]] = []
     filled, family = 0, None  # the tokens of the microbatch's earlier families, and its last family
     for index, example in enumerate(examples):
@@ -134,7 +135,7 @@ def split_packed(examples: Sequence[Example], budget: int) -> list[list[int]]:
 
 
 def split_padded(examples: Sequence[Example], budget: int) -> list[list[int]]:
-    """As `split_packed`, for batches whose rows are filled up to the longest: of similar length, longest first."""
+    """As `split_packed`, for padded batches: examples of similar length share a batch, longest first."""
     indices = [index for index, example in enumerate(examples) if example.num_trained]
     microbatches: list[list[int]] = []
     for index in sorted(indices, key=lambda index: -examples[index].num_tokens):
@@ -146,7 +147,7 @@ def split_padded(examples: Sequence[Example], budget: int) -> list[list[int]]:
 
 
 def split_in_order(examples: Sequence[Example], budget: int) -> list[list[int]]:
-    """As `split_padded`, but in order."""
+    """As `split_padded`, but in the original order."""
     microbatches: list[list[int]] = []
     longest = 0
     for index, example in enumerate(examples):

@@ -1,4 +1,4 @@
-"""The thread that owns the device. It executes calls of other threads, and slices of training runs between them."""
+"""The thread that owns the device. It runs calls from other threads, and slices of training runs between them."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from trainyard_trainer.compute.scheduling.training_run import TrainingRun
 from trainyard_trainer.failures import DeviceLost, JobFailure, ShuttingDown, explain_failure
 
 Result = TypeVar("Result")
-# After an error of the GPU itself every further call fails, whatever it is.
+# After an error of the GPU itself, every further call fails.
 BROKEN = (DeviceLost, torch.AcceleratorError)
 
 
@@ -28,12 +28,12 @@ class Call(Generic[Result]):
     def run(self) -> None:
         try:
             result = self.function()
-        except BaseException as cause:  # raised again where the thread was called
+        except BaseException as cause:  # raised again in the calling thread
             self.fail(cause)
             if isinstance(cause, BROKEN):
                 raise
         else:
-            with suppress(InvalidStateError):  # another thread may have given up meanwhile
+            with suppress(InvalidStateError):  # the calling thread may have given up
                 self.future.set_result(result)
 
     def fail(self, cause: BaseException) -> None:
@@ -42,21 +42,21 @@ class Call(Generic[Result]):
 
 
 class DeviceThread:
-    """Used as a context, within which it runs. May be called from any thread."""
+    """Use it as a context, within which it runs. Any thread may call it."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
         self.runs: list[TrainingRun] = []
         self.calls: list[Call] = []
         self.active: Sequence[TrainingRun | Call] = []  # what uses the device now
-        self.called = False  # whether a call was the last that was done
+        self.called = False  # whether a call ran last
         self.closed = False
         self.on_failure: Callable[[JobFailure], None] = self.abort
-        threads = torch.get_num_threads()  # a thread that is started later does not know what was set
+        threads = torch.get_num_threads()  # threads that start later do not inherit the setting
         self.thread = threading.Thread(target=self.run, args=(threads,), name="compute", daemon=True)
 
     def run_slice(self, first: TrainingRun, runs: list[TrainingRun]) -> None:
-        """One slice of device time for `first`, which is one of the runs that are ready."""
+        """Runs one slice of device time for `first`, which is one of the ready runs."""
         raise NotImplementedError
 
     def __enter__(self):
@@ -67,7 +67,7 @@ class DeviceThread:
         with self.changed:
             lost, self.closed = self.closed, True
             self.changed.notify()
-        if lost:  # the thread may wait for ever
+        if lost:  # the thread may never return
             return
         self.thread.join()
         with self.changed:
@@ -75,7 +75,7 @@ class DeviceThread:
                 waiting.fail(ShuttingDown("the trainer ends"))
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """Returns what `function` returns. The thread that owns the device calls it between two slices."""
+        """Returns the result of `function`. The device thread calls it between two slices."""
         call = Call(function)
         with self.changed:
             self.require_open()
@@ -97,7 +97,7 @@ class DeviceThread:
             raise ShuttingDown("the trainer ends")
 
     def abort(self, failure: JobFailure) -> None:
-        """The device is lost. What uses it fails; all other runs are released. Any thread may call it."""
+        """The device is lost. Its current users fail, and all other runs are released. Any thread may call this."""
         with self.changed:
             self.closed = True
             for waiting in (*self.runs, *self.calls):
@@ -112,14 +112,14 @@ class DeviceThread:
         try:
             while not self.closed:
                 self.run_next()
-        except DeviceLost:  # its failure is reported already
+        except DeviceLost:  # its failure is already reported
             return
-        except Exception as cause:  # no job caused it: without this thread they would wait for ever
+        except Exception as cause:  # no job caused it: without this thread they would wait forever
             log.error("the device cannot be used any more", cause)
             self.on_failure(explain_failure(cause))
 
     def run_next(self) -> None:
-        """Executes a call or a slice, alternately when both wait. Waits when neither does."""
+        """Runs a call or a slice, alternating when both wait. Waits when neither does."""
         with self.changed:
             runs = [run for run in self.runs if not run.waits_for_reader]
             call = self.calls.pop(0) if self.calls and not (runs and self.called) else None

@@ -1,4 +1,4 @@
-"""Plans the forward passes of one slice: which microbatches of which runs go through the base model together."""
+"""Plans the forward passes of a slice: which microbatches of which runs share a pass through the base model."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
@@ -8,13 +8,13 @@ from trainyard_trainer.compute.rows.example import count_row
 from trainyard_trainer.compute.rows.step import Microbatch
 from trainyard_trainer.compute.scheduling.training_run import TrainingRun
 
-# From a token budget to microbatches; each is a list of indices of the step's examples.
+# Maps a token budget to microbatches. Each microbatch is a list of indices of the step's examples.
 Split = Callable[[int], list[list[int]]]
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one run adds to a pass: the examples of its step at these indices."""
+    """A run's part of a pass: the examples of its step at these indices."""
 
     run: TrainingRun
     indices: list[int]
@@ -33,7 +33,7 @@ ForwardPass = list[Contribution]
 def plan_passes(
     first: TrainingRun, co_batched: Iterable[TrainingRun], world_size: int, budget: int
 ) -> list[ForwardPass]:
-    """Fills up to `world_size` passes with microbatches of `first`, and then with those of the others that fit in."""
+    """Fills up to `world_size` passes with microbatches of `first`, then with fitting ones of the other runs."""
     passes: list[ForwardPass] = [[] for _ in range(world_size)]
     for run in (first, *co_batched):
         for contributions in passes:
@@ -49,12 +49,12 @@ def has_room(contributions: ForwardPass, run: TrainingRun, budget: int) -> bool:
 
 
 def count_run_tokens(run: TrainingRun, indices: list[int]) -> int:
-    """The tokens that are computed: the common start of a family counts once."""
+    """The computed tokens. The shared prefix of a family counts once."""
     return count_row([run.step.examples[index] for index in indices])
 
 
 def split_evenly(split: Split, budget: int, world_size: int) -> list[list[int]]:
-    """Microbatches for as few slices as the budget allows. No pass of a slice is empty while another one is full."""
+    """Microbatches for as few slices as the budget allows. They are balanced, so that no pass of a slice is empty."""
     microbatches = split(budget)
     if world_size == 1 or not microbatches:
         return microbatches

@@ -1,25 +1,25 @@
-"""How much goes through the base at once, and whose."""
+"""The limits of a pass, and which jobs may share it."""
 
 from dataclasses import dataclass
 
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.config import OFF, Settings
 
-# Tokens of a pass where the administrator says nothing.
+# The tokens of a pass if the administrator sets no limit.
 DEFAULT_GPU_TOKENS, DEFAULT_CPU_TOKENS = 16_384, 4_096
 
 
 @dataclass(frozen=True)
 class Policy:
-    """`max_batch_tokens` bounds the tokens of one pass; one example may be longer. `co_batch` says whose jobs may share
-    one: OFF, SAME_ENTITY or ANY."""
+    """`max_batch_tokens` limits the tokens of a pass, but one example may be longer. `co_batch` says which jobs may
+    share a pass: OFF, SAME_ENTITY or ANY."""
 
     max_batch_tokens: int
     co_batch: str = OFF
 
 
 def choose_policy(base: Base, settings: Settings) -> Policy:
-    """A GPU is filled by whole sequences; a processor by what stays in its caches."""
+    """Whole sequences use a GPU well. A CPU works best with what fits into its caches."""
     default = (
         max(DEFAULT_GPU_TOKENS, settings.max_sequence_length) if base.device.type == "cuda" else DEFAULT_CPU_TOKENS
     )

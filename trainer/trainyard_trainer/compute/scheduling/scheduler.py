@@ -31,7 +31,7 @@ class Scheduler(DeviceThread):
         self.policy = policy
 
     def submit(self, run: TrainingRun) -> None:
-        """Starts the run; `run.read_reports` yields its reports."""
+        """Starts the run. `run.read_reports` yields its reports."""
         run.budget = self.policy.max_batch_tokens
         run.on_read = self.wake
         with self.changed:
@@ -41,7 +41,7 @@ class Scheduler(DeviceThread):
             self.changed.notify()
 
     def split(self, examples: Sequence[Example], budget: int) -> list[list[list[Example]]]:
-        """Examples in order, in passes for one slice after the other; without those that have no trained token."""
+        """Splits examples in order into microbatches for slices. Examples without trained tokens are left out."""
         choose = split_packed if self.executor.base.packs else split_in_order
         world_size = self.executor.world_size
         microbatches = split_evenly(lambda bound: choose(examples, bound), budget, world_size)
@@ -53,7 +53,7 @@ class Scheduler(DeviceThread):
         return split_evenly(lambda bound: split(examples, bound), budget, self.executor.world_size)
 
     def run_slice(self, first: TrainingRun, runs: list[TrainingRun]) -> None:
-        """One slice for `first`, and for the runs that can share its passes."""
+        """Runs one slice for `first`, and for the runs that can share its passes."""
         self.forget_waiting(first)
         self.active = chosen = [first]
         started = time.monotonic()
@@ -67,21 +67,21 @@ class Scheduler(DeviceThread):
                 self.run_passes(passes, chosen)
         except BROKEN:
             raise
-        except Exception as cause:  # of whatever kind: it ends the run and not the thread
+        except Exception as cause:  # any error ends the run, not the thread
             self.recover(chosen, cause)
         spent = (time.monotonic() - started) / len(chosen)
         for run in chosen:
             run.used_seconds += spent
 
     def forget_waiting(self, first: TrainingRun) -> None:
-        """A run that waits for its reader saves up no time; it would have the device for itself afterwards."""
+        """A run that waits for its reader saves no device time. Otherwise it would later have the device alone."""
         with self.changed:
             for run in self.runs:
                 if run.waits_for_reader:
                     run.used_seconds = max(run.used_seconds, first.used_seconds)
 
     def prepare(self, run: TrainingRun) -> bool:
-        """True when its next microbatch is ready. Ends or saves the run when that is due."""
+        """True when the run's next microbatch is ready. Ends or saves the run when that is due."""
         run.check()
         if run.step_begun:
             return bool(run.microbatches)
@@ -98,7 +98,7 @@ class Scheduler(DeviceThread):
         microbatches = self.split_indices(step.examples, run.budget)
         mean_kl = self.run_prepass(run, microbatches) if step.objective.needs_prepass and microbatches else 0.0
         run.begin_step(microbatches, mean_kl)
-        if not microbatches:  # without a gradient no step: the optimizer's momentum would change the weights
+        if not microbatches:  # no step without a gradient: the optimizer's momentum would change the weights
             run.end_step(0.0, measure_memory())
 
     def run_prepass(self, run: TrainingRun, microbatches: list[list[int]]) -> float:
@@ -107,7 +107,7 @@ class Scheduler(DeviceThread):
         return run.step.objective.compute_mean_kl([example for examples in passes for example in examples], scored)
 
     def find_co_batched(self, first: TrainingRun, runs: list[TrainingRun]) -> list[TrainingRun]:
-        """Runs whose next microbatches may share a pass with this one's; those with the least device time first."""
+        """Runs whose next microbatches may share a pass with this one's, least device time first."""
         if self.policy.co_batch == OFF or not self.may_join(first):
             return []
         found: list[TrainingRun] = []
@@ -118,7 +118,7 @@ class Scheduler(DeviceThread):
         return found
 
     def may_join(self, run: TrainingRun) -> bool:
-        """The head sees only the tokens that predict trained ones, so that the ranges of a row say nothing to it."""
+        """The head only sees the tokens that predict trained ones. So the ranges of a row do not apply to it."""
         return self.executor.base.packs and not run.is_isolated and not self.executor.adapts_head(run.slot)
 
     def is_ready(self, run: TrainingRun) -> bool:
@@ -131,7 +131,7 @@ class Scheduler(DeviceThread):
             self.begin_step(run)
         except BROKEN:
             raise
-        except Exception:  # raised again then
+        except Exception:  # raised again in that slice
             run.restart_step()
             return False
         return bool(run.microbatches)
@@ -168,7 +168,7 @@ class Scheduler(DeviceThread):
             run.end_step(norm, measure_memory())
         except BROKEN:
             raise
-        except Exception as cause:  # of whatever kind: the step must not be repeated
+        except Exception as cause:  # after any error, the step must not be repeated
             self.drop(run, cause)
 
     def suspect(self, run: TrainingRun, cause: JobFailure) -> None:
@@ -187,7 +187,7 @@ class Scheduler(DeviceThread):
             state = self.executor.read(run.slot)
         except BROKEN:
             raise
-        except Exception as cause:  # of whatever kind: other runs may share this slice
+        except Exception as cause:  # other runs may share this slice, so any error is caught
             self.drop(run, cause)
         else:
             run.save(state, last=True)
@@ -214,11 +214,11 @@ class Scheduler(DeviceThread):
                 run.check()
             except ShuttingDown:
                 self.end(run)
-            except Exception as cause:  # of whatever kind: the check of another run may fail first
+            except Exception as cause:  # the check of another run may fail first, with any error
                 self.drop(run, cause)
 
     def shrink(self, run: TrainingRun, cause: torch.OutOfMemoryError) -> None:
-        """One retry of a step with half as many tokens in a pass."""
+        """Retries a step once, with half as many tokens in a pass."""
         free_memory(cause)
         if run.budget < self.policy.max_batch_tokens:
             self.drop(run, cause)
@@ -245,7 +245,7 @@ def free_memory(cause: torch.OutOfMemoryError) -> None:
 
 
 def measure_memory() -> int:
-    """Bytes: the most that was allocated on the GPU, or held by the process where there is none."""
+    """Bytes: the maximum that was allocated on the GPU. Without a GPU, the process's maximum."""
     if torch.cuda.is_available():
         return torch.cuda.max_memory_allocated()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

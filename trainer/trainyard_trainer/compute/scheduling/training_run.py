@@ -11,13 +11,13 @@ from trainyard_trainer.compute.model.optimizer import Recipe
 from trainyard_trainer.compute.model.slots import AdapterState
 from trainyard_trainer.compute.rows.step import Columns, Microbatch, MicrobatchResult, Numbers, Step, Steps
 
-# Finished steps whose reports may wait: a long outage of the status server halts the training.
+# The maximum of finished steps whose reports wait. A long outage of the status server halts the training.
 MAX_PENDING_REPORTS = 16
 
 
 @dataclass(frozen=True)
 class StepReport:
-    """The step of this number (the first is 1), what it was like, and per example the columns of its tokens."""
+    """The step of this number (the first is 1), its numbers, and for each example the columns of its tokens."""
 
     number: int
     numbers: Numbers
@@ -27,7 +27,7 @@ class StepReport:
 
 @dataclass(frozen=True)
 class StateReport:
-    """The adapter after so many steps; `last` says that no step follows in this attempt."""
+    """The adapter after this many steps. `last` says that no step follows in this attempt."""
 
     steps_taken: int
     state: AdapterState
@@ -59,7 +59,7 @@ class TrainingRun:
     step_begun: bool = False
     saved_at: float = field(default_factory=time.monotonic)
     reports: SimpleQueue = field(default_factory=SimpleQueue)
-    context: Context = field(default_factory=copy_context)  # of the job's thread: whose log it is
+    context: Context = field(default_factory=copy_context)  # the context of the job's thread, which has its log
     on_read: Callable[[], None] = lambda: None
 
     @property
@@ -81,7 +81,7 @@ class TrainingRun:
         self.step_begun, self.was_co_batched = True, False
 
     def restart_step(self) -> None:
-        """After a failed pass, whose gradients are cleared."""
+        """Call it after a failed pass, when its gradients are cleared."""
         self.step_begun = False
 
     def build_microbatch(self, indices: list[int]) -> Microbatch:
@@ -110,7 +110,7 @@ class TrainingRun:
         self.step_begun, self.is_isolated, self.step_seconds = False, False, 0.0
 
     def collect_columns(self, step: Step) -> list[Columns]:
-        """In the order of the step's examples, empty for those without trained tokens."""
+        """In the order of the step's examples. Empty for those without trained tokens."""
         columns: list[Columns] = [{} for _ in step.examples]
         for indices, result in self.done:
             for index, column in zip(indices, result.columns, strict=False):
@@ -128,7 +128,8 @@ class TrainingRun:
         self.reports.put(cause)
 
     def read_reports(self) -> Iterator[StepReport | StateReport]:
-        """Yields the reports up to the last `StateReport`, in the job's thread. Raises what ended the run."""
+        """Yields the reports up to the last `StateReport`, in the job's thread. Raises the exception that ended the
+        run."""
         while True:
             report = self.reports.get()
             self.on_read()
