@@ -1,4 +1,4 @@
-"""Settings of the trainer process: the one place that reads its environment."""
+"""Settings of the trainer process. Only this module reads its environment."""
 
 import json
 import os
@@ -9,24 +9,24 @@ from typing import Any
 
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 
-# ART's defaults, which clients expect when the base model names none.
+# ART's defaults, which clients expect if the base model names none.
 DEFAULT_LORA: Mapping[str, Any] = {"rank": 8, "alpha": 16}
 DEFAULT_MAX_SEQUENCE_LENGTH = 32_768
 DEFAULT_MAX_JOBS = 4
-# Whose jobs may be in one pass.
+# Which jobs may share a pass.
 OFF, SAME_ENTITY, ANY = "Off", "SameEntity", "Any"
-# How often what a running job has got is saved, and how long a trainer that must end may take for it.
+# How often the progress of a running job is saved, and how long saving may take when the trainer ends.
 DEFAULT_SAVE_SECONDS = 60.0
 DEFAULT_GRACE_SECONDS = 25.0
 
 
 class ConfigError(Exception):
-    """A variable is missing or wrong; names the variable, never its value."""
+    """A variable is missing or wrong. The message names the variable, never its value."""
 
 
 @dataclass(frozen=True)
 class LoraSettings:
-    """Without names of layers, those are trained that the model has of the default ones."""
+    """Without names of layers, the default ones that the model has are trained."""
 
     rank: int
     alpha: int
@@ -49,7 +49,7 @@ class Settings:
     co_batch: str = OFF
     save_seconds: float = DEFAULT_SAVE_SECONDS
     grace_seconds: float = DEFAULT_GRACE_SECONDS
-    # As torchrun tells them: which process this is, and of how many.
+    # Set by torchrun: the number of this process, and the number of processes.
     rank: int = 0
     num_processes: int = 1
 
@@ -76,7 +76,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
 
 
 def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.environ) -> None:
-    """What Hugging Face's libraries read from the environment; set before they are imported."""
+    """Sets the variables that Hugging Face's libraries read during their import."""
     env.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     if Path(settings.model_path).is_dir():
         env.setdefault("HF_HUB_OFFLINE", "1")
@@ -114,7 +114,7 @@ def read_seconds(env: Mapping[str, str], name: str, default: float) -> float:
 
 
 def read_choice(env: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
-    """The first choice is what an absent variable means."""
+    """The first choice is the default."""
     text = env.get(name) or choices[0]
     if text not in choices:
         raise ConfigError(f"{name} must be one of {', '.join(choices)}")
@@ -122,7 +122,7 @@ def read_choice(env: Mapping[str, str], name: str, choices: tuple[str, ...]) -> 
 
 
 def read_lora(env: Mapping[str, str]) -> LoraSettings:
-    """TRAINYARD_LORA is JSON; absent members take ART's defaults."""
+    """TRAINYARD_LORA is JSON. Absent members have ART's defaults."""
     try:
         given = json.loads(env.get("TRAINYARD_LORA") or "{}")
         lora = {**DEFAULT_LORA} | {key: value for key, value in given.items() if value is not None}

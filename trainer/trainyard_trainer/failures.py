@@ -1,4 +1,4 @@
-"""How a job ends badly. The category decides whether trying again makes sense."""
+"""Failures of jobs. The category decides whether another attempt makes sense."""
 
 import errno
 
@@ -8,7 +8,7 @@ from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
 
 
 class JobFailure(Exception):
-    """A failure that is reported: `category` User, Capacity or Internal, and a sentence to act on."""
+    """A failure that is reported: `category` User, Capacity or Internal, and a sentence that says what to do."""
 
     def __init__(self, category: str, reason: str, message: str, *, retryable: bool) -> None:
         super().__init__(message)
@@ -19,26 +19,27 @@ class JobFailure(Exception):
 
 
 class InvalidInput(JobFailure):
-    """What the client sent cannot be trained on; the same input fails the same way again."""
+    """The client's input cannot be trained on. The same input always fails the same way."""
 
     def __init__(self, message: str, reason: str = "InvalidInput") -> None:
         super().__init__("User", reason, message, retryable=False)
 
 
 class DeviceLost(Exception):
-    """Nothing can be computed any more: a process that others compute with failed or ended. All of them end."""
+    """Nothing can be computed any more, because a process of the group failed or ended. All of them end."""
 
 
 class ShuttingDown(Exception):
-    """The process is about to end; another trainer continues the job."""
+    """The process is about to end. Another trainer continues the job."""
 
 
 class Fenced(Exception):
-    """The attempt is over for this process: cancelled, lost its lease, or given to another. Nothing is reported."""
+    """The attempt is over for this process: it was cancelled, lost its lease, or was given to another process. Nothing
+    is reported."""
 
 
 def explain_failure(cause: Exception) -> JobFailure:
-    """The report of any exception that ended a job."""
+    """Describes any exception that ended a job, for the report."""
     if isinstance(cause, JobFailure):
         return cause
     if isinstance(cause, torch.OutOfMemoryError):
@@ -61,7 +62,7 @@ def explain_failure(cause: Exception) -> JobFailure:
 
 
 def explain_os_error(cause: OSError) -> JobFailure:
-    """A job has no files but those of the artifact store and its cache."""
+    """The only files of a job are those of the artifact store and its cache."""
     if cause.errno in (errno.ENOSPC, errno.EDQUOT):
         message = "The artifact store is full. Delete checkpoints, or ask the administrator for more space."
         return JobFailure("Capacity", "StorageFull", message, retryable=True)

@@ -1,4 +1,4 @@
-"""One attempt at one job: what it uses, and what ends it early."""
+"""One attempt at one job: its dependencies, and what ends it early."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ from trainyard_trainer.statistics.recorder import TokenRecorder
 from trainyard_trainer.statistics.upload import Uploads
 
 Result = TypeVar("Result")
-# How long a store that does not answer is waited for, in seconds between tries.
+# How long to wait for a store that does not answer, in seconds between attempts.
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 # The share of the grace period for the current steps. The rest is for saving their progress.
 STEPS_SHARE = 0.75
@@ -28,7 +28,7 @@ STEPS_SHARE = 0.75
 
 @dataclass
 class Shutdown:
-    """The request to end the process. Current steps are finished as long as there is time."""
+    """The request to end the process. Current steps are finished if there is time."""
 
     requested: threading.Event = field(default_factory=threading.Event)
     deadline: float = float("inf")
@@ -48,7 +48,7 @@ class Shutdown:
 
 @dataclass(frozen=True)
 class Job:
-    """Each of its methods raises Fenced soon after the job was fenced off from this process."""
+    """Each method raises Fenced soon after the job was fenced off from this process."""
 
     claim: Claim
     lease: Lease
@@ -66,18 +66,18 @@ class Job:
         return open_store(self.settings.artifacts)
 
     def check(self) -> None:
-        """For what comes before the training: nothing of it is worth keeping."""
+        """For the work before the training, which is not worth saving."""
         self.lease.check()
         self.shutdown.check()
 
     def check_step(self) -> None:
-        """For a step under way: it is finished and saved, if there is time."""
+        """For a step in progress: it is finished and saved, if there is time."""
         self.lease.check()
         self.shutdown.require_time_left()
 
     @contextmanager
     def record_tokens(self) -> Iterator[TokenRecorder]:
-        """What is recorded is stored and reported behind the job's back, if the job ends well."""
+        """The recorded tokens are stored and reported in the background after a job that succeeds."""
         recorder = TokenRecorder(self.claim.id, self.claim.token_statistics)
         try:
             yield recorder
@@ -87,7 +87,7 @@ class Job:
         self.uploads.start(recorder, self.store, self.lease.client, self.claim)
 
     def with_retries(self, use_store: Callable[[], Result]) -> Result:
-        """Returns what `use_store` returns; repeats the call while the artifact store does not answer."""
+        """Returns the result of `use_store`. Repeats the call while the artifact store does not answer."""
 
         def report(cause: Exception) -> None:
             log.warn("waiting for the artifact store", job=self.claim.id, error=str(cause))
@@ -102,7 +102,8 @@ class Job:
         return self.find_input(self.store.read)
 
     def open_input(self) -> BinaryIO:
-        """For what may be too large to be read as a whole. The file may lose its name while it is open."""
+        """Opens a file that may be too large to be read as a whole. The file may be renamed or deleted while it is
+        open."""
         return self.find_input(lambda uri, digest: self.store.fetch(uri, digest).open("rb"))
 
     def find_input(self, use_store: Callable[[str, str], Result]) -> Result:

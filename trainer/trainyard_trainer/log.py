@@ -1,4 +1,4 @@
-"""Log lines: one JSON object each, on standard output, a constant message plus fields; a job's own log gets a copy."""
+"""Log lines on standard output: JSON objects with a constant message and fields. A job's own log gets a copy."""
 
 import json
 import sys
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
-# Each is given a line's time, level and text.
+# Each listener gets the time, level and text of a line.
 Listener = Callable[[str, str, str], None]
-# Jobs run side by side, each in its own context; a thread that works for one runs in a copy of its context.
+# Jobs run at the same time, each in its own context. A thread that works for a job runs in a copy of the job's context.
 LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
 def copied_to(listener: Listener) -> Iterator[None]:
-    """Whatever is logged within the block, and in copies of its context, goes to the listener too."""
+    """The listener also gets everything that is logged inside of the block, and in copies of its context."""
     token = LISTENER.set(listener)
     try:
         yield
@@ -43,5 +43,5 @@ def warn(message: str, **fields: object) -> None:
 
 
 def error(message: str, cause: BaseException, **fields: object) -> None:
-    """With the cause's traceback, for what nobody foresaw."""
+    """Includes the cause's traceback, for unexpected errors."""
     write_line("error", message, fields, "".join(traceback.format_exception(cause)))

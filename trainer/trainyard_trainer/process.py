@@ -37,11 +37,11 @@ def run(settings: Settings) -> None:
 
 
 def load(settings: Settings, group: TrainerProcessGroup | None) -> Base:
-    """Ends the process with one line, which Kubernetes shows as the reason, where the base model cannot be used."""
+    """If the base model cannot be used, ends the process with one line, which Kubernetes shows as the reason."""
     source = Source(settings.model_path, settings.model_revision, settings.trust_remote_code)
     try:
         base = load_base(settings.base_model, source, group.mesh if group else None)
-    except Exception as cause:  # whatever transformers raises on files that are no model
+    except Exception as cause:  # transformers may raise anything for files that are not a model
         reason = " ".join(f"{type(cause).__name__}: {cause}".split())[:1000]
         sys.exit(f"trainyard_trainer: the base model {source.path} cannot be loaded: {reason}{advise(reason)}")
     go_offline()
@@ -49,8 +49,8 @@ def load(settings: Settings, group: TrainerProcessGroup | None) -> Base:
 
 
 def go_offline() -> None:
-    """All that is needed of a hub is here. No name that comes with a job, in whatever member, is asked for there."""
-    constants.HF_HUB_OFFLINE = True  # the variable of this name was read long ago
+    """Disables the model hub: everything needed is loaded. Names in jobs are never looked up there."""
+    constants.HF_HUB_OFFLINE = True  # the variable of this name was read at import
 
 
 def advise(reason: str) -> str:
@@ -73,6 +73,6 @@ def serve(settings: Settings, executor: Executor) -> None:
 
 
 def abort(scheduler: Scheduler, failure: JobFailure) -> None:
-    """Ends the jobs and the process, which can compute no more."""
+    """Ends the jobs and the process, which cannot compute any more."""
     scheduler.abort(failure)
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,8 +1,8 @@
-"""What a job that is not finished has got so far, as a checkpoint with the number of finished steps.
+"""The progress of an unfinished job, saved as a checkpoint with the number of finished steps.
 
-Nothing in a job is random but the order of its samples, which is drawn from the job's id; so that the step and the
-seed are all of its random state, and a job that continues from here gives the same weights. That is so as long as
-its steps are the same: they depend on settings of the trainer, as its longest sequence, and on its release.
+Only the order of a job's samples is random, and it is drawn from the job's id. So the step and the seed are the whole
+random state, and a job that continues from here gives the same weights. This needs the same steps, which depend on
+settings of the trainer, such as its longest sequence, and on its release.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ PROGRESS = "progress.json"
 
 @dataclass
 class Progress:
-    """Steps that are taken, the sums of their numbers, and the job's extra state, as the pushes of its trajectories.
+    """The finished steps, the sums of their numbers, and the job's extra state, such as the pushes of its trajectories.
 
     `steps` is the digest of all steps of the job.
     """
@@ -35,17 +35,17 @@ class Progress:
         self.sums = {name: self.sums.get(name, 0.0) + value for name, value in numbers.items()}
 
     def average(self) -> Numbers:
-        """The mean of each number over the steps; empty before the first."""
+        """The mean of each number over the steps. Empty before the first step."""
         return {name: value / self.steps_taken for name, value in self.sums.items()}
 
     def save(self, seed: str, folder: Path) -> None:
-        # The file's own name for the extra state is older.
+        # The file's name for the extra state is older.
         content = {"seed": seed, "steps": self.steps, "steps_taken": self.steps_taken, "sums": self.sums}
         (folder / PROGRESS).write_text(json.dumps(content | {"notes": self.extra_state}))
 
 
 def digest_steps(steps: Steps) -> str:
-    """sha256 of which tokens are trained on in each step, and of its learning rate and divisor."""
+    """The sha256 of each step's trained tokens, learning rate and divisor."""
     digest = hashlib.sha256()
     for step in steps:
         digest.update(f"{len(step.examples)} {step.learning_rate} {step.divisor}\n".encode())
@@ -57,8 +57,8 @@ def digest_steps(steps: Steps) -> str:
 
 
 def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str, steps: Steps) -> tuple[Path, Progress]:
-    """The folder of a saved state, verified, and how far it is. Raises ArtifactError where it cannot be read, and
-    ValueError, KeyError or TypeError where it is not of this job, or of one that was cut in other steps."""
+    """Returns the verified folder of a saved state, and its progress. Raises ArtifactError if it cannot be read. Raises
+    ValueError, KeyError or TypeError if it belongs to another job or to other steps."""
     folder = fetch_checkpoint(store, saved.uri, saved.digest, [OPTIMIZER_STATE, PROGRESS])
     content = json.loads((folder / PROGRESS).read_text())
     if content.pop("seed") != seed or not 0 <= content["steps_taken"] <= len(steps):

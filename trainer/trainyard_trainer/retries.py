@@ -1,4 +1,4 @@
-"""Calls that are repeated after a failure that may pass."""
+"""Repeats calls after temporary failures."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 @dataclass(frozen=True)
 class RetryPolicy:
     """Repeats a call after the exceptions `on`, once for each of the `pauses` in seconds. `report` gets the exception
-    before each pause; `wait` may raise an exception, which ends the call."""
+    before each pause. An exception from `wait` ends the call."""
 
     on: type[Exception] | tuple[type[Exception], ...]
     pauses: Iterable[float]
@@ -20,7 +20,7 @@ class RetryPolicy:
 
 
 def call_with_retries(function: Callable[[], Result], policy: RetryPolicy) -> Result:
-    """Returns what `function` returns. Raises its last exception when no pause is left."""
+    """Returns the result of `function`. Raises its last exception when no pause is left."""
     pauses = iter(policy.pauses)
     while True:
         try:
@@ -34,7 +34,7 @@ def call_with_retries(function: Callable[[], Result], policy: RetryPolicy) -> Re
 
 
 def back_off(first_seconds: float, max_seconds: float) -> Iterator[float]:
-    """Pauses without an end, each twice as long as the one before, up to the maximum."""
+    """Endless pauses. Each is twice as long as the previous one, up to the maximum."""
     pause = first_seconds
     while True:
         yield pause

@@ -30,14 +30,14 @@ from trainyard_trainer.reports.claims import Artifact
 from trainyard_trainer.reports.job_warnings import JobWarning
 
 OnStep = Callable[[StepReport], None]
-# What comes of files that are whole, but not what they should be.
+# Errors of complete files with wrong contents.
 UNREADABLE = (ArtifactError, SafetensorError, ValueError, KeyError, TypeError)
 
 
 @dataclass
 class TrainingSession:
-    """`progress` counts what the job has done on it, in earlier attempts too; `origin` is the adapter that the job
-    found, None an untrained one."""
+    """`progress` counts the work of the job, including earlier attempts. `origin` is the adapter that the job started
+    from. None is an untrained one."""
 
     job: Job
     recipe: Recipe
@@ -48,7 +48,7 @@ class TrainingSession:
     progress: Progress = field(default_factory=Progress)
 
     def warn_of_layers(self) -> list[JobWarning]:
-        """Of the layers that an adapter has where a base model names none, those that this one has not."""
+        """Warns of layers that adapters have by default and this model lacks."""
         left_out = sorted({*DEFAULT_TARGETS} - {*self.shape.target_modules})
         if self.job.settings.lora.target_modules or not left_out:
             return []
@@ -60,7 +60,7 @@ class TrainingSession:
         return [JobWarning("layers_not_trained", message)]
 
     def score(self, examples: Sequence[Example]) -> list[np.ndarray]:
-        """The log-probabilities of each example's trained tokens under the model as the job found it."""
+        """The log-probabilities of each example's trained tokens, under the model at the job's start."""
         return score_under(self.job, self.slot, examples)
 
     def resume(
@@ -69,9 +69,9 @@ class TrainingSession:
         set_extra_state: Callable[[dict], None] = lambda _: None,
         get_extra_state: Callable[[], dict] = dict,
     ) -> None:
-        """Continues where an earlier attempt at the job was interrupted, if it left usable progress of the same steps.
+        """Continues after an interrupted attempt, if it saved usable progress of the same steps.
 
-        `get_extra_state` returns what is saved of the job besides the model, as JSON; `set_extra_state` restores it.
+        `get_extra_state` returns the job's other state as JSON, and `set_extra_state` restores it.
         """
         self.get_extra_state = get_extra_state
         self.progress = Progress(digest_steps(steps))
@@ -123,7 +123,7 @@ class TrainingSession:
         self.job.lease.post_event(report.number, "gradient_step", numbers)
 
     def handle_save(self, saved: StateReport, *, finished: bool) -> None:
-        """Stores and registers the state between two steps; ends the attempt where the process is about to end."""
+        """Stores and registers the state between two steps. Ends the attempt if the process is about to end."""
         if saved.last and finished:
             return
         if saved.steps_taken:
@@ -137,7 +137,7 @@ class TrainingSession:
         uri = locate_progress(self.job.claim.id)
         try:
             write_progress = partial(self.progress.save, self.job.claim.id)
-            # It is for another process: a long job would fill this one's cache with it.
+            # Another process will read it. A long job would fill this process's cache.
             digest = store_checkpoint(self.job.store, uri, self.make_writer(saved.state, write_progress), cached=False)
         except (StoreUnavailable, ArtifactError, OSError) as cause:
             log.warn("progress cannot be saved, going on without", job=self.job.claim.id, error=str(cause))
@@ -145,7 +145,7 @@ class TrainingSession:
         self.job.lease.post_progress(Artifact(uri, digest), saved.steps_taken)
 
     def write_checkpoint(self, state: AdapterState, metrics: Numbers) -> None:
-        """Each job ends with one, also when there was nothing to train."""
+        """Each job ends with a checkpoint, even if there was nothing to train."""
         self.job.lease.check()
         require_finite(state.weights)
         uri = locate_checkpoint(self.job.claim.checkpoint_id)
@@ -153,7 +153,7 @@ class TrainingSession:
         self.job.lease.post_checkpoint(uri, digest, metrics, self.find_warnings(state))
 
     def find_warnings(self, state: AdapterState) -> list[JobWarning]:
-        """Warnings that are known only at the end."""
+        """Warnings that are only known at the end."""
         if not self.progress.sums.get("num_trainable_tokens") or not is_same_adapter(state, self.origin):
             return []
         advice = "Check that learning_rate is not 0 or too small."
@@ -161,7 +161,7 @@ class TrainingSession:
         return [JobWarning("weights_unchanged", message)]
 
     def make_writer(self, state: AdapterState, add: WriteFiles = lambda _: None) -> WriteFiles:
-        """A function that writes the files of a checkpoint; `add` writes further ones."""
+        """Returns a function that writes the files of a checkpoint. `add` writes further ones."""
 
         def save(folder: Path) -> None:
             save_adapter(state, self.shape, self.job.base.name, folder)
@@ -175,14 +175,14 @@ class TrainingSession:
 
 @contextmanager
 def open_session(job: Job, recipe: Recipe) -> Iterator[TrainingSession]:
-    """The model as its last job left it."""
+    """Opens the model as its last job left it."""
     shape, state = read_checkpoint(job, job.claim.from_checkpoint, recipe.method)
     with open_slot(job, shape, state) as slot:
         yield TrainingSession(job, recipe, shape, slot, state)
 
 
 def read_checkpoint(job: Job, origin: Artifact | None, method: str) -> tuple[Shape, AdapterState | None]:
-    """Verified; an untrained adapter where there is none yet."""
+    """Reads and verifies the checkpoint. An untrained adapter if there is none yet."""
     if origin is None:
         return choose_shape(job), None
     folder = job.with_retries(lambda: fetch_checkpoint(job.store, origin.uri, origin.digest, [OPTIMIZER_STATE]))
@@ -210,7 +210,8 @@ def open_slot(job: Job, shape: Shape, state: AdapterState | None) -> Iterator[st
 
 
 def score_under(job: Job, slot: str | None, examples: Sequence[Example]) -> list[np.ndarray]:
-    """One call of the device thread for each slice, so that other runs go between. Smaller passes if memory is out."""
+    """Calls the device thread once for each slice, so that other runs can go between. Retries with smaller passes if
+    memory is exhausted."""
     budget = job.scheduler.policy.max_batch_tokens
     try:
         return score_in_turns(job, slot, examples, budget)

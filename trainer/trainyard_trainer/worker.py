@@ -1,4 +1,4 @@
-"""A warm trainer: it claims jobs as long as it has room for more, and runs each in a thread of its own."""
+"""A warm trainer. It claims jobs while it has room for more, and runs each in its own thread."""
 
 import random
 import threading
@@ -26,14 +26,14 @@ from trainyard_trainer.sft.job import run_sft_job
 from trainyard_trainer.statistics.upload import Uploads
 
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 5.0
-# What the status server keeps of it. Some libraries quote whole files.
+# The status server truncates messages to this length. Some libraries quote whole files.
 MAX_MESSAGE_LENGTH = 2_000
 METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
 
 
 @dataclass
 class Worker:
-    """The jobs of one process; `running` holds their threads by id."""
+    """The jobs of one process. `running` has their threads by id."""
 
     client: StatusClient
     scheduler: Scheduler
@@ -56,7 +56,7 @@ class Worker:
 
     def wait_for_claim(self) -> Claim:
         while True:
-            # Trainers that lost the same server come back one by one.
+            # Random pauses spread the trainers that lost the same server.
             pauses = (pause * random.uniform(0.5, 1) for pause in back_off(FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS))
             if body := call_with_retries(self.ask_for_claim, RetryPolicy(StatusUnavailable, pauses, warn_of_no_claim)):
                 return parse_claim(body)
@@ -88,7 +88,7 @@ class Worker:
                     self.trim_cache()
 
     def trim_cache(self) -> None:
-        """Between jobs nothing of it is in use."""
+        """Between jobs, nothing in the cache is in use."""
         try:
             if cache := open_store(self.settings.artifacts).cache:
                 cache.trim()
@@ -96,12 +96,12 @@ class Worker:
             log.warn("what was fetched from the artifact store cannot be tidied up", error=str(cause))
 
     def end(self) -> None:
-        """Lets jobs finish the step that they are at and save what they have, as far as there is time."""
+        """Lets jobs finish their current step and save their progress, if there is time."""
         deadline = time.monotonic() + self.settings.grace_seconds
         self.shutdown.request(self.settings.grace_seconds)
         with self.changed:
             for thread in self.running.values():
-                if thread.ident is None:  # the signal came just before its start
+                if thread.ident is None:  # the signal came before the thread's start
                     thread.start()
             done = self.changed.wait_for(lambda: not self.running, timeout=self.settings.grace_seconds)
         if not done:
@@ -114,12 +114,12 @@ def warn_of_no_claim(cause: Exception) -> None:
 
 
 def count_gpus(device: torch.device, settings: Settings) -> int:
-    """Those that the trainer computes on, one for each of its processes; its pod may have more."""
+    """The GPUs that the trainer computes on, one for each of its processes. Its pod may have more."""
     return settings.num_processes if device.type == "cuda" else 0
 
 
 def attempt_job(job: Job) -> None:
-    """Runs a job and sees to it that the status server hears how it ended, unless it took the job away."""
+    """Runs a job and reports its end to the status server, unless the server took the job away."""
     claim, started = job.claim, time.monotonic()
     log.info("job claimed", job=claim.id, attempt=claim.attempt)
     try:
@@ -135,7 +135,7 @@ def attempt_job(job: Job) -> None:
             report_failure(claim, job.lease, cause)
     except Fenced as cause:
         log.warn("job dropped", job=claim.id, attempt=claim.attempt, reason=str(cause))
-    except Exception as cause:  # heartbeats end now, and the job is another's as soon as its lease is over
+    except Exception as cause:  # heartbeats end now, so another trainer gets the job when its lease expires
         log.error("it cannot be reported how the job ended", cause, job=claim.id, attempt=claim.attempt)
     if job.base.device.type == "cuda" and not job.scheduler.closed:
         torch.cuda.empty_cache()

@@ -1,1 +1,1 @@
-"""What a job is trained on, read and checked."""
+"""Reads and checks the training data of a job."""

@@ -1,16 +1,16 @@
-"""Choices of a payload: what was sampled, of which training reads the message, and ids and log-probabilities."""
+"""Choices of a payload. Training reads the message, the token ids and the log-probabilities."""
 
 from msgspec import DecodeError, Raw, Struct
 from msgspec.json import Decoder, decode
 
 from trainyard_trainer.data.parts import ABSENT, Values, is_given, read_parts
 
-# A token's bytes as JSON; a longer list is of no token.
+# A token's bytes as JSON. A longer list cannot be a token.
 MAX_BYTES_LENGTH = 4096
 
 
 class Entry(Struct, gc=False):
-    """A sampled token. `top_logprobs`, which are the most of many payloads, are passed over."""
+    """A sampled token. `top_logprobs`, the largest part of many payloads, are skipped."""
 
     logprob: float
     token: str | None = None
@@ -39,13 +39,13 @@ LOGPROBS, TOKEN_IDS = Decoder(Logprobs), Decoder(list[int])
 
 
 def is_sampled(content: Raw, where: str) -> bool:
-    """A Choice was sampled from a model; anything else is a plain message."""
+    """A Choice was sampled from a model. Any other item is a plain message."""
     kind = read_parts(content, KIND, where)
     return is_given(kind.finish_reason) and is_given(kind.message)
 
 
 def read_choice(content: Raw, values: Values, where: str) -> dict:
-    """As the client sent it, with nothing that training does not read."""
+    """The Choice as the client sent it, without members that training does not read."""
     parts = read_parts(content, ITEM, where)
     logprobs = read_logprobs(parts.logprobs, f"{where}.logprobs")
     token_ids = read_token_ids(parts.token_ids)
@@ -59,13 +59,13 @@ def read_choice(content: Raw, values: Values, where: str) -> dict:
 
 
 def read_logprobs(content: Raw, where: str) -> Logprobs:
-    """No log-probabilities where the value is no object."""
+    """No log-probabilities if the value is not an object."""
     is_object = bytes(memoryview(content)[:1]) == b"{"
     return read_parts(content, LOGPROBS, where) if is_object else Logprobs()
 
 
 def read_token_ids(content: Raw) -> list[int] | None:
-    """None where they are no list of numbers: the tokens are looked up by their bytes then."""
+    """None if the value is not a list of numbers. The tokens are then looked up by their bytes."""
     try:
         return TOKEN_IDS.decode(content) if is_given(content) else None
     except DecodeError:

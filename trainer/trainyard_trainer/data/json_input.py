@@ -1,4 +1,4 @@
-"""JSON that a client sent, checked as it is read: each error names the path of the wrong value."""
+"""JSON from a client. It is checked while it is read, and each error names the path of the wrong value."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from trainyard_trainer.failures import InvalidInput
 
-# Of one conversation. To find the answers in it takes time that grows with the square of their number.
+# The limit for one conversation. The time to find its answers grows with the square of their number.
 MAX_MESSAGES = 5_000
 
 
@@ -19,7 +19,7 @@ def parse_json(text: str, what: str) -> object:
 
 @contextmanager
 def as_invalid_input(what: str) -> Iterator[None]:
-    """Raises InvalidInput with a sentence instead of the parser's exception."""
+    """Raises InvalidInput with a sentence, instead of the parser's exception."""
     try:
         yield
     except RecursionError as cause:
@@ -33,7 +33,7 @@ def reject_constant(name: str) -> None:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """A finite number that a float can hold; true and false are none."""
+    """True for a finite number that fits into a float. True and false are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
@@ -55,7 +55,7 @@ def require_list(value: object, where: str) -> list:
 
 
 def require_messages(value: object, where: str) -> list[dict]:
-    """Messages, and Choices (which were sampled), that a chat template can be given."""
+    """Requires messages, and sampled Choices, that a chat template can render."""
     items = require_list(value, where)
     if len(items) > MAX_MESSAGES:
         raise InvalidInput(f"{where} has {len(items)} messages; at most {MAX_MESSAGES} can be trained on.")
@@ -65,7 +65,7 @@ def require_messages(value: object, where: str) -> list[dict]:
 
 
 def require_tools(value: object, where: str) -> list[dict] | None:
-    """Null and an empty list are no tools."""
+    """Null and an empty list mean no tools."""
     if value is None:
         return None
     tools = require_list(value, where)
@@ -95,5 +95,5 @@ def check_content(content: object, where: str) -> None:
 
 
 def is_choice(item: dict) -> bool:
-    """A Choice was sampled from a model; anything else is a plain message."""
+    """A Choice was sampled from a model. Any other item is a plain message."""
     return "finish_reason" in item and "message" in item

@@ -1,6 +1,6 @@
-"""JSON of which only some members are needed: the rest is skipped, and takes no memory whatever it holds.
+"""Reads JSON of which only some members are needed. The rest is skipped and takes no memory.
 
-`msgspec` passes over members that a structure does not name, and gives those that are `Raw` as a view of their bytes.
+`msgspec` skips members that a structure does not name, and returns `Raw` members as views of their bytes.
 """
 
 import re
@@ -15,9 +15,10 @@ from trainyard_trainer.failures import InvalidInput
 Parts = TypeVar("Parts")
 ABSENT = Raw()
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Of the messages and tools of one trajectory or line: a long conversation has some thousands, and this many take 50 MB.
+# The limit for the messages and tools of one trajectory or line. A long conversation has some thousands, and this many
+# take 50 MB.
 MAX_VALUES = 200_000
-# Of one trajectory: more than any sequence that is trained on. They take 100 MB.
+# The limit for one trajectory: more than any trained sequence. This many take 100 MB.
 MAX_SAMPLED = 500_000
 MISFIT = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
 KINDS = {"object": "an object", "array": "a list", "str": "text", "int": "a whole number", "float": "a number"}
@@ -25,7 +26,7 @@ TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def read_parts(content: Raw | memoryview, decoder: Decoder[Parts], where: str) -> Parts:
-    """The members that the decoder's structure names. Raises InvalidInput."""
+    """Reads the members that the decoder's structure names. Raises InvalidInput."""
     try:
         return decoder.decode(content)
     except ValidationError as cause:
@@ -37,7 +38,7 @@ def read_parts(content: Raw | memoryview, decoder: Decoder[Parts], where: str) -
 
 
 def describe_misfit(reason: str, where: str) -> str:
-    """What msgspec says of a value of another kind, in the words of JSON's users."""
+    """Turns msgspec's message about a wrong type into the words of JSON's users."""
     misfit = MISFIT.fullmatch(reason)
     if not misfit:
         return f"{where} is invalid: {reason}."
@@ -55,14 +56,14 @@ def is_given(part: Raw) -> bool:
 
 
 class Values(Struct):
-    """Reads parts as values, as long as there are not too many: a value of a few bytes needs about a hundred."""
+    """Reads parts as values, up to a limit. A value of a few bytes takes about a hundred bytes of memory."""
 
     where: str
     left: int = MAX_VALUES
     sampled_left: int = MAX_SAMPLED
 
     def read(self, part: Raw, where: str) -> object:
-        """None where it is not given."""
+        """None if the part is absent."""
         if not is_given(part):
             return None
         content = bytes(part)
@@ -81,7 +82,8 @@ class Values(Struct):
             raise InvalidInput(f"{self.where} has more than {MAX_SAMPLED} sampled tokens, the limit of a trajectory.")
 
     def count(self, content: bytes) -> int:
-        """Objects, lists and commas. Those within texts do not count; they are searched only when it matters."""
+        """Counts objects, lists and commas, without those inside texts. The search is skipped if the result cannot
+        matter."""
         found = count_signs(content)
         return found if found <= self.left else count_signs(TEXT.sub(b"", content))
 

@@ -1,7 +1,7 @@
-"""The payload of an RL job: trajectory groups, checked before anything is computed from them.
+"""The payload of an RL job: trajectory groups. They are checked before anything is computed from them.
 
-A payload may hold hundreds of megabytes that training does not read, and what it reads takes many times its bytes as
-values. So a trajectory stays bytes until it is its turn, and no more than one of a job is there as values.
+A payload may contain hundreds of megabytes that training does not read. What training reads takes many times its bytes
+as values. So a trajectory stays as bytes until it is needed, and only one trajectory of a job is in memory as values.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from trainyard_trainer.data.json_input import is_number, require_messages, requi
 from trainyard_trainer.data.parts import ABSENT, Values, is_given, read_parts, skip_byte_order_mark
 from trainyard_trainer.failures import InvalidInput
 
-# So that squares of rewards, and sums of these, are numbers.
+# The limit keeps the squares of rewards, and the sums of these, finite.
 MAX_REWARD = 1e100
 
 
 @dataclass(frozen=True)
 class History:
-    """One conversation: plain messages, and Choices, which were sampled."""
+    """One conversation: plain messages, and sampled Choices."""
 
     messages_and_choices: list[dict]
     tools: list[dict] | None
@@ -34,7 +34,7 @@ class Trajectory:
     where: str
 
     def read_histories(self) -> list[History]:
-        """Anew each time, as they take much more memory than their bytes."""
+        """Reads the histories again for each call, because they take much more memory than their bytes."""
         values = Values(self.where)
         parts = read_parts(self.content, TRAJECTORY, self.where)
         histories = [read_history(parts, values, self.where)]
@@ -72,7 +72,7 @@ TRAJECTORY, HISTORY = Decoder(TrajectoryParts), Decoder(HistoryParts)
 
 
 def parse_payload(content: bytes, check: Callable[[], None] = lambda: None) -> list[Group]:
-    """Groups of `{"trajectory_groups": [...]}`; whatever else the client's request held is passed over. `check` is
+    """The groups of `{"trajectory_groups": [...]}`. Other members of the client's request are skipped. `check` is
     called for each trajectory."""
     groups = read_parts(skip_byte_order_mark(content), BODY, "The payload").trajectory_groups
     return [parse_group(group, f"trajectory_groups[{index}]", check) for index, group in enumerate(groups)]
@@ -87,7 +87,7 @@ def parse_group(group: Raw, where: str, check: Callable[[], None]) -> Group:
 
 
 def parse_trajectory(content: Raw, where: str) -> Trajectory:
-    """Reads its histories once, for what may be wrong with them."""
+    """Reads the histories once, to check them."""
     reward = Values(where).read(read_parts(content, TRAJECTORY, where).reward, f"{where}.reward")
     if not is_number(reward) or abs(reward) > MAX_REWARD:
         raise InvalidInput(f"{where}.reward must be a finite number of at most {MAX_REWARD:g}.")

@@ -1,4 +1,4 @@
-"""Checks of the settings that clients send with a job."""
+"""Checks of a job's settings from clients."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from trainyard_trainer.failures import InvalidInput
 
 
 class SettingCheck(NamedTuple):
-    """`expected` ends the sentence "NAME must be ..."; `convert` makes the value that the trainer computes with."""
+    """`expected` ends the sentence "NAME must be ...". `convert` returns the value for the trainer."""
 
     is_valid: Callable[[Any], bool]
     expected: str
@@ -16,8 +16,8 @@ class SettingCheck(NamedTuple):
 
 
 def check_settings(given: Mapping[str, object], checks: Mapping[str, SettingCheck], member: str) -> dict[str, Any]:
-    """The settings that were given. Nulls count as absent and unknown names are ignored; InvalidInput names a wrong
-    one with the member of the request that it came in."""
+    """Returns the given settings. Nulls count as absent, and unknown names are ignored. InvalidInput names a wrong
+    setting by its member of the request."""
     known = {name: value for name, value in given.items() if value is not None and name in checks}
     for name, value in known.items():
         if not checks[name].is_valid(value):
@@ -50,7 +50,7 @@ def check_number_or_list(minimum: float, maximum: float, min_items: int, max_ite
 
 
 def check_integer(minimum: int, maximum: int) -> SettingCheck:
-    """2.0 is 2: JSON has one kind of number."""
+    """2.0 is 2, because JSON has only one type of numbers."""
     return SettingCheck(
         lambda value: is_number(value) and value == int(value) and minimum <= value <= maximum,
         f"a whole number from {minimum} to {maximum}",

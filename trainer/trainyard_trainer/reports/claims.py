@@ -1,4 +1,4 @@
-"""What the status server hands out, and the lease under which this process may report on it."""
+"""Claims of the status server, and the lease under which this process may report."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ from trainyard_trainer.reports.job_warnings import JobWarning, present_warnings
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
 from trainyard_trainer.retries import RetryPolicy, back_off, call_with_retries
 
-# Often, because only a heartbeat's answer says that a job was cancelled.
+# The interval is short, because only the answer to a heartbeat says that a job was cancelled.
 HEARTBEAT_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 0.2
 MAX_RETRY_SECONDS = 2.0
@@ -69,10 +69,10 @@ def parse_artifact(body: dict | None) -> Artifact | None:
 
 
 class Lease:
-    """Reports of one attempt, kept alive by heartbeats of a thread of its own.
+    """Reports of one attempt. A thread of its own sends heartbeats.
 
-    Used as a context. While the status server is away, reports are tried again until the lease has surely run out
-    by this machine's clock. From then on, or once the server says 409, every call raises Fenced.
+    Use it as a context. While the status server is unavailable, reports are repeated until the lease has certainly
+    expired by this machine's clock. After that, or once the server answers 409, every call raises Fenced.
     """
 
     def __init__(self, client: StatusClient, claim: Claim) -> None:
@@ -101,26 +101,26 @@ class Lease:
                 return
 
     def check(self) -> None:
-        """Raises Fenced when this process must drop the job."""
+        """Raises Fenced when this process must stop the job."""
         if self.fenced is None and time.monotonic() > self.good_until:
             self.fenced = "the lease ran out while the status server was away"
         if self.fenced is not None:
             raise Fenced(self.fenced)
 
     def report_start(self, num_steps: int, numbers: dict[str, float], warnings: Sequence[JobWarning] = ()) -> None:
-        # Clients make a progress bar of this length, whatever a step is made of.
+        # Clients show a progress bar of this length, whatever the steps contain.
         self.post_event(0, "training_started", numbers | {"num_sequences": num_steps}, **present_warnings(warnings))
 
     def post_event(self, seq: int, kind: str, data: dict, **more: list[dict]) -> None:
-        """The server joins `more`, the warnings of a start, to those that it has."""
+        """The server merges `more`, the warnings of a start, with its own."""
         self.post("events", {"events": [{"seq": seq, "type": kind, "data": data, **more}]})
 
     def post_checkpoint(self, uri: str, digest: str, metrics: dict, warnings: Sequence[JobWarning] = ()) -> None:
-        """`warnings` are those that only showed at the end."""
+        """`warnings` are those that were only known at the end."""
         self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics, **present_warnings(warnings)})
 
     def post_progress(self, saved: Artifact, step: int) -> None:
-        """From now on another attempt continues from this state."""
+        """From now on, another attempt continues from this state."""
         self.post("progress", {"uri": saved.uri, "digest": saved.digest, "step": step})
 
     def post_release(self) -> None:
@@ -131,7 +131,7 @@ class Lease:
         self.post("failure", report)
 
     def post(self, name: str, body: dict) -> None:
-        """Repeats until the server accepts it. A repeated report is harmless: the server knows it by its numbers."""
+        """Repeats a report until the server accepts it. That is harmless, because its numbers identify it."""
 
         def try_once() -> None:
             self.check()
@@ -144,7 +144,7 @@ class Lease:
         call_with_retries(try_once, RetryPolicy(StatusUnavailable, pauses, report))
 
     def post_once(self, name: str, body: dict) -> None:
-        started = time.monotonic()  # the server counts the lease from a moment after this one
+        started = time.monotonic()  # the server counts the lease from a later moment
         try:
             self.client.post(f"{self.path}/{name}", body)
         except Fenced as cause:

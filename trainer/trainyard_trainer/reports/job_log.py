@@ -1,4 +1,4 @@
-"""The log of one attempt at a job, sent to the status server while it grows, so that its user can read it there."""
+"""Sends the log of one attempt at a job to the status server while it grows, so that the user can read it there."""
 
 import threading
 from contextlib import ExitStack
@@ -10,17 +10,17 @@ from trainyard_trainer.reports.status_client import StatusClient, StatusUnavaila
 from trainyard_trainer.reports.text import make_sendable
 
 SEND_SECONDS = 1.0
-# A log that cannot be sent must not hold up the next job.
+# A log that cannot be sent must not delay the next job.
 LAST_SECONDS = 1.0
 TIMEOUT_SECONDS = 2.0
-# The server keeps half of this, and says so where it left lines out.
+# The server keeps half of this, and marks where it dropped lines.
 MAX_LINES = 2_000
 MAX_TEXT_LENGTH = 8_000
-MAX_BATCH_CHARACTERS = 100_000  # characters: far below the largest body that the server accepts
+MAX_BATCH_CHARACTERS = 100_000  # far below the largest body that the server accepts
 
 
 class JobLog:
-    """Used as a context: what is logged within it is sent. Nothing that goes wrong here reaches the job."""
+    """Use it as a context, which sends what is logged inside. Its errors never reach the job."""
 
     def __init__(self, client: StatusClient, claim: Claim) -> None:
         self.client = client
@@ -50,7 +50,7 @@ class JobLog:
                 self.count += 1
 
     def send_lines(self) -> None:
-        """At most one request a second, until the end; then what is left."""
+        """Sends at most one request a second until the end, and then the rest."""
         over = False
         while not over:
             over = self.ended.wait(SEND_SECONDS)
@@ -58,12 +58,12 @@ class JobLog:
                 while self.send_batch() and over:
                     pass
             except StatusUnavailable:
-                continue  # the same lines again, with those that come up meanwhile
+                continue  # sends the same lines again, with the new ones
             except (Fenced, JobFailure):
-                return  # the server does not want them
+                return  # the server rejects them
 
     def send_batch(self) -> bool:
-        """False when there was nothing to send."""
+        """Returns False when there was nothing to send."""
         with self.lock:
             batch = select_batch(self.lines)
         if batch:

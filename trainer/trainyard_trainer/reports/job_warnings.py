@@ -1,4 +1,4 @@
-"""Warnings of a job that succeeds: it was trained on nothing, or on less than it was given."""
+"""Warnings of a job that succeeds, but was trained on nothing or on only a part of its data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,26 +6,27 @@ from dataclasses import dataclass
 from trainyard_trainer import log
 from trainyard_trainer.reports.text import make_sendable
 
-# What the status server keeps of a message.
+# The status server truncates messages to this length.
 MAX_MESSAGE_LENGTH = 500
 
 
 @dataclass(frozen=True)
 class JobWarning:
-    """`code` is one of docs/jobs.md; the message is a sentence, and what to do."""
+    """`code` is one of docs/jobs.md. The message is a sentence that says what to do."""
 
     code: str
     message: str
 
 
 def head_warnings(warnings: Sequence[JobWarning], code: str) -> list[JobWarning]:
-    """Of a job that trains on nothing: all causes in one sentence first, and then each by its own code."""
+    """Warnings of a job that trains on nothing: first one sentence with all causes, and then each cause with its own
+    code."""
     causes = " ".join(warning.message for warning in warnings) or "no answer has a token to train on."
     return [JobWarning(code, f"Nothing was trained: {causes}"), *warnings]
 
 
 def present_warnings(warnings: Sequence[JobWarning]) -> dict[str, list[dict]]:
-    """The member of a report with the warnings, which are logged, too. Empty when there are none."""
+    """The warnings as a member of a report. They are also logged. Empty without warnings."""
     for warning in warnings:
         log.warn("job warning", code=warning.code, text=warning.message)
     found = [

@@ -1,4 +1,4 @@
-"""HTTP to the status server, the one place that a trainer talks to."""
+"""HTTP to the status server, the only server that a trainer talks to."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -9,24 +9,24 @@ import httpx
 from trainyard_trainer.failures import Fenced, JobFailure
 
 CLAIM_WAIT_SECONDS = 20
-# Short, so that a hanging server costs a part of the lease and not all of it.
+# Short, so that a hanging server uses only a part of the lease.
 REPORT_TIMEOUT_SECONDS = 5.0
 
 
 class StatusUnavailable(Exception):
-    """No answer, or one that may be another in a moment."""
+    """No answer, or an answer that may change when the request is repeated."""
 
 
 class StatusClient:
-    """Every call reads the token anew: the projected token is replaced while the process runs."""
+    """Every call reads the token again, because the projected token is replaced while the process runs."""
 
     def __init__(self, base_url: str, token_file: Path) -> None:
         self.token_file = token_file
-        # Proxies are for the outside; the status server is in the same cluster.
+        # Proxies are for external hosts. The status server is in the same cluster.
         self.http = httpx.Client(base_url=base_url, timeout=REPORT_TIMEOUT_SECONDS, trust_env=False)
 
     def claim(self, base_model: str, process_id: str, gpus: int, holding: Collection[str] = ()) -> dict | None:
-        """The next job besides those that are worked on, or None when none came up while the server waited."""
+        """Claims another job. None if the server had no job while it waited."""
         body = {
             "base_model": base_model,
             "process_id": process_id,
@@ -42,7 +42,7 @@ class StatusClient:
         return response.json()
 
     def post(self, path: str, body: dict, **options: Any) -> None:
-        """Fenced on 409 and 404; StatusUnavailable where trying again may help; else a JobFailure."""
+        """Raises Fenced on 409 and 404, StatusUnavailable if a retry may help, and otherwise a JobFailure."""
         response = self.send(path, body, **options)
         if response.status_code < 300:
             return

@@ -1,6 +1,6 @@
-"""Texts of others in what is sent: of exceptions, of rows and of files' names."""
+"""Prepares texts from elsewhere for sending: of exceptions, rows and file names."""
 
 
 def make_sendable(text: str, max_length: int) -> str:
-    """At most so many characters of it, with a question mark for halves of surrogate pairs, which UTF-8 has none of."""
+    """Truncates a text. Halves of surrogate pairs, which UTF-8 cannot encode, become question marks."""
     return text[:max_length].encode(errors="replace").decode()

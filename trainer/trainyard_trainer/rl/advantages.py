@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trainyard_trainer.compute.rows.example import Example
 
-# Keeps a division by a spread or a count of zero finite; ART uses the same.
+# Avoids a division by zero for a spread or a count of zero. ART uses the same value.
 TINY = 1e-6
 Logprobs = NDArray[np.float32]
 
@@ -33,7 +33,7 @@ class Sample(Example):
 
 
 def compute_advantages(rewards: list[float], *, scale: bool) -> list[float]:
-    """r - mean, over the population's spread if scaled. Equal rewards give exact zeros."""
+    """r - mean, divided by the population's standard deviation if scaled. Equal rewards give exact zeros."""
     if not rewards or all(reward == rewards[0] for reward in rewards):
         return [0.0] * len(rewards)
     mean = fmean(rewards)
@@ -42,12 +42,12 @@ def compute_advantages(rewards: list[float], *, scale: bool) -> list[float]:
 
 
 def weigh_trajectory(num_trained: int) -> float:
-    """Trajectories count equally, however long: one over the number of their trained tokens."""
+    """All trajectories have the same total weight: one divided by the number of their trained tokens."""
     return 1.0 / (num_trained + TINY)
 
 
 def normalize_samples(samples: Sequence[Sample], balance: float) -> list[Sample]:
-    """Over all trained tokens of the job: mean weight 1, then the balance, then mean |advantage x weight| 1."""
+    """Normalizes over all trained tokens of the job: mean weight 1, the balance, then mean |advantage x weight| 1."""
     counts = [sample.num_trained for sample in samples]
     total = sum(counts)
     if not total:
@@ -64,12 +64,12 @@ def normalize_samples(samples: Sequence[Sample], balance: float) -> list[Sample]
     pairs = zip(samples, counts, strict=True)
     size = sum(abs(sample.advantage) * sample.weight * count for sample, count in pairs) / total
     if size == 0:
-        return []  # the balance took away whatever there was
+        return []  # the balance removed everything
     return [replace(sample, advantage=sample.advantage / size) for sample in samples]
 
 
 def balance_advantage(advantage: float, balance: float) -> float:
-    """Above 0 the balance shrinks negative advantages, below 0 positive ones."""
+    """A balance above 0 reduces negative advantages. A balance below 0 reduces positive ones."""
     if balance > 0 and advantage < 0:
         return advantage * (1 - balance)
     if balance < 0 and advantage > 0:

@@ -1,4 +1,4 @@
-"""The settings of an RL job: what clients send as `experimental_config`, with its defaults."""
+"""The settings of an RL job: the clients' `experimental_config`, with defaults."""
 
 from trainyard_trainer.data.setting_checks import check_settings
 from trainyard_trainer.rl.settings import ALIASES, CHECKS, RlConfig

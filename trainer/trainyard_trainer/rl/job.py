@@ -19,7 +19,7 @@ from trainyard_trainer.session import open_session
 
 
 def run_rl_job(job: Job) -> None:
-    """Trains and reports; raises Fenced, Leaving, a JobFailure or whatever broke."""
+    """Trains and reports. Raises Fenced, ShuttingDown, a JobFailure or any unexpected exception."""
     config, max_length = parse_config(job.claim.config), job.settings.max_sequence_length
     groups = parse_payload(job.read_input(), job.check)
     fitting, dropped = separate_long(build_samples(groups, config, job), max_length)
@@ -39,7 +39,7 @@ def run_rl_job(job: Job) -> None:
 
 
 def summarize(groups: list[Group], trained: list[Sample], dropped: list[Sample], config: RlConfig) -> Numbers:
-    """Numbers of the whole job, repeated in every gradient step; clients average them over the steps."""
+    """Numbers of the whole job, repeated in every gradient step, because clients average them over the steps."""
     rewards = [[trajectory.reward for trajectory in group.trajectories] for group in groups]
     every = [reward for group in rewards for reward in group]
     return {

@@ -1,4 +1,4 @@
-"""What of an RL job's trajectories cannot be trained on, counted for whoever sent them."""
+"""Counts the parts of an RL job's trajectories that cannot be trained on, to warn the client."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Outcome:
 
 
 def find_warnings(groups: list[Group], config: RlConfig, outcome: Outcome) -> list[JobWarning]:
-    """Empty where all that was given is trained on."""
+    """Empty if everything is trained on."""
     found = [
         *warn_of_groups(groups),
         *warn_of_trajectories(groups, config),
@@ -50,7 +50,7 @@ def has_equal_rewards(group: Group) -> bool:
 
 @dataclass(frozen=True)
 class Answers:
-    """How many answers a trajectory has, how many of them are Choices, and how many of those have log-probabilities."""
+    """The number of answers in a trajectory, of Choices among them, and of Choices with log-probabilities."""
 
     num_answers: int
     num_choices: int
@@ -68,14 +68,14 @@ def warn_of_trajectories(groups: list[Group], config: RlConfig) -> Iterable[JobW
 
 
 def count_answers(trajectory: Trajectory) -> Answers:
-    """Only numbers are kept: the values of all trajectories together take far more memory than the payload."""
+    """Only counts are kept: the values of all trajectories together take far more memory than the payload."""
     items = [item for history in trajectory.read_histories() for item in history.messages_and_choices]
     choices = [item for item in items if is_choice(item)]
     return Answers(sum(map(is_answer, items)), len(choices), sum(map(has_logprobs, choices)))
 
 
 def warn_of_logprobs(answered: list[Answers], num_trajectories: int) -> Iterable[JobWarning]:
-    """Whole trajectories without log-probabilities, and single choices of the others."""
+    """Warns of whole trajectories without log-probabilities, and of single choices of the others."""
     trainable = [answers for answers in answered if answers.num_with_logprobs]
     if missing := len(answered) - len(trainable):
         advice = "Keep the Choice objects of the completion in messages_and_choices."

@@ -26,9 +26,9 @@ from trainyard_trainer.rl.settings import RlConfig
 
 @dataclass(frozen=True)
 class TokenBatch:
-    """What the loss needs besides the new log-probabilities; old ones are NaN where unknown.
+    """What the loss needs besides the new log-probabilities. Old ones are NaN if unknown.
 
-    `sample_N` says whose token it is, counted from 0; `mean_kl` is the mean of k over the whole sequence.
+    `sample_N` is the index of each token's sample, counted from 0. `mean_kl` is the mean of k over the whole sequence.
     """
 
     old_logprobs_N: Tensor
@@ -42,7 +42,8 @@ class TokenBatch:
 
 @dataclass(frozen=True)
 class TokenLosses:
-    """Per token: L * weight, with gradient; and, without, the ratio, d, and what became of the ratio."""
+    """Per token: L * weight, with gradient; and without gradient the ratio, d, and whether the ratio was clipped or
+    masked."""
 
     losses_N: Tensor
     ratios_N: Tensor
@@ -57,7 +58,7 @@ def compute_losses(new_logprobs_N: Tensor, batch: TokenBatch, config: RlConfig) 
     difference = new - old
     ratio = compute_ratio(difference, batch.sample_N, config.importance_sampling_level)
     if config.max_negative_advantage_importance_sampling_weight:
-        # Applied whatever the advantage's sign, as in ART.
+        # Applied to advantages of either sign, as in ART.
         ratio = ratio.clamp(max=config.max_negative_advantage_importance_sampling_weight)
     low, high = 1 - config.epsilon, 1 + config.epsilon_high
     below, above = ratio < low, ratio > high
@@ -82,7 +83,7 @@ def compute_losses(new_logprobs_N: Tensor, batch: TokenBatch, config: RlConfig) 
 
 
 def fill_unknown(old_N: Tensor, new_N: Tensor) -> Tensor:
-    """An unknown log-probability counts as the new one, so that its ratio is 1."""
+    """An unknown log-probability is replaced by the new one, so that its ratio is 1."""
     return torch.where(old_N.isnan(), new_N.detach(), old_N)
 
 
@@ -100,7 +101,7 @@ def compute_ratio(difference_N: Tensor, sample_N: Tensor, level: str) -> Tensor:
 
 
 def average_samples(values_N: Tensor, sample_N: Tensor) -> Tensor:
-    """Each token gets the mean over its sample's tokens."""
+    """Gives each token the mean over its sample's tokens."""
     size = int(sample_N.max()) + 1 if len(sample_N) else 0
     totals = values_N.new_zeros(size).index_add(0, sample_N, values_N)
     counts = sample_N.bincount(minlength=size)
@@ -108,7 +109,8 @@ def average_samples(values_N: Tensor, sample_N: Tensor) -> Tensor:
 
 
 def truncate_ratio(ratio_N: Tensor, old_N: Tensor, batch: TokenBatch, new_N: Tensor) -> Tensor:
-    """Where the trainer's own log-probabilities took the place of the sampled ones, theirs over the sampled ones."""
+    """The ratio of the trainer's own probabilities to the sampled ones, if the trainer's replaced them. Otherwise
+    `ratio_N`."""
     if batch.original_logprobs_N is None:
         return ratio_N.detach()
     return (old_N - fill_unknown(batch.original_logprobs_N, new_N)).exp().detach()

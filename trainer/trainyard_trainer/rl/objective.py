@@ -13,13 +13,13 @@ from trainyard_trainer.rl.loss import TokenBatch, TokenLosses, compute_losses, c
 from trainyard_trainer.rl.settings import RlConfig
 from trainyard_trainer.statistics.tokens import CLIPPED_HIGH, CLIPPED_LOW, MASKED
 
-# Bounds of a difference of log-probabilities, in nats, in the estimate of the divergence: no sum of it overflows.
+# Limits a difference of log-probabilities, in nats, in the estimate of the divergence, so that no sum overflows.
 MAX_RISE, MAX_FALL = 20.0, 10_000.0
 
 
 @dataclass(frozen=True)
 class RlObjective:
-    """`has_reference` says that the samples have log-probabilities of a reference policy."""
+    """`has_reference` says whether the samples have log-probabilities of a reference policy."""
 
     config: RlConfig
     has_reference: bool
@@ -76,14 +76,14 @@ def build_batch(samples: Sequence[Sample], mean_kl: float, device: torch.device)
 
 
 def join(columns: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """All samples of a step have a column, or none has."""
+    """Either all samples of a step have a column, or none has."""
     known = [column for column in columns if column is not None]
     return np.concatenate(known) if known else None
 
 
 def sum_up(found: TokenLosses, batch: TokenBatch, entropies_N: Tensor) -> dict[str, Tensor]:
     """kl_div is Schulman's estimate of KL(old, new) from samples of old: exp(d) - 1 - d, which is never negative."""
-    # Samplers report -9999 for a token without a chance; the estimate would be infinite.
+    # Samplers report -9999 for an impossible token. Without the limit, the estimate would be infinite.
     differences_N = found.differences_N.clamp(-MAX_FALL, MAX_RISE)
     clipped = found.clipped_low_N | found.clipped_high_N
     return {

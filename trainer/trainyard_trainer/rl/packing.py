@@ -1,4 +1,4 @@
-"""Samples in sequences: all samples of one sequence share one optimizer step."""
+"""Packs samples into sequences. All samples of a sequence share one optimizer step."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -7,14 +7,14 @@ from random import Random
 from trainyard_trainer.compute.rows.example import count_tokens
 from trainyard_trainer.rl.advantages import Sample
 
-# Sequences are as long as the longest sample, rounded up to this, as in ART.
+# A sequence has the length of the longest sample, rounded up to a multiple of this, as in ART.
 ROUNDING = 2048
 
 
 def pack_sequences(samples: Sequence[Sample], max_length: int, seed: str) -> list[list[Sample]]:
-    """Fills sequences in the order of the groups, shuffles within groups and among sequences, seeded.
+    """Fills sequences in the order of the groups. Shuffles within groups and among sequences, with a seed.
 
-    The common start of a group's samples takes room once in each sequence, as it does where it is computed.
+    The shared prefix of a group's samples counts once in each sequence, as in the computation.
     """
     if not samples:
         return []
@@ -22,7 +22,7 @@ def pack_sequences(samples: Sequence[Sample], max_length: int, seed: str) -> lis
     longest = max(sample.num_tokens for sample in samples)
     length = min(-(-longest // ROUNDING) * ROUNDING, max_length)
     sequences: list[list[Sample]] = [[]]
-    filled = 0  # by the groups before the one that is being put in
+    filled = 0  # tokens of the earlier groups
     for group in shuffle_groups(samples, random):
         members: list[Sample] = []
         for sample in group:

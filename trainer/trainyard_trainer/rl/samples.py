@@ -1,4 +1,4 @@
-"""From trajectory groups to samples: tokens with the advantage and the weight that they are pushed by."""
+"""Turns trajectory groups into samples: tokens with their advantage and weight."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from trainyard_trainer.tokens.history import TokenizedHistory, tokenize_history
 
 
 def build_samples(groups: list[Group], config: RlConfig, job: Job) -> list[Sample]:
-    """What can be trained on; groups of equal rewards give nothing."""
+    """Returns the samples that can be trained on. Groups of equal rewards have none."""
     samples: list[Sample] = []
     for index, group in enumerate(groups):
         rewards = [trajectory.reward for trajectory in group.trajectories]
@@ -26,7 +26,7 @@ def build_samples(groups: list[Group], config: RlConfig, job: Job) -> list[Sampl
 
 
 def tokenize_trajectory(trajectory: Trajectory, config: RlConfig, job: Job) -> dict[int, TokenizedHistory]:
-    """By the index of each history that has something to train on."""
+    """Tokenizes the histories that have something to train on, by index."""
     found = {
         index: tokenize_history(
             history, job.base.tokenizer, trajectory.where, without_logprobs=config.allow_training_without_logprobs
@@ -59,7 +59,7 @@ def build_trajectory(
 
 
 def separate_long(samples: list[Sample], max_length: int) -> tuple[list[Sample], list[Sample]]:
-    """Those that are trained on, and those that are too long for it; nothing is cut."""
+    """Separates the histories that are too long. Nothing is truncated."""
     long = [sample for sample in samples if sample.num_tokens > max_length]
     if long:
         log.warn("dropped histories that are too long", dropped=len(long), limit=max_length)

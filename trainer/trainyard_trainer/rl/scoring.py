@@ -1,4 +1,4 @@
-"""Log-probabilities that a job needs besides the sampled ones: the model's own, and those of a reference policy."""
+"""Additional log-probabilities of a job: the model's own, and those of a reference policy."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from trainyard_trainer.session import TrainingSession, open_slot, read_checkpoin
 
 
 def score_samples(model: TrainingSession, samples: list[Sample], config: RlConfig) -> list[Sample]:
-    """With the log-probabilities that the configuration wants besides the sampled ones."""
+    """Adds the log-probabilities that the configuration requires."""
     if config.precalculate_logprobs:
         own = model.score(samples)
         samples = [
@@ -28,7 +28,7 @@ def score_samples(model: TrainingSession, samples: list[Sample], config: RlConfi
 
 
 def score_reference(job: Job, samples: list[Sample]) -> list[np.ndarray]:
-    """Under the checkpoint that the penalty refers to; the base model where none is named."""
+    """Under the checkpoint that is the reference of the penalty. Without one, under the base model."""
     if job.claim.reference is None:
         return score_under(job, None, samples)
     shape, state = read_checkpoint(job, job.claim.reference, RL.method)

@@ -1,4 +1,4 @@
-"""From the columns of a job's steps to the recorder of its token statistics."""
+"""Passes the columns of a job's steps to the recorder of its token statistics."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Rows in batches: one optimizer step each."""
+"""Batches of rows: one for each optimizer step."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,10 +11,10 @@ from trainyard_trainer.sft.spooled_rows import SpooledRows
 
 
 class SftSteps:
-    """Batches of rows in order, the last one short. A step is built from its rows when it is read. The step
-    that was read last is kept: it is read often while it is computed.
+    """Batches of rows in order. The last one may be short. A step is built when it is read. The last step is kept,
+    because it is read often while it is computed.
 
-    Rows that are too long leave their batch, and move no other.
+    Rows that are too long are left out of their batch. Other rows stay in theirs.
     """
 
     def __init__(self, rows: Sequence[Example] | SpooledRows, config: SftConfig, max_length: int) -> None:
@@ -46,5 +46,5 @@ def build_step(batch: Sequence[Example], learning_rate: float, max_length: int) 
     fitting = tuple(row for row in batch if row.num_tokens <= max_length)
     num_tokens = sum(row.num_tokens for row in fitting)
     objective = SftObjective(len(fitting), num_tokens, len(batch) - len(fitting))
-    # Without a trained token there is no loss, and nothing to divide.
+    # Without a trained token there is no loss and nothing to divide.
     return Step(fitting, objective, learning_rate, max(1, sum(row.num_trained for row in fitting)))

@@ -1,4 +1,4 @@
-"""The settings of an SFT job: what clients send as `config`, with its defaults."""
+"""The settings of an SFT job: the clients' `config`, with defaults."""
 
 from trainyard_trainer.data.setting_checks import check_settings
 from trainyard_trainer.failures import InvalidInput

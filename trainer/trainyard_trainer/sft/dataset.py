@@ -1,4 +1,4 @@
-"""The data of an SFT job: one conversation per line of a JSONL file, as tokens with the assistant's turns marked."""
+"""The data of an SFT job: a conversation in each line of a JSONL file, as tokens with the assistant's turns marked."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.assistant_spans import Conversation, find_assistant_spans
 from trainyard_trainer.tokens.rendering import encode, present_message
 
-# As large as one trajectory may be.
+# The same limit as for one trajectory.
 MAX_LINE_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line's tokens, and which of them are trained on."""
+    """The tokens of a line, and which of them are trained."""
 
     ids: list[int]
     trained: list[bool]
@@ -39,8 +39,8 @@ LINE = Decoder(LineParts)
 
 
 def read_rows(file: BinaryIO, tokenizer: PreTrainedTokenizerBase, check: Callable[[], None]) -> Iterator[Row]:
-    """The rows in the order of their lines, one at a time, blank ones left out; InvalidInput names the line of what is
-    wrong, or says at the end that there was nothing to train on."""
+    """Yields the rows in order, one at a time, without blank lines. InvalidInput names the line of an error, or says at
+    the end that there was nothing to train on."""
     num_rows = num_trained = 0
     for number, line in enumerate(read_lines(file), start=1):
         check()
@@ -56,8 +56,8 @@ def read_rows(file: BinaryIO, tokenizer: PreTrainedTokenizerBase, check: Callabl
 
 
 def read_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Only one line is in memory; of a line that is too long, only as much as proves it."""
-    max_bytes = MAX_LINE_BYTES + 8  # with a mark before it and an end behind it
+    """Only one line is in memory. A line that is too long is read only as far as needed to detect that."""
+    max_bytes = MAX_LINE_BYTES + 8  # with a byte order mark before it and a line end after it
     yield file.readline(max_bytes).removeprefix(BYTE_ORDER_MARK)
     while line := file.readline(max_bytes):
         yield line
@@ -72,7 +72,7 @@ def read_row(line: bytes, where: str, tokenizer: PreTrainedTokenizerBase, check:
 
 
 def parse_line(line: bytes, where: str) -> tuple[list[dict], list[dict] | None]:
-    """Whatever else the line holds is passed over."""
+    """Other members of the line are skipped."""
     if len(line) > MAX_LINE_BYTES:
         raise InvalidInput(f"{where} has more than {MAX_LINE_BYTES} bytes, the limit of a line.")
     require_utf8(line, where)
@@ -93,11 +93,11 @@ def require_utf8(line: bytes, where: str) -> None:
 
 
 def tokenize_row(conversation: Conversation) -> Row:
-    """A token is trained on when it begins within an assistant turn."""
+    """A token is trained if it begins within an assistant turn."""
     is_trained = bytearray(len(conversation.text))
     for span in find_assistant_spans(conversation):
         is_trained[span.start : span.stop] = b"\1" * len(span)
     tokens = encode(conversation.text, conversation.tokenizer, return_offsets_mapping=True)
     trained = [start < end and is_trained[start] == 1 for start, end in tokens["offset_mapping"]]
-    trained[:1] = [False]  # nothing comes before the first token, so nothing predicts it
+    trained[:1] = [False]  # the first token has no predecessor that predicts it
     return Row(tokens["input_ids"], trained)

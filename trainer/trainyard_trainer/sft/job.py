@@ -11,7 +11,7 @@ from trainyard_trainer.sft.spooled_rows import spool_rows
 
 
 def run_sft_job(job: Job) -> None:
-    """Trains and reports; raises Fenced, Leaving, a JobFailure or whatever broke."""
+    """Trains and reports. Raises Fenced, ShuttingDown, a JobFailure or any unexpected exception."""
     config, max_length = parse_sft_config(job.claim.config), job.settings.max_sequence_length
     with job.open_input() as lines, spool_rows(read_rows(lines, job.base.tokenizer, job.check)) as rows:
         steps = SftSteps(rows, config, max_length)

@@ -1,4 +1,4 @@
-"""What of an SFT job's rows cannot be trained on, counted for whoever sent them."""
+"""Counts the rows of an SFT job that cannot be trained on, to warn the client."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from trainyard_trainer.reports.job_warnings import JobWarning, describe_share, h
 
 @dataclass
 class RowCounts:
-    """How many rows there are, how many of them have no trained token, and how many more than `limit` tokens; and the
-    tokens that are trained."""
+    """The numbers of rows, of rows without trained tokens, and of rows with more than `limit` tokens; and the number of
+    trained tokens."""
 
     limit: int
     num_rows: int = 0
@@ -34,7 +34,7 @@ def count_rows(rows: Iterable[Example], limit: int, check: Callable[[], None]) -
 
 
 def find_warnings(counts: RowCounts) -> list[JobWarning]:
-    """Empty where all rows are trained on."""
+    """Empty if all rows are trained on."""
     found = list(warn_of_rows(counts))
     return found if counts.num_trained else head_warnings(found, "no_trainable_rows")
 

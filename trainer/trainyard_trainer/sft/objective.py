@@ -15,7 +15,7 @@ from trainyard_trainer.compute.rows.step import Measured, Numbers
 
 @dataclass(frozen=True)
 class SftObjective:
-    """Knows its batch: rows that are trained on and their tokens, and rows that were too long."""
+    """Knows its batch: the trained rows and their tokens, and the rows that were too long."""
 
     num_rows: int
     num_tokens: int

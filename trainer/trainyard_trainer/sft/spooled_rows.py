@@ -1,4 +1,4 @@
-"""The rows of a job as tokens in a file: they take more bytes than their text, of which there may be gigabytes."""
+"""The rows of a job as tokens in a file. They take more bytes than their text, which may be gigabytes."""
 
 import os
 import tempfile
@@ -16,9 +16,9 @@ TOKEN = np.dtype([("id", np.int64), ("trained", np.bool_)])
 
 
 class SpooledRows:
-    """Each is read when it is asked for. What is there of them in memory is where they end, in tokens.
+    """Each row is read on access. Only the end of each row, in tokens, is in memory.
 
-    Any thread may read: none of them moves the file's offset.
+    Any thread may read, because reading does not move the file's offset.
     """
 
     def __init__(self, file: BinaryIO, ends: array) -> None:
@@ -40,8 +40,8 @@ class SpooledRows:
 
 @contextmanager
 def spool_rows(rows: Iterable[Row]) -> Iterator[SpooledRows]:
-    """Takes them one at a time, and keeps them for as long as the block lasts."""
-    # It has no name, so that nothing of it stays when the process is killed.
+    """Spools rows one at a time, and keeps them until the block ends."""
+    # The file has no name, so that nothing is left after a kill.
     with tempfile.TemporaryFile() as file:
         ends, end = array("Q"), 0
         for row in rows:

@@ -1,4 +1,4 @@
-"""Gathers what a job's gradient steps did to each token, for its file, and to each trajectory, for its push."""
+"""Collects the effect of a job's gradient steps on each token, for the file, and on each trajectory, for its push."""
 
 import tempfile
 from collections import defaultdict
@@ -12,14 +12,15 @@ from trainyard_trainer.statistics.sampling import is_kept
 from trainyard_trainer.statistics.token_file import Recorded, TokenFile
 from trainyard_trainer.statistics.tokens import HistoryIndex, TokenStatistics, describe_dropped
 
-# Tokens of a row group, about 5 MB before it is written: enough to compress well.
+# The tokens of a row group: about 5 MB before it is written, which is enough to compress well.
 ROW_GROUP_TOKENS = 131_072
 
 
 class TokenRecorder:
-    """Of one attempt at a job. Used by one thread at a time; memory is bounded by a row group and by the trajectories.
+    """The recorder of one attempt at a job. One thread uses it at a time. Memory is limited by a row group and by the
+    trajectories.
 
-    Nothing that goes wrong with the file reaches the job: it is logged once, and there is no file then.
+    Errors of the file never reach the job. They are logged once, and the file is dropped.
     """
 
     def __init__(self, job_id: str, mode: str) -> None:
@@ -29,20 +30,20 @@ class TokenRecorder:
         self.is_broken = False
         self.waiting: list[Recorded] = []
         self.num_waiting = 0
-        # By group and trajectory: the sum of the coefficients' magnitudes, and the sum of the coefficients.
+        # By group and trajectory: the sum of the coefficients' absolute values, and the sum of the coefficients.
         self.sums: defaultdict[tuple[int, int], NDArray[np.float64]] = defaultdict(lambda: np.zeros(2))
 
     def keeps(self, group: int, trajectory: int) -> bool:
-        """Whether this trajectory's tokens go into the file; of the others `add_push` is enough."""
+        """Whether this trajectory's tokens go into the file. Others only need `add_push`."""
         return not self.is_broken and is_kept(self.mode, self.job_id, group, trajectory)
 
     def add(self, step: int, history: HistoryIndex, tokens: TokenStatistics) -> None:
-        """The trained tokens of a history in one gradient step (counted from 1), and their push."""
+        """Adds the trained tokens of a history in one gradient step (counted from 1), and their push."""
         self.add_push(history, tokens.coefficients)
         self.keep(Recorded(step, history, tokens))
 
     def add_push(self, history: HistoryIndex, coefficients: NDArray[np.float32]) -> None:
-        """The same without the tokens: d loss / d log-probability [N], weights and divisor included."""
+        """Adds only the push: d loss / d log-probability [N], with weights and divisor."""
         exact = coefficients.astype(np.float64)
         self.sums[history.group, history.trajectory] += (np.abs(exact).sum(), exact.sum())
 
@@ -53,7 +54,8 @@ class TokenRecorder:
         ids: NDArray[np.int32],
         old_logprobs: NDArray[np.float32],
     ) -> None:
-        """The tokens [N] of a history that was too long to be trained on; its trajectory may have others that were."""
+        """Adds the tokens [N] of a history that was too long to be trained on. Other histories of its trajectory may be
+        trained on."""
         self.keep(Recorded(None, history, describe_dropped(positions, ids, old_logprobs)))
 
     def list_sums(self) -> dict[str, list[float]]:
@@ -61,20 +63,20 @@ class TokenRecorder:
         return {f"{group}/{trajectory}": sums.tolist() for (group, trajectory), sums in self.sums.items()}
 
     def restore_sums(self, saved: dict[str, list[float]]) -> None:
-        """Adds what an earlier attempt at the job had counted up to the step where this one continues."""
+        """Adds the counts of an earlier attempt, up to the step from which this one continues."""
         for history, sums in saved.items():
             group, trajectory = map(int, history.split("/"))
             self.sums[group, trajectory] += sums
 
     def pushes(self) -> dict[str, float]:
-        """By "group/trajectory": sum of |coefficient|, positive for what was made likelier."""
+        """By "group/trajectory": the sum of |coefficient|, positive if the trajectory was made more likely."""
         return {
             f"{group}/{trajectory}": float(-size if total > 0 else size)
             for (group, trajectory), (size, total) in self.sums.items()
         }
 
     def finish(self) -> BinaryIO | None:
-        """The finished file, or None without one: nothing was kept, or it could not be written."""
+        """The finished file. None if nothing was kept, or if it could not be written."""
         self.write_waiting()
         if self.file is None or self.is_broken:
             return None
@@ -86,7 +88,7 @@ class TokenRecorder:
         return self.file.file
 
     def discard(self) -> None:
-        """Gives the room back, on disk and in memory."""
+        """Frees the disk space and memory."""
         self.waiting.clear()
         if self.file is not None:
             self.file.file.close()
@@ -111,7 +113,7 @@ class TokenRecorder:
 
     def open_file(self) -> TokenFile:
         if self.file is None:
-            # It has no name, so that nothing of it stays when the process is killed.
+            # The file has no name, so that nothing is left after a kill.
             self.file = TokenFile(tempfile.TemporaryFile(), self.job_id, self.mode)  # noqa: SIM115
         return self.file
 

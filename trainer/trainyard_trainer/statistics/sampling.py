@@ -1,15 +1,15 @@
-"""Which trajectories' tokens are kept."""
+"""Chooses the trajectories whose tokens are kept."""
 
 import hashlib
 
 from trainyard_trainer.reports.claims import ALL, SAMPLED
 
-# One trajectory in so many is kept where they are sampled.
+# One of this many trajectories is kept if they are sampled.
 SAMPLED_ONE_IN = 16
 
 
 def is_kept(mode: str, job_id: str, group: int, trajectory: int) -> bool:
-    """The same trajectories for every attempt at a job, spread evenly over groups and jobs by a hash."""
+    """Chooses the same trajectories for every attempt at a job. A hash distributes them evenly over groups and jobs."""
     if mode != SAMPLED:
         return mode == ALL
     digest = hashlib.sha256(f"{job_id}/{group}/{trajectory}".encode()).digest()

@@ -21,7 +21,7 @@ from trainyard_trainer.statistics.tokens import (
     TokenStatistics,
 )
 
-# A float32 has 23 bits behind the leading one.
+# The mantissa of a float32 has 23 bits after the leading one.
 KEPT_BITS = 15
 DROPPED_BITS = 23 - KEPT_BITS
 
@@ -49,7 +49,7 @@ class Recorded(NamedTuple):
 
 
 class TokenFile:
-    """Writes row groups to an open file, and so holds no more than one of them."""
+    """Writes row groups to an open file. Only one row group is in memory."""
 
     def __init__(self, file: BinaryIO, job_id: str, mode: str) -> None:
         self.file = file
@@ -63,11 +63,11 @@ class TokenFile:
         )
 
     def write(self, recorded: Sequence[Recorded]) -> None:
-        """Appends a row group. Raises OSError, for instance where there is no room."""
+        """Appends a row group. Raises OSError, for example on a full disk."""
         self.writer.write_table(tabulate(recorded))
 
     def finish(self) -> None:
-        """The file is complete then, and stays open for its reader."""
+        """Completes the file, which stays open for its reader."""
         self.writer.close()
 
 
@@ -93,7 +93,7 @@ def repeat_index(indexes: list[int], lengths: list[int]) -> pa.Array:
 
 
 def to_nullable(numbers: NDArray[np.float32]) -> pa.Array:
-    """Rounded; null where unknown, because a NaN would spoil every mean."""
+    """Rounds numbers. Unknown ones become null, because a NaN would make every mean NaN."""
     return pa.array(round_mantissa(numbers), mask=np.isnan(numbers))
 
 

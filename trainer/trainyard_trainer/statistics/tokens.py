@@ -1,4 +1,4 @@
-"""What is recorded of the trained tokens of one history."""
+"""The recorded data of a history's trained tokens."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class TokenStatistics:
 def describe_dropped(
     positions: NDArray[np.int32], ids: NDArray[np.int32], old_logprobs: NDArray[np.float32]
 ) -> TokenStatistics:
-    """Statistics of a history that was too long: nothing but what was known before."""
+    """Statistics of a history that was too long. They only have what was known before the training."""
     unknown = np.full(len(ids), np.nan, np.float32)
     flags = np.full(len(ids), DROPPED, np.uint8)
     return TokenStatistics(positions, ids, old_logprobs, unknown, unknown, unknown, unknown, flags)

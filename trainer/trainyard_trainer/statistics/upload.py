@@ -1,4 +1,4 @@
-"""Stores and reports token statistics behind the back of the next job; what is lost with the process is lost."""
+"""Stores and reports token statistics while the next job runs. If the process ends, they are lost."""
 
 import os
 import threading
@@ -17,22 +17,22 @@ from trainyard_trainer.reports.status_client import StatusClient, StatusUnavaila
 from trainyard_trainer.retries import RetryPolicy, call_with_retries
 from trainyard_trainer.statistics.recorder import TokenRecorder
 
-# The pushes of a hundred thousand trajectories take the database some seconds.
+# The database takes some seconds for the pushes of a hundred thousand trajectories.
 TIMEOUT_SECONDS = 30.0
 GIVE_UP_SECONDS = 120.0
 PAUSE_SECONDS = 2.0
 
 
 class Uploads:
-    """What is under way in the background. Nothing that goes wrong there reaches a job."""
+    """Uploads in the background. Their errors never reach a job."""
 
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
         self.lock = threading.Lock()
 
     def start(self, recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, claim: Claim) -> None:
-        """Takes over the recorder of a job whose checkpoint is reported, and returns at once."""
-        # Not waited for when the process ends, unless somebody calls `join`.
+        """Takes the recorder of a job whose checkpoint is reported. Returns at once."""
+        # The process does not wait for this thread at its end, unless `join` is called.
         thread = threading.Thread(target=run, args=(recorder, store, client, claim), daemon=True)
         with self.lock:
             self.threads = [known for known in self.threads if known.is_alive()]
@@ -40,7 +40,7 @@ class Uploads:
             thread.start()
 
     def join(self, seconds: float) -> None:
-        """Waits until all is reported, at most so long: call it before the process ends."""
+        """Waits until everything is reported, up to a time limit. Call it before the process ends."""
         deadline = time.monotonic() + seconds
         with self.lock:
             threads = list(self.threads)
@@ -52,7 +52,7 @@ def run(recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, cla
     try:
         report(recorder, store, client, claim)
     except Fenced as cause:
-        # Its model was deleted meanwhile.
+        # The model was deleted meanwhile.
         log.info("token statistics are not wanted", job=claim.id, reason=str(cause))
     except Exception as cause:
         log.warn("token statistics are lost", job=claim.id, error=f"{type(cause).__name__}: {cause}")
@@ -61,7 +61,7 @@ def run(recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, cla
 
 
 def report(recorder: TokenRecorder, store: ArtifactStore, client: StatusClient, claim: Claim) -> None:
-    """The file first, and only then the row that names it; a file that no row may name does not stay."""
+    """Stores the file before the row that names it. A file without a row is removed."""
     about = store_file(store, claim, recorder.finish())
     body = about | {"pushes": recorder.pushes()}
     address = f"/v1/jobs/{claim.id}/attempts/{claim.attempt}/token-statistics"
@@ -84,7 +84,8 @@ def store_file(store: ArtifactStore, claim: Claim, file: BinaryIO | None) -> dic
 
 
 def call_until_available(send: Callable[[], None]) -> None:
-    """Until the status server or the store accepts it. Raises StatusUnavailable or StoreUnavailable after too long."""
+    """Repeats a call until the status server or the store accepts it. Raises StatusUnavailable or StoreUnavailable
+    after the time limit."""
     deadline = time.monotonic() + GIVE_UP_SECONDS
     pauses = takewhile(lambda _: time.monotonic() <= deadline, repeat(PAUSE_SECONDS))
     call_with_retries(send, RetryPolicy((StatusUnavailable, StoreUnavailable), pauses))

@@ -18,22 +18,22 @@ from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.families import find_family, widen_spans
 from trainyard_trainer.tokens.rendering import choose_mark, encode, render
 
-# A rendering is asked for again soon or never, and a long one takes megabytes.
+# A rendering is needed again soon or never, and a long one takes megabytes.
 MAX_RENDERED = 16
-# Characters around a position within which its token is found.
+# A position's token is searched within this many characters around it.
 TOKEN_CONTEXT = 1000
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """Messages as `present_message` gives them, with the tools that their template is given. The time to find turns
-    grows with the square of their number, so `check` is called before each rendering; it raises to end the work."""
+    """Messages from `present_message`, with the tools for their template. The time to find turns grows with the square
+    of their number. So `check` is called before each rendering, and may raise to end the work."""
 
     messages: list[dict]
     tools: list[dict] | None
     tokenizer: PreTrainedTokenizerBase
     check: Callable[[], None] = lambda: None
-    # The same objects whenever they are asked for, as renderings are found by the identity of their messages.
+    # The same objects on every access, because renderings are cached by the identity of their messages.
     marked: dict[int, list[dict]] = field(default_factory=dict, init=False, repr=False)
     # The newest renderings, each with its messages, so that no other message gets the identity of one of them.
     rendered: OrderedDict[tuple, tuple[list[dict], str]] = field(default_factory=OrderedDict, init=False, repr=False)
@@ -70,12 +70,13 @@ class Conversation:
         return self.messages[index]["role"] == "assistant"
 
     def split_at_mark(self, messages: list[dict], **options: bool) -> tuple[str, str] | None:
-        """The text before and behind the mark that one of the messages holds; None where the template leaves it out."""
+        """The text before and after the mark in one of the messages. None if the template drops it."""
         head, found, tail = self.render(messages, **options).partition(self.mark)
         return (head, tail) if found else None
 
     def list_marked(self, index: int) -> list[dict]:
-        """The message with a mark in it: for its content or, since templates may write only its calls, for its call."""
+        """The message with a mark in its content. Some templates only write the calls of a message, so another version
+        has it in its call."""
         if index not in self.marked:
             message = self.messages[index]
             plain = message | {"content": self.mark}
@@ -90,7 +91,7 @@ class Conversation:
         return [*self.messages[:index], message, *self.messages[index + 1 :]]
 
     def find_token_start(self, text: str, position: int) -> int:
-        """The start of the token that contains the position; the position itself where no token does."""
+        """The start of the token that contains the position. Without such a token, the position itself."""
         if position == len(text):
             return position
         skipped = max(0, position - TOKEN_CONTEXT)
@@ -110,7 +111,8 @@ def find_assistant_spans(conversation: Conversation) -> list[range]:
 
 
 def find_group(conversation: Conversation, first: int, last: int) -> list[range]:
-    """The turns of the assistant's messages from the first to the last, or one of them all where they hang together."""
+    """The turns of the assistant's messages from the first to the last. If they cannot be separated, one turn for all
+    of them."""
     indices = [index for index in range(first, last + 1) if conversation.is_assistant(index)]
     try:
         return [range(find_start(conversation, index), find_end(conversation, index)) for index in indices]
@@ -121,7 +123,7 @@ def find_group(conversation: Conversation, first: int, last: int) -> list[range]
 
 
 def group_messages(conversation: Conversation) -> list[tuple[int, int]]:
-    """The first and the last message of each assistant turn; results of tools may be within one."""
+    """The first and the last message of each assistant turn. Tool results may be inside of a turn."""
     groups: list[tuple[int, int]] = []
     for index in range(len(conversation.messages)):
         if not conversation.is_assistant(index):
@@ -134,7 +136,7 @@ def group_messages(conversation: Conversation) -> list[tuple[int, int]]:
 
 
 def is_continued(conversation: Conversation, span: tuple[int, int], index: int) -> bool:
-    """True where only tools' results lie between, and the template opens no new answer behind them."""
+    """True if only tool results are in between, and the template starts no new answer after them."""
     between = conversation.messages[span[1] + 1 : index]
     if not between or any(message["role"] != "tool" for message in between):
         return False
@@ -147,13 +149,13 @@ def opens_answer(conversation: Conversation, index: int) -> bool:
 
 
 def find_start(conversation: Conversation, index: int) -> int:
-    """Behind the start of the answer, as far as that is the same whether or not the answer begins with a thought."""
+    """The position after the start of the answer. It includes only what is the same with and without a thought."""
     before = conversation.messages[:index]
     probe = conversation.split_at_mark([*before, conversation.marked_answer])
     if not probe:
         raise make_template_error()
     start = find_common_start([probe[0], *list_heads(conversation, index, probe[0])])
-    if before and not start:  # an answer is not written behind what it answers
+    if before and not start:  # an answer must come after its question
         raise make_template_error()
     return len(start) if conversation.text.startswith(start) else find_start_by_marks(conversation, index, len(start))
 
@@ -173,7 +175,7 @@ def list_heads(conversation: Conversation, index: int, head: str) -> list[str]:
 
 
 def find_start_by_marks(conversation: Conversation, index: int, length: int) -> int:
-    """For templates that write what comes before in another way once more follows; there, it has the length."""
+    """For templates that render the earlier part differently when messages follow. `length` is the start's length."""
     before = conversation.messages[:index]
     for marked in conversation.list_marked(index):
         alone = conversation.split_at_mark([*before, marked])
@@ -184,7 +186,7 @@ def find_start_by_marks(conversation: Conversation, index: int, length: int) -> 
 
 
 def find_end(conversation: Conversation, index: int) -> int:
-    """Where the rendering ends that ends with this message."""
+    """The end of the rendering up to this message."""
     text, messages = conversation.text, conversation.messages
     if index == len(messages) - 1:
         return len(text)
@@ -193,7 +195,7 @@ def find_end(conversation: Conversation, index: int) -> int:
 
 
 def find_end_by_marks(conversation: Conversation, index: int) -> int:
-    """For templates that write an answer, or what comes before it, in another way once more follows."""
+    """For templates that render an answer, or what precedes it, differently when more messages follow."""
     text, opening = conversation.text, find_opening(conversation, index)
     for marked in conversation.list_marked(index):
         whole = conversation.split_at_mark(conversation.put(index, marked))
@@ -210,7 +212,7 @@ def find_end_by_marks(conversation: Conversation, index: int) -> int:
 
 
 def find_opening(conversation: Conversation, index: int, *, thinking: bool = False) -> str:
-    """What the template writes before an answer; it may leave out there what closes a conversation."""
+    """The text that the template writes before an answer. It may omit there what closes a conversation."""
     before = conversation.messages[:index]
     if not before:
         return ""

@@ -1,7 +1,7 @@
 """The four families of chat templates for which ART knows the markers of questions and answers.
 
-ART trains on everything between a marker of answers and the next marker of questions. So what no marker of questions
-opens, such as a tool's result under Llama 3, belongs to the answer before it, and so that both train alike, here too.
+ART trains on everything between an answer marker and the next question marker. So text that no question marker opens,
+such as a tool's result under Llama 3, belongs to the previous answer. It is the same here, so that both train alike.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Family:
     answer: str
 
 
-# A template belongs to the first whose sign it holds, as in ART.
+# A template belongs to the first family whose sign it contains, as in ART.
 FAMILIES = {
     "<|im_start|>": Family("<|im_start|>user\n", "<|im_start|>assistant\n"),
     "<|start_header_id|>": Family(
@@ -29,7 +29,7 @@ def find_family(template: str) -> Family | None:
 
 
 def widen_spans(spans: list[range], text: str, family: Family) -> list[range]:
-    """Each turn up to the next question; those that then lie within another are part of it."""
+    """Extends each turn to the next question. Turns inside of an extended one become part of it."""
     widened: list[range] = []
     for span in spans:
         if widened and span.start < widened[-1].stop:

@@ -1,4 +1,4 @@
-"""Histories as token ids: what was sampled exactly as it was sampled, the context as the chat template renders it."""
+"""Histories as token ids: sampled tokens as they were sampled, and the context as the chat template renders it."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.rendering import choose_mark, decode, encode, present_message, render
 from trainyard_trainer.tokens.sampled import read_logprobs, read_token_ids
 
-# Templates of thinking models put this before an answer that does not think.
+# Templates of thinking models write this before an answer without a thought.
 EMPTY_THOUGHT = "<think>\n\n</think>\n\n"
 
 
@@ -25,7 +25,7 @@ class SampledTurn:
 
 @dataclass(frozen=True)
 class TokenizedHistory:
-    """Per token: its id, whether it was sampled (and is trained on), its sampled log-probability or NaN."""
+    """For each token its id, whether it was sampled (and is trained), and its sampled log-probability or NaN."""
 
     ids: list[int]
     trained: list[bool]
@@ -39,7 +39,7 @@ class TokenizedHistory:
 def tokenize_history(
     history: History, tokenizer: PreTrainedTokenizerBase, where: str, *, without_logprobs: bool = False
 ) -> TokenizedHistory | None:
-    """Cut after the last turn that is trained on; None when there is none. Those are Choices with logprobs, and
+    """Cut after the last turn that is trained. None if there is none. Trained turns are Choices with logprobs, and with
     `without_logprobs` every other answer too."""
     turns: dict[int, SampledTurn] = {}
     for index, item in enumerate(history.messages_and_choices):
@@ -57,7 +57,7 @@ def tokenize_history(
 
 
 def read_turn(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn | None:
-    """A Choice as it was sampled; None when it has no log-probabilities."""
+    """A Choice as it was sampled. None if it has no log-probabilities."""
     entries = read_logprobs(item, where) if is_choice(item) else []
     if not entries:
         return None
@@ -70,7 +70,7 @@ def is_answer(item: dict) -> bool:
 
 
 def read_answer(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn | None:
-    """An answer's text as tokens whose log-probabilities are unknown; None where it says nothing."""
+    """An answer's text as tokens with unknown log-probabilities. None if it is empty."""
     message = present_message(item)
     if message.get("tool_calls"):
         raise InvalidInput(
@@ -85,10 +85,10 @@ def read_answer(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> S
 def render_pieces(
     items: list[dict], tools: list[dict] | None, sampled: set[int], tokenizer: PreTrainedTokenizerBase
 ) -> list[str]:
-    """The rendered text between the sampled turns: one piece before each of them."""
+    """The rendered text between the sampled turns: one piece before each turn."""
     mark = choose_mark(items)
     messages = [
-        # The sampled ids hold the calls of a sampled turn already, so they are not rendered again.
+        # The sampled ids already contain the calls of a sampled turn, so the calls are not rendered again.
         {"role": "assistant", "content": mark} if index in sampled else present_message(item)
         for index, item in enumerate(items)
     ]
@@ -102,13 +102,13 @@ def render_pieces(
 
 
 def cut_space(piece: str, mark: str, render_prompt: Callable[[], str]) -> str:
-    """Without spaces that the template writes before an answer that is there, but not before one to be sampled: where
-    there is one, it was sampled."""
+    """Removes spaces that the template writes before an existing answer, but not before an answer to be sampled. If the
+    answer begins with a space, it was sampled."""
     if not piece.endswith(" "):
         return piece
     try:
         prompt = render_prompt().rpartition(mark)[2]
-    except InvalidInput:  # not every template can be given the start of a conversation
+    except InvalidInput:  # not every template can render the start of a conversation
         return piece
     return prompt if piece.rstrip(" ") == prompt else piece
 

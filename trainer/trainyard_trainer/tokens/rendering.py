@@ -8,10 +8,10 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from trainyard_trainer.data.json_input import as_invalid_input, is_choice
 from trainyard_trainer.failures import InvalidInput
 
-# Characters of private use, which no template changes, mark positions in a rendered text.
+# Characters of private use mark positions in a rendered text, because no template changes them.
 MARK_OPEN, MARK_CLOSE = "\ue000", "\ue001"
-# Of a conversation's text, in UTF-8: some 500,000 tokens of prose. A tokenizer takes some 200 bytes of memory for each
-# byte, and minutes for a few tens of megabytes.
+# The limit of a conversation's text in UTF-8: about 500,000 tokens of prose. A tokenizer takes about 200 bytes of
+# memory for each byte, and minutes for a few tens of megabytes.
 MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 
@@ -23,7 +23,7 @@ def render(
     answering: bool = False,
     thinking: bool = False,
 ) -> str:
-    """The text of presented messages; `answering` adds what the template writes before an answer."""
+    """The text of presented messages. With `answering`, it includes what the template writes before an answer."""
     options = {"enable_thinking": thinking, "preserve_thinking": True}
     try:
         template = tokenizer.get_chat_template(tools=tools)
@@ -35,7 +35,7 @@ def render(
             add_generation_prompt=answering,
             **chosen,
         )
-    except Exception as cause:  # templates raise what they like, and jinja its own
+    except Exception as cause:  # templates and jinja may raise anything
         reason = f"{cause}".rstrip(".") or type(cause).__name__
         raise InvalidInput(f"The chat template of the base model rejects this conversation: {reason}.") from cause
     return require_short(cast(str, text))
@@ -50,7 +50,7 @@ def require_short(text: str) -> str:
 
 
 def encode(text: str, tokenizer: PreTrainedTokenizerBase, **options: Any) -> BatchEncoding:
-    """A text's tokens, special ones only where it names them."""
+    """The tokens of a text. Special tokens only where the text names them."""
     try:
         return tokenizer(require_short(text), add_special_tokens=False, **options)
     except TypeError as cause:
@@ -62,7 +62,7 @@ def decode(ids: list[int], tokenizer: PreTrainedTokenizerBase) -> str:
 
 
 def choose_mark(items: list[dict]) -> str:
-    """A text that occurs nowhere in the messages, sampled or not."""
+    """A text that does not occur in the messages."""
     with as_invalid_input("The conversation"):
         text = json.dumps([item["message"] if is_choice(item) else item for item in items], ensure_ascii=False)
     number = 0
@@ -72,9 +72,9 @@ def choose_mark(items: list[dict]) -> str:
 
 
 def present_message(item: dict) -> dict:
-    """A message as the engine hands it to the template: parts joined, null as empty, arguments as objects."""
+    """A message as the engine passes it to the template: joined parts, null as empty, arguments as objects."""
     message = dict(item["message"]) if is_choice(item) else dict(item)
-    if message.get("role") is None:  # only a Choice may leave it out: `check_item`
+    if message.get("role") is None:  # only a Choice may omit it: `check_item`
         message["role"] = "assistant"
     message["content"] = join_parts(message.get("content"))
     calls = message.pop("tool_calls", None)
@@ -96,13 +96,14 @@ def present_call(call: dict) -> dict:
         try:
             arguments = json.loads(arguments or "{}")
         except (ValueError, RecursionError):
-            arguments = {}  # as the engine does with arguments that are not JSON
+            arguments = {}  # the engine does the same for arguments that are not JSON
     function["arguments"] = arguments if isinstance(arguments, dict) else {}
     return call | {"function": function}
 
 
 def present_tool(tool: dict) -> dict:
-    """A function as the engine hands it to the template: its fields in the engine's order, null where it has none."""
+    """A function in the form that the engine passes to the template: its fields in the engine's order, and null for
+    missing ones."""
     function = tool.get("function") if "type" in tool else tool
     if not isinstance(function, dict):
         return tool

@@ -1,4 +1,4 @@
-"""The ids and log-probabilities that a Choice was sampled with, read from whatever the client kept of it."""
+"""The ids and log-probabilities of a sampled Choice, from whatever form the client kept."""
 
 import re
 from functools import lru_cache, partial
@@ -14,12 +14,12 @@ from trainyard_trainer.tokens.rendering import decode
 ID_PREFIX = "token_id:"
 UNKNOWN_PART = "\ufffd".encode()
 BYTE = re.compile("<0x[0-9A-F]{2}>")
-# No token of a vocabulary is as long. What is looked up is kept, for the jobs of all.
+# No token of a vocabulary is as long. Lookups are cached for all jobs.
 MAX_TOKEN_BYTES = 512
 
 
 def has_logprobs(choice: dict) -> bool:
-    """Whether it was sampled with log-probabilities, whatever they are."""
+    """Whether it was sampled with log-probabilities, of any value."""
     return bool(find_entries(choice))
 
 
@@ -29,7 +29,7 @@ def find_entries(choice: dict) -> object:
 
 
 def read_logprobs(choice: dict, where: str) -> list[dict]:
-    """The entries of `logprobs.content`; empty when the Choice has none and is thus not trained on."""
+    """The entries of `logprobs.content`. Empty if the Choice has none, so that it is not trained on."""
     entries = find_entries(choice)
     if not isinstance(entries, list):
         raise InvalidInput(f"{where}.logprobs.content must be a list.")
@@ -72,8 +72,8 @@ def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None
 
 @lru_cache(maxsize=65536)
 def look_up(content: bytes, tokenizer: PreTrainedTokenizerBase) -> int | None:
-    """The id that these bytes certainly come from. An engine writes a token that is a part of a character as U+FFFD,
-    and some engines omit the space before the first word, so that several ids are possible."""
+    """The id that these bytes certainly come from. An engine writes part of a character as U+FFFD, and some engines
+    omit the space before the first word. So several ids may be possible."""
     number = map_bytes(tokenizer).get(content)
     if number is None or UNKNOWN_PART in content:
         return None
@@ -87,9 +87,9 @@ def look_up(content: bytes, tokenizer: PreTrainedTokenizerBase) -> int | None:
 
 @lru_cache(maxsize=1)
 def map_bytes(tokenizer: PreTrainedTokenizerBase) -> dict[bytes, int]:
-    """From the bytes that each id stands for to the lowest such id."""
+    """Maps the bytes of each id to the lowest such id."""
     vocabulary, alphabet = tokenizer.get_vocab(), invert_byte_alphabet()
-    # A byte-level vocabulary holds every byte; others are taken to be written as SentencePiece writes them.
+    # A byte-level vocabulary contains every byte. Other vocabularies are assumed to be SentencePiece's.
     spell = partial(spell_bytes, alphabet) if alphabet.keys() <= vocabulary.keys() else spell_pieces
     special = {str(token) for token in tokenizer.added_tokens_decoder.values()}
     found: dict[bytes, int] = {}
@@ -109,12 +109,12 @@ def spell_pieces(token: str) -> bytes:
 
 
 def is_byte(token: str) -> bool:
-    """A byte of a character that SentencePiece has no token for: <0xE3>."""
+    """A byte of a character without a SentencePiece token: <0xE3>."""
     return BYTE.fullmatch(token) is not None
 
 
 def invert_byte_alphabet() -> dict[str, int]:
-    """Byte-level BPE writes printable Latin-1 bytes as themselves, and the rest as the characters from U+0100 on."""
+    """Byte-level BPE writes printable Latin-1 bytes unchanged, and the others as characters from U+0100 on."""
     printable = set(chain(range(0x21, 0x7F), range(0xA1, 0xAD), range(0xAE, 0x100)))
     others = (byte for byte in range(256) if byte not in printable)
     return {chr(byte): byte for byte in printable} | {chr(256 + index): byte for index, byte in enumerate(others)}
