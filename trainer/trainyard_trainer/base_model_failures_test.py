@@ -1,4 +1,4 @@
-"""Base models that cannot be loaded or bring code with them: one line, and no code is run unless it is trusted."""
+"""Base models that cannot be loaded, or that contain code: one line of output, and only trusted code runs."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def marker(tmp_path):
 
 @pytest.fixture
 def strange_model(tmp_path, marker):
-    """A model whose folder brings its own code."""
+    """A model whose folder contains its own code."""
     folder = tmp_path / "strange"
     shutil.copytree(MODEL, folder)
     config = json.loads((folder / "config.json").read_text())

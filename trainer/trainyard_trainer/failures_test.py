@@ -1,4 +1,4 @@
-"""Whatever goes wrong with a job is told with a sentence to act on, and touches no other job."""
+"""Every failure of a job is reported with a sentence that says what to do, and affects no other job."""
 
 import errno
 

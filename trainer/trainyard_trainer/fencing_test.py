@@ -1,4 +1,4 @@
-"""Who has lost the lease writes nothing any more: the status server says so, or the time is over."""
+"""A trainer that has lost the lease writes nothing more: the status server says so, or the lease has expired."""
 
 import time
 
@@ -21,8 +21,8 @@ def offer(status_server):
 
 @pytest.fixture
 def take_away(status_server, start_trainer):
-    """Gives the job to another when a report comes in, and waits until its trainer has noticed. Gives the reports that
-    the trainer sent after that."""
+    """Gives the job to another trainer when a report arrives, and waits until its trainer has noticed. Returns the
+    reports that the trainer sent after that."""
 
     def run(job, name, number):
         seen, later = [], []

@@ -1,4 +1,4 @@
-"""What jobs report: an event for each sequence that they announced, all with the same finite numbers."""
+"""The reports of jobs: an event for each announced sequence, all with the same finite numbers."""
 
 import json
 import math

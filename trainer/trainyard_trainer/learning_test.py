@@ -1,4 +1,4 @@
-"""Whole jobs, from bytes to checkpoints, make the tiny chat model better at what they reward or teach."""
+"""Whole jobs, from bytes to checkpoints, improve the tiny chat model at what they reward or teach."""
 
 import json
 from random import Random
@@ -11,7 +11,7 @@ from testing.seeds import IS_DEEP, RUN_SEED
 from tiny_chat.learning import Task, describe_curve, learn_task
 from tiny_chat.sampler import Sampler
 
-# All of these were seen to learn; a run takes one of them, and a deep one all.
+# All of these are known to learn. A run tests one of them, and a deep run tests all.
 KNOWN_SEEDS = [1, 2, 3]
 SEEDS = KNOWN_SEEDS if IS_DEEP else [Random(RUN_SEED).choice(KNOWN_SEEDS)]
 
@@ -21,7 +21,7 @@ def sampler():
     return Sampler(MODEL)
 
 
-# The untrained model gives one of seven answers to these, each about as often as the others.
+# The untrained model gives one of seven answers to these, with similar probabilities.
 YES_OR_NO = [
     "Is the fox quick?",
     "Do you like rivers?",
@@ -50,7 +50,7 @@ ANIMALS = (
 
 
 def list_dialogues(rng: Random) -> list[tuple[str, str]]:
-    """Questions of two kinds in disorder, each kind with an answer that no untrained model gives."""
+    """Questions of two kinds in random order. Each kind has an answer that no untrained model gives."""
     things = [(f"What colour is the {thing}?", "Purple like the zoo.") for thing in THINGS]
     animals = [(f"Have you seen my {animal}?", "Ask the queen, please.") for animal in ANIMALS]
     return rng.sample(things + animals, len(things + animals))

@@ -1,4 +1,4 @@
-"""A job that runs out of memory is tried again with less at once, and told with a hint where that is not enough."""
+"""A job that runs out of memory is retried once with smaller passes. If that is not enough, its error has a hint."""
 
 import json
 
@@ -12,7 +12,7 @@ from trainyard_trainer.compute.scheduling.policy import Policy
 
 @pytest.fixture
 def spare_memory(monkeypatch):
-    """Passes of more tokens than `max_tokens` run out of memory. Gives the tokens of each pass that was tried."""
+    """Passes of more than `max_tokens` tokens run out of memory. Returns the tokens of each attempted pass."""
 
     def limit(max_tokens):
         tried, build = [], forward.build_layout

@@ -1,4 +1,4 @@
-"""Names, paths and addresses in what users send are only texts: nothing is opened or asked for by them."""
+"""Names, paths and addresses from users are only texts: nothing opens them or connects to them."""
 
 import json
 import sys

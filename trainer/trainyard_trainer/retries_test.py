@@ -6,7 +6,7 @@ from trainyard_trainer.retries import RetryPolicy, back_off, call_with_retries
 
 
 class Unsteady:
-    """Fails some times before it answers."""
+    """Fails some times before it succeeds."""
 
     def __init__(self, failures, kind=ConnectionError):
         self.failures = failures

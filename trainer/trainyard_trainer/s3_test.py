@@ -26,7 +26,7 @@ USER = {"role": "user", "content": "Name a colour."}
 
 
 class Outcome(Reports):
-    """And what a job reports when it fails."""
+    """Includes the report of a failed job."""
 
     failure = None
 
@@ -36,7 +36,7 @@ class Outcome(Reports):
 
 @pytest.fixture
 def train(scheduler, make_choice):
-    """Trains one step on a store, and gives what was reported; the n-th call writes the checkpoint n."""
+    """Trains one step on a store, and returns the reports. The n-th call writes checkpoint n."""
     count = 0
 
     def run(artifacts: StoreSettings, start=None, *, stored=True):
@@ -66,7 +66,7 @@ def test_what_is_saved_of_a_long_job_is_not_kept_beside_the_store(scheduler, s3_
     reports = Outcome()
     attempt_job(Job(claim, reports, scheduler, settings, Shutdown(), Recorders()))
     assert [step for _, step in reports.progress] == [1, 2]
-    kept = store.cache.list_folders()  # the data, and the checkpoint, from which the model's next job begins
+    kept = store.cache.list_folders()  # the data, and the checkpoint from which the model's next job starts
     assert len(kept) == 2
     assert not any((folder / PROGRESS).exists() for folder in kept)
 
@@ -95,7 +95,7 @@ def resolve(artifacts, checkpoint):
 def test_jobs_go_on_from_each_others_checkpoints_and_engines_find_them(train, load_model, s3_settings, tmp_path):
     first = train(s3_settings)
     assert first.failure is None
-    # Another machine knows nothing but the bucket.
+    # Another machine only has the bucket.
     elsewhere = replace(s3_settings, cache=tmp_path / "other-machine")
     second = train(elsewhere, first.checkpoint)
     assert second.failure is None

@@ -9,7 +9,7 @@ from trainyard_trainer.session import score_under
 
 
 class Computed:
-    """What a pass holds."""
+    """The tensors of a pass."""
 
 
 def test_what_a_pass_that_ran_out_of_memory_held_is_let_go_before_the_next_try():
@@ -21,7 +21,7 @@ def test_what_a_pass_that_ran_out_of_memory_held_is_let_go_before_the_next_try()
             return [np.zeros(1)]
         computed = Computed()
         held.append(weakref.ref(computed))
-        cause = torch.OutOfMemoryError("out of memory")  # and its own frame, which is a circle
+        cause = torch.OutOfMemoryError("out of memory")  # with its own frame, which forms a circle
         raise cause
 
     scheduler = SimpleNamespace(

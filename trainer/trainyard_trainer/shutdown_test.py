@@ -1,4 +1,4 @@
-"""SIGTERM: jobs are finished, or saved and given back, before the process ends; the next trainer goes on with them."""
+"""SIGTERM: jobs are finished, or saved and released, before the process ends. The next trainer continues them."""
 
 import os
 import re
@@ -28,8 +28,8 @@ RARELY = {"TRAINYARD_SAVE_SECONDS": "60"}
 
 @pytest.fixture
 def offer_long(status_server):
-    """A job of forty steps: more than are taken before the first of them is reported. `too_long` rows are read for
-    nothing with every step."""
+    """Queues a job of forty steps, more than are computed before the first is reported. `too_long` rows are read in
+    every step without use."""
 
     def offer(number=1, too_long=0):
         row = ("Name a colour.", "Red. " * 200)
@@ -43,7 +43,7 @@ def offer_long(status_server):
 
 @pytest.fixture
 def expected_long(status_server, offer_long, finish, outcomes):
-    """The outcome of such a job that was left alone."""
+    """The outcome of such a job without interruption."""
 
     def get(number=1):
         if number not in outcomes:
@@ -56,8 +56,8 @@ def expected_long(status_server, offer_long, finish, outcomes):
 
 @pytest.fixture
 def stop_at(status_server):
-    """Sends SIGTERM when a report was received; neither it nor a later one is answered before the trainer has begun to
-    end. With `seconds` the report is answered at once and the signal is sent some time later."""
+    """Sends SIGTERM when a report arrives. No report is answered before the trainer has begun to end. With `seconds`,
+    the report is answered at once, and the signal is sent some time later."""
 
     def stop(trainer, name, condition=lambda: True, seconds=0.0):
         begun, stopped = threading.Event(), threading.Event()
@@ -88,8 +88,8 @@ def stop_at(status_server):
 
 
 def wait_until_ending(trainer) -> None:
-    """Until the trainer has handled SIGTERM: it ignores the signal from then on, as the kernel tells. The next thing
-    that it does is to ask its jobs to stop."""
+    """Waits until the trainer has handled SIGTERM: it ignores the signal from then on, as the kernel shows. Its next
+    action is to ask its jobs to stop."""
     deadline = time.monotonic() + MAX_WAIT_SECONDS
     while time.monotonic() < deadline and not trainer.is_over():
         status = Path(f"/proc/{trainer.pid}/status").read_text()
@@ -158,7 +158,7 @@ def test_several_jobs_are_saved_and_given_back(status_server, start_trainer, off
 
 
 def leave_little_time_for_steps() -> None:
-    """A trainer whose steps may take a second after SIGTERM, and whose jobs have the rest of its time to be saved."""
+    """A trainer that has one second for its steps after SIGTERM, and the rest of the grace period for saving."""
     job_module.STEPS_SHARE = 1 / float(os.environ["TRAINYARD_GRACE_SECONDS"])
     main()
 
@@ -205,7 +205,7 @@ def test_a_process_started_by_its_name_leaves_with_0(status_server, trainer_env)
 
 
 def lead_a_busy_life(_settings) -> None:
-    """A trainer's work that is over while threads go in and out of PyTorch all the time."""
+    """The end of a trainer's work while threads still call PyTorch all the time."""
     begun = threading.Event()
 
     def compute() -> None:

@@ -1,4 +1,4 @@
-"""Checkpoints and saves that are damaged, and stores that cannot be written: told, and nothing half-written stays."""
+"""Damaged checkpoints and saves, and stores that cannot be written: they are reported, and no partial file stays."""
 
 import errno
 import json
@@ -56,7 +56,7 @@ def write_manifest(folder):
 
 
 class Broken:
-    """Stands for writing files in a store: raises what a file system would."""
+    """Replaces writes to a store, and raises what a file system would."""
 
     def __init__(self, monkeypatch, number, *, times=10**9):
         self.left = times

@@ -1,4 +1,4 @@
-"""`kill -9` at points all over a job; whoever takes over ends it as if nothing had been."""
+"""`kill -9` at all points of a job. The next trainer finishes the job with the same result."""
 
 import random
 import threading
@@ -12,17 +12,18 @@ from testing.seeds import IS_DEEP, RUN_SEED
 
 
 class Killer:
-    """Kills trainers at points of their work. Points are asked for one at a time."""
+    """Kills trainers at points of their work. One point is set at a time."""
 
     def __init__(self, status_server, start_trainer, job):
         self.status_server = status_server
         self.start_trainer = start_trainer
         self.job = job
         self.kills = []
-        self.left = set()  # by earlier kills: nobody sees it, and the operator sweeps it away
+        self.left = set()  # left by earlier kills: invisible, and the operator removes it
 
     def at_report(self, name, moment, seq=None, **env):
-        """When a report comes in, before or after it is kept; its answer is lost. Of steps: of this one, or a later."""
+        """Kills when a report arrives, before or after it is kept. Its answer is lost. For steps, a later step counts
+        too."""
         shot = threading.Event()
 
         def trap(reported, when, body):
@@ -38,8 +39,8 @@ class Killer:
         self.bury(trainer, f"{moment} {name} {seq}")
 
     def while_writing(self, what, after=None):
-        """While a folder is being written into the store: its progress, or its checkpoint. On a machine that is too
-        busy to see it in time, it is killed a little later."""
+        """Kills while a folder is written into the store: the progress, or the checkpoint. On a machine that is too
+        busy to notice it in time, the kill comes a little later."""
         late = threading.Event()
 
         def trap(reported, when, body):
@@ -69,7 +70,7 @@ class Killer:
         return {path.name for path in spool.iterdir()} if spool.is_dir() else set()
 
     def after(self, seconds, **env):
-        """Some time after the claim was answered, or when the first step is reported."""
+        """Kills some time after the claim was answered, or when the first step is reported."""
         claimed, stepped = threading.Event(), threading.Event()
 
         def trap(reported, when, _):

@@ -20,7 +20,7 @@ ROW = {"messages": [{"role": "user", "content": "Name a colour."}, {"role": "ass
 
 
 class FakeStatusServer:
-    """Hands out one job, and takes it away once `cancel` was called."""
+    """Hands out one job, and takes it away after `cancel` was called."""
 
     def __init__(self, server, root):
         self.root = root
@@ -58,7 +58,7 @@ class FakeStatusServer:
         self.cancelled_at = time.monotonic()
 
     def cancel_after(self, report, seconds):
-        """Cancels when a report of that name (or the claim) was sent, and some seconds more have passed."""
+        """Cancels some seconds after the report of this name (or the claim) was sent."""
 
         def wait():
             while not any(path.endswith(report) for path, _, _ in list(self.server.requests)):
@@ -176,7 +176,7 @@ def test_a_warm_trainer_soon_tells_of_a_jobs_first_step(status_server, serve):
     serve()
     status_server.heard_at.clear()
     serve()
-    # Ten times what it is meant to take, as measured by `npm run bench -- trainer`: tests run on busy machines.
+    # Ten times the intended duration, as measured by `npm run bench -- trainer`, because tests run on busy machines.
     assert status_server.heard_at["training_started"] - status_server.heard_at["claims"] < 0.25
     assert status_server.heard_at["gradient_step"] - status_server.heard_at["claims"] < 1.0
 

@@ -1,4 +1,4 @@
-"""How much memory payloads take that are made to take much."""
+"""The memory for payloads that are designed to use much of it."""
 
 import json
 import tracemalloc
@@ -19,7 +19,7 @@ def write_payload(trajectory: str, size: int) -> bytes:
 
 
 def measure(content: bytes) -> int:
-    """The most bytes that are there beside the payload at any time while it is read."""
+    """The maximum bytes in memory beside the payload while it is read."""
     tracemalloc.start()
     try:
         for group in parse_payload(content):

@@ -16,7 +16,7 @@ from trainyard_trainer.tokens.history import tokenize_history
 
 USER = {"role": "user", "content": "Name a colour."}
 
-# All that a client's request has beside what is trained on.
+# The members of a client's request that training does not use.
 REQUEST = {
     "model_id": "8c3f0f3e-6a51-4a51-9d3c-0b1a7f1f0c11",
     "experimental_config": {"learning_rate": 9.0, "kimi_k2_tau": None},
@@ -26,7 +26,7 @@ REQUEST = {
 
 @pytest.fixture
 def train(jobs, make_choice):
-    """Trains on answers with their rewards and gives the reports."""
+    """Trains on answers with their rewards and returns the reports."""
 
     def run(answers, start=None, digest=None, **config):
         trajectories = [{"messages_and_choices": [USER, make_choice(text)], "reward": r} for text, r in answers]
@@ -94,7 +94,7 @@ def test_a_positive_advantage_raises_and_a_negative_one_lowers(jobs, train, meas
 
 
 def test_a_negative_advantage_alone_lowers(jobs, train, measure, make_choice):
-    # The balance takes the positive side away.
+    # The balance removes the positive advantages.
     folder = jobs.locate(train([("Red.", 1.0), ("Blue.", 0.0)], advantage_balance=-1.0))
     assert measure(folder, make_choice("Blue.")) < measure(None, make_choice("Blue."))
 
@@ -126,7 +126,7 @@ def test_the_next_job_goes_on_with_the_optimizer_where_the_last_ended(jobs, trai
 
 
 def test_precalculated_logprobs_give_a_ratio_of_one(train):
-    # The choices claim a log-probability of -0.5 each; the trainer's own make every ratio 1.
+    # The choices say a log-probability of -0.5 each. With the trainer's own, every ratio is 1.
     own = train([("Red.", 1.0), ("Blue.", 0.0)], precalculate_logprobs=True, ppo=True)
     assert own[1][2]["loss"] == pytest.approx(0.0, abs=1e-4)  # the sum of advantages x weights
 

@@ -9,7 +9,7 @@ DIFFER = "so that every advantage is zero. A group needs at least two trajectori
 
 @pytest.fixture
 def train(jobs):
-    """Trains on groups of (answers, reward) and gives the warnings."""
+    """Trains on groups of (answers, reward) and returns the warnings."""
 
     def run(*groups, start=None, max_length=4096, **config):
         content = json.dumps({"trajectory_groups": [build_group(group) for group in groups]}).encode()
@@ -30,13 +30,13 @@ def build_group(answered):
 
 @pytest.fixture
 def good(make_choice):
-    """A group that can be trained on as a whole."""
+    """A group in which everything can be trained on."""
     return [([make_choice("Red.")], 1.0), ([make_choice("Blue.")], 0.0)]
 
 
 @pytest.fixture
 def bare(make_choice):
-    """The same of choices without log-probabilities, and of a copied message."""
+    """The same with choices without log-probabilities, and with a copied message."""
     return [([make_choice("Red.") | {"logprobs": None}], 1.0), ([{"role": "assistant", "content": "Blue."}], 0.0)]
 
 

@@ -8,7 +8,7 @@ from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.loss import TokenBatch, compute_losses, count_divisor
 from trainyard_trainer.rl.settings import IMPORTANCE_SAMPLING_LEVELS, RlConfig
 
-# Two samples, of three and of two trained tokens.
+# Two samples with three and two trained tokens.
 NEW = [[-0.5, -1.0, -2.0], [-0.1, -3.0]]
 OLD = [[-1.0, -0.2, math.nan], [-2.5, -0.4]]
 ORIGINAL = [[-0.9, -0.3, math.nan], [-2.0, -0.5]]

@@ -11,7 +11,7 @@ def make_sample(ids: list[int], group: int, prompt: int = 1) -> Sample:
 
 
 def make_samples(*lengths: int) -> list[Sample]:
-    """Groups of eight, whose members have nothing in common."""
+    """Groups of eight, whose members share no prefix."""
     return [make_sample([index] * length, index // 8) for index, length in enumerate(lengths)]
 
 

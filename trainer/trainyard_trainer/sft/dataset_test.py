@@ -11,7 +11,7 @@ ASK, RED = {"role": "user", "content": "A colour?"}, {"role": "assistant", "cont
 GOOD = json.dumps({"messages": [ASK, RED]}).encode()
 
 
-# The apiserver's tests go through the same cases: apiserver/training/ingest/sft-row.test.ts.
+# The apiserver's tests use the same cases: apiserver/training/ingest/sft-row.test.ts.
 CASES = json.loads((Path(__file__).parents[3] / "test" / "cases" / "sft-rows.json").read_text())
 
 

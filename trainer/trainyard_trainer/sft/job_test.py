@@ -48,14 +48,14 @@ def train(jobs):
 
 
 def tokenize(tokenizer, question, answer):
-    """(all ids, how many of them are the prompt's), by the template alone."""
+    """Returns (all ids, the number of the prompt's ids), from the template alone."""
     messages = build_messages(question, answer)
     prompt = tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, return_dict=False)
     return tokenizer.apply_chat_template(messages, return_dict=False), len(prompt)
 
 
 def reckon_loss(model, tokenizer, dialogues):
-    """(summed cross-entropy, number of trained tokens), token by token."""
+    """Returns (summed cross-entropy, number of trained tokens), computed token by token."""
     total, count = 0.0, 0
     for dialogue in dialogues:
         ids, start = tokenize(tokenizer, *dialogue)

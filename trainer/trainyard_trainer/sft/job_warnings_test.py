@@ -8,7 +8,7 @@ LONG = [ROW[0], {"role": "assistant", "content": "Red. " * 60}]
 
 @pytest.fixture
 def train(jobs):
-    """Trains on conversations and gives the warnings."""
+    """Trains on conversations and returns the warnings."""
 
     def run(*rows, **config):
         content = "\n".join(json.dumps({"messages": row}) for row in rows).encode()

@@ -1,4 +1,4 @@
-"""What a whole job tells of its tokens, against an independent computation."""
+"""The token statistics of a whole job, against an independent computation."""
 
 import json
 
@@ -12,13 +12,13 @@ from trainyard_trainer.tokens.history import tokenize_history
 
 USER = {"role": "user", "content": "Name a colour."}
 OLD = -0.5
-# Numbers in the file have 16 significant bits; the trainer's own path differs in the last digits of float32.
+# Numbers in the file have 16 significant bits. The trainer's own computation differs in the last digits of float32.
 TOLERANCE = 1e-4
 
 
 @pytest.fixture
 def train(jobs, make_choice):
-    """Trains on answers with their rewards; gives the file's columns and the pushes."""
+    """Trains on answers with their rewards. Returns the file's columns and the pushes."""
 
     def run(answers, mode="all", **options):
         choices = [make_choice(text, OLD) for text, _ in answers]
@@ -37,7 +37,7 @@ def train(jobs, make_choice):
 
 @pytest.fixture
 def look_up(load_model, tokenizer, make_choice):
-    """Ids, log-probabilities and entropies of an answer's trained tokens, by transformers alone."""
+    """Ids, log-probabilities and entropies of an answer's trained tokens, from transformers alone."""
 
     def run(text):
         found = tokenize_history(History([USER, make_choice(text)], None), tokenizer, "here")
@@ -62,7 +62,7 @@ def test_each_trained_token_is_told_as_it_went_into_the_gradient(train, look_up)
     columns, pushes = train(answers)
     truth = [look_up(text) for text, _ in answers]
     total = sum(len(ids) for _, ids, _, _ in truth)
-    # Advantages are +1 and -1; a trajectory's weight is one over its tokens, and the mean weight is one.
+    # Advantages are +1 and -1. A trajectory's weight is one divided by its tokens, and the mean weight is one.
     mean_weight = 2 / total
     for trajectory, (advantage, (positions, ids, new, entropies)) in enumerate(zip([1, -1], truth, strict=True)):
         ratio = np.exp(new - OLD)

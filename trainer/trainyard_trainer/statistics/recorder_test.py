@@ -32,7 +32,7 @@ def make_tokens(coefficients, flags=(), old=-0.5):
 
 
 def make_random_tokens(n, seed=0):
-    """Like those of a policy: most tokens are nearly certain, ids follow Zipf's law."""
+    """Tokens like those of a policy: most are nearly certain, and ids follow Zipf's law."""
     random = np.random.default_rng(seed)
     entropies = np.where(random.random(n) < 0.6, random.exponential(0.02, n), random.exponential(0.9, n))
     old = -entropies * random.gamma(1, 1, n)
@@ -86,7 +86,7 @@ def test_each_token_is_a_row_with_all_that_was_recorded():
 @pytest.mark.parametrize(
     ("steps", "push"),
     [
-        ([[-0.5, -0.25]], 0.75),  # the loss falls when these become likelier
+        ([[-0.5, -0.25]], 0.75),  # the loss falls when these become more likely
         ([[0.5, 0.25]], -0.75),
         ([[-0.5, 0.25]], 0.75),
         ([[-0.5, 0.25], [1.0]], -1.75),

@@ -161,8 +161,8 @@ def find_start(conversation: Conversation, index: int) -> int:
 
 
 def list_heads(conversation: Conversation, index: int, head: str) -> list[str]:
-    """What stands before an answer that is still to be given, with a thought and without; `head` is what stands before
-    one that is there. Answers in a row start alike, whatever becomes of a thought in those before."""
+    """The text before an answer that is still to be given, with and without a thought. `head` is the text before an
+    existing answer. Several answers in a row start alike, even if the template drops the thoughts of earlier ones."""
     before = conversation.messages[:index]
     if not before:  # many templates cannot be given an empty conversation
         return []

@@ -37,7 +37,7 @@ MODEL_TURNS = """{{- '<bos>' -}}
 {%- endfor -%}
 {%- if add_generation_prompt -%}{{- '<start_of_turn>model\n' -}}{%- endif -%}"""
 
-# Nothing opens an answer but the end of the instruction; tools stand before the last user's text.
+# Only the end of the instruction opens an answer. Tools come before the last user's text.
 INSTRUCTIONS = """{{- '<s>' -}}
 {%- set users = messages | selectattr('role', 'equalto', 'user') | list -%}
 {%- for message in messages -%}
@@ -53,7 +53,7 @@ INSTRUCTIONS = """{{- '<s>' -}}
   {%- endif -%}
 {%- endfor -%}"""
 
-# Thoughts are written in the last answer only, an empty one where there was none.
+# Thoughts are written in the last answer only. An answer without a thought gets an empty one.
 THOUGHTS = """
 {%- for message in messages -%}
   {{- '<|im_start|>' ~ message.role ~ '\n' -}}
@@ -70,7 +70,7 @@ THOUGHTS = """
   {%- if enable_thinking is defined and enable_thinking is false -%}{{- '<think>\n\n</think>\n\n' -}}{%- endif -%}
 {%- endif -%}"""
 
-# Results stand within the assistant's turn: after them, it goes on without a start of its own.
+# Tool results are inside the assistant's turn, which continues after them without a new start.
 RESULTS_WITHIN = """
 {%- for message in messages -%}
   {%- if message.role == 'user' -%}{{- '<User>' ~ message.content -}}
@@ -93,7 +93,7 @@ CALLED, RESULT, OWLS = ("assistant", None, CALL), ("tool", "Owls hoot."), ("assi
 
 @pytest.fixture
 def show(tokenizer):
-    """The texts of the assistant's turns under a template, or under the tiny chat model's own."""
+    """The texts of the assistant's turns under a template. The default is the tiny chat model's."""
 
     def show(template, *messages, tools=None):
         conversation = build(tokenizer, template, *messages, tools=tools)
@@ -249,7 +249,7 @@ def test_the_tokens_of_the_turns_are_trained_on(tokenizer):
     assert tokenizer.decode(trained) == "Blüe 🎈.<|im_end|>\nBlue.<|im_end|>\n"
     marks = "".join("x" if is_trained else "." for is_trained in row.trained)
     end = [index for index, token in enumerate(row.ids) if token == tokenizer.eos_token_id]
-    # The ends of the system's and the user's turns are not; the assistant's are, with the line break.
+    # The ends of the system's and the user's turns are not trained. The assistant's are, with the line break.
     assert [marks[index : index + 2] for index in end] == ["..", "..", "xx", "..", "xx"]
     assert row.ids == tokenizer.apply_chat_template(
         [describe(*message) for message in (SYSTEM, ASK, ("assistant", "Blüe 🎈."), MORE, BLUE)], return_dict=False

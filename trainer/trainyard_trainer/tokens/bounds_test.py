@@ -1,4 +1,4 @@
-"""Conversations that would keep a tokenizer or a template busy for long are refused with a sentence, soon."""
+"""Conversations that would keep a tokenizer or a template busy for long are rejected soon, with a sentence."""
 
 import json
 from io import BytesIO

@@ -130,8 +130,8 @@ def join_pieces(pieces: list[str], turns: list[SampledTurn], tokenizer: PreTrain
 
 
 def drop_end(context: list[int], last: int, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """What follows a turn without its end token, which was sampled already where the turn ended by itself. A template
-    may write a space before it."""
+    """Removes the end token after a turn, because a turn that ended by itself contains it as a sampled token. A
+    template may write a space before it."""
     if context[:1] == [last]:
         return context[1:]
     if context[1:2] == [last] and last in tokenizer.added_tokens_decoder and not decode(context[:1], tokenizer).strip():

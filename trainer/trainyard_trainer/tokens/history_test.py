@@ -49,7 +49,7 @@ def test_several_turns_render_as_one_conversation(tokenizer, make_choice):
     again = {"role": "user", "content": "Another?"}
     history = tokenize(tokenizer, {"role": "system", "content": "Hi."}, USER, first, again, second)
     messages = [{"role": "system", "content": "Hi."}, USER, first["message"], again, second["message"]]
-    # The template ends the last turn with a line break that nobody sampled.
+    # The template ends the last turn with a line break that was not sampled.
     assert history.ids == render(tokenizer, messages)[:-1]
     assert history.num_trained == len(first["token_ids"]) + len(second["token_ids"])
 
@@ -83,7 +83,7 @@ def test_calls_that_were_sampled_are_not_rendered_again(tokenizer, make_choice):
 
 
 def present(messages):
-    """Arguments as an object, which is how the engine hands them to the template."""
+    """Arguments as an object, as the engine passes them to the template."""
     call = messages[1]["tool_calls"][0]
     parsed = call | {"function": call["function"] | {"arguments": {"query": "owls"}}}
     return [messages[0], {"role": "assistant", "content": "", "tool_calls": [parsed]}, *messages[2:]]
@@ -165,7 +165,7 @@ def test_answers_without_logprobs_are_trained_on_where_that_is_asked_for(tokeniz
     shown = render(tokenizer, [USER, plain, USER, silent["message"]])
     assert history.ids == shown[: len(history.ids)]
     trained = [token for token, is_trained in zip(history.ids, history.trained, strict=True) if is_trained]
-    # Nobody sampled the end of these answers.
+    # The ends of these answers were not sampled.
     assert tokenizer.decode(trained) == "Red.Blue."
     assert all(math.isnan(value) for value in history.logprobs)
 
@@ -196,7 +196,7 @@ def test_tools_are_shown_as_the_engine_shows_them():
 @pytest.mark.parametrize(("style", "end"), [("llama2", "</s>"), ("vicuna", "</s>"), ("falcon", None)])
 def test_spaces_around_an_answer_are_there_once(tokenizer, make_choice, style, end):
     dressed = dress(tokenizer, style)
-    # Behind `[/INST]` or `ASSISTANT:`, models begin with a space of their own.
+    # After `[/INST]` or `ASSISTANT:`, models write a space first.
     answers = [sample(dressed, make_choice, f" {text}", end) for text in ("Red.", "Blue.")]
     history = tokenize(dressed, USER, answers[0], USER, answers[1])
     messages = [USER, {"role": "assistant", "content": "Red."}, USER]

@@ -9,7 +9,7 @@ SPACE = "\u2581"
 
 @pytest.fixture
 def make_tokenizer():
-    """A tokenizer of these pieces as SentencePiece writes them; `strips` the space that a text begins with, or not."""
+    """A tokenizer of these pieces in SentencePiece's form. `strips` says whether it removes the space before a text."""
 
     def make(*pieces, strips=True):
         vocabulary = {piece: number for number, piece in enumerate(["<unk>", "<0x0A>", "<0x61>", "<0xE3>", *pieces])}

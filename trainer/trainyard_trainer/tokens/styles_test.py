@@ -12,7 +12,7 @@ from trainyard_trainer.tokens.rendering import present_message
 CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"query": "owls"}'}}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
 
-# Before an answer, behind one that another message follows, and behind the last.
+# Before an answer, after an answer that another message follows, and after the last answer.
 AROUND = {
     "chatml": ("", "<|im_end|>\n", "<|im_end|>\n"),
     "command_r": ("", "<|END_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>"),
@@ -30,7 +30,7 @@ AROUND = {
     "vicuna": (" ", "</s>", "</s>"),
     "zephyr": ("", "</s>\n", "</s>\n"),
 }
-# This one begins an answer with a thought, which may be empty, but writes none into answers that are past.
+# Starts an answer with a thought, which may be empty, but writes no thought into earlier answers.
 EMPTY_THOUGHT = {"qwen3": "<think>\n\n</think>\n\n"}
 
 RESULT_LLAMA3 = (
@@ -42,7 +42,7 @@ TOOLS_MISTRAL = (
     '"parameters": {"type": "object"}}}][/AVAILABLE_TOOLS]'
 )
 CALLED = '<tool_call>\n{"name": "search", "arguments": {"query": "owls"}}\n</tool_call>'
-# What is learnt of a question, a call, its result, an answer, another question and its answer.
+# The trained text of a question, a call, its result, an answer, another question and its answer.
 AROUND_TOOLS = {
     "chatml": [f"{CALLED}<|im_end|>\n", "They hoot.<|im_end|>\n", "Blue.<|im_end|>\n"],
     "qwen3": [f"{CALLED}<|im_end|>\n", "They hoot.<|im_end|>\n", "<think>\n\n</think>\n\nBlue.<|im_end|>\n"],
@@ -87,7 +87,7 @@ def answer(text: str | None, **more: object) -> dict:
 
 
 def learn(tokenizer, style: str, messages: list[dict], tools: list[dict] | None = None) -> list[str]:
-    """The texts of the trained tokens, one for each run of them."""
+    """The texts of the trained tokens, one for each contiguous range."""
     dressed = dress(tokenizer, style)
     row = tokenize_row(Conversation([present_message(message) for message in messages], tools, dressed))
     runs: list[list[int]] = [[]]
@@ -100,7 +100,7 @@ def learn(tokenizer, style: str, messages: list[dict], tools: list[dict] | None 
 
 
 def expect(style: str, *answers: str, last: bool = True) -> list[str]:
-    """`last` says that nothing follows the last of the answers."""
+    """`last` says that nothing follows the last answer."""
     before, between, end = AROUND[style]
     texts = [f"{before}{text}{between}" for text in answers]
     return [*texts[:-1], f"{EMPTY_THOUGHT.get(style, '')}{before}{answers[-1]}{end}"] if last else texts

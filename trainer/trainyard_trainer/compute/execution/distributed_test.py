@@ -1,4 +1,4 @@
-"""A trainer of two processes does what one does."""
+"""A trainer of two processes gives the results of one process."""
 
 import os
 import pickle
@@ -28,13 +28,13 @@ SELDOM_SAVED = {"TRAINYARD_SAVE_SECONDS": "60"}
 
 
 def describe_rank(rank, port):
-    """As torchrun tells it to its processes."""
+    """The environment that torchrun gives to its processes."""
     return {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": str(rank)}
 
 
 @pytest.fixture(scope="module")
 def together(fork_server, tmp_path_factory):
-    """What two processes found; then what the processes are like, and how runs end of which one fails."""
+    """The results of two processes, their states, and how runs end when one process fails."""
     folder = tmp_path_factory.mktemp("together")
     logs = [folder / f"{rank}.log" for rank in range(2)]
     pair = [
@@ -65,7 +65,7 @@ def test_two_processes_find_what_one_finds(together, alone, name):
 
 
 def measure_difference(weights, expected):
-    """The length of the difference over that of what is expected, of all tensors together."""
+    """The length of the difference relative to the expected length, over all tensors together."""
     assert weights.keys() == expected.keys()
     apart = sum((weights[name] - expected[name]).square().sum() for name in expected)
     return (apart / sum(tensor.square().sum() for tensor in expected.values())).sqrt()
@@ -83,7 +83,7 @@ def test_a_pass_that_fails_in_one_process_fails_its_job_and_gives_the_others_bac
 
 @pytest.fixture
 def torchrun(trainer_env, tmp_path):
-    """A trainer as a base model with two GPUs has it."""
+    """A trainer for a base model with two GPUs."""
     with (tmp_path / "torchrun.log").open("w") as log:
         command = [*TORCHRUN, "trainyard_trainer"]
         env = os.environ | trainer_env | SELDOM_SAVED
@@ -115,7 +115,7 @@ def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, t
 
 @pytest.fixture
 def start_pair(start_trainer):
-    """The processes of a trainer without torchrun: the leader and its follower."""
+    """The two processes of a trainer without torchrun: rank 0 and rank 1."""
 
     def start():
         port = find_free_port()
@@ -131,8 +131,8 @@ def test_a_job_is_tried_again_when_a_process_dies(status_server, start_pair):
     died = time.monotonic()
     follower.kill()
     assert coordinator.wait() == 1
-    assert time.monotonic() - died < 60  # and not as long as a collective waits
-    if job.failures:  # or the death came between two turns, and the job was given back
+    assert time.monotonic() - died < 60  # less time than a collective waits
+    if job.failures:  # or the process died between two slices, and the job was released
         (failure,) = job.failures
         assert (failure["category"], failure["reason"]) == ("Internal", "TrainerProcessLost")
         assert failure["retryable"]

@@ -1,4 +1,4 @@
-"""Jobs that share a base model change nothing of each other's: to the bit, on dense models and with experts."""
+"""Jobs that share a base model do not change each other's results, bit for bit, on dense models and with experts."""
 
 import pytest
 import torch
@@ -38,7 +38,7 @@ def open_default(executor: Executor, seed: int, rank: int = 4) -> str:
 
 
 def train(executor: Executor, slot: str, seed: int) -> list:
-    """Two steps, and all that can be seen of them."""
+    """Two steps, and all their visible results."""
     seen = []
     for step in range(2):
         seen.append(backward(executor, slot, make_families(seed + step, 2)).loss)
@@ -58,7 +58,7 @@ def read_base(executor: Executor) -> list:
 
 
 def are_equal(one: list, other: list) -> bool:
-    """To the bit."""
+    """Compares bit for bit."""
     tensors = [torch.as_tensor(each) for each in one], [torch.as_tensor(each) for each in other]
     return all(torch.equal(left, right) for left, right in zip(*tensors, strict=True))
 
@@ -139,7 +139,7 @@ def test_named_layers_that_cannot_go_by_the_routes_are_refused_with_a_sentence(n
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_an_adapter_that_does_not_go_by_the_routes_is_taken_away_again(monkeypatch, others):
-    """Whatever a version of PEFT makes of the names of layers."""
+    """For all layer names that a PEFT version may use."""
     executor = Executor(make_base("Qwen3-MoE"))
     slots = [open_default(executor, seed) for seed in range(others)]
     before = [score(executor, slot) for slot in (None, *slots)]

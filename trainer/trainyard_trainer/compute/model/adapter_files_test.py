@@ -23,7 +23,7 @@ def executor() -> Executor:
 
 @pytest.fixture
 def trained(executor, tmp_path):
-    """A slot that has taken a step, and the folder that it was saved to."""
+    """A slot after one step, and the folder that it was saved to."""
     slot = open_random(executor, SHAPE)
     backward(executor, slot, make_families(1, 2))
     executor.step_optimizer(slot, SFT, 1e-2)
@@ -60,7 +60,7 @@ def test_peft_loads_it_and_computes_what_the_trainer_does(executor, trained):
 
 
 def test_the_optimizers_state_of_older_checkpoints_goes_on(executor, trained):
-    """They have PEFT's name of the adapter in their names, and tell no method: all of them were of RL."""
+    """Their names contain PEFT's name of the adapter, and they have no method: all of them are from RL."""
     slot, folder = trained
     state = executor.read(slot)
     old = {

@@ -1,4 +1,4 @@
-"""Padded, packed and prefix-shared computation, whole steps and steps in parts, are one computation."""
+"""Padded, packed and prefix-shared computation give the same results, for whole steps and for microbatches."""
 
 from dataclasses import replace
 
@@ -107,7 +107,7 @@ def require_equal(found: tuple, wanted: tuple) -> None:
 
 
 def separate(step: Step) -> Step:
-    """The same examples, each a family of its own, so that nothing is shared."""
+    """The same examples, each in its own family, so that nothing is shared."""
     return replace(step, examples=[replace(example, family=index) for index, example in enumerate(step.examples)])
 
 
@@ -179,7 +179,7 @@ def test_checkpointing_of_gradients_changes_no_number(executor, slot, monkeypatc
     finally:
         base.model.gradient_checkpointing_disable()
     require_equal(found, wanted)
-    assert all(layer.training for layer in base.decoder.layers)  # or nothing is checkpointed
+    assert all(layer.training for layer in base.decoder.layers)  # otherwise nothing is checkpointed
 
 
 @pytest.mark.parametrize("seed", draw_seeds(3))

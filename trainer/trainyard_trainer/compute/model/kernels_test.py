@@ -15,7 +15,7 @@ ROPE = modeling_llama.apply_rotary_pos_emb
 
 
 def put_in(model: LlamaForCausalLM, normalize) -> None:
-    """In all places where kernels are put: layers, their classes, names of their module."""
+    """Replaces it in all places of kernels: layers, their classes, names of their module."""
     modeling_llama.apply_rotary_pos_emb = lambda query, key, cos, sin: ROPE(query.contiguous(), key, cos, sin)
     forward = LlamaMLP.forward
     LlamaMLP.forward = lambda self, x: forward(self, x)
@@ -63,7 +63,7 @@ class Failing(torch.autograd.Function):
 
 @pytest.fixture
 def llama():
-    """A model, and the names that kernels replace put back afterwards."""
+    """A model. The names that kernels replace are restored afterwards."""
     forward = LlamaMLP.forward
     yield make_base("Llama")
     modeling_llama.apply_rotary_pos_emb, LlamaMLP.forward = ROPE, forward

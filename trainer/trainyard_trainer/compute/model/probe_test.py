@@ -37,7 +37,7 @@ PACKED = {
 
 
 def score_alone(model: torch.nn.Module, examples: list[Example]) -> list[float]:
-    """The log-probabilities of trained tokens by transformers alone, one example after the other."""
+    """The log-probabilities of trained tokens from transformers alone, one example after the other."""
     found = []
     for example in examples:
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Several models' rows in one pass give what each gives alone."""
+"""Rows of several models in one pass give the results of separate passes."""
 
 from collections.abc import Callable
 
@@ -67,7 +67,7 @@ def test_models_of_any_shape_train_in_one_pass_as_each_does_alone(executor, slot
 
 
 def test_adapters_on_the_head_go_through_the_base_alone(executor, slots):
-    """The head sees only the places that predict something; jobs whose pass fails go on by themselves."""
+    """The head only sees the positions that predict something. Jobs whose pass fails continue alone."""
     microbatches = [make_microbatch(slots["with the head"], 1), make_microbatch(slots["small"], 2)]
     executor.backward([microbatches[:1]], never)
     executor.clear(microbatches[0].slot)
@@ -94,7 +94,7 @@ def test_gradients_of_several_passes_add_up_in_their_slots(executor, slots):
 
 
 def test_families_of_different_models_share_nothing(executor, slots):
-    """The same examples, of the same family, under two adapters: their common start is computed under both."""
+    """The same examples, of the same family, under two adapters: their shared prefix is computed under both."""
     microbatches = [make_microbatch(slots["large"], 5), make_microbatch(slots["small"], 5)]
     (together,) = executor.backward([microbatches], never)
     for microbatch, result in zip(microbatches, together, strict=True):
@@ -170,7 +170,7 @@ def test_a_job_that_was_taken_away_is_dropped_at_any_layer(executor, slots, coun
     try:
         executor.backward([[microbatch]], counter)
         every, forward = counter.calls, layers
-        assert every >= 2 * layers - 3  # all but the first layers, before which no weight lies
+        assert every >= 2 * layers - 3  # all but the first layers, which have no weights before them
         wanted = pop_gradients(executor, microbatch.slot)
         for limit in (1, forward, forward + 1, (every + forward) // 2, every):
             counter.calls, counter.limit = 0, limit
@@ -179,9 +179,7 @@ def test_a_job_that_was_taken_away_is_dropped_at_any_layer(executor, slots, coun
             executor.clear(microbatch.slot)
         counter.limit = None
         executor.backward([[microbatch]], counter)
-        assert (
-            differ(pop_gradients(executor, microbatch.slot), wanted) == 0
-        )  # nothing is left of passes that were dropped
+        assert differ(pop_gradients(executor, microbatch.slot), wanted) == 0  # nothing is left of dropped passes
     finally:
         executor.base.model.gradient_checkpointing_disable()
     counter.calls = 0

@@ -20,7 +20,7 @@ CPU = torch.device("cpu")
 
 
 def attend_densely(layout: Layout, tensors: list[Tensor], scaling: float | None, window: int | None) -> Tensor:
-    """With the whole mask [T, T], as the layout's docstring states it."""
+    """With the whole mask [T, T], as the layout's docstring defines it."""
     family, branch, position = layout.family_T, layout.branch_T, layout.positions_T
     own = (branch[:, None] == branch) | (branch == SHARED)
     seen = (family[:, None] == family) & own & (position <= position[:, None])
@@ -67,7 +67,7 @@ def test_a_row_may_have_layers_of_several_windows():
 
 
 class Largest(TorchDispatchMode):
-    """The most bytes that one tensor had."""
+    """The maximum bytes of a single tensor."""
 
     bytes = 0
 

@@ -35,7 +35,8 @@ def compile_flex() -> Callable[..., Tensor]:
 
 
 def build_block_mask(layout: Layout, window: int | None) -> BlockMask:
-    """Blocks of the row that nobody sees are never computed, and those that are seen whole are not masked."""
+    """Builds a block mask. Blocks without a visible pair are not computed, and completely visible blocks are not
+    masked."""
     length = max(MIN_BLOCKS, -(-layout.num_tokens // BLOCK)) * BLOCK
     is_seen = define_visibility(layout, window, length)
     seen_Q_K = count_seen(is_seen, length, layout.tokens_T.device)
@@ -50,8 +51,8 @@ def build_block_mask(layout: Layout, window: int | None) -> BlockMask:
 
 
 def define_visibility(layout: Layout, window: int | None, length: int) -> Visibility:
-    """As a function of positions in the row. Padding is a family by itself: a query that sees nothing has no softmax.
-    It captures tensors only, no numbers that a compilation would depend on."""
+    """A function of positions in the row. Padding has its own family, because a query that sees nothing has no softmax.
+    The function captures only tensors, because a captured number would cause a new compilation."""
     missing = length - layout.num_tokens
     family = pad(layout.family_T, (0, missing), value=-1).int()
     branch = pad(layout.branch_T, (0, missing)).int()

@@ -9,7 +9,7 @@ from trainyard_trainer.compute.rows.flex import BLOCK, attend_by_flex, build_blo
 from trainyard_trainer.compute.rows.layout import Layout, build_layout
 
 CPU = torch.device("cpu")
-# Families, and the lengths of members: less than a block, some blocks, more than are looked at at once.
+# Families, and the lengths of members: less than a block, some blocks, and more than are compared at once.
 SIZES = [(1, 8), (3, 40), (4, 250)]
 
 
@@ -40,7 +40,7 @@ def test_blocks_are_those_that_torch_finds_in_the_whole_mask(size, window, monke
 
 
 def list_indices(mask, name):
-    """Those that count; behind them the order is nobody's."""
+    """The indices that count. The order of the others is undefined."""
     numbers, indices = getattr(mask, f"{name}_num_blocks")[0, 0], getattr(mask, f"{name}_indices")[0, 0]
     return [sorted(row[:number].tolist()) for number, row in zip(numbers, indices, strict=True)]
 
@@ -63,7 +63,7 @@ def test_flex_attention_sees_what_the_path_of_processors_sees(size, window, grou
         torch.randn(1, heads, layout.num_tokens, width, generator=random) for heads in (4, groups, groups)
     )
     wanted = RowAttention(layout).attend(query, key, value, None, window)
-    # As where a model turns queries and keys in a wider type than values are in.
+    # As in models that rotate queries and keys in a wider type than that of the values.
     found = attend_by_flex(query.double(), key.double(), value, None, build_block_mask(layout, window))
     assert found.dtype == value.dtype
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)

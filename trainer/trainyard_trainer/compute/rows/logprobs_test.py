@@ -10,7 +10,7 @@ ROWS, WIDTH, VOCABULARY = 70, 16, 500
 
 
 class LargestTensor(TorchDispatchMode):
-    """Counts the values of the largest tensor that any operation makes, and all that backward passes hold."""
+    """Counts the values of the largest tensor of any operation, and of all tensors that backward passes keep."""
 
     largest = 0
 

@@ -16,14 +16,14 @@ from trainyard_trainer.sft.objective import SftObjective
 
 
 class Broken(SftObjective):
-    """An objective with a fault of its own."""
+    """An objective with a bug."""
 
     def describe(self, sums, num_trained):
         raise ZeroDivisionError("no numbers today")
 
 
 class Nan(SftObjective):
-    """An objective whose loss is none."""
+    """An objective whose loss is NaN."""
 
     def measure(self, examples, logprobs_N, entropies_N, mean_kl):
         found = super().measure(examples, logprobs_N, entropies_N, mean_kl)
@@ -31,7 +31,7 @@ class Nan(SftObjective):
 
 
 class Infinite(SftObjective):
-    """An objective whose loss is a number, and its gradient none."""
+    """An objective with a finite loss and an infinite gradient."""
 
     def measure(self, examples, logprobs_N, entropies_N, mean_kl):
         found = super().measure(examples, logprobs_N, entropies_N, mean_kl)
@@ -93,7 +93,7 @@ class TestFailures:
         good = make_run(executor, make_steps(2, 4))
         *failed, left, reports = run_all(executor, [*runs, good], ANY)
         assert failed == causes[:3]
-        assert left == []  # it saved what it had, which was nothing
+        assert left == []  # it saved its progress, which was empty
         assert len(list_losses(reports)) == 4
 
     def test_memory_that_is_out_is_tried_again_with_half_as_much_and_once(self, executor, monkeypatch, capfd):
@@ -119,7 +119,7 @@ class TestFailures:
 
     def test_a_companion_whose_step_cannot_begin_fails_in_its_own_turn(self, executor):
         bad = make_run(executor, make_steps(2, 2, objective=Broken(0, 0, 0)))
-        bad.steps[0].examples.clear()  # without an example its step ends as soon as it begins
+        bad.steps[0].examples.clear()  # without an example, its step ends as soon as it begins
         good = make_run(executor, make_steps(1, 4))
         reports, failed = run_all(executor, [good, bad], ANY)
         assert isinstance(failed, ZeroDivisionError)
@@ -137,7 +137,7 @@ class TestFailures:
         real = Executor.backward
 
         def backward(self, passes, check):
-            """As flex attention does: what is no number in one job's part gets into those of all."""
+            """As with flex attention, a NaN in one job's part spreads to all jobs."""
             found = real(self, passes, check)
             for microbatches in passes:
                 if any(isinstance(microbatch.objective, Infinite) for microbatch in microbatches):

@@ -65,7 +65,7 @@ class TestFairness:
             reports = busy.read_reports()
             for _ in range(2 * MAX_PENDING_REPORTS):
                 next(reports)
-            assert idle.position == MAX_PENDING_REPORTS  # nobody reads
+            assert idle.position == MAX_PENDING_REPORTS  # it has no reader
             before = len(executor.passes)
             readers = [threading.Thread(target=finish, args=(idle,)), threading.Thread(target=lambda: list(reports))]
             for reader in readers:

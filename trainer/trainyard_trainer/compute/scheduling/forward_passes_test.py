@@ -13,7 +13,7 @@ from trainyard_trainer.compute.scheduling.forward_passes import plan_passes, spl
 
 
 class Waiting:
-    """A job whose step has parts of so many tokens each."""
+    """A job whose step has microbatches with these numbers of tokens."""
 
     def __init__(self, *sizes):
         self.microbatches = deque([index] for index in range(len(sizes)))

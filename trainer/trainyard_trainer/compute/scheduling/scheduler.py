@@ -172,8 +172,8 @@ class Scheduler(DeviceThread):
             self.drop(run, cause)
 
     def suspect(self, run: TrainingRun, cause: JobFailure) -> None:
-        """Gradients that are no numbers may come from any job that was in a pass of this step, an earlier one too: flex
-        attention multiplies with the zeros of its mask. Each of them finds out at the end of its own step, alone."""
+        """NaN gradients may come from any job that shared a pass of this step, also an earlier pass: flex attention
+        multiplies with the zeros of its mask. Each of these jobs finds out alone, at the end of its own step."""
         if not run.was_co_batched:
             self.drop(run, cause)
             return
@@ -193,7 +193,8 @@ class Scheduler(DeviceThread):
             run.save(state, last=True)
 
     def recover(self, runs: list[TrainingRun], cause: Exception) -> None:
-        """Clears what a failed pass has added. Runs that shared it continue alone: one failure ends one run."""
+        """Clears what a failed pass has added. Runs that shared the pass continue alone, so that one failure ends only
+        one run."""
         for run in runs:
             self.executor.clear(run.slot)
             run.restart_step()
@@ -239,7 +240,7 @@ class Scheduler(DeviceThread):
 
 
 def free_memory(cause: torch.OutOfMemoryError) -> None:
-    """Frees the tensors of the failed pass: the frames of the exception hold them."""
+    """Frees the tensors of the failed pass, which the frames of the exception hold."""
     clear_frames(cause.__traceback__)
     torch.cuda.empty_cache()
 

@@ -62,7 +62,7 @@ class TestReports:
         with scheduler:
             scheduler.submit(run)
             reports, saved = finish(run)
-        assert len(executor.passes) > 1  # the step has several parts, and all of them were computed
+        assert len(executor.passes) > 1  # the step has several microbatches, and all of them were computed
         assert (len(reports), saved.steps_taken, saved.last) == (1, 1, True)
 
 
@@ -123,7 +123,7 @@ class TestCalls:
             callers[1].start()
             while not scheduler.calls:
                 pass
-            scheduler.closed = True  # as the end of the context has it
+            scheduler.closed = True  # like the end of the context
             go_on.set()
             scheduler.thread.join()
             scheduler.closed = False
