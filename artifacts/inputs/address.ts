@@ -21,7 +21,7 @@ const namePattern = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'
 const artifactPattern = new RegExp(
   `^wandb-artifact:///(${namePattern})/(${namePattern})/(${namePattern})(?::([^:/]+))?$`,
 )
-// Keys of S3 are any text of up to 1,024 bytes; control characters and dot segments are nobody's honest key.
+// S3 keys are any text of up to 1,024 bytes. Real keys contain no control characters and no dot segments.
 // oxlint-disable-next-line no-control-regex -- they are what must not be in it
 const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([^\u0000-\u0020\u007f\\?#]{1,1024})$/
 

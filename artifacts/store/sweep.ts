@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Removes what nobody has written to for a while from a folder of temporary files and folders. */
+/** Removes old temporary files and folders from a folder. An entry is old if it was not written to for some time. */
 export async function sweepFolder(folder: string, olderThanMs: number): Promise<void> {
   const oldest = Date.now() - olderThanMs
   for (const name of await readdir(folder).catch(() => [])) {

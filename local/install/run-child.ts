@@ -58,6 +58,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGTERM')
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
   }
 }

@@ -141,7 +141,7 @@ test('of two installations with one store neither removes anything, and both say
   expect(errors).toContain(other.trouble)
   expect((await operate(ours)).isOurs).toBe(false)
 
-  // The other database is gone for good. Its files are kept until somebody declares them garbage.
+  // The other database is gone for good. Its files are kept until an administrator declares them garbage.
   await run(ours, 'claim')
   expect((await operate(ours)).isOurs).toBe(true)
   await passDays([ours], 15)

@@ -111,7 +111,7 @@ test("hostile grammars are refused, and hold up nobody else's", async () => {
   expect(refused.seconds).toBeLessThan(50)
   const isTurnedAway = async (answer: ReturnType<typeof chat>) => expect((await answer).status).toBe(429)
   await Promise.any(flood.map(isTurnedAway))
-  // A grammar is not compiled when nobody waits for it.
+  // A grammar is not compiled when no request waits for it.
   leaving.abort()
   await Promise.allSettled(flood)
 })

@@ -13,7 +13,7 @@ export interface Received {
 /** A server that receives a test's webhooks. */
 export interface Receiver {
   url: string
-  /** what came, in order */
+  /** The received requests, in order. */
   received: Received[]
   /** Refuses connections until `up`. */
   down: () => Promise<void>
