@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { once } from 'node:events'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { ArtifactStore } from './store.ts'
 
@@ -16,21 +16,21 @@ export interface Spooled {
   broken: Error | undefined
 }
 
-/** More came than was to be taken. */
+/** The source has more bytes than allowed. */
 export class SourceTooLarge extends Error {
   override name = 'SourceTooLarge'
 }
 
 /**
- * Writes a source into a local file while digesting it, in bounded memory. The source is not destroyed when it gives
- * too much: its caller may still want to answer.
+ * Writes a source into a local file while digesting it, no faster than the disk takes it. A stream is not destroyed when it
+ * has too many bytes, because its caller may still want to answer.
  *
- * @param count gets the number of bytes as they come; what it throws ends the spooling
+ * @param count gets the number of bytes of each chunk; an error that it throws ends the spooling
  * @throws {SourceTooLarge} every other error of the source is in the result; the file is gone then
  */
 export async function spoolSource(
   store: Pick<ArtifactStore, 'spoolPath'>,
-  source: Readable,
+  source: AsyncIterable<Uint8Array>,
   { maxBytes, count }: { maxBytes: number; count?: ((bytes: number) => void) | undefined },
 ): Promise<Spooled> {
   const file = await store.spoolPath()
@@ -41,7 +41,7 @@ export async function spoolSource(
   let size = 0
   try {
     let broken: Error | undefined
-    for await (const chunk of describeBreak(source, (error) => (broken = error))) {
+    for await (const chunk of endAtBreak(source, (error) => (broken = error))) {
       size += chunk.length
       if (size > maxBytes) throw new SourceTooLarge(`more than ${maxBytes} bytes`)
       count?.(chunk.length)
@@ -61,10 +61,13 @@ export async function spoolSource(
 }
 
 /** Ends where the source breaks. */
-async function* describeBreak(source: Readable, tell: (error: Error) => void): AsyncGenerator<Uint8Array> {
+async function* endAtBreak(
+  source: AsyncIterable<Uint8Array>,
+  record: (error: Error) => void,
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
+    yield* source instanceof Readable ? source.iterator({ destroyOnReturn: false }) : source
   } catch (error) {
-    tell(error as Error)
+    record(error as Error)
   }
 }
