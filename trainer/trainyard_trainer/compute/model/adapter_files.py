@@ -59,7 +59,9 @@ def read_shape(folder: Path) -> Shape:
         message = "The checkpoint's adapter type is not supported: only plain LoRA is."
         raise make_checkpoint_error(message)
     if type(rank) is not int or not 1 <= rank <= MAX_RANK:
-        raise make_checkpoint_error(f"The checkpoint's adapter has rank {rank}; the supported ranks are 1 to {MAX_RANK}.")
+        raise make_checkpoint_error(
+            f"The checkpoint's adapter has rank {rank}; the supported ranks are 1 to {MAX_RANK}."
+        )
     return Shape(rank, alpha, tuple(sorted(targets)), bool(config.get("use_rslora")))
 
 
