@@ -69,9 +69,9 @@ def push_embeddings(base: Base) -> Iterator[Tensor]:
 
 
 def choose_packing(base: Base) -> bool:
-    """False where rows without padding differ by all ways to attend in them, as on models with a recurrent state.
+    """False where rows without padding give other numbers with every attention, as on models with a recurrent state.
 
-    Raises UnsupportedAttention where the model's attention is another.
+    Raises UnsupportedAttention where the model's attention differs from packed attention.
     """
     for CURRENT.uses_flex in (True, False) if base.device.type == "cuda" else (False,):
         difference = find_difference(base)
