@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { once } from 'node:events'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { ArtifactStore } from './store.ts'
 
@@ -30,7 +30,7 @@ export class SourceTooLarge extends Error {
  */
 export async function spoolSource(
   store: Pick<ArtifactStore, 'spoolPath'>,
-  source: Readable,
+  source: AsyncIterable<Uint8Array>,
   { maxBytes, count }: { maxBytes: number; count?: ((bytes: number) => void) | undefined },
 ): Promise<Spooled> {
   const file = await store.spoolPath()
@@ -41,7 +41,7 @@ export async function spoolSource(
   let size = 0
   try {
     let broken: Error | undefined
-    for await (const chunk of describeBreak(source, (error) => (broken = error))) {
+    for await (const chunk of endAtBreak(source, (error) => (broken = error))) {
       size += chunk.length
       if (size > maxBytes) throw new SourceTooLarge(`more than ${maxBytes} bytes`)
       count?.(chunk.length)
@@ -61,10 +61,13 @@ export async function spoolSource(
 }
 
 /** Ends at the source's error. */
-async function* describeBreak(source: Readable, tell: (error: Error) => void): AsyncGenerator<Uint8Array> {
+async function* endAtBreak(
+  source: AsyncIterable<Uint8Array>,
+  record: (error: Error) => void,
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
+    yield* source instanceof Readable ? source.iterator({ destroyOnReturn: false }) : source
   } catch (error) {
-    tell(error as Error)
+    record(error as Error)
   }
 }

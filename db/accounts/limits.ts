@@ -14,9 +14,9 @@ export interface EntityLimits {
   storedBytes: number
   /** How long payloads of finished jobs are kept. */
   payloadDays: number
-  /** How many turns it has, against others' one, where they wait for the same. */
+  /** The weight of the entity when entities wait for the same resource. */
   weight: number
-  /** Whose trained tokens' statistics are kept. */
+  /** Which token statistics are stored. */
   tokenStatistics: TokenStatisticsSetting
 }
 

@@ -38,7 +38,7 @@ export async function findFile(pool: Pool, project: number, digest: string): Pro
   return rows[0]
 }
 
-/** What the files of a project take, in bytes. */
+/** The size of a project's files, in bytes. */
 export async function sumFiles(pool: Pool, project: number): Promise<number> {
   const { rows } = await pool.query<{ bytes: number }>(
     'SELECT coalesce(sum(size), 0)::bigint AS bytes FROM tracing.files WHERE project = $1',

@@ -146,7 +146,8 @@ async function findConflict({ signs, databases }: Place, own: StoreSign | undefi
   if (restored) {
     // The installation with the other copy must notice it too.
     await signs.writeCopy()
-    return `${nothing} it is newer than the ${restored}: that was restored, or a copy of it is in use. ${claimHint}`
+    const cause = `The ${restored} was restored, or a copy of it is in use.`
+    return `${nothing} its mark is newer than the ${restored}. ${cause} ${claimHint}`
   }
   if (others.length === 0) return undefined
   if (!own) await signs.write({ mark: null })

@@ -1,3 +1,4 @@
+import type { ReadBody } from '../../lib/http/api.ts'
 import { openAnyBody } from '../../lib/http/body.ts'
 import type { HttpContext } from '../../lib/http/context.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
@@ -11,10 +12,11 @@ const defaultBytes = 1024 * 1024
  *
  * @throws {HttpError} 413 above `maxBytes`, 422 when it is not JSON
  */
-export async function readJson(ctx: HttpContext, maxBytes = defaultBytes): Promise<unknown> {
+export async function readJson(ctx: HttpContext, maxBytes = defaultBytes): Promise<ReadBody> {
   const chunks: Buffer[] = []
   for await (const chunk of openAnyBody(ctx, maxBytes, () => {})) chunks.push(chunk)
-  return chunks.length === 0 ? {} : parseJson(Buffer.concat(chunks))
+  const bytes = Buffer.concat(chunks)
+  return { value: bytes.length === 0 ? {} : parseJson(bytes), bytes }
 }
 
 function parseJson(bytes: Buffer): unknown {

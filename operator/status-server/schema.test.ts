@@ -3,7 +3,21 @@ import Koa from 'koa'
 import { afterAll, describe, expect, test } from 'vitest'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { readJson } from './body.ts'
-import { parseAttemptPath, parseCheckpoint, parseClaim, parseEvents, parseFailure, parseLog } from './schema.ts'
+import {
+  checkpointBody,
+  claimBody,
+  compileSchema,
+  eventsBody,
+  failureBody,
+  logBody,
+  requireAttemptPath,
+} from './schema.ts'
+
+const parseCheckpoint = compileSchema(checkpointBody)
+const parseClaim = compileSchema(claimBody)
+const parseEvents = compileSchema(eventsBody)
+const parseFailure = compileSchema(failureBody)
+const parseLog = compileSchema(logBody)
 
 const uuid = '7d0c1de0-6f4b-4f0a-9d0b-3a4f9cf0c7e1'
 const started = { seq: 0, type: 'training_started', data: { num_sequences: 3, num_groups_trainable: 2 } }
@@ -95,14 +109,14 @@ test.each([
   { id: uuid, attempt: '99999999999' },
   { id: `${uuid}'`, attempt: '1' },
 ])('the path %j names no job', (params) => {
-  expect(() => parseAttemptPath(params)).toThrow(expect.objectContaining({ status: 404 }) as Error)
+  expect(() => requireAttemptPath(params)).toThrow(expect.objectContaining({ status: 404 }) as Error)
 })
 
 describe('bodies', () => {
   const app = new Koa()
   app.use(async (ctx) => {
     try {
-      ctx.body = { read: await readJson(ctx) }
+      ctx.body = { read: (await readJson(ctx)).value }
     } catch (error) {
       ctx.status = error instanceof HttpError ? error.status : 500
     }

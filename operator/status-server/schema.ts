@@ -1,6 +1,6 @@
 import { patternOf, scheme, type Kind } from '../../artifacts/layout.ts'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { Type, type Static, type TObject } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { maxSeq } from '../../db/jobs/logs.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { errors } from './errors.ts'
@@ -17,7 +17,7 @@ const numbers = Type.Record(Type.String({ pattern: name }), Type.Number(), {
   additionalProperties: false,
 })
 
-const claimBody = Type.Object({
+export const claimBody = Type.Object({
   base_model: Type.String({ minLength: 1, maxLength: 300 }),
   process_id: Type.String({ pattern: uuidPattern }),
   wait_seconds: Type.Number({ minimum: 0, maximum: 25 }),
@@ -62,22 +62,22 @@ const event = Type.Unsafe<Static<typeof startedEvent> | Static<typeof stepEvent>
   oneOf: [startedEvent, stepEvent],
 })
 
-const eventsBody = Type.Object({ events: Type.Array(event, { minItems: 1, maxItems: 10_000 }) })
+export const eventsBody = Type.Object({ events: Type.Array(event, { minItems: 1, maxItems: 10_000 }) })
 
-const checkpointBody = Type.Object({
+export const checkpointBody = Type.Object({
   uri: Type.String({ pattern: uriPattern('checkpoint') }),
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   metrics: numbers,
   warnings,
 })
 
-const progressBody = Type.Object({
+export const progressBody = Type.Object({
   uri: Type.String({ pattern: uriPattern('progress') }),
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   step: Type.Integer({ minimum: 0, maximum: maxInteger }),
 })
 
-const failureBody = Type.Object({
+export const failureBody = Type.Object({
   category: Type.Enum(['User', 'Capacity', 'Internal']),
   // What Kubernetes takes as the reason of a condition.
   reason: Type.String({ pattern: '^[A-Za-z]([A-Za-z0-9_]{0,98}[A-Za-z0-9])?$' }),
@@ -85,7 +85,7 @@ const failureBody = Type.Object({
   retryable: Type.Boolean(),
 })
 
-const logBody = Type.Object({
+export const logBody = Type.Object({
   lines: Type.Array(
     Type.Object({
       seq: Type.Integer({ minimum: 0, maximum: maxSeq }),
@@ -100,7 +100,7 @@ const logBody = Type.Object({
 /** A body has at most one payload's trajectories, of which the apiserver takes 100,000. */
 const maxPushes = 100_000
 
-const statisticsBody = Type.Object({
+export const statisticsBody = Type.Object({
   uri: Type.Union([Type.String({ pattern: uriPattern('statistics') }), Type.Null()]),
   digest: Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()]),
   bytes: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
@@ -119,23 +119,16 @@ const attemptPath = Type.Object({
 const ajv = new Ajv({ strict: false, strictNumbers: true, discriminator: true })
 ajv.addFormat('date-time', isTime)
 
-export const parseClaim = compile(claimBody)
-export const parseEvents = compile(eventsBody)
-export const parseCheckpoint = compile(checkpointBody)
-export const parseProgress = compile(progressBody)
-export const parseFailure = compile(failureBody)
-export const parseLog = compile(logBody)
-export const parseStatistics = compile(statisticsBody)
-
-/** The job and attempt of a path. @throws {HttpError} 404 */
-export const parseAttemptPath = compile(attemptPath, () => new HttpError(errors.unknown_job))
+/** Checks the parameters of a path. @throws {HttpError} 404 */
+export const requireAttemptPath = compileSchema(attemptPath, () => new HttpError(errors.unknown_job))
 
 /** A moment of this millennium, so that Postgres can hold it, too. */
 function isTime(text: string): boolean {
   return /^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
 }
 
-function compile<S extends TObject>(schema: S, buildError = explain): (value: unknown) => Static<S> {
+/** Compiles a schema into a function that returns a valid value with its type. @throws {HttpError} (the function) 422 */
+export function compileSchema<S extends TSchema>(schema: S, buildError = explain): (value: unknown) => Static<S> {
   const validate = ajv.compile<Static<S>>(schema)
   return (value) => {
     if (validate(value)) return value

@@ -220,6 +220,7 @@ test('whatever a pod sends, the answer is a 4xx with a sentence', async () => {
     [`${attempt}/heartbeat`, '{', 422],
     ['/v1/claims/x', {}, 404],
     ['/v1/jobs/x/attempts/1/heartbeat', {}, 404],
+    ['/v1/jobs/x/attempts/1/events', '{', 404],
     [`/v1/jobs/${job}/attempts/-1/heartbeat`, {}, 404],
     [`/v1/jobs/${job}/attempts/99999999999999999999/heartbeat`, {}, 404],
     [`/v1/jobs/%zz/attempts/1/heartbeat`, {}, 404],

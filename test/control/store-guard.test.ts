@@ -176,7 +176,7 @@ test('a database that was restored removes nothing of what came since, whatever 
   files.push(...(await addThings(ours, 1)))
   await passDays([ours], 15)
   expect(areThere(files)).toBe(true)
-  expect((await readInstallation(ours.pool)).trouble).toMatch(/newer than the database: that was restored/)
+  expect((await readInstallation(ours.pool)).trouble).toMatch(/newer than the database\. The database was restored/)
   await run(ours, 'claim')
   await passDays([ours], 15)
   expect([areThere(files), await countNoted(ours)]).toEqual([true, 4])
@@ -194,7 +194,7 @@ test('a copy of the database and the database itself remove nothing while both a
     await theirs.pool.query('INSERT INTO training.store_marks VALUES ($1)', [mark])
     await theirs.pool.query('INSERT INTO tracing.store_marks VALUES ($1)', [mark])
   }
-  expect((await operate(theirs)).trouble).toMatch(/of which a copy is in use/)
+  expect((await operate(theirs)).trouble).toMatch(/a copy of it is in use/)
   files.push(...(await addThings(theirs, 2)))
   expect((await operate(ours)).trouble).toContain(`${id}.copy`)
   await passDays([ours, theirs], 15)

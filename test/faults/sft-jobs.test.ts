@@ -395,7 +395,7 @@ describe('data that lie elsewhere', () => {
         return first.id
       }, 20_000)
       await expectRejected(failed)
-      await eventually(() => expect(closed).toBe(1))
+      await eventually(() => expect(closed).toBeGreaterThan(0))
       for (const id of ids) await rest.send('POST', `/v1/preview/training-jobs/${id}/cancel`)
       server.closeAllConnections()
     })

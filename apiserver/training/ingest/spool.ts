@@ -1,8 +1,9 @@
 import { writeToStore } from '../../errors/write-to-store.ts'
 import { createHash } from 'node:crypto'
-import { open, rm, type FileHandle } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../lib/log.ts'
+import { spoolSource } from '../../../artifacts/store/spool.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import type { StorageUse } from '../../accounts/limits/storage.ts'
 import { openBody } from '../../../lib/http/body.ts'
@@ -50,13 +51,13 @@ export async function withSpooledBody<T>(
   }
   let file: string | undefined
   try {
-    const place = await writeToStore(deps.log, 'body', () => deps.artifacts.spoolPath())
-    file = place
-    const handle = await writeToStore(deps.log, 'body', () => open(place, 'wx'))
-    const body = openBody(ctx, deps.bodyLimitBytes)
-    const written = await writeAll(deps.log, handle, watch(body, count))
+    const maxBytes = deps.bodyLimitBytes
+    const body = pace(watch(openBody(ctx, maxBytes), count))
+    const spooled = await writeToStore(deps.log, 'body', () => spoolSource(deps.artifacts, body, { maxBytes }))
+    file = spooled.file
+    if (spooled.broken) throw spooled.broken
     incoming.end()
-    return await work({ file, ...written })
+    return await work({ file, digest: Buffer.from(spooled.digest, 'hex'), size: spooled.size })
   } finally {
     if (file !== undefined) await rm(file, { force: true })
     incoming.release()
@@ -77,26 +78,18 @@ async function* watch(body: AsyncIterable<Buffer>, look: Watch['look']): AsyncIt
   }
 }
 
-// What comes in as fast as a local network brings it would leave other requests little of the processor.
-const turnBytes = 1024 * 1024
+// A body that arrives at the speed of a local network would leave other requests little of the processor.
+const stretchBytes = 1024 * 1024
 const maxPauseMs = 10
 
-async function writeAll(log: Logger, handle: FileHandle, body: AsyncIterable<Buffer>) {
-  const hash = createHash('sha256')
-  let size = 0
-  let turn = { endsAt: turnBytes, beganMs: performance.now() }
-  try {
-    for await (const chunk of body) {
-      hash.update(chunk)
-      size += chunk.length
-      await writeToStore(log, 'body', () => handle.writeFile(chunk))
-      if (size < turn.endsAt) continue
-      // Others get as much time as this took.
-      await delay(Math.min(performance.now() - turn.beganMs, maxPauseMs))
-      turn = { endsAt: size + turnBytes, beganMs: performance.now() }
-    }
-  } finally {
-    await handle.close()
+/** Pauses after each stretch of a body for as long as the stretch took. */
+async function* pace(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let stretch = { bytes: 0, beganMs: performance.now() }
+  for await (const chunk of body) {
+    yield chunk
+    stretch.bytes += chunk.length
+    if (stretch.bytes < stretchBytes) continue
+    await delay(Math.min(performance.now() - stretch.beganMs, maxPauseMs))
+    stretch = { bytes: 0, beganMs: performance.now() }
   }
-  return { digest: hash.digest(), size }
 }

@@ -1,0 +1,30 @@
+import type { Router } from '@koa/router'
+import { Api, type Dialect } from '../../lib/http/api.ts'
+import type { TrainerPod } from './auth.ts'
+import { readJson } from './body.ts'
+import { compileSchema } from './schema.ts'
+
+/** What is known about a request: the trainer pod that sent it. */
+export interface TrainerState {
+  caller: TrainerPod
+}
+
+/** The operations of trainers. */
+export type TrainerApi = Api<TrainerState, object>
+
+const dialect: Dialect<TrainerState, object> = {
+  // Every trainer pod may use every operation. Statements check whether its attempt holds the job.
+  authorize: () => {},
+  compileBody: (schema, { bodyLimitBytes }) => {
+    const parse = compileSchema(schema)
+    return async (ctx) => {
+      const { value, bytes } = await readJson(ctx, bodyLimitBytes)
+      return { value: parse(value), bytes }
+    }
+  },
+  closedQueries: false,
+}
+
+export function createTrainerApi(router: Router<TrainerState>): TrainerApi {
+  return new Api(router, dialect)
+}
