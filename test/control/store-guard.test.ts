@@ -266,7 +266,9 @@ test('while a store is listed, what was deleted goes on being removed', async ()
 test('what is quarantined can be listed, kept and released', async () => {
   await operate(ours)
   expect(await say('list')).toEqual([
-    expect.stringMatching(/^Installation [0-9a-f-]{36}: garbage is removed from the artifact store\.\nNothing is in quarantine, and/),
+    expect.stringMatching(
+      /^Installation [0-9a-f-]{36}: garbage is removed from the artifact store\.\nNothing is in quarantine, and/,
+    ),
   ])
   await addThings(ours, 3)
   const files = [await putOld('payloads/team/a.json'), await putOld('payloads/team/b.json')]
