@@ -1,7 +1,9 @@
+import type { RequestListener } from 'node:http'
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import { routeAuditLog } from './accounts/audit-log/routes.ts'
-import { routeGateway, type GatewayDeps } from './inference/routes.ts'
+import { Gateway, type GatewayDeps } from './inference/gateway.ts'
+import { passthroughs, routeGateway } from './inference/routes.ts'
 import { routeHealth, routeSystemCheck } from './health/routes.ts'
 import { createRestApi, type RestApi } from './accounts/rest-api.ts'
 import { routeKeys } from './accounts/keys/routes.ts'
@@ -68,8 +70,17 @@ interface AppDeps
     TrajectoryDeps,
     WebhookDeps {}
 
+/** Answers every request: what engines answer goes past Koa. */
+export function createListener(deps: AppDeps): RequestListener {
+  const answer = createApp(deps).callback()
+  const gateway = new Gateway(deps, passthroughs, answerTimes)
+  return (request, response) => {
+    if (!gateway.answer(request, response)) void answer(request, response)
+  }
+}
+
 /** The public HTTP interface. Only what is used before `requireKey` answers without a key. */
-export function createApp(deps: AppDeps): Koa {
+function createApp(deps: AppDeps): Koa {
   const app = new Koa()
   // A stream broke off. Its cause is logged where it is noticed.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
@@ -111,7 +122,7 @@ function createApi(router: Router<RequestState>, deps: AppDeps): RestApi {
   routeArtifacts(api, deps)
   routeTrainingJobs(api, deps)
   routeSftTrainingJobs(api, deps)
-  routeGateway(api, deps)
+  routeGateway(api, deps.pool)
   routeKeys(api, deps.pool)
   routeAuditLog(api, deps.pool)
   routeLimits(api, deps)

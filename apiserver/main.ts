@@ -8,10 +8,10 @@ import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
 import { repeat } from '../lib/repeat.ts'
 import { onShutdown } from '../lib/shutdown.ts'
-import { createApp } from './app.ts'
+import { createListener } from './app.ts'
 import { loadConfig } from './config.ts'
-import { EngineClient } from './inference/engine-client.ts'
-import { createEnginePods } from './inference/engine-pods.ts'
+import { EngineClient } from './inference/engines/engine-client.ts'
+import { createEnginePods } from './inference/engines/engine-pods.ts'
 import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
 import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
 import { LastUsedTracker } from './accounts/keys/last-used.ts'
@@ -63,7 +63,7 @@ const usage = new UsageLedger(pool)
 const heavyThreads = openHeavyThreads()
 const requestLimiter = new RequestLimiter(pool)
 
-const app = createApp({
+const listener = createListener({
   limitDefaults: config,
   engineKey: config.TRAINYARD_ENGINE_KEY,
   namespace: config.TRAINYARD_NAMESPACE,
@@ -93,8 +93,7 @@ const app = createApp({
   eventSlots: createEventSlots(),
   storage: new StorageUse({ pool, tracing: traceWrites }),
 })
-const callback = app.callback()
-const server = await startServer((request, response) => void callback(request, response), {
+const server = await startServer(listener, {
   host: config.TRAINYARD_HOST,
   port: config.TRAINYARD_PORT,
   ...serverSettings,
@@ -118,7 +117,7 @@ const flushing = inBackground(flush, flushMs, notFlushed)
 // Both end with the process: there is nothing to wait for.
 void inBackground(() => responses.abortRevoked(), revocationMs, 'revoked keys not looked for')
 void inBackground(() => artifacts.sweepTemporary(abandonedMs), sweepMs, 'temporary files not swept')
-const listener = listen(
+const subscription = listen(
   config.DATABASE_URL,
   ['training_events'],
   {
@@ -134,7 +133,7 @@ onShutdown(log, async () => {
   // Streams end now, and their clients go on elsewhere.
   events.close()
   await stopServer(server, graceMs)
-  await listener.close()
+  await subscription.close()
   await engines.close()
   await sources.outbound.close()
   background.abort()

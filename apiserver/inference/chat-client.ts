@@ -1,3 +1,4 @@
+import { ClientWatch } from '../../lib/http/client-watch.ts'
 import type { Slots } from '../accounts/limits/slots.ts'
 import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
 import type { RequestContext } from '../accounts/context.ts'
@@ -7,13 +8,14 @@ export function holdPlace(ctx: RequestContext, chatSlots: Slots): void {
   chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
 }
 
-/** Aborted when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */
-export function watchClient(ctx: RequestContext, responses: RevocableResponses): AbortSignal {
-  const left = new AbortController()
+/** Tells when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */
+export function watchClient(ctx: RequestContext, responses: RevocableResponses): ClientWatch {
+  const client = new ClientWatch()
   const end = () => {
-    if (!ctx.res.writableFinished) left.abort()
+    if (!ctx.res.writableFinished) client.leave()
   }
   ctx.res.once('close', end)
   if (ctx.res.closed) end()
-  return AbortSignal.any([left.signal, responses.track(ctx.state.caller.keyId, ctx.res)])
+  responses.track(ctx.state.caller.keyId, ctx.res).addEventListener('abort', () => client.leave())
+  return client
 }

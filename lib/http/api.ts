@@ -1,3 +1,4 @@
+import { httpErrors } from './errors.ts'
 import { HttpError, unprocessable, type ValidationIssue } from './http-error.ts'
 import { createHash } from 'node:crypto'
 import type { Router } from '@koa/router'
@@ -75,19 +76,23 @@ export class Api<State extends CallerState, Options extends object> {
     this.#add('delete', path, operation, handle)
   }
 
+  /**
+   * An operation that is answered before this group is asked: for the document, and for errors about paths and methods.
+   */
+  declare(method: Method, path: string, operation: Operation & Options): void {
+    this.#place(method, path, operation)
+    this.#router[method](toRouterPath(path), () => {
+      throw new HttpError(httpErrors.unknown_path)
+    })
+  }
+
   #add<P extends string, Q extends TSchema, B extends TSchema, A extends TSchema>(
     method: Method,
     path: P,
     operation: Operation<Q, B, A> & Options,
     handle: Handler<State, P, Q, B, A>,
   ): void {
-    const shared = this.#dialect.errorStatuses ?? []
-    this.operations.push({
-      ...operation,
-      method,
-      path,
-      errorStatuses: [...shared, ...(operation.errorStatuses ?? [])],
-    })
+    this.#place(method, path, operation)
     const receive = this.#compileRequest(operation, method)
     this.#router[method](toRouterPath(path), async (ctx) => {
       this.#dialect.authorize(ctx.state, operation, method)
@@ -104,6 +109,12 @@ export class Api<State extends CallerState, Options extends object> {
         received.body?.settle?.(answered)
       }
     })
+  }
+
+  #place(method: Method, path: string, operation: Operation & Options): void {
+    const shared = this.#dialect.errorStatuses ?? []
+    const errorStatuses = [...shared, ...(operation.errorStatuses ?? [])]
+    this.operations.push({ ...operation, method, path, errorStatuses })
   }
 
   /** Compiles what reads a request's query and body, and collects the issues of both. */

@@ -28,13 +28,12 @@ export async function* openAnyBody(
   let complete = false
   try {
     checkContent(ctx)
-    if ((ctx.request.length ?? 0) > limitBytes) throw tooLarge(limitBytes)
-    if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
+    openTransfer(ctx, ctx.request.length ?? 0, limitBytes)
     let size = 0
     // The end of the iteration must not end the connection: an answer is to go out.
     for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length
-      if (size > limitBytes) throw tooLarge(limitBytes)
+      if (size > limitBytes) throw bodyTooLarge(limitBytes)
       yield chunk
     }
     complete = true
@@ -71,7 +70,14 @@ function parseDocument(bytes: Uint8Array, accept: AcceptOutline | undefined): Js
   }
 }
 
-function rejectOtherContent(ctx: HttpContext): void {
+/** Lets a body come in whose announced length is not too large. @throws {HttpError} 413 */
+export function openTransfer(ctx: Pick<HttpContext, 'get' | 'res'>, announcedBytes: number, limitBytes: number): void {
+  if (announcedBytes > limitBytes) throw bodyTooLarge(limitBytes)
+  if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
+}
+
+/** @throws {HttpError} 415 for another content type than JSON's, or a compressed body */
+export function rejectOtherContent(ctx: Pick<HttpContext, 'get'>): void {
   const type = ctx.get('Content-Type')
   if (type !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
     throw new HttpError(
@@ -88,7 +94,8 @@ function rejectOtherContent(ctx: HttpContext): void {
 }
 
 /** Takes what the client still sends for a while: many read no answer before they have sent everything. */
-export function linger({ req, socket }: HttpContext): void {
+export function linger({ req }: Pick<HttpContext, 'req'>): void {
+  const { socket } = req
   // It has, and the connection may be in use for its next request already.
   if (req.readableEnded) return
   setImmediate(() => req.resume())
@@ -96,6 +103,7 @@ export function linger({ req, socket }: HttpContext): void {
   req.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
 }
 
-function tooLarge(limitBytes: number): HttpError {
+/** The error for a body that is too large. */
+export function bodyTooLarge(limitBytes: number): HttpError {
   return new HttpError(httpErrors.body_too_large, `The body is larger than ${limitBytes} bytes.`)
 }

@@ -1,6 +1,7 @@
 import type Koa from 'koa'
 
-const headers = {
+/** What browsers and caches on the way may do with answers. */
+export const protectiveHeaders = {
   // A browser takes an answer for what it says it is, not for what it looks like: users upload what they like.
   'X-Content-Type-Options': 'nosniff',
   // What is opened in a browser may load and run nothing, and stand in nobody's frame.
@@ -12,6 +13,6 @@ const headers = {
 
 /** What browsers and caches on the way may do with answers; handlers that allow more (pages, downloads) say so. */
 export const protectAnswers: Koa.Middleware = async (ctx, next) => {
-  ctx.set(headers)
+  ctx.set(protectiveHeaders)
   await next()
 }

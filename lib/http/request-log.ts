@@ -1,23 +1,34 @@
+import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
 import type { Logger } from '../log.ts'
 import { readRequestId } from './request-id.ts'
+
+/** What the log says of a request. */
+export interface LoggedRequest {
+  method: string
+  path: string
+  requestId: string
+  /** When it came in, by `performance.now()`. */
+  startMs: number
+}
 
 /** One line per request, written when the answer has gone out or the client has left. */
 export function logRequests(log: Logger): Koa.Middleware {
   return async (ctx, next) => {
     const startMs = performance.now()
     ctx.res.once('close', () => {
-      const fields = {
-        method: ctx.method,
-        path: ctx.path,
-        status: ctx.status,
-        requestId: readRequestId(ctx),
-        ms: Math.round(performance.now() - startMs),
-      }
-      if (!ctx.res.writableFinished) log.info(fields, 'client left')
-      else if (ctx.path.startsWith('/v1/health')) log.debug(fields, 'request')
-      else log.info(fields, 'request')
+      const { method, path } = ctx
+      logRequest(log, { method, path, requestId: readRequestId(ctx), startMs }, ctx.res)
     })
     await next()
   }
+}
+
+/** Writes the line of a request whose answer has gone out, or whose client has left. */
+export function logRequest(log: Logger, { startMs, ...request }: LoggedRequest, response: ServerResponse): void {
+  const { statusCode: status, writableFinished } = response
+  const fields = { ...request, status, ms: Math.round(performance.now() - startMs) }
+  if (!writableFinished) log.info(fields, 'client left')
+  else if (request.path.startsWith('/v1/health')) log.debug(fields, 'request')
+  else log.info(fields, 'request')
 }

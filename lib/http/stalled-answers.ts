@@ -16,16 +16,22 @@ export interface AnswerTimes {
  *
  * When all of an answer is there, and waits in memory for its client, there is a deadline, which comes with its size.
  */
-export function endStalledAnswers({ stallMs, minBytesPerSecond }: AnswerTimes): Koa.Middleware {
-  const endLater = (res: ServerResponse) => {
-    const deadlineMs = stallMs + (1_000 * res.writableLength) / minBytesPerSecond
-    const deadline = setTimeout(() => res.destroy(), deadlineMs)
-    res.once('close', () => clearTimeout(deadline))
-  }
+export function endStalledAnswers(times: AnswerTimes): Koa.Middleware {
   return async ({ res }, next) => {
-    // Any byte that goes over the connection begins the time anew.
-    res.setTimeout(stallMs, () => res.writableLength > 0 && res.destroy())
-    res.once('prefinish', () => res.writableLength > 0 && endLater(res))
+    endStalledAnswer(res, times)
     await next()
   }
+}
+
+/** The same for one answer. */
+export function endStalledAnswer(res: ServerResponse, times: AnswerTimes): void {
+  // Any byte that goes over the connection begins the time anew.
+  res.setTimeout(times.stallMs, () => res.writableLength > 0 && res.destroy())
+  res.once('prefinish', () => res.writableLength > 0 && endLater(res, res.writableLength, times))
+}
+
+/** Ends an answer that its client has not taken in the time for so many bytes. */
+export function endLater(res: ServerResponse, bytes: number, { stallMs, minBytesPerSecond }: AnswerTimes): void {
+  const deadline = setTimeout(() => res.destroy(), stallMs + (1_000 * bytes) / minBytesPerSecond)
+  res.once('close', () => clearTimeout(deadline))
 }

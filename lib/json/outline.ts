@@ -10,6 +10,12 @@ export interface ByteRange {
   end: number
 }
 
+/** Where a member's key and value are, white space included. */
+export interface JsonMember {
+  key: ByteRange
+  value: ByteRange
+}
+
 export interface JsonOutline {
   /** Deepest nesting of objects and arrays. */
   depth: number
@@ -18,7 +24,7 @@ export interface JsonOutline {
   /** How many commas there are: with the containers a bound of how many values. */
   commas: number
   /** Members of the outermost object, in order; empty when it is none, or has very many. */
-  members: { key: ByteRange; value: ByteRange }[]
+  members: JsonMember[]
 }
 
 // Measured: an object without members takes 64 bytes, a number or a short text with its place in a list up to 40.
@@ -48,8 +54,8 @@ export function outlineJson(bytes: Uint8Array): JsonOutline {
 }
 
 /** The marks of an object are `{ : , : , : }`: each colon has the key before it and the value after it. */
-function pairMarks(marks: number[]): JsonOutline['members'] {
-  const members: JsonOutline['members'] = []
+function pairMarks(marks: number[]): JsonMember[] {
+  const members: JsonMember[] = []
   for (let index = 1; index + 1 < marks.length; index += 2) {
     const [before, middle, after] = [marks[index - 1]!, marks[index]!, marks[index + 1]!]
     members.push({ key: { start: before + 1, end: middle }, value: { start: middle + 1, end: after } })

@@ -2,6 +2,9 @@ import { jsonBytes } from './bytes.ts'
 
 const { quote, backslash, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes
 
+// A call of indexOf takes as long as this many bytes of a loop.
+const searchedBytes = 64
+
 /** How far a scan has come in a JSON text, and what it has counted; it goes on when more of the text is there. */
 export interface Scan {
   /** Position of the next byte. It is beyond the bytes that are there when they end inside an escape. */
@@ -78,7 +81,22 @@ export function scanValue(scan: Scan, bytes: Uint8Array): number {
  * @returns the position of the closing quote; the length, or one more, when there is none
  */
 export function findTextEnd(bytes: Uint8Array, start: number): number {
+  const until = Math.min(start + searchedBytes, bytes.length)
   let at = start
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
-  return at
+  while (at < until && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
+  return at < until || at >= bytes.length ? at : searchTextEnd(bytes, at)
+}
+
+/** The same by a search for quotes, which is faster in a long text. */
+function searchTextEnd(bytes: Uint8Array, start: number): number {
+  for (let from = start; ;) {
+    const at = bytes.indexOf(quote, from)
+    const end = at === -1 ? bytes.length : at
+    let escapes = 0
+    while (end - escapes > start && bytes[end - escapes - 1] === backslash) escapes++
+    const isEscaped = escapes % 2 === 1
+    if (at === -1) return isEscaped ? end + 1 : end
+    if (!isEscaped) return at
+    from = at + 1
+  }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ChatReader } from '../../apiserver/inference/chat-reader.ts'
+import { ChatReader } from '../../apiserver/inference/chat/chat-reader.ts'
 import { IncomingBytes } from '../../apiserver/accounts/limits/incoming-bytes.ts'
 import { RequestReservation } from '../../apiserver/accounts/limits/request-memory.ts'
 import { KnownUse } from '../../apiserver/accounts/limits/storage-meter.ts'

@@ -7,7 +7,7 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionReque
 from vllm.renderers.chat_utils import MM_PARSER_MAP
 from vllm.renderers.hf import _get_hf_base_chat_template_params
 
-GATEWAY = Path(__file__).parents[2] / "apiserver" / "inference"
+GATEWAY = Path(__file__).parents[2] / "apiserver" / "inference" / "chat"
 
 
 def read_table(name):

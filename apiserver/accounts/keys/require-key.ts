@@ -22,21 +22,28 @@ export interface AuthDeps {
  * asked after each request has come in, so that a key that is revoked ends everywhere at once.
  */
 export function requireKey(
-  { apiKeys, lastUsed, limitDefaults }: AuthDeps,
+  deps: AuthDeps,
   readKey: (ctx: Pick<Koa.Context, 'get'>) => string | undefined = readBearer,
 ): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
-    const key = readKey(ctx)
-    if (key === undefined) throw unauthorized(errors.missing_api_key)
-    const known = await apiKeys.find(digestKey(key), ctx.ip)
-    if (known === undefined) throw unauthorized(errors.invalid_api_key)
-    const { keyId, entity, role, ...set } = known
-    const { weight, ...limits } = applyDefaults(set, limitDefaults)
-    ctx.state.caller = { keyId, entity, role, weight }
-    ctx.state.limits = limits
-    lastUsed.record(keyId)
+    Object.assign(ctx.state, await authenticate(deps, readKey(ctx), ctx.ip))
     await next()
   }
+}
+
+/** Who sends a request with a key, from an address. @throws {HttpError} 401 */
+export async function authenticate(
+  { apiKeys, lastUsed, limitDefaults }: AuthDeps,
+  key: string | undefined,
+  address: string,
+): Promise<RequestState> {
+  if (key === undefined) throw unauthorized(errors.missing_api_key)
+  const known = await apiKeys.find(digestKey(key), address)
+  if (known === undefined) throw unauthorized(errors.invalid_api_key)
+  const { keyId, entity, role, ...set } = known
+  const { weight, ...limits } = applyDefaults(set, limitDefaults)
+  lastUsed.record(keyId)
+  return { caller: { keyId, entity, role, weight }, limits }
 }
 
 /** The key that a request carries. */

@@ -39,12 +39,16 @@ export class RequestMemory {
   open({ state, res }: RequestContext): RequestReservation {
     const opened = this.#held.get(res)
     if (opened) return opened
-    const { entity } = state.caller
-    const held = new RequestReservation(entity, this.#budget.open(entity))
+    const held = this.reserve(state.caller.entity)
     this.#held.set(res, held)
     res.once('close', () => this.#releaseIdle(res))
     this.#releaseIdle(res)
     return held
+  }
+
+  /** What a request of an entity reserves, until it is released. */
+  reserve(entity: string): RequestReservation {
+    return new RequestReservation(entity, this.#budget.open(entity))
   }
 
   #releaseIdle(res: RequestContext['res']): void {

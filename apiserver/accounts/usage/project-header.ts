@@ -1,24 +1,27 @@
 import { isReservedProject } from '../../../crds/names.ts'
-import type { RequestContext } from '../context.ts'
+import type { HttpContext } from '../../../lib/http/context.ts'
 import { isName } from '../names.ts'
+
+/** Of a request and its answer. */
+type Headers = Pick<HttpContext, 'get'> & { set: (name: string, value: string) => void }
 
 // The interface's own, then what the openai SDKs send for their `project` setting.
 const headers = ['Vendor-Project', 'OpenAI-Project']
 
 /**
  * The project that a chat's usage goes to, by its `Vendor-Project: ENTITY/PROJECT`; undefined without one. A value that
- * is malformed, or names another entity, is ignored with a warning: it costs nobody anything.
+ * is malformed, or names another entity than the caller's own, is ignored with a warning: it costs nobody anything.
  */
-export function readProject(ctx: RequestContext): string | undefined {
+export function readProject(ctx: Headers, own: string): string | undefined {
   const header = headers.find((name) => ctx.get(name) !== '')
   if (header === undefined) return undefined
   const [entity = '', project = '', ...rest] = ctx.get(header).trim().split('/')
   const names = rest.length === 0 && isName(entity) && isName(project) && !isReservedProject(project)
   if (!names) return warn(ctx, header, 'does not have the form ENTITY/PROJECT')
-  if (entity !== ctx.state.caller.entity) return warn(ctx, header, 'does not name the entity of this key')
+  if (entity !== own) return warn(ctx, header, 'does not name the entity of this key')
   return project
 }
 
-function warn(ctx: RequestContext, header: string, issue: string): undefined {
+function warn(ctx: Headers, header: string, issue: string): undefined {
   ctx.set('Trainyard-Warning', `${header} ${issue}. It was ignored.`)
 }

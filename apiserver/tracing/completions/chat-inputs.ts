@@ -1,5 +1,5 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
-import { chatLimitBytes, type ChatReader } from '../../inference/chat-reader.ts'
+import { chatLimitBytes, type ChatReader } from '../../inference/chat/chat-reader.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'

@@ -1,11 +1,13 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
-import type { ChatReader } from '../../inference/chat-reader.ts'
-import { completeChat, type ChatCall, type ChatReply } from '../../inference/chat.ts'
-import { checkChat, prepareChat } from '../../inference/prepare-chat.ts'
-import { resolveModel, type ChatTarget } from '../../inference/resolve-model.ts'
+import type { ChatReader } from '../../inference/chat/chat-reader.ts'
+import type { EngineCall } from '../../inference/ask-engine.ts'
+import { completeChat, type ChatReply } from '../../inference/chat.ts'
+import { chatPassthrough } from '../../inference/chat/passthrough.ts'
+import { prepareRequest } from '../../inference/prepare-request.ts'
+import { resolveModel, type ChatTarget } from '../../inference/models/resolve-model.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import type { ProjectDeps } from '../projects.ts'
-import type { GatewayDeps } from '../../inference/routes.ts'
+import type { GatewayDeps } from '../../inference/gateway.ts'
 import { buildChat, type ChatInputs } from './chat-inputs.ts'
 import { readPrompt } from './prompt.ts'
 import type { CallOwner, TrackedCall } from './tracked-call.ts'
@@ -18,7 +20,7 @@ export interface AskDeps extends ProjectDeps {
 export const clientDisconnected = 'The client disconnected before the answer was complete.'
 
 /** A completion that a client requests. */
-export interface Completion extends CallOwner, Pick<ChatCall, 'turn' | 'memory' | 'signal'> {
+export interface Completion extends CallOwner, Pick<EngineCall, 'memory' | 'client'> {
   /** Undefined if the completion is not traced. */
   tracked: TrackedCall | undefined
   /** The project that is charged for the usage. Undefined charges the model's own project. */
@@ -71,10 +73,11 @@ async function prepareAsking(
   completion: Completion,
   { document, target }: { document: JsonDocument; target: ChatTarget },
 ): Promise<AskEngine> {
-  const { caller, turn, charged: project, memory, signal } = completion
-  const chat = checkChat(document)
-  const prepared = prepareChat(gateway.engineKey, { entity: caller.entity, document, chat, target }, memory)
-  return () => completeChat(gateway, { caller, turn, project, memory, signal }, prepared)
+  const { caller, charged: project, memory, client } = completion
+  const { path, check } = chatPassthrough
+  const request = { path, entity: caller.entity, document, checked: check(document), target }
+  const prepared = prepareRequest(gateway.engineKey, request, memory)
+  return () => completeChat(gateway, { caller, project, memory, client }, prepared)
 }
 
 async function orHttpError<T>(asked: Promise<T>): Promise<T | HttpError> {

@@ -26,7 +26,7 @@ async function askWhole(completion: Completion, ask: AskEngine): Promise<Whole> 
   try {
     return await readWhole(await ask())
   } catch (error) {
-    if (completion.signal.aborted) await completion.tracked?.end({ output: null, exception: clientDisconnected })
+    if (completion.client.hasLeft) await completion.tracked?.end({ output: null, exception: clientDisconnected })
     else if (error instanceof HttpError) return writeFailure(error.message)
     throw error
   }

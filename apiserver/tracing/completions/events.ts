@@ -10,7 +10,7 @@ export async function* readReply(reply: ChatReply): AsyncGenerator<string> {
     yield Buffer.from(reply.bytes).toString()
     return
   }
-  for await (const lines of reply.events as AsyncIterable<Buffer>) {
+  for await (const lines of reply.events) {
     for (const line of lines.toString().split(/\r?\n/)) {
       const data = line.startsWith(dataPrefix) ? line.slice(dataPrefix.length).trim() : ''
       if (data !== '' && data !== '[DONE]') yield data

@@ -1,7 +1,7 @@
 import { badRequest } from '../errors.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
-import type { ChatReader } from '../../inference/chat-reader.ts'
+import type { ChatReader } from '../../inference/chat/chat-reader.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { readObject, type ObjectPlace } from '../objects/read-object.ts'
 import type { Project, ProjectDeps } from '../projects.ts'

@@ -1,9 +1,8 @@
 import { isReservedProject } from '../../../crds/names.ts'
 import { holdPlace, watchClient } from '../../inference/chat-client.ts'
-import { ChatReader } from '../../inference/chat-reader.ts'
+import { ChatReader } from '../../inference/chat/chat-reader.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestReservation, RequestMemory } from '../../accounts/limits/request-memory.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { requireRole } from '../../accounts/keys/require-key.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { isName } from '../../accounts/names.ts'
@@ -119,9 +118,8 @@ async function buildCompletion(
   const { caller } = ctx.state
   const project = await deps.projects[incoming ? 'open' : 'find'](caller, body.project_id)
   const tracked = incoming && new TrackedCall(deps, { caller, project }, { body, inputs, incoming })
-  const charged = readProject(ctx) ?? findChargedProject(project)
-  const turn = turnOf(ctx.state.caller)
-  return { caller, turn, project, tracked, charged, memory, signal: watchClient(ctx, deps.gateway.responses) }
+  const charged = readProject(ctx, caller.entity) ?? findChargedProject(project)
+  return { caller, project, tracked, charged, memory, client: watchClient(ctx, deps.gateway.responses) }
 }
 
 /** Traces may use project names that usage cannot be charged to. */

@@ -19,7 +19,7 @@ export async function* streamCompletion(
   completion: Completion,
   ask: AskEngine | HttpError,
 ): AsyncGenerator<string> {
-  const { tracked, signal, memory } = completion
+  const { tracked, client, memory } = completion
   if (ask instanceof HttpError) {
     yield writeLine({ error: `Failed to resolve and apply prompt: ${ask.message}` })
     return
@@ -38,7 +38,7 @@ export async function* streamCompletion(
     }
     exception = merger.error
   } catch (error) {
-    if (signal.aborted) return
+    if (client.hasLeft) return
     exception = toHttpError(error, log).message
     yield writeLine({ error: exception })
   } finally {

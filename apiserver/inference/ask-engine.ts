@@ -1,0 +1,60 @@
+import type { UsageAccount } from '../../db/accounts/chat-usage.ts'
+import type { ClientWatch } from '../../lib/http/client-watch.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Caller } from '../accounts/context.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
+import { turnOf } from '../accounts/limits/turn.ts'
+import type { UsageLedger } from '../accounts/usage/ledger.ts'
+import type { EngineClient } from './engines/engine-client.ts'
+import { translateEngineError } from './engines/engine-errors.ts'
+import type { EngineResponse } from './engines/engine-response.ts'
+import { readErrorBody } from './engines/read-engine.ts'
+import type { ChatTarget } from './models/resolve-model.ts'
+import type { PreparedRequest } from './prepare-request.ts'
+import { ChatMeter } from './reply/chat-meter.ts'
+import type { EngineReply } from './reply/engine-reply.ts'
+import { renameInText, type ModelNames } from './reply/rename-model.ts'
+
+/** What engines are asked with. */
+export interface AskDeps {
+  engines: EngineClient
+  log: Logger
+  usage: UsageLedger
+}
+
+/** Who asks. */
+export interface EngineCall {
+  caller: Caller
+  /** What the client wants the usage charged to, if not the model's own project. */
+  project: string | undefined
+  /** What the request has reserved, for the reply to be counted with. */
+  memory: RequestReservation
+  client: ClientWatch
+}
+
+/** Asks an engine; its reply has begun when this resolves. @throws {HttpError} for an error of the engine, and without one */
+export async function askEngine(deps: AskDeps, call: EngineCall, request: PreparedRequest): Promise<EngineReply> {
+  const { path, target, body } = request
+  const { client, memory } = call
+  const turn = turnOf(call.caller)
+  const response = await deps.engines.post({ baseModelCrName: target.baseModelCrName, turn, path, body, client })
+  body.letGoAfter(response)
+  if (response.statusCode !== 200) throw await readEngineError(deps.log, response, target)
+  const meter = new ChatMeter(request.hidesUsage)
+  const charge = () => deps.usage.add(accountOf(call, target), meter.tokens)
+  return { response, names: target, memory, meter, charge }
+}
+
+function accountOf({ caller: { entity, keyId }, project }: EngineCall, { charged }: ChatTarget): UsageAccount {
+  return { ...charged, entity, keyId, project: project ?? charged.project }
+}
+
+async function readEngineError(log: Logger, response: EngineResponse, names: ModelNames) {
+  const body = await readErrorBody(response)
+  const error = translateEngineError(response.statusCode, renameInText(body, names))
+  if (error.status >= 500) {
+    const answer = Buffer.from(body.subarray(0, 2_000)).toString()
+    log.error({ status: response.statusCode, answer }, 'engine failed to answer')
+  }
+  return error
+}

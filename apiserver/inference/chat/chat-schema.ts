@@ -1,0 +1,103 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { compileBody } from '../../../lib/http/validation/compile.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
+
+// The interface document's bounds of a seed, and vLLM's: a 64-bit integer.
+const seedBound = 2 ** 63
+// Each sample of a prompt holds a place in the engine.
+const maxSamples = 1024
+// So many short ones already delay other chats of an engine by a quarter of a second: 400,000 did by ten seconds.
+const maxMessages = 10_000
+
+const flag = Type.Boolean()
+const integer = Type.Integer()
+const number = Type.Number()
+const text = Type.String()
+const object = Type.Object({})
+const list = Type.Array(Type.Unknown())
+const integers = Type.Array(integer)
+
+const message = Type.Object({
+  role: Type.String({ minLength: 1 }),
+  content: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'array', 'object', 'null'] })),
+  tool_calls: Type.Optional(nullable(Type.Array(object))),
+})
+
+const optionalFields = {
+  model: text,
+  frequency_penalty: number,
+  logit_bias: object,
+  logprobs: flag,
+  top_logprobs: integer,
+  max_tokens: integer,
+  max_completion_tokens: integer,
+  n: Type.Integer({ minimum: 1, maximum: maxSamples }),
+  presence_penalty: number,
+  response_format: object,
+  seed: Type.Integer({ minimum: -seedBound, maximum: seedBound }),
+  stop: Type.Unsafe<unknown>({ type: ['string', 'array'] }),
+  stream: flag,
+  stream_options: object,
+  temperature: number,
+  top_p: number,
+  tools: Type.Array(object),
+  tool_choice: Type.Unsafe<unknown>({ type: ['string', 'object'] }),
+  reasoning_effort: text,
+  include_reasoning: flag,
+  parallel_tool_calls: flag,
+  user: text,
+  use_beam_search: flag,
+  top_k: integer,
+  min_p: number,
+  repetition_penalty: number,
+  length_penalty: number,
+  stop_token_ids: integers,
+  include_stop_str_in_output: flag,
+  ignore_eos: flag,
+  min_tokens: integer,
+  skip_special_tokens: flag,
+  spaces_between_special_tokens: flag,
+  truncate_prompt_tokens: Type.Integer({ minimum: -1 }),
+  prompt_logprobs: integer,
+  allowed_token_ids: integers,
+  bad_words: Type.Array(text),
+  echo: flag,
+  add_generation_prompt: flag,
+  continue_final_message: flag,
+  add_special_tokens: flag,
+  documents: Type.Array(object),
+  chat_template: text,
+  chat_template_kwargs: object,
+  mm_processor_kwargs: object,
+  structured_outputs: object,
+  // Our engines answer first come first served, where another value is an error.
+  priority: Type.Enum([0]),
+  request_id: text,
+  logits_processors: list,
+  return_tokens_as_token_ids: flag,
+  return_token_ids: flag,
+  cache_salt: text,
+  kv_transfer_params: object,
+  engine_xargs: object,
+} satisfies Record<string, TSchema>
+
+type OptionalFields = {
+  [Name in keyof typeof optionalFields]?: Static<(typeof optionalFields)[Name]> | null
+}
+
+/** A chat completion request: the types of what the interface names; the engine judges the rest. */
+export const chatRequestSchema = Type.Unsafe<ChatRequest>({
+  type: 'object',
+  required: ['messages'],
+  properties: {
+    messages: Type.Array(message, { minItems: 1, maxItems: maxMessages }),
+    ...Object.fromEntries(Object.entries(optionalFields).map(([name, schema]) => [name, nullable(schema)])),
+  },
+})
+
+export interface ChatRequest extends OptionalFields {
+  messages: Static<typeof message>[]
+  [more: string]: unknown
+}
+
+export const parseChatRequest = compileBody(chatRequestSchema)

@@ -1,0 +1,28 @@
+import { unprocessable } from '../../../lib/http/http-error.ts'
+import type { JsonDocument } from '../../../lib/json/document.ts'
+import type { CheckedBody } from '../passthrough.ts'
+import { asksForUsage } from '../reply/chat-meter.ts'
+import { parseChatRequest } from './chat-schema.ts'
+import { changeChat } from './engine-request.ts'
+import { findLargeGrammars } from './grammar.ts'
+import { findUnsupportedMedia } from './media.ts'
+import { rejectLargeReply } from './reply-size.ts'
+import { findUnsupportedFields } from './unsupported-fields.ts'
+
+/** Checks a chat, and says what engines get of it. @throws {HttpError} 422 with the issues */
+export function checkChat(document: JsonDocument): CheckedBody {
+  const chat = parseChatRequest(document)
+  const issues = [
+    ...findUnsupportedFields(chat),
+    ...findUnsupportedMedia(chat),
+    ...findLargeGrammars(chat, document.members),
+  ]
+  if (issues.length > 0) throw unprocessable(...issues)
+  return {
+    model: chat.model ?? undefined,
+    cacheSalt: chat.cache_salt,
+    hidesUsage: asksForUsage(chat),
+    change: (target) => changeChat(chat, target),
+    rejectLargeReply: (basis) => rejectLargeReply({ chat, ...basis }),
+  }
+}

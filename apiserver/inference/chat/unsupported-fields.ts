@@ -1,0 +1,26 @@
+import type { ValidationIssue } from '../../../lib/http/http-error.ts'
+import { argumentFields, chatFields, templateFields, type Fields } from './chat-fields.ts'
+import type { ChatRequest } from './chat-schema.ts'
+
+/** What is wrong with the members of a chat that no engine gets; absent, null and empty ones mean nothing, and pass. */
+export function findUnsupportedFields(chat: ChatRequest): ValidationIssue[] {
+  return [
+    ...findUnsupported(chat, chatFields, []),
+    ...findUnsupported(chat.engine_xargs, argumentFields, ['engine_xargs']),
+    ...findUnsupported(chat['vllm_xargs'], argumentFields, ['vllm_xargs']),
+    ...findUnsupported(chat.chat_template_kwargs, templateFields, ['chat_template_kwargs']),
+  ]
+}
+
+function findUnsupported(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const reason = Object.hasOwn(fields, name) ? fields[name] : null
+    if (!reason || isEmpty(member)) return []
+    return [{ loc: ['body', ...place, name], msg: `${name} is not accepted: ${reason}`, type: 'value_error' }]
+  })
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+}

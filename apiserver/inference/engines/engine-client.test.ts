@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { buffer, text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { createLogger } from '../../../lib/log.ts'
+import { ClientWatch } from '../../../lib/http/client-watch.ts'
+import { EngineBody } from './engine-body.ts'
+import { EngineClient } from './engine-client.ts'
+import type { EngineResponse } from './engine-response.ts'
+import { readChunks } from './read-chunks.ts'
+
+const [address, otherAddress] = ['127.77.3.1', '127.77.3.2']
+let engine: Server
+let answer: (request: IncomingMessage, reply: ServerResponse) => unknown
+const client = new EngineClient(
+  { listReady: async () => [{ name: 'engine', ip: address }] },
+  'the key',
+  createLogger('test', 'silent'),
+)
+
+beforeAll(async () => {
+  engine = createServer((request, reply) => void answer(request, reply)).listen(8000, address)
+  await once(engine, 'listening')
+})
+beforeEach(() => {
+  answer = (request, reply) => reply.end(JSON.stringify(request.headers))
+})
+afterAll(async () => {
+  await client.close()
+  engine.close()
+})
+
+const post = (body: EngineBody, key = 'acme', by = client) =>
+  by.post({
+    baseModelCrName: 'tiny',
+    turn: { key, weight: 2.5 },
+    path: '/v1/chat/completions',
+    body,
+    client: new ClientWatch(),
+  })
+
+const readText = (response: EngineResponse) => text(readChunks(response))
+
+async function sendOf(key: string): Promise<Record<string, string>> {
+  const response = await post(new EngineBody(Buffer.from('{}'), () => {}), key)
+  return JSON.parse(await readText(response)) as Record<string, string>
+}
+
+test('an engine sees whether two requests are of one entity and its weight, and not of which', async () => {
+  const [one, again, other] = [await sendOf('acme'), await sendOf('acme'), await sendOf('globex')]
+  expect(one['x-trainyard-tenant']).toMatch(/^[0-9a-f]{32}$/)
+  expect(again['x-trainyard-tenant']).toBe(one['x-trainyard-tenant'])
+  expect(other['x-trainyard-tenant']).not.toBe(one['x-trainyard-tenant'])
+  expect(one['x-trainyard-weight']).toBe('2.5')
+  expect(one['authorization']).toBe('Bearer the key')
+})
+
+test('a body is let go when an engine has had it for a while, however long the reply takes', async () => {
+  const released = Promise.withResolvers<void>()
+  const taken = Promise.withResolvers<Buffer>()
+  answer = async (request, reply) => {
+    taken.resolve(await buffer(request))
+    await released.promise
+    reply.end('done')
+  }
+  const letGo = vi.fn()
+  const body = new EngineBody(Buffer.alloc(1_000_000, 'a'), letGo, 100)
+  const reply = post(body)
+  expect((await taken.promise).equals(Buffer.alloc(1_000_000, 'a'))).toBe(true)
+  expect(body.isKept).toBe(true)
+  await vi.waitFor(() => expect(letGo).toHaveBeenCalledOnce(), 5_000)
+  expect(body.isKept).toBe(false)
+  released.resolve()
+  expect(await readText(await reply)).toBe('done')
+  body.letGo()
+  expect(letGo).toHaveBeenCalledOnce()
+})
+
+test('an engine that breaks off at once is asked again; one that does so later is told of', async () => {
+  let asked = 0
+  answer = async (request, reply) => {
+    const body = await buffer(request)
+    if (++asked === 1) request.socket.destroy()
+    else reply.end(body)
+  }
+  expect(await readText(await post(new EngineBody(Buffer.from('{"a":1}'), () => {})))).toBe('{"a":1}')
+  const late = new EngineBody(Buffer.alloc(200_000, ' '), () => {}, 0)
+  answer = async (request) => {
+    await buffer(request)
+    await vi.waitFor(() => expect(late.isKept).toBe(false), 5_000)
+    request.socket.destroy()
+  }
+  await expect(post(late)).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '2' } })
+})
+
+test('a request goes to the engine with the fewest requests under way', async () => {
+  const other = createServer((request, reply) => void answer(request, reply)).listen(8000, otherAddress)
+  await once(other, 'listening')
+  const pods = [address, otherAddress].map((ip) => ({ name: ip, ip }))
+  const both = new EngineClient({ listReady: async () => pods }, 'the key', createLogger('test', 'silent'))
+  const held = Promise.withResolvers<void>()
+  answer = async (request, reply) => {
+    if ((await buffer(request)).toString() === '"long"') await held.promise
+    reply.end(request.socket.localAddress)
+  }
+  const ask = async (sent: string) => {
+    const body = new EngineBody(Buffer.from(JSON.stringify(sent)), () => {})
+    return readText(await post(body, 'acme', both))
+  }
+  const long = ask('long')
+  expect(await ask('short')).toBe(otherAddress)
+  held.resolve()
+  expect(await long).toBe(address)
+  await both.close()
+  other.close()
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { translateEngineError } from './engine-errors.ts'
+
+const error = (message: string, param: string | null = null) =>
+  JSON.stringify({ error: { message, type: 'BadRequestError', param, code: 400 } })
+
+test.each([
+  [
+    'an error has the message of the engine',
+    400,
+    error('priority needs a scheduler', 'priority'),
+    { status: 422, detail: [{ loc: ['body', 'priority'], msg: 'priority needs a scheduler', type: 'value_error' }] },
+  ],
+  [
+    'a grammar that an engine cannot use is told by its sentence',
+    400,
+    JSON.stringify({ error: { message: 'make it simpler', type: 'GrammarError', param: 'tools', code: 400 } }),
+    { status: 400, detail: 'make it simpler' },
+  ],
+  [
+    'a path in the body is told part by part',
+    400,
+    error('Field required', 'body.response_format.type'),
+    { status: 422, detail: [{ loc: ['body', 'response_format', 'type'], msg: 'Field required', type: 'value_error' }] },
+  ],
+  [
+    'an error without a message',
+    400,
+    '<html>',
+    { status: 422, detail: [{ loc: ['body'], msg: 'The engine refused the request', type: 'value_error' }] },
+  ],
+  ['a checkpoint that is not found may come', 404, error('x'), { status: 503, headers: { 'Retry-After': '2' } }],
+  ['too many requests', 429, '', { status: 503, headers: { 'Retry-After': '2' } }],
+  [
+    "too many of a client's grammars",
+    429,
+    JSON.stringify({ error: { message: 'wait', type: 'RateLimitError', param: 'response_format', code: 429 } }),
+    { status: 429, detail: 'wait', headers: { 'Retry-After': '2' } },
+  ],
+  ['a wrong engine key is nothing for clients', 401, '{"error":"Unauthorized"}', { status: 502 }],
+  [
+    'a crash is nothing for clients',
+    500,
+    error('/opt/secret'),
+    { status: 502, detail: 'The engine failed to answer.' },
+  ],
+])('%s', (_, status, body, expected) => {
+  expect(translateEngineError(status, Buffer.from(body))).toMatchObject(expected)
+})

@@ -1,0 +1,55 @@
+import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
+
+const tooLong = /maximum context length|longer than the maximum model length/i
+
+/**
+ * The error that a client gets for an engine's error. The engine's own words reach the client only about its request.
+ *
+ * @param body with the client's name of the model in it
+ */
+export function translateEngineError(status: number, body: Uint8Array): HttpError {
+  const { message, param, type } = readError(body)
+  // The engine has tried the grammar and cannot use it. The form of the request is valid.
+  if (status === 400 && type === 'GrammarError') return new HttpError(errors.unusable_grammar, message)
+  if (status === 400 || status === 413 || status === 422) {
+    const issue = { loc: ['body', ...param], msg: message, type: 'value_error' }
+    // Clients of the OpenAI kind look for this code, and shorten the chat.
+    return tooLong.test(message) ? new HttpError(errors.context_length_exceeded, [issue]) : unprocessable(issue)
+  }
+  if (status === 404)
+    return new HttpError(
+      errors.engine_unavailable,
+      'The engine cannot load this model. Send this request again later.',
+      {
+        retryAfterSeconds: 2,
+      },
+    )
+  // A client that sends one new grammar after the other gets this error. The engine has room for other clients.
+  if (status === 429 && type === 'RateLimitError')
+    return new HttpError(errors.concurrency_limit_exceeded, message, { retryAfterSeconds: 2 })
+  if (status === 429 || status === 503)
+    return new HttpError(errors.engine_unavailable, "The engine's queue is full. Send this request again later.", {
+      retryAfterSeconds: 2,
+    })
+  return new HttpError(errors.engine_failed, 'The engine failed to answer.')
+}
+
+/** vLLM's error is `{"error": {message, type, param, code}}`; `param` is a field, or a path such as `body.a.b`. */
+function readError(body: Uint8Array): { message: string; param: string[]; type?: unknown } {
+  const fallback = { message: 'The engine refused the request', param: [] }
+  try {
+    const { error } = JSON.parse(Buffer.from(body).toString()) as { error?: EngineError }
+    if (typeof error?.message !== 'string') return fallback
+    const param = typeof error.param === 'string' ? error.param.replace(/^body\.?/, '').split('.') : []
+    return { message: error.message, param: param.filter(Boolean), type: error.type }
+  } catch {
+    return fallback
+  }
+}
+
+interface EngineError {
+  message?: unknown
+  param?: unknown
+  type?: unknown
+}

@@ -1,0 +1,66 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
+import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
+import type { EngineResponse } from './engine-response.ts'
+import { readChunks } from './read-chunks.ts'
+import { isConnectionFailure } from './transport.ts'
+
+/** The largest complete reply that is asked for, or taken: less than one request alone may have in memory. */
+export const replyLimitBytes = 256 * 1024 * 1024
+// vLLM's errors are a sentence, which may quote what the client sent.
+const errorLimitBytes = 256 * 1024
+
+/**
+ * All bytes of an engine's complete reply, which count among what is in memory as they come. When there is no room for
+ * more, the engine is left, and stops.
+ *
+ * @throws {HttpError} 429 or 503 when there is too much in memory, 503 when the engine breaks off, 422 beyond the limit
+ */
+export function readReply(response: EngineResponse, memory: RequestReservation): Promise<Buffer> {
+  return orUnavailable(memory.read(limitReply(response)))
+}
+
+/** The beginning of an engine's error. @throws {HttpError} 503 when the engine breaks off */
+export function readErrorBody(response: EngineResponse): Promise<Buffer> {
+  return orUnavailable(readStart(response, errorLimitBytes))
+}
+
+/** The error for a reply that an engine does not end. */
+export function brokenOff(): HttpError {
+  const detail = 'The engine closed the connection before its answer was complete.'
+  return new HttpError(errors.engine_unavailable, detail, { retryAfterSeconds: 2 })
+}
+
+/** The error for a reply that is larger than the limit. */
+export function replyTooLarge(): HttpError {
+  const detail = `The reply is larger than ${replyLimitBytes} bytes. Set max_tokens, lower n or top_logprobs, or request a stream.`
+  return new HttpError(errors.reply_too_large, detail)
+}
+
+async function* limitReply(response: EngineResponse): AsyncIterable<Buffer> {
+  let size = 0
+  for await (const chunk of readChunks(response)) {
+    size += chunk.length
+    if (size > replyLimitBytes) throw replyTooLarge()
+    yield chunk
+  }
+}
+
+async function readStart(response: EngineResponse, limitBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of readChunks(response)) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > limitBytes) break
+  }
+  return Buffer.concat(chunks)
+}
+
+async function orUnavailable(reading: Promise<Buffer>): Promise<Buffer> {
+  try {
+    return await reading
+  } catch (error) {
+    throw isConnectionFailure(error) ? brokenOff() : error
+  }
+}

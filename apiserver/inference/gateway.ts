@@ -1,0 +1,130 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Exchange } from '../../lib/http/exchange.ts'
+import { logContext } from '../../lib/log-context.ts'
+import { logRequest } from '../../lib/http/request-log.ts'
+import { endStalledAnswer, type AnswerTimes } from '../../lib/http/stalled-answers.ts'
+import type { RequestState } from '../accounts/context.ts'
+import { authenticate, readBearer, requireRole, type AuthDeps } from '../accounts/keys/require-key.ts'
+import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
+import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
+import type { RequestMemory } from '../accounts/limits/request-memory.ts'
+import type { Slots } from '../accounts/limits/slots.ts'
+import { readProject } from '../accounts/usage/project-header.ts'
+import { toHttpError } from '../errors/answer-errors.ts'
+import { presentForClient } from '../errors/present.ts'
+import { askEngine, type AskDeps } from './ask-engine.ts'
+import { readWhole } from './chat.ts'
+import type { Passthrough } from './passthrough.ts'
+import { isEventStream, type EngineReply } from './reply/engine-reply.ts'
+import { passComplete } from './reply/pass-complete.ts'
+import { passEvents } from './reply/pass-events.ts'
+import { readRequest, type ReadDeps } from './read-request.ts'
+
+/** What the gateway answers with. */
+export interface GatewayDeps extends AskDeps, AuthDeps, ReadDeps {
+  chatSlots: Slots
+  memory: RequestMemory
+  requestLimiter: RequestLimiter
+  responses: RevocableResponses
+}
+
+/**
+ * Answers requests that engines answer, before Koa: what is done for each of them is here, from the first line of the
+ * request to the last byte of its reply.
+ */
+export class Gateway {
+  readonly #deps: GatewayDeps
+  readonly #times: AnswerTimes
+  readonly #operations: ReadonlyMap<string, Passthrough>
+
+  constructor(deps: GatewayDeps, operations: readonly Passthrough[], times: AnswerTimes) {
+    this.#deps = deps
+    this.#times = times
+    this.#operations = new Map(operations.map((operation) => [operation.path, operation]))
+  }
+
+  /** Answers a request; false when it is for somebody else. */
+  answer(req: IncomingMessage, res: ServerResponse): boolean {
+    if (req.method !== 'POST') return false
+    const path = readPath(req.url ?? '')
+    const operation = this.#operations.get(path.replace(/\/$/, '').toLowerCase())
+    if (!operation) return false
+    const exchange = new Exchange(req, res, path)
+    void logContext.run({ requestId: exchange.requestId }, () => this.#answer(exchange, operation))
+    return true
+  }
+
+  async #answer(exchange: Exchange, operation: Passthrough): Promise<void> {
+    const { log } = this.#deps
+    const { requestId, startMs, path, res } = exchange
+    exchange.whenClosed(() => logRequest(log, { method: 'POST', path, requestId, startMs }, res))
+    endStalledAnswer(res, this.#times)
+    try {
+      const reply = await this.#ask(exchange, operation)
+      await this.#passReply(exchange, reply)
+    } catch (error) {
+      this.#answerError(exchange, error)
+    }
+  }
+
+  async #ask(exchange: Exchange, operation: Passthrough): Promise<EngineReply> {
+    const deps = this.#deps
+    const key = readBearer(exchange)
+    const state = await authenticate(deps, key, exchange.req.socket.remoteAddress ?? '')
+    const { caller, limits } = state
+    await deps.requestLimiter.take(caller.entity, limits.requestsPerMinute)
+    requireRole(caller, 'read')
+    exchange.whenClosed(deps.chatSlots.take(caller.entity, limits.concurrentStreams))
+    const project = readProject(exchange, caller.entity)
+    return this.#read(exchange, operation, { state, project })
+  }
+
+  /** Reserves the memory of a request until its answer is out, and its handler through. */
+  async #read(
+    exchange: Exchange,
+    operation: Passthrough,
+    { state: { caller }, project }: { state: RequestState; project: string | undefined },
+  ): Promise<EngineReply> {
+    const deps = this.#deps
+    const { client } = exchange
+    const memory = deps.memory.reserve(caller.entity)
+    try {
+      const request = await readRequest(deps, { exchange, operation }, { entity: caller.entity, memory })
+      const unfollow = deps.responses.follow(caller.keyId, () => exchange.breakOff())
+      exchange.whenClosed(unfollow)
+      return await askEngine(deps, { caller, project, memory, client }, request)
+    } finally {
+      exchange.whenClosed(() => memory.release())
+    }
+  }
+
+  async #passReply(exchange: Exchange, reply: EngineReply): Promise<void> {
+    const { log } = this.#deps
+    if (isEventStream(reply.response)) {
+      passEvents(reply, exchange, (error) => {
+        log.warn({ error }, 'engine broke off a stream')
+        return presentForClient(toHttpError(error, log), exchange.path)
+      })
+      return
+    }
+    if (await passComplete(reply, exchange, this.#times)) return
+    exchange.sendJson(200, await readWhole(reply))
+  }
+
+  #answerError(exchange: Exchange, error: unknown): void {
+    const { req, res, path } = exchange
+    // The client has left: nobody reads an answer.
+    if (req.socket.destroyed || res.headersSent) return void res.destroy()
+    const answered = toHttpError(error, this.#deps.log)
+    for (const [name, value] of Object.entries(answered.headers)) exchange.set(name, value)
+    const answer = JSON.stringify(presentForClient(answered, path))
+    exchange.sendJson(answered.status, Buffer.from(answer))
+  }
+}
+
+/** The path of a request's target, which may have a query, or be a whole URL. */
+function readPath(target: string): string {
+  const path = target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
+  const end = path.search(/[?#]/)
+  return end === -1 ? path : path.slice(0, end)
+}

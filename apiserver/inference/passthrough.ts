@@ -1,0 +1,40 @@
+import type { JsonDocument } from '../../lib/json/document.ts'
+import type { ChatTarget } from './models/resolve-model.ts'
+
+/** What an engine calls a model, and how it is to be asked for it. */
+export interface EngineTarget extends Pick<ChatTarget, 'engineName' | 'trainable'> {
+  /** Of the prefix cache, in place of the client's own. */
+  cacheSalt: string
+}
+
+/** What decides how large a complete reply may become, beside what the request says. */
+export interface ReplyBasis {
+  /** Of the request to the engine. */
+  bodyBytes: number
+  /** Models of ours are asked for logprobs and token ids, unless the client said otherwise. */
+  trainable: boolean
+}
+
+/** A checked body of a request that an engine will answer. */
+export interface CheckedBody {
+  /** What a model's name is to be looked up by; undefined when there is none. */
+  model: string | undefined
+  /** The client's own salt of the prefix cache. */
+  cacheSalt: string | null | undefined
+  /** Whether the client did not ask for the event that holds the usage alone. */
+  hidesUsage: boolean
+  /** The members that engines get otherwise than they came; undefined leaves one out. */
+  change: (target: EngineTarget) => Record<string, unknown>
+  /** @throws {HttpError} 422 for a reply that could be too large */
+  rejectLargeReply: (basis: ReplyBasis) => void
+}
+
+/**
+ * A path whose requests go to engines, at the same path, and whose replies come back as they are but for the model's name.
+ * The gateway answers it before Koa (`gateway.ts`); `routes.ts` declares it for the document.
+ */
+export interface Passthrough {
+  path: string
+  /** @throws {HttpError} 422 with all issues */
+  check: (document: JsonDocument) => CheckedBody
+}

@@ -1,0 +1,54 @@
+import type { JsonDocument } from '../../lib/json/document.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
+import { saltCache } from './chat/cache-salt.ts'
+import { EngineBody } from './engines/engine-body.ts'
+import type { ChatTarget } from './models/resolve-model.ts'
+import type { CheckedBody } from './passthrough.ts'
+
+/** All that is left of a request while an engine answers it. */
+export interface PreparedRequest {
+  /** Of the engine. */
+  path: string
+  target: ChatTarget
+  /** What the engine gets. It counts among what is in memory until it is let go. */
+  body: EngineBody
+  /** Whether the client did not ask for the event that holds the usage alone. */
+  hidesUsage: boolean
+}
+
+/** A checked request of an entity for the engines of a model. */
+export interface CheckedRequest {
+  path: string
+  entity: string
+  document: JsonDocument
+  checked: CheckedBody
+  target: ChatTarget
+  /** Begins with the document's bytes, which may be changed, and is reserved already. */
+  room?: Buffer
+}
+
+/**
+ * Makes the request to an engine, which counts among what is in memory until an engine has it.
+ *
+ * @throws {HttpError} 422 for a reply that could be too large, and when there is no memory for the request
+ */
+export function prepareRequest(
+  engineKey: string,
+  request: CheckedRequest,
+  memory: RequestReservation,
+): PreparedRequest {
+  const { path, entity, document, checked, target, room } = request
+  const cacheSalt = saltCache(engineKey, entity, checked.cacheSalt)
+  const changes = checked.change({ ...target, cacheSalt })
+  const changed = room && document.members.changeInPlace(changes, room)
+  const body = changed ?? document.members.change(changes)
+  checked.rejectLargeReply({ bodyBytes: body.length, trainable: target.trainable })
+  const reserved = changed ? room.length : body.length
+  if (!changed) {
+    memory.add(reserved)
+    memory.drop(room?.length ?? 0)
+  }
+  // What lets go must not hold the body itself.
+  const letGo = () => memory.drop(reserved)
+  return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage }
+}

@@ -1,0 +1,45 @@
+import type { Pool } from '../../db/pool.ts'
+import type { Exchange } from '../../lib/http/exchange.ts'
+import { receiveBody } from '../../lib/http/receive-body.ts'
+import type { RequestReservation } from '../accounts/limits/request-memory.ts'
+import { chatLimitBytes, ChatReader } from './chat/chat-reader.ts'
+import { resolveModel } from './models/resolve-model.ts'
+import type { Passthrough } from './passthrough.ts'
+import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
+
+// For the engine's name of the model, the salt, and what training needs.
+const slackBytes = 512
+
+/** What requests are read with. */
+export interface ReadDeps {
+  engineKey: string
+  pool: Pool
+}
+
+/** Whose request is read, and what it reserves. */
+export interface Reading {
+  entity: string
+  memory: RequestReservation
+}
+
+/**
+ * Reads a request. Nothing of what was read is kept but the body for the engine, which alone still counts among what is in
+ * memory.
+ *
+ * @throws {HttpError} as receiving, checking, and finding the model do
+ */
+export async function readRequest(
+  deps: ReadDeps,
+  { exchange, operation }: { exchange: Exchange; operation: Passthrough },
+  { entity, memory }: Reading,
+): Promise<PreparedRequest> {
+  const { room, bytes } = await receiveBody(exchange, { limitBytes: chatLimitBytes, slackBytes, memory })
+  const reader = new ChatReader(memory)
+  const document = reader.parse(bytes)
+  const checked = operation.check(document)
+  const target = await resolveModel(deps.pool, entity, checked.model)
+  const request = { path: operation.path, entity, document, checked, target, room }
+  const prepared = prepareRequest(deps.engineKey, request, memory)
+  reader.letGo()
+  return prepared
+}

@@ -1,0 +1,43 @@
+import type { Exchange } from '../../../lib/http/exchange.ts'
+import { isConnectionFailure } from '../engines/transport.ts'
+import { ChunkFrames } from './chunk-frames.ts'
+import type { EngineReply } from './engine-reply.ts'
+import { EventStream } from './event-stream.ts'
+
+const headers = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // Proxies must not gather events.
+  'Cache-Control': 'no-cache',
+  'X-Accel-Buffering': 'no',
+}
+
+/**
+ * Passes an engine's events on as they come, at the client's pace. A stream that breaks off ends with an event that holds
+ * the error; when the gateway has broken it off, the connection is closed too.
+ *
+ * @param presentError writes an error as clients of the path read it
+ */
+export function passEvents(reply: EngineReply, exchange: Exchange, presentError: (error: unknown) => object): void {
+  const { response, names, meter, memory, charge } = reply
+  const { res, client } = exchange
+  exchange.writeHead(200, headers)
+  const frames = new ChunkFrames(res)
+  const events = new EventStream(names, meter, memory)
+  const write = (bytes: Buffer) => {
+    if (!frames.write(bytes)) response.pause()
+  }
+  const breakOff = (error: Error) => {
+    if (client.hasLeft) return
+    const start = events.isWithinEvent ? '\n' : ''
+    frames.write(Buffer.from(`${start}data: ${JSON.stringify(presentError(error))}\n\n`))
+    if (isConnectionFailure(error)) frames.end()
+    else res.socket?.destroySoon()
+  }
+  const end = () => {
+    write(events.end())
+    frames.end()
+  }
+  res.on('drain', () => response.resume())
+  response.receive({ onData: (chunk) => write(events.pass(chunk)), onEnd: end, onError: breakOff })
+  response.whenOver(charge)
+}

@@ -1,0 +1,36 @@
+/** Replacements in a buffer, which are made in one copy. */
+export class Splice {
+  readonly bytes: Buffer
+  /** Start and end of what is replaced, in order. */
+  #ranges: number[] = []
+  #texts: Uint8Array[] = []
+  #growth = 0
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  /** Replaces bytes behind all that were replaced before. */
+  replace(start: number, end: number, text: Uint8Array): void {
+    this.#ranges.push(start, end)
+    this.#texts.push(text)
+    this.#growth += text.length - (end - start)
+  }
+
+  /** The bytes with all replacements: the same buffer when there is none. */
+  join(): Buffer {
+    if (this.#texts.length === 0) return this.bytes
+    const { bytes } = this
+    const joined = Buffer.allocUnsafe(bytes.length + this.#growth)
+    let from = 0
+    let at = 0
+    for (const [index, text] of this.#texts.entries()) {
+      at += bytes.copy(joined, at, from, this.#ranges[2 * index])
+      joined.set(text, at)
+      at += text.length
+      from = this.#ranges[2 * index + 1]!
+    }
+    bytes.copy(joined, at, from)
+    return joined
+  }
+}
