@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { bringUpStack, type StackHandle } from '../support/global-setup.ts'
 import type { Contestant, EngineAddress } from './gateway/contestants/contestant.ts'
 import { withLitellm } from './gateway/contestants/litellm.ts'
@@ -26,16 +27,29 @@ export async function benchGateway(args: string[]): Promise<BenchResult> {
   const options = readOptions(args)
   const { handle, tearDown } = await bringUpStack(false)
   try {
-    return await withMockEngine((engine) =>
-      withLoadClient((client) =>
-        withServers({ options, engine, stack: handle }, (servers) =>
-          measure(client, [describeDirect(engine), ...servers], options),
-        ),
-      ),
-    )
+    const { report, result } = await benchOnStack(handle, options)
+    process.stdout.write(report)
+    return result
   } finally {
     await tearDown()
   }
+}
+
+/** What was measured, and the same as tables for people. */
+interface GatewayBench {
+  report: string
+  result: BenchResult
+}
+
+/** The same on a stack that is there, for the test of this benchmark too. */
+export function benchOnStack(stack: StackHandle, options: GatewayOptions): Promise<GatewayBench> {
+  return withMockEngine((engine) =>
+    withLoadClient((client) =>
+      withServers({ options, engine, stack }, (servers) =>
+        measure(client, [describeDirect(engine), ...servers], options),
+      ),
+    ),
+  )
 }
 
 interface Place {
@@ -89,20 +103,21 @@ function describeDirect({ host, port }: EngineAddress): Contestant {
 async function measure(
   client: LoadClient,
   contestants: Contestant[],
-  { rounds, quick }: GatewayOptions,
-): Promise<BenchResult> {
+  { size }: Pick<GatewayOptions, 'size'>,
+): Promise<GatewayBench> {
   const memory = new Map<string, Memory>()
+  await delay(size.restMs)
   for (const contestant of contestants) {
     if (contestant.name === 'direct' || contestant.name === 'ours_1000_models') continue
-    memory.set(contestant.name, await measureMemory(client, contestant, quick))
+    memory.set(contestant.name, await measureMemory(client, contestant, size))
   }
   for (const contestant of contestants) await verifyReplies(client, contestant)
-  const samples = await measureRounds(client, contestants, { rounds, quick })
+  const samples = await measureRounds(client, contestants, size)
   const goals = listGoals(samples, memory)
   const names = contestants.map(({ name }) => name)
-  process.stdout.write(writeReport(names, samples, { goals, memory }))
+  const report = writeReport(names, samples, { goals, memory })
   const ratios = Object.fromEntries(goals.map(({ name, measured }) => [name, measured]))
-  return { ratios, figures: listFigures(samples, memory) }
+  return { report, result: { ratios, figures: listFigures(samples, memory) } }
 }
 
 function listFigures(samples: Samples, memory: Map<string, Memory>): Record<string, number> {

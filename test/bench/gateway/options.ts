@@ -1,19 +1,16 @@
 import { parseArgs } from 'node:util'
+import { sizes, type Size } from './sizes.ts'
 
 export const serverNames = ['pipe', 'nginx', 'litellm', 'ours'] as const
 export type ServerName = (typeof serverNames)[number]
 
 /** What was asked for on the command line. */
 export interface GatewayOptions {
-  rounds: number
-  /** Fewer requests, to see that it works and about how fast. */
-  quick: boolean
+  size: Size
   only: readonly ServerName[]
   /** A folder for a profile of our server's processor time; it makes the server slower. */
   profile: string | undefined
 }
-
-const fullRounds = 9
 
 /** @throws {Error} for an option that does not exist, and for a value that means nothing */
 export function readOptions(args: string[]): GatewayOptions {
@@ -26,9 +23,10 @@ export function readOptions(args: string[]): GatewayOptions {
       profile: { type: 'string' },
     },
   })
-  const rounds = Number(values.rounds ?? (values.quick ? 1 : fullRounds))
+  const size = values.quick ? sizes.quick : sizes.full
+  const rounds = Number(values.rounds ?? size.rounds)
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number from 1 on')
-  return { rounds, quick: values.quick, only: values.only.split(',').map(readName), profile: values.profile }
+  return { size: { ...size, rounds }, only: values.only.split(',').map(readName), profile: values.profile }
 }
 
 function readName(name: string): ServerName {

@@ -3,10 +3,11 @@ import { percentile, round } from '../result.ts'
 import type { Contestant } from './contestants/contestant.ts'
 import type { LoadClient } from './load.ts'
 import { readCpu, subtractCpu } from './processor.ts'
+import type { Size } from './sizes.ts'
 import { buildChat, workloads, type WorkloadName } from './workloads.ts'
 
 /** Chats of one kind, so many in all and so many at a time. */
-export interface Case {
+interface Case {
   workload: WorkloadName
   concurrency: number
   count: number
@@ -25,22 +26,18 @@ export interface Sample {
 export type Samples = Map<string, Sample[]>
 
 const concurrencies = [16, 1]
-const sizes = { full: { plain: 2_000, streams: 160, single: 20 }, quick: { plain: 200, streams: 32, single: 4 } }
-// Until V8 has compiled what is hot.
-const warmUps = { full: 0.5, quick: 3 }
 // What a contestant does behind its answers should not fall on the next one.
 const settleMs = 50
 
-export function listCases(quick: boolean): Case[] {
-  const size = quick ? sizes.quick : sizes.full
-  const plain = concurrencies.flatMap((concurrency) =>
-    (['4kb', '64kb_reply', '64kb_request'] as const).map((workload) => ({ workload, concurrency, count: size.plain })),
+function listCases({ plain, streams, singleStreams }: Size): Case[] {
+  const cases = concurrencies.flatMap((concurrency) =>
+    (['4kb', '64kb_reply', '64kb_request'] as const).map((workload) => ({ workload, concurrency, count: plain })),
   )
-  const streams: Case[] = [
-    { workload: 'stream', concurrency: 16, count: size.streams },
-    { workload: 'stream', concurrency: 1, count: size.single },
+  const streamed: Case[] = [
+    { workload: 'stream', concurrency: 16, count: streams },
+    { workload: 'stream', concurrency: 1, count: singleStreams },
   ]
-  return [...plain, ...streams]
+  return [...cases, ...streamed]
 }
 
 export function keyOf(contestant: string, { workload, concurrency }: Omit<Case, 'count'>): string {
@@ -51,10 +48,10 @@ export function keyOf(contestant: string, { workload, concurrency }: Omit<Case, 
 export async function measureRounds(
   client: LoadClient,
   contestants: readonly Contestant[],
-  { rounds, quick }: { rounds: number; quick: boolean },
+  size: Size,
 ): Promise<Samples> {
   const samples: Samples = new Map()
-  const cases = listCases(quick)
+  const cases = listCases(size)
   const runCase = async (found: Case, keep: boolean) => {
     for (const contestant of shuffle(contestants)) {
       if (!contestant.workloads.includes(found.workload)) continue
@@ -64,12 +61,11 @@ export async function measureRounds(
     }
   }
   for (const found of cases) {
-    if (found.concurrency > 1)
-      await runCase({ ...found, count: found.count * (quick ? warmUps.quick : warmUps.full) }, false)
+    if (found.concurrency > 1) await runCase({ ...found, count: found.count * size.warmUp }, false)
   }
-  for (let index = 1; index <= rounds; index++) {
+  for (let index = 1; index <= size.rounds; index++) {
     for (const found of cases) await runCase(found, true)
-    process.stderr.write(`round ${index} of ${rounds}: ${describeRound(samples, contestants)}\n`)
+    process.stderr.write(`round ${index} of ${size.rounds}: ${describeRound(samples, contestants)}\n`)
   }
   return samples
 }

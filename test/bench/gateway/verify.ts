@@ -1,6 +1,6 @@
 import type { Contestant } from './contestants/contestant.ts'
 import type { LoadClient } from './load.ts'
-import { buildChat, eventsPerStream, workloads, workloadNames, type WorkloadName } from './workloads.ts'
+import { buildChat, workloads, workloadNames, type WorkloadName } from './workloads.ts'
 
 interface Reply {
   model: string
@@ -31,6 +31,7 @@ function findProblem(text: string, workload: WorkloadName, model: string): strin
 function findStreamProblem(text: string, model: string): string | undefined {
   if (!text.includes(JSON.stringify(model))) return 'another model'
   if (!text.includes('data: [DONE]')) return 'no end'
-  const events = text.split('data: {').length - 1
-  return events === eventsPerStream ? undefined : `${events} events`
+  // Not events: LiteLLM adds one.
+  const sampled = text.split('"logprob":').length - 1
+  return sampled === workloads.stream.tokens ? undefined : `log-probabilities of ${sampled} tokens`
 }

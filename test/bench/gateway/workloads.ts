@@ -19,9 +19,6 @@ export const workloads: Record<WorkloadName, Workload> = {
   stream: { name: 'stream', requestBytes: 4096, tokens: 64, eventEveryMs: 4 },
 }
 
-/** Events of the stream: one with the role, one for each token, one with the usage. `[DONE]` follows. */
-export const eventsPerStream = workloads.stream.tokens + 2
-
 /** Streams that stay open, with an event now and then. */
 export const slowStream: Workload = { name: 'stream', requestBytes: 1024, tokens: 64, eventEveryMs: 2_000 }
 
