@@ -24,8 +24,15 @@ export interface BenchServer {
   kubectl: (...args: string[]) => Promise<void>
 }
 
-/** Runs `work` with an apiserver on a running stack. */
-export async function withBenchServer<T>(stack: StackHandle, work: (server: BenchServer) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` with an apiserver on a running stack. A server with `nodeOptions` ends by itself, so that it writes its
+ * profiles.
+ */
+export async function withBenchServer<T>(
+  stack: StackHandle,
+  work: (server: BenchServer) => Promise<T>,
+  nodeOptions: string[] = [],
+): Promise<T> {
   const name = `bench${randomUUID().replaceAll('-', '').slice(0, 12)}`
   await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)
   const databaseUrl = nameDatabase(stack.databaseUrl, name)
@@ -34,7 +41,7 @@ export async function withBenchServer<T>(stack: StackHandle, work: (server: Benc
   }
   await kubectl('create', 'namespace', name)
   const pool = createPool(databaseUrl, log, 2)
-  const { url, child } = await startServer(stack, databaseUrl, name)
+  const { url, child } = await startServer(stack, { databaseUrl, namespace: name, nodeOptions })
   try {
     const [entity, apiKey] = ['bench', `ty_${randomUUID().replaceAll('-', '')}`]
     await pool.query('INSERT INTO auth.api_keys (entity, digest) VALUES ($1, $2)', [
@@ -43,14 +50,21 @@ export async function withBenchServer<T>(stack: StackHandle, work: (server: Benc
     ])
     return await work({ url, pid: child.pid!, apiKey, entity, pool, databaseUrl, namespace: name, kubectl })
   } finally {
-    child.kill('SIGKILL')
+    child.kill(nodeOptions.length > 0 ? 'SIGTERM' : 'SIGKILL')
+    if (child.exitCode === null) await once(child, 'exit')
     await pool.end()
   }
 }
 
-async function startServer(stack: StackHandle, databaseUrl: string, namespace: string) {
+interface ServerStart {
+  databaseUrl: string
+  namespace: string
+  nodeOptions: string[]
+}
+
+async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOptions }: ServerStart) {
   const port = await findFreePort()
-  const child = spawn(process.execPath, ['apiserver/main.ts'], {
+  const child = spawn(process.execPath, [...nodeOptions, 'apiserver/main.ts'], {
     env: {
       TRAINYARD_HOST: '127.0.0.1',
       TRAINYARD_PORT: String(port),

@@ -1,5 +1,6 @@
 import { describeError } from '../../local/command.ts'
 import { benchApi } from './api.ts'
+import { benchGateway } from './gateway.ts'
 import { benchIngest } from './ingest.ts'
 import { printResult, type BenchResult } from './result.ts'
 import { benchTrainerGpu } from './trainer-gpu.ts'
@@ -8,6 +9,7 @@ import { benchTrainer } from './trainer.ts'
 
 const benches: Record<string, (options: string[]) => Promise<BenchResult>> = {
   api: benchApi,
+  gateway: benchGateway,
   ingest: benchIngest,
   tracing: benchTracing,
   trainer: benchTrainer,

@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { createPool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
-import { layoutOf } from '../../local/stack/layout.ts'
-import { dataFolder } from '../../local/stack/programs/postgres.ts'
 import { bringUpStack, type StackHandle } from '../support/global-setup.ts'
 import { withBenchServer, type BenchServer } from './bench-server.ts'
+import { readPostgresPid } from './postgres-pid.ts'
 import { median, type BenchResult } from './result.ts'
 import { withPhoenix } from './tracing/phoenix.ts'
 import { measureReads } from './tracing/reads.ts'
@@ -86,9 +83,4 @@ function compare(measured: Record<string, Measured>): Record<string, number> {
     group_commit_vs_single: ratio(of('ours_one_call').perSecond, of('single_insert').perSecond),
     group_commit_vs_single_http: ratio(of('ours_one_call').perSecond, of('single_insert_http').perSecond),
   }
-}
-
-async function readPostgresPid({ stateFolder }: StackHandle): Promise<number> {
-  const file = path.join(dataFolder(layoutOf(stateFolder).postgres), 'postmaster.pid')
-  return Number.parseInt(await readFile(file, 'utf8'), 10)
 }

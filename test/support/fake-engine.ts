@@ -1,8 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { enginePort } from '../../crds/engine-address.ts'
 import type { Pool } from '../../db/pool.ts'
-
-// The gateway connects to engines on this port.
-const port = 8000
 
 /** The Kubernetes objects of a fake engine. */
 export interface EnginePlace {
@@ -20,19 +18,24 @@ export async function startFakeEngine(place: EnginePlace, answer: RequestListene
   const engine = createServer(answer)
   await new Promise<void>((resolve, reject) => {
     engine.once('error', reject)
-    engine.listen(port, place.address, resolve)
+    engine.listen(enginePort, place.address, resolve)
   })
   try {
-    await addEnginePod(place)
-    await place.pool.query(
-      'INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], $2, $1)',
-      [place.baseModel, place.namespace],
-    )
+    await announceEngine(place)
     return engine
   } catch (error) {
     engine.close()
     throw error
   }
+}
+
+/** Makes a ready engine pod and its base model known; whoever announces it answers at its address. */
+export async function announceEngine(place: EnginePlace): Promise<void> {
+  await addEnginePod(place)
+  await place.pool.query(
+    'INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], $2, $1)',
+    [place.baseModel, place.namespace],
+  )
 }
 
 async function addEnginePod({ kubectl, namespace, address, baseModel }: EnginePlace): Promise<void> {

@@ -1,0 +1,136 @@
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { bringUpStack, type StackHandle } from '../support/global-setup.ts'
+import type { Contestant, EngineAddress } from './gateway/contestants/contestant.ts'
+import { withLitellm } from './gateway/contestants/litellm.ts'
+import { withNginx } from './gateway/contestants/nginx.ts'
+import { withOurs } from './gateway/contestants/ours.ts'
+import { withPipe } from './gateway/contestants/pipe.ts'
+import { listGoals, medianOf } from './gateway/goals.ts'
+import { withLoadClient, type LoadClient } from './gateway/load.ts'
+import { measureMemory, type Memory } from './gateway/memory.ts'
+import { withMockEngine } from './gateway/mock.ts'
+import { readOptions, type GatewayOptions, type ServerName } from './gateway/options.ts'
+import { writeReport } from './gateway/report.ts'
+import { measureRounds, type Samples } from './gateway/rounds.ts'
+import { verifyReplies } from './gateway/verify.ts'
+import { workloadNames } from './gateway/workloads.ts'
+import { round, type BenchResult } from './result.ts'
+
+type Work<T> = (contestants: Contestant[]) => Promise<T>
+
+/**
+ * What passing a chat on costs: through our apiserver with key, limits and usage, beside a bare Node pipe, nginx and
+ * LiteLLM's proxy, all by turns behind one mock engine.
+ */
+export async function benchGateway(args: string[]): Promise<BenchResult> {
+  const options = readOptions(args)
+  const { handle, tearDown } = await bringUpStack(false)
+  try {
+    const { report, result } = await benchOnStack(handle, options)
+    process.stdout.write(report)
+    return result
+  } finally {
+    await tearDown()
+  }
+}
+
+/** What was measured, and the same as tables for people. */
+interface GatewayBench {
+  report: string
+  result: BenchResult
+}
+
+/** The same on a stack that is there, for the test of this benchmark too. */
+export function benchOnStack(stack: StackHandle, options: GatewayOptions): Promise<GatewayBench> {
+  return withMockEngine((engine) =>
+    withLoadClient((client) =>
+      withServers({ options, engine, stack }, (servers) =>
+        measure(client, [describeDirect(engine), ...servers], options),
+      ),
+    ),
+  )
+}
+
+interface Place {
+  options: GatewayOptions
+  engine: EngineAddress
+  stack: StackHandle
+}
+
+/** Starts the servers that are wanted, all at once on the machine; those that cannot be installed are left out. */
+function withServers<T>({ options, engine, stack }: Place, work: Work<T>): Promise<T> {
+  const profile = options.profile && ['--cpu-prof', `--cpu-prof-dir=${path.resolve(options.profile)}`]
+  const starts: Record<ServerName, (next: Work<T>) => Promise<T>> = {
+    pipe: (next) => withPipe(engine, (found) => next([found])),
+    nginx: (next) => orWithout('nginx', next, (started) => withNginx(engine, started)),
+    litellm: (next) => orWithout('litellm', next, (started) => withLitellm(engine, started)),
+    ours: (next) => withOurs({ engine, stack, nodeOptions: profile || [] }, next),
+  }
+  const start = (left: readonly ServerName[], before: Contestant[]): Promise<T> => {
+    const [name, ...others] = left
+    return name ? starts[name]((found) => start(others, [...before, ...found])) : work(before)
+  }
+  return start(options.only, [])
+}
+
+/** A server of others may not be there for this machine: then a line says why, and the others are measured. */
+async function orWithout<T>(
+  name: string,
+  next: Work<T>,
+  start: (started: (found: Contestant) => Promise<T>) => Promise<T>,
+): Promise<T> {
+  let hasStarted = false
+  try {
+    return await start((found) => {
+      hasStarted = true
+      return next([found])
+    })
+  } catch (error) {
+    if (hasStarted || !(error instanceof Error)) throw error
+    process.stderr.write(`${name} is left out: ${error.message}\n`)
+    return next([])
+  }
+}
+
+/** The engine itself, with nothing between. */
+function describeDirect({ host, port }: EngineAddress): Contestant {
+  const listProcesses = () => ({ own: [], postgres: [] })
+  const models = ['bench-model']
+  return { name: 'direct', host, port, apiKey: 'none', models, listProcesses, workloads: workloadNames, share: 1 }
+}
+
+async function measure(
+  client: LoadClient,
+  contestants: Contestant[],
+  { size }: Pick<GatewayOptions, 'size'>,
+): Promise<GatewayBench> {
+  const memory = new Map<string, Memory>()
+  await delay(size.restMs)
+  for (const contestant of contestants) {
+    if (contestant.name === 'direct' || contestant.name === 'ours_1000_models') continue
+    memory.set(contestant.name, await measureMemory(client, contestant, size))
+  }
+  for (const contestant of contestants) await verifyReplies(client, contestant)
+  const samples = await measureRounds(client, contestants, size)
+  const goals = listGoals(samples, memory)
+  const names = contestants.map(({ name }) => name)
+  const report = writeReport(names, samples, { goals, memory })
+  const ratios = Object.fromEntries(goals.map(({ name, measured }) => [name, measured]))
+  return { report, result: { ratios, figures: listFigures(samples, memory) } }
+}
+
+function listFigures(samples: Samples, memory: Map<string, Memory>): Record<string, number> {
+  const figures: Record<string, number> = {}
+  for (const [key, found] of samples) {
+    const name = key.replaceAll(' ', '_')
+    for (const figure of ['cpuUs', 'postgresUs', 'p50Ms', 'p99Ms'] as const) {
+      figures[`${name}_${figure.replace('Us', '_us').replace('Ms', '_ms')}`] = round(medianOf(found, figure))
+    }
+  }
+  for (const [name, { idleMb, withStreamsMb }] of memory) {
+    figures[`${name}_idle_mb`] = round(idleMb)
+    figures[`${name}_with_streams_mb`] = round(withStreamsMb)
+  }
+  return figures
+}

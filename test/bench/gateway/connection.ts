@@ -1,0 +1,99 @@
+import { connect, type Socket } from 'node:net'
+
+const headEnd = Buffer.from('\r\n\r\n')
+// A chunk's last line and the empty chunk: no reply has this within it.
+const lastChunk = Buffer.from('\r\n0\r\n\r\n')
+
+export interface Reply {
+  status: number
+  body: Buffer
+}
+
+interface Waiting {
+  resolve: (reply: Reply) => void
+  reject: (error: Error) => void
+}
+
+/**
+ * A connection that sends one prepared request after the other, with as little work as possible: what the client computes
+ * is taken from the contestants on a small machine.
+ */
+export class Connection {
+  readonly #socket: Socket
+  #waiting: Waiting | undefined
+  #chunks: Buffer[] = []
+  #bytes = 0
+  /** What is known once the head is complete: its length, and that of the whole reply, NaN for a chunked one. */
+  #head: { text: string; length: number; wholeBytes: number } | undefined
+
+  constructor({ host, port }: { host: string; port: number }) {
+    this.#socket = connect({ host, port, noDelay: true })
+    this.#socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    this.#socket.on('error', (error) => this.#fail(error))
+    this.#socket.on('close', () => this.#fail(new Error('the server closed the connection')))
+  }
+
+  /** Sends a request; gives its reply when the last byte is here. */
+  send(request: Buffer): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+      this.#socket.write(request)
+    })
+  }
+
+  /** Sends a request for a stream; is over when its first event is here. Whatever follows is dropped. */
+  openStream(request: Buffer): Promise<void> {
+    this.#socket.removeAllListeners('data')
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve: () => resolve(), reject }
+      this.#socket.on('data', (chunk: Buffer) => chunk.includes('data: ') && resolve())
+      this.#socket.write(request)
+    })
+  }
+
+  close(): void {
+    this.#waiting = undefined
+    this.#socket.destroy()
+  }
+
+  #take(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    this.#head ??= readHead(this.#chunks)
+    if (!this.#head) return
+    const { wholeBytes } = this.#head
+    if (Number.isNaN(wholeBytes) ? this.#endsChunked() : this.#bytes >= wholeBytes) this.#finish(this.#head)
+  }
+
+  #endsChunked(): boolean {
+    const last = this.#chunks.at(-1)!
+    // The end may have come in two pieces.
+    const tail = last.length < lastChunk.length ? Buffer.concat(this.#chunks) : last
+    return tail.subarray(-lastChunk.length).equals(lastChunk)
+  }
+
+  #finish({ text, length }: { text: string; length: number }): void {
+    const body = Buffer.concat(this.#chunks).subarray(length)
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    this.#chunks = []
+    this.#bytes = 0
+    this.#head = undefined
+    waiting?.resolve({ status: Number(text.slice(9, 12)), body })
+  }
+
+  #fail(error: Error): void {
+    this.#waiting?.reject(error)
+    this.#waiting = undefined
+  }
+}
+
+function readHead(chunks: Buffer[]): { text: string; length: number; wholeBytes: number } | undefined {
+  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+  const end = bytes.indexOf(headEnd)
+  if (end === -1) return undefined
+  const length = end + headEnd.length
+  const text = bytes.toString('latin1', 0, length)
+  const contentLength = /^content-length: (\d+)/im.exec(text)?.[1]
+  return { text, length, wholeBytes: contentLength === undefined ? NaN : length + Number(contentLength) }
+}

@@ -1,0 +1,36 @@
+import { parseArgs } from 'node:util'
+import { sizes, type Size } from './sizes.ts'
+
+export const serverNames = ['pipe', 'nginx', 'litellm', 'ours'] as const
+export type ServerName = (typeof serverNames)[number]
+
+/** What was asked for on the command line. */
+export interface GatewayOptions {
+  size: Size
+  only: readonly ServerName[]
+  /** A folder for a profile of our server's processor time; it makes the server slower. */
+  profile: string | undefined
+}
+
+/** @throws {Error} for an option that does not exist, and for a value that means nothing */
+export function readOptions(args: string[]): GatewayOptions {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rounds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', default: serverNames.join(',') },
+      profile: { type: 'string' },
+    },
+  })
+  const size = values.quick ? sizes.quick : sizes.full
+  const rounds = Number(values.rounds ?? size.rounds)
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number from 1 on')
+  return { size: { ...size, rounds }, only: values.only.split(',').map(readName), profile: values.profile }
+}
+
+function readName(name: string): ServerName {
+  const found = serverNames.find((known) => known === name)
+  if (!found) throw new Error(`--only ${name}: there is no such server. It must be some of ${serverNames.join(',')}`)
+  return found
+}

@@ -1,0 +1,21 @@
+import { Agent, createServer, request as ask } from 'node:http'
+
+/** node pipe-server.ts PORT ENGINE_HOST ENGINE_PORT: the least that Node can do between a client and an engine. */
+const [port, host, enginePort] = process.argv.slice(2) as [string, string, string]
+const agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: 2_000 })
+
+const server = createServer((request, response) => {
+  const { method, url: path, headers } = request
+  const upstream = ask({ agent, host, port: Number(enginePort), method, path, headers })
+  upstream.on('response', (reply) => {
+    response.writeHead(reply.statusCode!, reply.headers)
+    reply.pipe(response)
+  })
+  upstream.on('error', () => response.destroy())
+  response.on('close', () => {
+    if (!response.writableFinished) upstream.destroy()
+  })
+  request.pipe(upstream)
+})
+server.keepAliveTimeout = 600_000
+server.listen(Number(port), '127.0.0.1')

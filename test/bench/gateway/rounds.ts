@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { percentile, round } from '../result.ts'
+import type { Contestant } from './contestants/contestant.ts'
+import type { LoadClient } from './load.ts'
+import { readCpu, subtractCpu } from './processor.ts'
+import type { Size } from './sizes.ts'
+import { buildChat, workloads, type WorkloadName } from './workloads.ts'
+
+/** Chats of one kind, so many in all and so many at a time. */
+interface Case {
+  workload: WorkloadName
+  concurrency: number
+  count: number
+}
+
+/** What one contestant did with a case in one round. */
+export interface Sample {
+  /** Of all its processes, Postgres' included, for one request. */
+  cpuUs: number
+  postgresUs: number
+  p50Ms: number
+  p99Ms: number
+}
+
+/** Samples of all rounds, by contestant and case. */
+export type Samples = Map<string, Sample[]>
+
+const concurrencies = [16, 1]
+// What a contestant does behind its answers should not fall on the next one.
+const settleMs = 50
+
+function listCases({ plain, streams, singleStreams }: Size): Case[] {
+  const cases = concurrencies.flatMap((concurrency) =>
+    (['4kb', '64kb_reply', '64kb_request'] as const).map((workload) => ({ workload, concurrency, count: plain })),
+  )
+  const streamed: Case[] = [
+    { workload: 'stream', concurrency: 16, count: streams },
+    { workload: 'stream', concurrency: 1, count: singleStreams },
+  ]
+  return [...cases, ...streamed]
+}
+
+export function keyOf(contestant: string, { workload, concurrency }: Omit<Case, 'count'>): string {
+  return `${contestant} ${workload} ${concurrency}`
+}
+
+/** All contestants with each case by turns, in another order each time, after a warm-up. */
+export async function measureRounds(
+  client: LoadClient,
+  contestants: readonly Contestant[],
+  size: Size,
+): Promise<Samples> {
+  const samples: Samples = new Map()
+  const cases = listCases(size)
+  const runCase = async (found: Case, keep: boolean) => {
+    for (const contestant of shuffle(contestants)) {
+      if (!contestant.workloads.includes(found.workload)) continue
+      const sample = await measureOnce(client, contestant, found)
+      const key = keyOf(contestant.name, found)
+      if (keep) samples.set(key, [...(samples.get(key) ?? []), sample])
+    }
+  }
+  for (const found of cases) {
+    if (found.concurrency > 1) await runCase({ ...found, count: found.count * size.warmUp }, false)
+  }
+  for (let index = 1; index <= size.rounds; index++) {
+    for (const found of cases) await runCase(found, true)
+    process.stderr.write(`round ${index} of ${size.rounds}: ${describeRound(samples, contestants)}\n`)
+  }
+  return samples
+}
+
+async function measureOnce(client: LoadClient, contestant: Contestant, found: Case): Promise<Sample> {
+  const { host, port, apiKey, models, share } = contestant
+  const bodies = models.map((model) => buildChat(model, workloads[found.workload]).toString())
+  const count = Math.max(found.concurrency, Math.round(found.count * share))
+  const task = { kind: 'load', target: { host, port, apiKey, bodies }, count, concurrency: found.concurrency } as const
+  await delay(settleMs)
+  const before = readAll(contestant)
+  const { latenciesMs = [] } = await client.run(task)
+  const after = readAll(contestant)
+  const postgresUs = subtractCpu(after.postgres, before.postgres) / count
+  return {
+    cpuUs: subtractCpu(after.own, before.own) / count + postgresUs,
+    postgresUs,
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
+  }
+}
+
+function readAll({ listProcesses }: Contestant) {
+  const { own, postgres } = listProcesses()
+  return { own: readCpu(own), postgres: readCpu(postgres) }
+}
+
+function describeRound(samples: Samples, contestants: readonly Contestant[]): string {
+  const found = { workload: '4kb', concurrency: 16 } as const
+  const texts = contestants.map(({ name }) => `${name} ${round(samples.get(keyOf(name, found))?.at(-1)?.cpuUs ?? 0)}`)
+  return `CPU microseconds of a 4 KB chat, 16 at a time: ${texts.join(', ')}`
+}
+
+function shuffle<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, order: Math.random() }))
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ item }) => item)
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { benchOnStack } from '../bench/gateway.ts'
+import { useStack } from '../support/stack.ts'
+
+// As little as shows that every contestant answers every kind of chat, and that each figure comes out.
+const size = {
+  rounds: 1,
+  plain: 20,
+  streams: 16,
+  singleStreams: 1,
+  warmUp: 0.1,
+  restMs: 0,
+  openStreams: 20,
+  openMs: 100,
+}
+
+it('measures our server beside a pipe', async () => {
+  const { report, result } = await benchOnStack(useStack(), { size, only: ['pipe', 'ours'], profile: undefined })
+  const { ratios, figures } = result
+  const missing = Object.entries({ ...ratios, ...figures }).filter(([, value]) => !Number.isFinite(value))
+  expect(missing).toEqual([])
+  expect(Object.keys(ratios)).toEqual(
+    expect.arrayContaining(['cpu_vs_bare_pipe_4kb_at_16', 'cpu_per_event_vs_pipe_at_16', 'p99_vs_pipe_4kb', 'idle_mb']),
+  )
+  expect(report).toMatch(/^\| cpu_vs_bare_pipe_4kb_at_16 \| at most 1\.0 \| [\d.]+ \|$/m)
+  // The bench counts processor time of both, and Postgres' with ours.
+  expect(Math.min(figures['pipe_4kb_16_cpu_us']!, figures['ours_4kb_16_postgres_us']!)).toBeGreaterThan(0)
+})
