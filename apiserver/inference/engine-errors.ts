@@ -1,7 +1,9 @@
-import { HttpError, unprocessable } from '../../lib/http/http-error.ts'
+import { HttpError, unprocessable, type ValidationIssue } from '../../lib/http/http-error.ts'
 import { errors } from '../errors/table.ts'
 import { renameInText, type ModelNames } from './rename-model.ts'
 
+// vLLM names the arguments of its server, which clients and admins do not see.
+const noToolParser = /requires .*--tool-call-parser to be set/
 const tooLong = /maximum context length|longer than the maximum model length/i
 
 /** The error that a client gets for an engine's error. The engine's own words reach the client only about its request. */
@@ -10,6 +12,7 @@ export function translateEngineError(status: number, body: Uint8Array, names: Mo
   // The engine has tried the grammar and cannot use it. The form of the request is valid.
   if (status === 400 && type === 'GrammarError') return new HttpError(errors.unusable_grammar, message)
   if (status === 400 || status === 413 || status === 422) {
+    if (noToolParser.test(message)) return unprocessable(describeMissingParser(names))
     const issue = { loc: ['body', ...param], msg: message, type: 'value_error' }
     // Clients of the OpenAI kind look for this code, and shorten the chat.
     return tooLong.test(message) ? new HttpError(errors.context_length_exceeded, [issue]) : unprocessable(issue)
@@ -30,6 +33,13 @@ export function translateEngineError(status: number, body: Uint8Array, names: Mo
       retryAfterSeconds: 2,
     })
   return new HttpError(errors.engine_failed, 'The engine failed to answer.')
+}
+
+function describeMissingParser({ requestedName }: ModelNames): ValidationIssue {
+  const sentence =
+    `The model ${requestedName} is served without a tool call parser, so it cannot use tools. Leave out tools, or set ` +
+    'spec.engine.toolCallParser of its BaseModel.'
+  return { loc: ['body', 'tools'], msg: sentence, type: 'value_error' }
 }
 
 /** vLLM's error is `{"error": {message, type, param, code}}`; `param` is a field, or a path such as `body.a.b`. */

@@ -3,6 +3,7 @@ import { asksForUsage, withUsage } from './chat-meter.ts'
 import { isObject } from '../../lib/json/is-object.ts'
 import { argumentFields, chatFields, isPassed } from './chat-fields.ts'
 import type { ChatRequest } from './chat-schema.ts'
+import { leaveOutEmptyTools } from './chat/tool-fields.ts'
 import type { ChatTarget } from './resolve-model.ts'
 
 type EngineTarget = Pick<ChatTarget, 'engineName' | 'trainable'> & {
@@ -19,6 +20,7 @@ export function buildEngineRequest(document: JsonDocument, chat: ChatRequest, ta
   return document.members.change({
     ...(target.trainable ? pickTrainingDefaults(chat) : {}),
     ...leaveOut(chat),
+    ...leaveOutEmptyTools(chat),
     ...pickArguments(chat),
     ...(asksForUsage(chat) ? { stream_options: withUsage(chat.stream_options) } : {}),
     cache_salt: target.cacheSalt,
