@@ -52,6 +52,10 @@ export interface BaseModel {
       trustRemoteCode?: boolean
     }
     /**
+     * Answer chats that name no model. When several BaseModels say so, the one that was created first does.
+     */
+    default?: boolean
+    /**
      * The vLLM pods that serve the base model and its adapters.
      */
     engine?: {
@@ -102,6 +106,14 @@ export interface BaseModel {
        * Context length in tokens. The default is that of the model.
        */
       maxModelLen?: number
+      /**
+       * vLLM's parser of the model's tool calls, for example hermes, llama3_json or mistral. By default the engine chooses it by the model's chat template. none serves the model without tools.
+       */
+      toolCallParser?: string
+      /**
+       * vLLM's parser of the model's reasoning, for example qwen3 or deepseek_r1. By default the engine chooses it by the model's chat template. none leaves the reasoning in the content.
+       */
+      reasoningParser?: string
     }
     /**
      * The warm pods that train adapters of this base model.

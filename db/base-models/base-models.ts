@@ -6,6 +6,10 @@ export const baseModelColumns = {
   name: column<string>('name', 'text'),
   names: column<string[]>('names', 'text[]'),
   crName: column<string>('cr_name', 'text'),
+  /** Whether it answers chats that name no model. */
+  isDefault: column<boolean>('is_default', 'boolean'),
+  /** When its resource was created. */
+  createdAt: column<Date>('created_at', 'timestamptz'),
   updatedAt: column<Date>('updated_at', 'timestamptz'),
 }
 

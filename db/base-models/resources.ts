@@ -5,6 +5,10 @@ interface RegisteredBaseModel {
   crName: string
   /** the first is canonical */
   names: string[]
+  /** whether chats without a model mean it */
+  isDefault: boolean
+  /** of the resource */
+  createdAt: Date
 }
 
 /**
@@ -12,17 +16,19 @@ interface RegisteredBaseModel {
  * changes nothing then.
  */
 export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseModel): Promise<string | undefined> {
-  const { namespace, crName, names } = baseModel
+  const { namespace, crName, names, isDefault, createdAt } = baseModel
   const { rows } = await pool.query<{ names: string[] }>(
     `SELECT names FROM training.base_models WHERE names && $3 AND NOT (namespace = $1 AND cr_name = $2) LIMIT 1`,
     [namespace, crName, names],
   )
   if (rows[0]) return rows[0].names.find((name) => names.includes(name))
   await pool.query(
-    `INSERT INTO training.base_models AS b (name, names, namespace, cr_name) VALUES ($3, $4, $1, $2)
-     ON CONFLICT (namespace, cr_name) DO UPDATE SET name = $3, names = $4, updated_at = now()
-     WHERE b.names IS DISTINCT FROM $4`,
-    [namespace, crName, names[0], names],
+    `INSERT INTO training.base_models AS b (name, names, namespace, cr_name, is_default, created_at)
+     VALUES ($3, $4, $1, $2, $5, $6)
+     ON CONFLICT (namespace, cr_name)
+     DO UPDATE SET name = $3, names = $4, is_default = $5, created_at = $6, updated_at = now()
+     WHERE (b.names, b.is_default, b.created_at) IS DISTINCT FROM ($4::text[], $5::boolean, $6::timestamptz)`,
+    [namespace, crName, names[0], names, isDefault, createdAt],
   )
   return undefined
 }

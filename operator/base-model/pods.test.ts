@@ -117,8 +117,17 @@ test('code beside the weights is run only where the base model says so', () => {
   expect([hashes[0] === hashes[1], hashes[1] === hashes[2]]).toEqual([true, false])
 })
 
+test('an engine gets the parsers that its base model names, and chooses them itself otherwise', () => {
+  const { engine } = baseModel.spec
+  const named = withSpec({ engine: { ...engine, toolCallParser: 'hermes', reasoningParser: 'none' } })
+  const parsers = { TRAINYARD_TOOL_CALL_PARSER: 'hermes', TRAINYARD_REASONING_PARSER: 'none' }
+  expect(envOf(engineOf(named))).toEqual({ ...envOf(engineOf(baseModel)), ...parsers })
+  expect(engineHash(named, settings)).not.toBe(engineHash(baseModel, settings))
+})
+
 test('a model of a hub is named with its revision', () => {
   const hub = withSpec({ source: { hub: { id: 'org/model', revision: 'abc' } } })
+  expect(envOf(engineOf(hub))).toMatchObject({ TRAINYARD_MODEL: 'org/model', TRAINYARD_MODEL_REVISION: 'abc' })
   expect(envOf(trainerOf(hub))).toMatchObject({ TRAINYARD_MODEL: 'org/model', TRAINYARD_MODEL_REVISION: 'abc' })
 })
 

@@ -103,6 +103,8 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     ...optionalEnv('TRAINYARD_MAX_CPU_LORAS', engine.maxCpuLoras),
     ...optionalEnv('TRAINYARD_MAX_LORA_RANK', engine.maxLoraRank),
     ...optionalEnv('TRAINYARD_MAX_MODEL_LEN', engine.maxModelLen),
+    ...optionalEnv('TRAINYARD_TOOL_CALL_PARSER', engine.toolCallParser),
+    ...optionalEnv('TRAINYARD_REASONING_PARSER', engine.reasoningParser),
   ]
 }
 

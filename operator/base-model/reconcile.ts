@@ -47,6 +47,8 @@ export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Pro
     namespace: deps.namespace,
     crName: name,
     names: baseModel.spec.names,
+    isDefault: baseModel.spec.default === true,
+    createdAt: new Date(baseModel.metadata.creationTimestamp ?? Date.now()),
   })
   if (conflict !== undefined) return rejectBaseModel(deps, baseModel, conflict)
   const failure = await reconcileChildren(deps, baseModel)

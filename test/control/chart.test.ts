@@ -56,7 +56,15 @@ describe('the API server takes the chart', () => {
           qwen: {
             names: ['Qwen/Qwen3-0.6B', 'qwen'],
             source: { hub: { id: 'Qwen/Qwen3-0.6B', revision: 'main' }, trustRemoteCode: true },
-            engine: { replicas: 2, args: ['--dtype=bfloat16'], env: [{ name: 'A', value: 'b' }], maxLoras: 8 },
+            default: true,
+            engine: {
+              replicas: 2,
+              args: ['--dtype=bfloat16'],
+              env: [{ name: 'A', value: 'b' }],
+              maxLoras: 8,
+              toolCallParser: 'hermes',
+              reasoningParser: 'none',
+            },
             trainer: {
               warm: { min: 2 },
               maxSequenceLength: 4096,

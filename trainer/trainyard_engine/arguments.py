@@ -14,6 +14,8 @@ def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     arguments += ["--max-cpu-loras", str(max(settings.max_cpu_loras, settings.max_loras))]
     arguments += ["--max-lora-rank", str(round_rank(settings.max_lora_rank))]
     arguments += ["--allowed-media-domains", NO_DOMAIN, "--disable-fastapi-docs"]
+    if settings.model_revision is not None:
+        arguments += ["--revision", settings.model_revision]
     if settings.max_model_len is not None:
         arguments += ["--max-model-len", str(settings.max_model_len)]
     return [*arguments, *extra, "--served-model-name", *settings.model_names]

@@ -21,6 +21,7 @@ class Settings:
     port: int
     metrics_port: int
     model: str
+    model_revision: str | None
     model_names: tuple[str, ...]
     artifacts: StoreSettings
     key: str
@@ -28,6 +29,9 @@ class Settings:
     max_cpu_loras: int
     max_lora_rank: int
     max_model_len: int | None
+    #: names of vLLM's parsers; "none" for no parser, None for the one that fits the model
+    tool_call_parser: str | None
+    reasoning_parser: str | None
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
@@ -40,6 +44,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         port=port,
         metrics_port=read_number(env, "TRAINYARD_METRICS_PORT", port + 1),
         model=require(env, "TRAINYARD_MODEL"),
+        model_revision=env.get("TRAINYARD_MODEL_REVISION") or None,
         model_names=names,
         artifacts=read_artifacts(env),
         key=require(env, "VLLM_API_KEY"),
@@ -47,6 +52,8 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         max_cpu_loras=read_number(env, "TRAINYARD_MAX_CPU_LORAS", 32),
         max_lora_rank=read_number(env, "TRAINYARD_MAX_LORA_RANK", 16),
         max_model_len=read_number(env, "TRAINYARD_MAX_MODEL_LEN", None),
+        tool_call_parser=env.get("TRAINYARD_TOOL_CALL_PARSER") or None,
+        reasoning_parser=env.get("TRAINYARD_REASONING_PARSER") or None,
     )
 
 

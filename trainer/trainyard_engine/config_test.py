@@ -50,3 +50,8 @@ def test_no_name_is_looked_for_on_a_hub_once_the_model_is_loaded(monkeypatch):
     assert env == {"HF_HUB_OFFLINE": "1"}
     with pytest.raises(LocalEntryNotFoundError, match=r"outgoing traffic has been disabled|HF_HUB_OFFLINE"):
         snapshot_download("nobody/nothing")
+
+
+def test_a_revision_is_what_the_engine_loads():
+    arguments = build_arguments(read_settings(ENV | {"TRAINYARD_MODEL_REVISION": "abc"}), [])
+    assert arguments[arguments.index("--revision") + 1] == "abc"

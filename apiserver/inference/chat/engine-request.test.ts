@@ -80,6 +80,22 @@ describe('the request to an engine', () => {
     expect(buildFrom(given, base)).toEqual({ messages, ...expected, ...salted, model: 'org/base' })
   })
 
+  const tools = [{ type: 'function', function: { name: 'f' } }]
+  test.each([
+    ['no empty list of tools', { tools: [] }, {}],
+    ['no choice among no tools', { tools: [], tool_choice: 'auto' }, {}],
+    ['no choice without tools', { tools: null, tool_choice: 'none' }, {}],
+    ['no null for a choice', { tools, tool_choice: null }, { tools }],
+    ['tools and a choice', { tools, tool_choice: 'none' }, { tools, tool_choice: 'none' }],
+    [
+      'a choice that cannot be made, for the engine to say so',
+      { tools: [], tool_choice: 'required' },
+      { tool_choice: 'required' },
+    ],
+  ])('has %s', (_, given, expected) => {
+    expect(buildFrom(given, base)).toEqual({ messages, ...expected, ...salted, model: 'org/base' })
+  })
+
   test("has the gateway's salt in place of the client's", () => {
     expect(buildFrom({ cache_salt: 'mine' }, base)).toEqual({ messages, ...salted, model: 'org/base' })
   })

@@ -3,6 +3,7 @@ import { isObject } from '../../../lib/json/is-object.ts'
 import { argumentFields, chatFields, isPassed } from './chat-fields.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import type { EngineTarget } from '../passthrough.ts'
+import { leaveOutEmptyTools } from './tool-fields.ts'
 
 /**
  * What changes in the request as the engine gets it: only what engines are known to take, its own name of the model, and for models that are trained here what training
@@ -13,6 +14,7 @@ export function changeChat(chat: ChatRequest, target: EngineTarget): Record<stri
   return {
     ...(target.trainable ? pickTrainingDefaults(chat) : {}),
     ...leaveOut(chat),
+    ...leaveOutEmptyTools(chat),
     ...pickArguments(chat),
     ...(asksForUsage(chat) ? { stream_options: withUsage(chat.stream_options) } : {}),
     cache_salt: target.cacheSalt,

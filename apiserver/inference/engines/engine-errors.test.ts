@@ -23,6 +23,26 @@ test.each([
     error('Field required', 'body.response_format.type'),
     { status: 422, detail: [{ loc: ['body', 'response_format', 'type'], msg: 'Field required', type: 'value_error' }] },
   ],
+  ...[
+    '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+    'tool_choice="required" requires --tool-call-parser to be set',
+  ].map((message): [string, number, string, object] => [
+    'tools without a parser are told with the field to set',
+    400,
+    error(message),
+    {
+      status: 422,
+      detail: [
+        {
+          loc: ['body', 'tools'],
+          msg:
+            'This model is served without a tool call parser, so it cannot use tools. Leave out tools, or set ' +
+            'spec.engine.toolCallParser of its BaseModel.',
+          type: 'value_error',
+        },
+      ],
+    },
+  ]),
   [
     'an error without a message',
     400,

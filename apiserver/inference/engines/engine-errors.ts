@@ -1,6 +1,15 @@
-import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
+import { HttpError, unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 
+// vLLM names the arguments of its server, which clients and admins do not see.
+const noToolParser = /requires .*--tool-call-parser to be set/
+const missingParser: ValidationIssue = {
+  loc: ['body', 'tools'],
+  msg:
+    'This model is served without a tool call parser, so it cannot use tools. Leave out tools, or set ' +
+    'spec.engine.toolCallParser of its BaseModel.',
+  type: 'value_error',
+}
 const tooLong = /maximum context length|longer than the maximum model length/i
 
 /**
@@ -13,6 +22,7 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
   // The engine has tried the grammar and cannot use it. The form of the request is valid.
   if (status === 400 && type === 'GrammarError') return new HttpError(errors.unusable_grammar, message)
   if (status === 400 || status === 413 || status === 422) {
+    if (noToolParser.test(message)) return unprocessable(missingParser)
     const issue = { loc: ['body', ...param], msg: message, type: 'value_error' }
     // Clients of the OpenAI kind look for this code, and shorten the chat.
     return tooLong.test(message) ? new HttpError(errors.context_length_exceeded, [issue]) : unprocessable(issue)

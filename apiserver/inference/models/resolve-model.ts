@@ -6,8 +6,12 @@ import { findServedModel } from '../../../db/models/served.ts'
 import type { UsageAccount } from '../../../db/accounts/chat-usage.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isName } from '../../accounts/names.ts'
+import { pickDefaultBaseModel } from './default-base-model.ts'
 import { parseModelAddress, type ModelAddress } from './model-address.ts'
 
+const noDefault =
+  'Field required: name one of the models that GET /v1/models lists. A chat without a model means the base model whose ' +
+  'BaseModel has spec.default: true, and none has.'
 // A client may send any text as a name.
 const maxShownLength = 400
 
@@ -26,12 +30,12 @@ export interface ChatTarget {
 }
 
 /**
- * Finds what serves a model name for an entity. A request without one means the base model, if there is just one.
+ * Finds what serves a model name for an entity. A request without one means the default base model.
  *
  * @throws {HttpError} 404 for a model, or a step of one, that does not exist or belongs to another entity
  */
 export async function resolveModel(pool: Pool, entity: string, requested: string | undefined): Promise<ChatTarget> {
-  if (!requested) return resolveOnlyBaseModel(pool)
+  if (!requested) return resolveDefaultBaseModel(pool)
   const baseModel = await findBaseModel(pool, requested)
   if (baseModel) return targetBaseModel(requested, baseModel)
   const address = parseModelAddress(requested)
@@ -62,10 +66,10 @@ async function resolveAddress(pool: Pool, requested: string, address: ModelAddre
   return { requestedName: requested, engineName, baseModelCrName: served.baseModelCrName, trainable: true, charged }
 }
 
-async function resolveOnlyBaseModel(pool: Pool): Promise<ChatTarget> {
-  const [baseModel, another] = await listBaseModels(pool)
-  if (baseModel && !another) return targetBaseModel(baseModel.name, baseModel)
-  throw unprocessable({ loc: ['body', 'model'], msg: 'Field required', type: 'missing' })
+async function resolveDefaultBaseModel(pool: Pool): Promise<ChatTarget> {
+  const baseModel = pickDefaultBaseModel(await listBaseModels(pool))
+  if (baseModel) return targetBaseModel(baseModel.name, baseModel)
+  throw unprocessable({ loc: ['body', 'model'], msg: noDefault, type: 'missing' })
 }
 
 function targetBaseModel(requestedName: string, baseModel: { name: string; crName: string }): ChatTarget {
