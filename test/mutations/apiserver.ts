@@ -11,8 +11,8 @@ export const apiserverMutations: Mutation[] = [
   {
     fault: 'a stream goes on when its key is revoked',
     file: 'apiserver/accounts/keys/revocable-responses.ts',
-    find: 'revoked.abort()\n',
-    replace: 'void revoked\n',
+    find: '?? []) onRevoked()',
+    replace: '?? []) void onRevoked',
     test: 'test/control/keys.test.ts',
   },
   {
