@@ -1,3 +1,4 @@
+import { ChangeFeed } from '../db/changes.ts'
 import { listen } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
@@ -16,6 +17,7 @@ import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
 import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
 import { LastUsedTracker } from './accounts/keys/last-used.ts'
 import { createKube } from './kube.ts'
+import { ModelResolver } from './inference/models/model-resolver.ts'
 import { RequestMemory } from './accounts/limits/request-memory.ts'
 import { RequestLimiter } from './accounts/limits/request-limiter.ts'
 import { createChatSlots, createEventSlots } from './accounts/limits/slots.ts'
@@ -37,7 +39,7 @@ const writingConnections = 5
 const graceMs = 8_000
 // What a process that is killed may lose of the usage of chats.
 const flushMs = 1_000
-// How long a stream may outlast its key, less what the question takes.
+// How long a stream may outlast its key at most, less what the question takes.
 const revocationMs = 750
 // Spooled bodies of a process that was killed. Those that still come in are written to all the time.
 const sweepMs = 10 * 60_000
@@ -56,9 +58,12 @@ const artifacts = openArtifactStore(config)
 const sources = openDataSources(config)
 
 const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
-const apiKeys = new ApiKeyLookup(pool)
+const changes = new ChangeFeed(config.DATABASE_URL, log)
+const apiKeys = new ApiKeyLookup({ pool, lease: changes, limitDefaults: config })
+const models = new ModelResolver({ pool, lease: changes })
 const lastUsed = new LastUsedTracker(pool)
-const responses = new RevocableResponses(pool)
+const responses = new RevocableResponses(pool, changes)
+for (const follower of [apiKeys.known, models.known, responses]) changes.follow(follower)
 const usage = new UsageLedger(pool)
 const heavyThreads = openHeavyThreads()
 const requestLimiter = new RequestLimiter(pool)
@@ -82,6 +87,7 @@ const listener = createListener({
   sources,
   webhooks: openWebhooks(config),
   engines,
+  models,
   events,
   apiKeys,
   lastUsed,
@@ -134,6 +140,7 @@ onShutdown(log, async () => {
   events.close()
   await stopServer(server, graceMs)
   await subscription.close()
+  await changes.close()
   await engines.close()
   await sources.outbound.close()
   background.abort()

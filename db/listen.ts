@@ -7,8 +7,11 @@ const probeMs = 15_000
 const answerMs = 5_000
 const reconnectMs = 500
 
-/** A running LISTEN; `close` ends it and its connection. */
+/** A running LISTEN. */
 export interface Listener {
+  /** Asks the server for an answer on the same connection. @throws when there is none; then the connection is made anew */
+  probe(): Promise<void>
+  /** Ends it and its connection. */
   close(): Promise<void>
 }
 
@@ -27,6 +30,7 @@ interface Handlers {
 export function listen(databaseUrl: string, channels: readonly string[], handlers: Handlers, log: Logger): Listener {
   const stop = new AbortController()
   let current: pg.Client | undefined
+  let listening: pg.Client | undefined
 
   const runOnce = async () => {
     const client = createClient(databaseUrl)
@@ -35,14 +39,16 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
     client.on('error', (error) => log.warn({ error }, 'database notifications interrupted'))
     client.on('notification', (message) => handlers.onNotify(message.channel, message.payload ?? ''))
     const end = () => client.end().catch(() => {})
-    const probe = setInterval(() => void client.query('SELECT 1').catch(end), probeMs)
+    const probing = setInterval(() => void probe(client).catch(() => {}), probeMs)
     try {
       await client.connect()
       for (const channel of channels) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
+      listening = client
       handlers.onConnect()
       await ended
     } finally {
-      clearInterval(probe)
+      clearInterval(probing)
+      listening = undefined
       void end()
       handlers.onDisconnect?.()
     }
@@ -51,11 +57,24 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
   const onError = (error: unknown) => log.warn({ error }, 'listening to the database failed')
   const running = repeat(runOnce, { pauseMs: reconnectMs, signal: stop.signal, onError })
   return {
+    async probe() {
+      if (!listening) throw new Error('not connected to the database')
+      await probe(listening)
+    },
     async close() {
       stop.abort()
       await current?.end().catch(() => {})
       await running
     },
+  }
+}
+
+async function probe(client: pg.Client): Promise<void> {
+  try {
+    await client.query({ name: 'probe', text: 'SELECT 1' })
+  } catch (error) {
+    void client.end().catch(() => {})
+    throw error
   }
 }
 

@@ -1,9 +1,8 @@
-import type { Pool } from '../../db/pool.ts'
 import type { Exchange } from '../../lib/http/exchange.ts'
 import { receiveBody } from '../../lib/http/receive-body.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { chatLimitBytes, ChatReader } from './chat/chat-reader.ts'
-import { resolveModel } from './models/resolve-model.ts'
+import type { ModelResolver } from './models/model-resolver.ts'
 import type { Passthrough } from './passthrough.ts'
 import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
 
@@ -13,7 +12,7 @@ const slackBytes = 512
 /** What requests are read with. */
 export interface ReadDeps {
   engineKey: string
-  pool: Pool
+  models: ModelResolver
 }
 
 /** Whose request is read, and what it reserves. */
@@ -37,7 +36,7 @@ export async function readRequest(
   const reader = new ChatReader(memory)
   const document = reader.parse(bytes)
   const checked = operation.check(document)
-  const target = await resolveModel(deps.pool, entity, checked.model)
+  const target = deps.models.peek(entity, checked.model) ?? (await deps.models.resolve(entity, checked.model))
   const request = { path: operation.path, entity, document, checked, target, room }
   const prepared = prepareRequest(deps.engineKey, request, memory)
   reader.letGo()

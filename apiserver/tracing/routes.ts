@@ -6,7 +6,8 @@ import type { Pool } from '../../db/pool.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
-import { requireKey, type AuthDeps } from '../accounts/keys/require-key.ts'
+import type { AuthDeps } from '../accounts/keys/authenticate.ts'
+import { requireKey } from '../accounts/keys/require-key.ts'
 import type { RequestState } from '../accounts/context.ts'
 import { limitRequests } from '../accounts/limits/limit-requests.ts'
 import { answerErrors } from '../errors/answer-errors.ts'
@@ -48,6 +49,7 @@ export interface TracingDeps extends AuthDeps, GatewayDeps, TraceApiDeps {
   /** For work that would block the event loop. */
   heavyThreads: WorkerPool
   uploadLimitBytes: number
+  pool: Pool
   /** The file with model prices; see `readPrices`. */
   pricesFile: string | undefined
   /** A pool for traces only, so that many trace requests do not block other requests. */

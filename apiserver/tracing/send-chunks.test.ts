@@ -6,6 +6,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
 import { RequestMemory } from '../accounts/limits/request-memory.ts'
 import { StreamSemaphore } from './stream-semaphore.ts'
+import { noLease } from '../../test/support/leases.ts'
 import { sendChunks } from './send-chunks.ts'
 
 let server: Server
@@ -20,7 +21,7 @@ async function serve(
   { memoryBytes, ...times }: { stallMs?: number; deadlineMs?: number; memoryBytes?: number },
 ) {
   const ended = Promise.withResolvers<void>()
-  const responses = new RevocableResponses(undefined as never)
+  const responses = new RevocableResponses(undefined as never, noLease)
   const follow = vi.spyOn(responses, 'track')
   const [memory, streams] = [new RequestMemory(memoryBytes), new StreamSemaphore(8)]
   async function* watched() {

@@ -16,6 +16,7 @@ export interface KnownKey extends Pick<SetLimits, RequestLimitName> {
   keyId: string
   entity: string
   role: KeyRole
+  expiresAt: Date | null
 }
 
 export const keyColumns = {
@@ -54,11 +55,12 @@ const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock
 
 /** The key with this sha256, unless it is revoked or has expired. */
 export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | undefined> {
-  const { rows } = await pool.query<KnownKey>(
-    `SELECT id AS "keyId", entity, role, ${selectLimits(limitNames)}
+  const { rows } = await pool.query<KnownKey>({
+    name: 'find_key',
+    text: `SELECT id AS "keyId", entity, role, expires_at AS "expiresAt", ${selectLimits(limitNames)}
      FROM auth.api_keys LEFT JOIN auth.entities USING (entity) WHERE digest = $1 AND ${usable}`,
-    [digest],
-  )
+    values: [digest],
+  })
   return rows[0]
 }
 
@@ -179,20 +181,26 @@ async function endReplaced(
 
 /** Records that keys were used, at most once a minute for each. */
 export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
-  await pool.query(
-    `UPDATE auth.api_keys SET last_used_at = clock_timestamp()
+  await pool.query({
+    name: 'record_key_uses',
+    text: `UPDATE auth.api_keys SET last_used_at = clock_timestamp()
      WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')`,
-    [keyIds],
-  )
+    values: [keyIds],
+  })
 }
 
-/** Which of these keys may not be used any more. */
-export async function listEndedKeys(pool: Pool, ids: string[]): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT asked.id FROM unnest($1::uuid[]) AS asked (id) WHERE NOT EXISTS (
-       SELECT FROM auth.api_keys k
-       WHERE k.id = asked.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()))`,
-    [ids],
-  )
-  return rows.map(({ id }) => id)
+/** A key that may be used now, and until when; null for one that does not end by itself. */
+export interface UsableKey {
+  id: string
+  expiresAt: Date | null
+}
+
+/** Those of these keys that may be used now. */
+export async function listUsableKeys(pool: Pool, ids: string[]): Promise<UsableKey[]> {
+  const { rows } = await pool.query<UsableKey>({
+    name: 'list_usable_keys',
+    text: `SELECT id, expires_at AS "expiresAt" FROM auth.api_keys WHERE id = ANY ($1::uuid[]) AND ${usable}`,
+    values: [ids],
+  })
+  return rows
 }

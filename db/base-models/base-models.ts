@@ -22,15 +22,19 @@ const columns = selectColumns(baseModelColumns)
 export async function findBaseModel(pool: Pool, name: string): Promise<BaseModelRow | undefined> {
   // Postgres takes no NUL in a text, so no name has one.
   if (name.includes('\0')) return undefined
-  const { rows } = await pool.query<BaseModelRow>(
-    `SELECT ${columns} FROM training.base_models WHERE $1 = ANY (names) ORDER BY name LIMIT 1`,
-    [name],
-  )
+  const { rows } = await pool.query<BaseModelRow>({
+    name: 'find_base_model',
+    text: `SELECT ${columns} FROM training.base_models WHERE $1 = ANY (names) ORDER BY name LIMIT 1`,
+    values: [name],
+  })
   return rows[0]
 }
 
 /** All base models, by name. */
 export async function listBaseModels(pool: Pool): Promise<BaseModelRow[]> {
-  const { rows } = await pool.query<BaseModelRow>(`SELECT ${columns} FROM training.base_models ORDER BY name`)
+  const { rows } = await pool.query<BaseModelRow>({
+    name: 'list_base_models',
+    text: `SELECT ${columns} FROM training.base_models ORDER BY name`,
+  })
   return rows
 }

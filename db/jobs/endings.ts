@@ -1,6 +1,7 @@
 // Ends jobs: moves them to Succeeded, Failed or Cancelled, together with their last event.
 
 import { isTerminal, type JobState, type TerminalState } from '../../crds/job-states.ts'
+import { waitForLeases } from '../changes.ts'
 import { chargeAttempt } from './charge-attempt.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import type { JobFailure } from './attempts.ts'
@@ -16,7 +17,10 @@ interface Ending {
 
 const cancelledEnding: Ending = { state: 'Cancelled', type: 'training_failed', data: { error_message: 'cancelled' } }
 
-/** Publishing to Succeeded, with its `training_ended`. True when this call ended it. */
+/**
+ * Publishing to Succeeded, with its `training_ended`. True when this call ended it. Call it when no gateway has an older step
+ * in memory as the newest any more (`waitForLeases`).
+ */
 export async function finishJob(pool: Pool, jobId: string): Promise<boolean> {
   return withTransaction(pool, async (connection) => {
     const state = await lockState(connection, jobId)
@@ -44,12 +48,16 @@ export async function failJob(pool: Pool, jobId: string, failure: JobFailure): P
  * that has its checkpoint (Publishing): clients already see the new step, so the job ends as Succeeded.
  */
 export async function cancelJob(pool: Pool, jobId: string): Promise<boolean> {
-  return withTransaction(pool, async (connection) => {
+  const ended = await withTransaction(pool, async (connection) => {
     const state = await lockState(connection, jobId)
     if (!isUnfinished(state)) return false
-    await (state === 'Publishing' ? endTrained(connection, jobId) : endJob(connection, jobId, cancelledEnding))
+    if (state === 'Publishing') return undefined
+    await endJob(connection, jobId, cancelledEnding)
     return true
   })
+  if (ended !== undefined) return ended
+  await waitForLeases(pool)
+  return finishJob(pool, jobId)
 }
 
 /** What became of a wish to cancel a job: it has just ended so, or the state that it has, and keeps. */

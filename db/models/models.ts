@@ -25,14 +25,15 @@ export async function findModelByName(pool: Pool, { entity, project, name }: Mod
   return rows[0]
 }
 
-/** The newest model of an entity that has a name, in whichever project. */
-export async function findModelByLastName(pool: Pool, entity: string, name: string): Promise<ModelRow | undefined> {
-  const { rows } = await pool.query<ModelRow>(
-    `SELECT ${columns} FROM training.models m
-     WHERE entity = $1 AND name = $2 AND hidden_at IS NULL AND deleted_at IS NULL ORDER BY created_at DESC LIMIT 1`,
-    [entity, name],
-  )
-  return rows[0]
+/** The names of an entity's newest models that are not hidden. */
+export async function listNewestModels(pool: Pool, entity: string, limit: number): Promise<ModelName[]> {
+  const { rows } = await pool.query<ModelName>({
+    name: 'list_newest_models',
+    text: `SELECT entity, project, name FROM training.models
+     WHERE entity = $1 AND hidden_at IS NULL AND deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2`,
+    values: [entity, limit],
+  })
+  return rows
 }
 
 /** An entity's own model that is not hidden. */

@@ -1,3 +1,5 @@
+import { countEdits } from '../edit-distance.ts'
+
 /** An operation by what its requests begin with. */
 export interface KnownPath {
   method: string
@@ -44,17 +46,4 @@ function compareSegments(wanted: string | undefined, known: string | undefined):
   // Any text may be a parameter; an equal name says more.
   if (known.startsWith('{')) return 0.25
   return countEdits(wanted, known) / Math.max(wanted.length, known.length)
-}
-
-/** The Levenshtein distance. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let index = 0; index < from.length; index++) {
-    const next = [index + 1]
-    for (let at = 1; at <= to.length; at++) {
-      next.push(Math.min(next[at - 1]! + 1, row[at]! + 1, row[at - 1]! + (to[at - 1] === from[index] ? 0 : 1)))
-    }
-    row = next
-  }
-  return row[to.length]!
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel, Model } from '../../crds/generated.ts'
 import { conditions, isAlias, labels, reasons } from '../../crds/names.ts'
+import { waitForLeases } from '../../db/changes.ts'
 import { deleteModel } from '../../db/deletion/models.ts'
 import { findRegisteredName } from '../../db/base-models/resources.ts'
 import {
@@ -141,6 +142,8 @@ async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorM
   if (isDeepStrictEqual(aliases, row.resourceAliases)) return { row, unapplied: [] }
   const possible = Object.fromEntries(Object.entries(aliases).filter(([alias]) => isAlias(alias)))
   await applyResourceAliases(pool, row.id, possible)
+  // The status shows them only when every chat finds them.
+  await waitForLeases(pool)
   const applied = (await findNamedModel(pool, spec)) ?? row
   const unapplied = Object.keys(aliases).filter((alias) => applied.resourceAliases[alias] !== aliases[alias])
   return { row: applied, unapplied }

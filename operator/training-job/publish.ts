@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { waitForLeases } from '../../db/changes.ts'
 import { isCheckpointThere } from '../../db/deletion/checkpoints.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { findPublishingJob } from '../../db/jobs/resources.ts'
@@ -61,6 +62,8 @@ export class Publisher {
     const [publication] = await Promise.all([
       this.#load(job.baseModel, job.checkpoint.id),
       measureCheckpoint(this.#deps, job.checkpoint.id),
+      // Whoever reads `training_ended` gets the new step as the newest from every gateway.
+      waitForLeases(pool),
     ])
     this.#record(jobId, publication)
     await finishJob(pool, jobId)

@@ -4,11 +4,13 @@ import { request, type IncomingMessage } from 'node:http'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { loadLimitDefaults } from '../../apiserver/accounts/admin/config.ts'
 import { ApiKeyLookup } from '../../apiserver/accounts/keys/api-key-lookup.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { changeEntityLimits } from '../../db/accounts/limits.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
+import { noLease } from '../support/leases.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -159,6 +161,9 @@ test('uploads side by side see each other, and one that was broken off makes roo
   await eventually(async () => expect((await put()).status).toBe(200))
 })
 
+const lookUp = (own: Pool) => new ApiKeyLookup({ pool: own, lease: noLease, limitDefaults: loadLimitDefaults() })
+const randomDigest = () => randomBytes(32).toString('base64')
+
 describe('wrong keys', () => {
   let own: Pool
   beforeAll(() => {
@@ -167,8 +172,8 @@ describe('wrong keys', () => {
   afterAll(() => own.end())
 
   test('that come again and again are not looked up each time', async () => {
-    const keys = new ApiKeyLookup(own)
-    const digest = randomBytes(32)
+    const keys = lookUp(own)
+    const digest = randomDigest()
     let queries = 0
     own.on('acquire', () => queries++)
     for (let times = 0; times < 30; times++) expect(await keys.find(digest, '192.0.2.1')).toBeUndefined()
@@ -176,24 +181,24 @@ describe('wrong keys', () => {
   })
 
   test('that are all different have a few connections, and right ones do not wait behind them', async () => {
-    const keys = new ApiKeyLookup(own)
-    const right = createHash('sha256').update(key).digest()
-    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ entity })
+    const keys = lookUp(own)
+    const right = createHash('sha256').update(key).digest('base64')
+    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ caller: { entity } })
     let flooded = 0
-    const flood = Array.from({ length: 300 }, () => keys.find(randomBytes(32), '192.0.2.1').then(() => flooded++))
-    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ entity })
+    const flood = Array.from({ length: 300 }, () => keys.find(randomDigest(), '192.0.2.1').then(() => flooded++))
+    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ caller: { entity } })
     expect(flooded).toBeLessThan(100)
     expect(own.totalCount).toBeLessThanOrEqual(6)
     await Promise.all(flood)
   })
 
   test('that are more than can be looked up are refused, and a right one of another address waits for few of them', async () => {
-    const keys = new ApiKeyLookup(own)
+    const keys = lookUp(own)
     let flooded = 0
-    const flood = Array.from({ length: 5_000 }, () => keys.find(randomBytes(32), '192.0.2.1').then(() => flooded++))
+    const flood = Array.from({ length: 5_000 }, () => keys.find(randomDigest(), '192.0.2.1').then(() => flooded++))
     const outcomes = Promise.allSettled(flood)
-    const right = createHash('sha256').update(key).digest()
-    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ entity })
+    const right = createHash('sha256').update(key).digest('base64')
+    expect(await keys.find(right, '192.0.2.2')).toMatchObject({ caller: { entity } })
     expect(flooded).toBeLessThan(500)
     const refused = (await outcomes).filter(({ status }) => status === 'rejected')
     expect(refused.length).toBeGreaterThan(2_000)

@@ -74,8 +74,8 @@ export const inferenceMutations: Mutation[] = [
   {
     fault: "another entity's model answers",
     file: 'apiserver/inference/models/resolve-model.ts',
-    find: 'if (address.entity !== entity) throw',
-    replace: "if (address.entity === '') throw",
+    find: 'if (address?.entity !== entity) throw',
+    replace: 'if (!address) throw',
     test: 'test/integration/chat.test.ts',
   },
 ]

@@ -1,4 +1,5 @@
 import { changeEntityLimits, type EntityLimits, type SetLimits } from '../../../db/accounts/limits.ts'
+import { waitForLeases } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { TokenStatisticsSetting } from '../../../db/jobs/token-statistics.ts'
 import { applyDefaults } from '../limits/limits.ts'
@@ -44,6 +45,7 @@ export function prepareLimitsCommand(args: string[]): PreparedCommand {
 
 async function changeLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<Printed> {
   const limits = await changeEntityLimits(pool, entity, changes)
+  if (Object.keys(changes).length > 0) await waitForLeases(pool)
   const inForce = applyDefaults(limits, loadLimitDefaults())
   const rows = optionNames.map((name) => {
     const value = inForce[limitNames[name]]

@@ -3,14 +3,19 @@ import { errors } from '../../errors/table.ts'
 import { findKey, type KnownKey } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import { LeasedCache, type Lease, type Loaded } from '../../../lib/leased-cache.ts'
+import { applyDefaults, type LimitDefaults } from '../limits/limits.ts'
+import type { RequestState } from '../context.ts'
 
-type Answer = Promise<KnownKey | undefined>
+/** A key that may be used now: what its requests are answered with. */
+export interface KnownCaller extends Readonly<RequestState> {
+  expiresAtMs: number
+}
 
-interface GivenKey {
-  name: string
-  digest: Buffer
-  /** From where it was sent. */
-  address: string
+interface Deps {
+  pool: Pool
+  lease: Lease
+  limitDefaults: LimitDefaults
 }
 
 // A client that repeats a wrong key costs one query a second.
@@ -21,14 +26,19 @@ const strangersAtOnce = 4
 const maxStrangers = 4_000
 const maxKept = 10_000
 
+/** What is kept for a key that nobody has. */
+const nobody = { caller: undefined }
+type Found = { caller: KnownCaller | undefined }
+
 /**
- * Looks keys up for requests. Requests with the same key that come in while it is being looked up share the next look: one
- * query at a time for each key, however many requests there are, and each request's begins after the request.
+ * Looks keys up for requests. The database is asked for what is not in memory, and for everything while nobody tells what
+ * changes there; each request's look begins after the request.
  */
 export class ApiKeyLookup {
   readonly #pool: Pool
-  readonly #running = new Map<string, Answer>()
-  readonly #next = new Map<string, Answer>()
+  readonly #limitDefaults: LimitDefaults
+  /** Drops what has changed. */
+  readonly known: LeasedCache<Found>
   /** Keys that were right when they were looked up last. */
   readonly #right = new Set<string>()
   /** Keys that nobody has, and until when that is believed. */
@@ -37,48 +47,51 @@ export class ApiKeyLookup {
   readonly #strangers = new FairSemaphore({ permits: strangersAtOnce })
   readonly #places = new FairSemaphore({ permits: maxStrangers, permitsPerKey: maxStrangers / 2 })
 
-  constructor(pool: Pool) {
+  constructor({ pool, lease, limitDefaults }: Deps) {
     this.#pool = pool
+    this.#limitDefaults = limitDefaults
+    this.known = new LeasedCache(lease, maxKept)
+  }
+
+  /** Who has the key of this digest, if that is in memory and true. */
+  peek(digest: string): KnownCaller | undefined {
+    return orExpired(this.known.peek(digest)?.caller)
   }
 
   /**
-   * The key with this sha256, unless it is revoked or has expired.
+   * Who has the key of this digest (sha256 in base64), unless it is revoked or has expired.
    *
    * @throws {HttpError} 503 for a key that was not right before, when too many of those are being looked up
    */
-  find(digest: Buffer, address: string): Answer {
-    const name = digest.toString('base64')
-    if ((this.#unknown.get(name) ?? 0) > performance.now()) return Promise.resolve(undefined)
-    const running = this.#running.get(name)
-    const given = { name, digest, address }
-    if (!running) return this.#look(given)
-    const next = this.#next.get(name) ?? this.#lookAfter(running, given)
-    this.#next.set(name, next)
-    return next
+  async find(digest: string, address: string): Promise<KnownCaller | undefined> {
+    if ((this.#unknown.get(digest) ?? 0) > performance.now()) return undefined
+    const { caller } = await this.known.get(digest, () => this.#load(digest, address))
+    return orExpired(caller)
   }
 
-  async #lookAfter(running: Answer, given: GivenKey): Answer {
-    await running.catch(() => {})
-    this.#next.delete(given.name)
-    // A later request may have begun it already.
-    return this.#running.get(given.name) ?? this.#look(given)
+  async #load(digest: string, address: string): Promise<Loaded<Found>> {
+    const ask = () => findKey(this.#pool, Buffer.from(digest, 'base64'))
+    const key = await (this.#right.has(digest) ? ask() : this.#askForStranger(address, ask))
+    if (!key) {
+      this.#markUnknown(digest)
+      return { value: nobody }
+    }
+    this.#markKnown(digest)
+    const { entity, keyId } = key
+    return { value: { caller: this.#describe(key) }, owner: entity, tags: [`key:${keyId}`, `entity:${entity}`] }
   }
 
-  #look(given: GivenKey): Answer {
-    const answer = this.#ask(given).finally(() => this.#running.delete(given.name))
-    this.#running.set(given.name, answer)
-    return answer
+  #describe({ keyId, entity, role, expiresAt, ...set }: KnownKey): KnownCaller {
+    const { weight, ...limits } = applyDefaults(set, this.#limitDefaults)
+    // Many requests share it.
+    return Object.freeze({
+      caller: Object.freeze({ keyId, entity, role, weight }),
+      limits: Object.freeze(limits),
+      expiresAtMs: expiresAt?.getTime() ?? Infinity,
+    })
   }
 
-  async #ask({ name, digest, address }: GivenKey): Answer {
-    const ask = () => findKey(this.#pool, digest)
-    const known = await (this.#right.has(name) ? ask() : this.#askForStranger(address, ask))
-    if (known) this.#markKnown(name)
-    else this.#markUnknown(name)
-    return known
-  }
-
-  async #askForStranger(address: string, ask: () => Answer): Answer {
+  async #askForStranger<T>(address: string, ask: () => Promise<T>): Promise<T> {
     const leave = this.#places.tryAcquire({ key: address })
     if (!leave)
       throw new HttpError(errors.server_busy, 'Too many new API keys are being looked up. Send this request again.', {
@@ -91,19 +104,24 @@ export class ApiKeyLookup {
     }
   }
 
-  #markKnown(name: string): void {
-    this.#unknown.delete(name)
-    if (this.#right.has(name)) return
+  #markKnown(digest: string): void {
+    this.#unknown.delete(digest)
+    if (this.#right.has(digest)) return
     if (this.#right.size >= maxKept) this.#right.clear()
-    this.#right.add(name)
+    this.#right.add(digest)
   }
 
   /** The oldest go first: what was put in again is not the oldest any more. */
-  #markUnknown(name: string): void {
-    this.#right.delete(name)
-    this.#unknown.delete(name)
-    this.#unknown.set(name, performance.now() + unknownMs)
+  #markUnknown(digest: string): void {
+    this.#right.delete(digest)
+    this.#unknown.delete(digest)
+    this.#unknown.set(digest, performance.now() + unknownMs)
     const [oldest] = this.#unknown.keys()
     if (this.#unknown.size > maxKept && oldest !== undefined) this.#unknown.delete(oldest)
   }
+}
+
+/** Keys end by this machine's clock. */
+function orExpired(caller: KnownCaller | undefined): KnownCaller | undefined {
+  return caller && caller.expiresAtMs > Date.now() ? caller : undefined
 }

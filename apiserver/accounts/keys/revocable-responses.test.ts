@@ -1,18 +1,26 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
+import type { Lease } from '../../../lib/leased-cache.ts'
+import { noLease, permanentLease } from '../../../test/support/leases.ts'
 import { RevocableResponses } from './revocable-responses.ts'
 
-/** Counts how often the database is asked for ended keys, of which there are none. */
-function watchedAnswers() {
+/** Records which keys the database is asked for. They end when `usable` does not name them any more. */
+function watchedAnswers(lease: Lease, usable: Record<string, Date | null> = { key: null }) {
   const asked: string[][] = []
-  const query = (_: string, [keyIds]: [string[]]) => (asked.push(keyIds), Promise.resolve({ rows: [] }))
-  return { asked, answers: new RevocableResponses({ query } as never) }
+  const query = ({ values: [keyIds] }: { values: [string[]] }) => {
+    asked.push(keyIds)
+    const known = keyIds.filter((id) => usable[id] !== undefined)
+    return Promise.resolve({ rows: known.map((id) => ({ id, expiresAt: usable[id] })) })
+  }
+  return { asked, usable, answers: new RevocableResponses({ query } as never, lease) }
 }
 
+const openResponse = () => new EventEmitter() as ServerResponse
+
 test('an answer is followed until it is out', async () => {
-  const { asked, answers } = watchedAnswers()
-  const response = new EventEmitter() as ServerResponse
+  const { asked, answers } = watchedAnswers(noLease)
+  const response = openResponse()
   expect(answers.track('key', response).aborted).toBe(false)
   await answers.abortRevoked()
   expect(asked).toEqual([['key']])
@@ -22,9 +30,39 @@ test('an answer is followed until it is out', async () => {
 })
 
 test('one that is out already is not followed', async () => {
-  const { asked, answers } = watchedAnswers()
+  const { asked, answers } = watchedAnswers(noLease)
   const response = Object.assign(new EventEmitter(), { closed: true }) as unknown as ServerResponse
   answers.track('key', response)
   await answers.abortRevoked()
   expect(asked).toEqual([])
+})
+
+test('where changes are told, the database is asked again for changed keys only, and at once', async () => {
+  const { asked, usable, answers } = watchedAnswers(permanentLease, { key: null, other: null })
+  const [revoked, other] = [answers.track('key', openResponse()), answers.track('other', openResponse())]
+  await answers.abortRevoked()
+  await answers.abortRevoked()
+  expect(asked).toEqual([['key', 'other']])
+  delete usable['key']
+  answers.drop('key:key')
+  await expect.poll(() => revoked.aborted).toBe(true)
+  expect([other.aborted, asked.slice(1)]).toEqual([false, [['key']]])
+})
+
+test('where nobody tells changes, the database is asked each time', async () => {
+  const { usable, answers } = watchedAnswers(noLease)
+  const revoked = answers.track('key', openResponse())
+  await answers.abortRevoked()
+  delete usable['key']
+  await answers.abortRevoked()
+  expect(revoked.aborted).toBe(true)
+})
+
+test('a key that expires ends its answers, without a question', async () => {
+  const { asked, answers } = watchedAnswers(permanentLease, { key: new Date(Date.now() + 20) })
+  const expired = answers.track('key', openResponse())
+  await answers.abortRevoked()
+  expect(expired.aborted).toBe(false)
+  await expect.poll(() => answers.abortRevoked().then(() => expired.aborted)).toBe(true)
+  expect(asked).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 // 62^43 is the first power above 2^256. The wandb client refuses keys of fewer than 40 characters, of which it counts
@@ -15,7 +15,7 @@ export function generateKey(): string {
 
 /** Sha256 of a key: all that is kept of it. */
 export function digestKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 /** The characters of a key by which people recognise it. */

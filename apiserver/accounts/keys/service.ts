@@ -9,6 +9,7 @@ import {
   type ApiKeyRow,
   type KeyRole,
 } from '../../../db/accounts/api-keys.ts'
+import { waitForLeases } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
@@ -53,7 +54,7 @@ export async function listKeys(pool: Pool, entity: string, { after, limit }: Pag
 }
 
 /**
- * Ends a key at once; a key that is revoked already stays as it is.
+ * Ends a key: every request after the answer is rejected. A key that is revoked already stays as it is.
  *
  * @throws {HttpError} 409 for the last admin key, unless `keepAdmin` is false
  */
@@ -63,11 +64,13 @@ export async function revokeKey(
 ): Promise<ApiKeyRow> {
   const outcome = isUuid(id) ? await revokeApiKey(pool, { entity, id, keepAdmin, by }) : 'missing'
   if (outcome === 'missing') throw notFound('Key')
-  if (outcome === 'revoked') return getKey(pool, entity, id)
-  throw new HttpError(
-    errors.conflict,
-    `This is the last admin key of ${entity}. Create another admin key first, then revoke this one.`,
-  )
+  if (outcome === 'last admin')
+    throw new HttpError(
+      errors.conflict,
+      `This is the last admin key of ${entity}. Create another admin key first, then revoke this one.`,
+    )
+  await waitForLeases(pool)
+  return getKey(pool, entity, id)
 }
 
 /** @throws {HttpError} 409 when the key was replaced before, is revoked or has expired */
@@ -81,11 +84,13 @@ export async function rotateKey(
     ? await rotateApiKey(pool, { entity, id, overlapSeconds, by }, { id: newId, ...kept })
     : { outcome: 'missing' as const }
   if (rotated.outcome === 'missing') throw notFound('Key')
-  if (rotated.key) return { row: rotated.key, key }
-  throw new HttpError(
-    errors.conflict,
-    'This key was already rotated, is revoked, or has expired. Create a new key instead.',
-  )
+  if (!rotated.key)
+    throw new HttpError(
+      errors.conflict,
+      'This key was already rotated, is revoked, or has expired. Create a new key instead.',
+    )
+  await waitForLeases(pool)
+  return { row: rotated.key, key }
 }
 
 /** When a key is to end. @throws {HttpError} 422 for two answers, or a time that is over */

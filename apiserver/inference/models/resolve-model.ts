@@ -1,19 +1,21 @@
 import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findBaseModel, listBaseModels } from '../../../db/base-models/base-models.ts'
-import { findModelByLastName } from '../../../db/models/models.ts'
+import { listNewestModels } from '../../../db/models/models.ts'
 import { findServedModel } from '../../../db/models/served.ts'
 import type { UsageAccount } from '../../../db/accounts/chat-usage.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { isName } from '../../accounts/names.ts'
 import { pickDefaultBaseModel } from './default-base-model.ts'
 import { parseModelAddress, type ModelAddress } from './model-address.ts'
+import { findSimilarNames } from './similar-names.ts'
 
 const noDefault =
   'Field required: name one of the models that GET /v1/models lists. A chat without a model means the base model whose ' +
   'BaseModel has spec.default: true, and none has.'
 // A client may send any text as a name.
 const maxShownLength = 400
+// Those that somebody may mean who has mistyped a name.
+const maxCompared = 200
 
 /** What answers a chat request. */
 export interface ChatTarget {
@@ -30,7 +32,7 @@ export interface ChatTarget {
 }
 
 /**
- * Finds what serves a model name for an entity. A request without one means the default base model.
+ * Finds in the database what serves a model name for an entity. A request without one means the default base model.
  *
  * @throws {HttpError} 404 for a model, or a step of one, that does not exist or belongs to another entity
  */
@@ -39,14 +41,13 @@ export async function resolveModel(pool: Pool, entity: string, requested: string
   const baseModel = await findBaseModel(pool, requested)
   if (baseModel) return targetBaseModel(requested, baseModel)
   const address = parseModelAddress(requested)
-  if (!address) throw unknownModel(requested, await findAlike(pool, entity, requested))
-  if (address.entity !== entity) throw unknownModel(requested)
+  if (address?.entity !== entity) throw await describeUnknown(pool, entity, requested)
   return resolveAddress(pool, requested, address)
 }
 
 async function resolveAddress(pool: Pool, requested: string, address: ModelAddress): Promise<ChatTarget> {
   const served = await findServedModel(pool, address, address)
-  if (!served) throw unknownModel(requested)
+  if (!served) throw await describeUnknown(pool, address.entity, requested)
   if (address.alias !== null && served.step === null) {
     throw new HttpError(errors.model_not_found, `The model ${addressName(address)} has no alias ${address.alias}.`)
   }
@@ -82,16 +83,18 @@ function addressName({ entity, project, name }: Pick<ModelAddress, 'entity' | 'p
   return `${entity}/${project}/${name}`
 }
 
-/** The whole name of a model of the entity that somebody may mean by the last part of it. */
-async function findAlike(pool: Pool, entity: string, name: string): Promise<string | undefined> {
-  const model = isName(name) ? await findModelByLastName(pool, entity, name) : undefined
-  return model && addressName(model)
+/** The same for a model that never was, that was deleted, or that is another entity's. */
+async function describeUnknown(pool: Pool, entity: string, requested: string): Promise<HttpError> {
+  const [models, baseModels] = await Promise.all([listNewestModels(pool, entity, maxCompared), listBaseModels(pool)])
+  const names = [...models.map(addressName), ...baseModels.slice(0, maxCompared).map(({ name }) => name)]
+  const shown = requested.slice(0, maxShownLength)
+  const similar = findSimilarNames(shown, names)
+  const advice = similar.length > 0 ? `Is ${joinNames(similar)} meant?` : 'GET /v1/models lists all models.'
+  return new HttpError(errors.model_not_found, `The model ${shown} does not exist. ${advice}`)
 }
 
-function unknownModel(requested: string, alike?: string): HttpError {
-  const advice = alike === undefined ? 'GET /v1/models lists all models.' : `Is ${alike} meant?`
-  return new HttpError(
-    errors.model_not_found,
-    `The model ${requested.slice(0, maxShownLength)} does not exist. ${advice}`,
-  )
+/** `a`, `a or b`, `a, b or c`. */
+function joinNames(names: string[]): string {
+  const last = names.at(-1) ?? ''
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last
 }

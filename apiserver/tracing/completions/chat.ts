@@ -4,7 +4,7 @@ import type { EngineCall } from '../../inference/ask-engine.ts'
 import { completeChat, type ChatReply } from '../../inference/chat.ts'
 import { chatPassthrough } from '../../inference/chat/passthrough.ts'
 import { prepareRequest } from '../../inference/prepare-request.ts'
-import { resolveModel, type ChatTarget } from '../../inference/models/resolve-model.ts'
+import type { ChatTarget } from '../../inference/models/resolve-model.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import type { ProjectDeps } from '../projects.ts'
 import type { GatewayDeps } from '../../inference/gateway.ts'
@@ -46,7 +46,7 @@ export async function openChat(
   completion: Completion,
   asked: AskedChat,
 ): Promise<AskEngine | HttpError> {
-  const target = await orHttpError(resolveModel(deps.gateway.pool, completion.caller.entity, asked.inputs.model))
+  const target = await orHttpError(deps.gateway.models.resolve(completion.caller.entity, asked.inputs.model))
   if (target instanceof HttpError) return () => Promise.reject(target)
   const document = await orHttpError(fillChat(deps, completion, asked))
   // Clients retry a request that failed for lack of memory.

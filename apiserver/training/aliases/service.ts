@@ -1,6 +1,7 @@
 import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { aliasPattern, isAlias, maxAliasLength } from '../../../crds/names.ts'
 import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/models/aliases.ts'
+import { waitForLeases } from '../../../db/changes.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import { withTransaction, type Pool } from '../../../db/pool.ts'
 import { getModel } from '../models/service.ts'
@@ -19,13 +20,14 @@ export async function listModelAliases(pool: Pool, entity: string, modelId: stri
   return listAliases(pool, id)
 }
 
-/** Makes an alias, or moves it: the next chat request by it is answered by the other step. */
+/** Makes an alias, or moves it: each chat request by it that comes after the answer is answered by the other step. */
 export async function putAlias(pool: Pool, { entity, modelId, alias }: AliasPlace, step: number): Promise<AliasRow> {
   const { id } = await getModel(pool, entity, modelId)
   requireAlias(alias)
   const row = await setAlias(pool, id, alias, step)
-  if (row) return row
-  throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint for this step'))
+  if (!row) throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint for this step'))
+  await waitForLeases(pool)
+  return row
 }
 
 /** Deletes an alias; its step stays. */
@@ -43,8 +45,9 @@ export async function deleteModelAlias(
     if (found) await recordDeletion(connection, entity, target, answer)
     return found
   })
-  if (deleted || (repeated && (await findDeletionAnswer(pool, entity, target)))) return answer
-  throw notFound('Alias')
+  if (!deleted && !(repeated && (await findDeletionAnswer(pool, entity, target)))) throw notFound('Alias')
+  await waitForLeases(pool)
+  return answer
 }
 
 function requireAlias(alias: string): void {

@@ -1,6 +1,7 @@
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { createHash } from 'node:crypto'
+import { waitForLeases } from '../../../db/changes.ts'
 import { deleteCheckpoints } from '../../../db/deletion/checkpoints.ts'
 import {
   findCheckpoint,
@@ -64,17 +65,23 @@ export async function deleteModelCheckpoints(
   const { id } = await getModel(pool, entity, modelId)
   const target = `checkpoints/${id}/${digestSteps(steps)}`
   const told = repeated ? await findDeletionAnswer<StepsDeletionAnswer>(pool, entity, target) : undefined
-  if (told) return told
+  if (told) return afterLeases(pool, told)
   const present = (deleted: number[]) => ({ deleted_count: deleted.length, not_found_steps: without(steps, deleted) })
   const outcome = await deleteCheckpoints(pool, id, steps, (connection, deleted) =>
     recordDeletion(connection, entity, target, present(deleted)),
   )
-  if ('deleted' in outcome) return present(outcome.deleted)
+  if ('deleted' in outcome) return afterLeases(pool, present(outcome.deleted))
   const { step, alias } = outcome.aliased[0]!
   // Clients of the OpenAI kind would ask again three times.
   const headers = { 'x-should-retry': 'false' }
   const detail = `Step ${step} has the alias ${alias}. Move or delete the alias first. Nothing was deleted.`
   throw new HttpError(errors.conflict, detail, { headers })
+}
+
+/** Says it when no process can use what it had in memory of the deleted checkpoints. */
+async function afterLeases(pool: Pool, answer: StepsDeletionAnswer): Promise<StepsDeletionAnswer> {
+  await waitForLeases(pool)
+  return answer
 }
 
 function without(steps: number[], found: number[]): number[] {

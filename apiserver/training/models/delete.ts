@@ -1,12 +1,13 @@
 import { notFound } from '../../../lib/http/http-error.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
+import { waitForLeases } from '../../../db/changes.ts'
 import { deleteModel } from '../../../db/deletion/models.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import type { ModelDeletion } from './schema.ts'
 
 /**
- * Deletes an entity's own model. The operator removes what is outside of the database. A client that repeats the
+ * Deletes an entity's own model: no chat that comes after the answer is answered by it. The operator removes what is outside of the database. A client that repeats the
  * request gets the first answer again.
  */
 export async function deleteOwnModel(
@@ -24,5 +25,6 @@ export async function deleteOwnModel(
   })
   if (!answer && repeated) answer = await findDeletionAnswer<ModelDeletion>(pool, entity, target)
   if (!answer) throw notFound('Model', id)
+  await waitForLeases(pool)
   return answer
 }

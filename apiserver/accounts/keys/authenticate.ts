@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto'
+import { HttpError } from '../../../lib/http/http-error.ts'
+import type { ErrorDefinition } from '../../../lib/http/error-table.ts'
+import { errors } from '../../errors/table.ts'
+import type { ApiKeyLookup, KnownCaller } from './api-key-lookup.ts'
+import type { LastUsedTracker } from './last-used.ts'
+
+/** What keys are checked with. */
+export interface AuthDeps {
+  apiKeys: ApiKeyLookup
+  lastUsed: LastUsedTracker
+}
+
+/**
+ * Who sends a request, by the key that it carries: at once where that is in memory.
+ *
+ * Keys are looked up by their digest, so the time that it takes says nothing about a key's characters.
+ *
+ * @param address from where it was sent
+ * @throws {HttpError} 401, or rejects with it, for a key that is missing, unknown, revoked or expired
+ */
+export function authenticate(
+  { apiKeys, lastUsed }: AuthDeps,
+  key: string | undefined,
+  address: string,
+): KnownCaller | Promise<KnownCaller> {
+  if (key === undefined) throw unauthorized(errors.missing_api_key)
+  const digest = hash('sha256', key, 'base64')
+  const known = apiKeys.peek(digest)
+  if (!known) return findCaller({ apiKeys, lastUsed }, digest, address)
+  lastUsed.record(known.caller.keyId)
+  return known
+}
+
+async function findCaller({ apiKeys, lastUsed }: AuthDeps, digest: string, address: string): Promise<KnownCaller> {
+  const known = await apiKeys.find(digest, address)
+  if (!known) throw unauthorized(errors.invalid_api_key)
+  lastUsed.record(known.caller.keyId)
+  return known
+}
+
+/** The key in an `Authorization` header. */
+export function parseBearer(header: string): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(header)?.[1]
+}
+
+/** The answer to a missing, malformed, unknown, revoked or expired key. */
+function unauthorized(definition: ErrorDefinition): HttpError {
+  return new HttpError(definition, undefined, { headers: { 'WWW-Authenticate': 'Bearer' } })
+}

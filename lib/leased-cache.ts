@@ -1,0 +1,88 @@
+import { SharedLoads } from './shared-loads.ts'
+import { TaggedEntries, type TaggedEntry } from './tagged-entries.ts'
+
+/** The right to answer from memory, which runs out by itself and is renewed while it is used. */
+export interface Lease {
+  /** Whether it holds now. Asking keeps it alive. */
+  isValid(): boolean
+  /** Renews a lease that has run out. False, soon, when that cannot be done: then nothing is answered from memory. */
+  renew(): Promise<boolean>
+}
+
+/** A value that was loaded; one without an owner is not kept. */
+export type Loaded<Value> = TaggedEntry<Value> | { value: Value; owner?: undefined }
+
+/**
+ * Values in memory that are true as long as a lease holds and nobody has dropped them. A value is kept only if none of its
+ * tags was dropped since its load began: the load may have read what was there before the change.
+ */
+export class LeasedCache<Value extends object> {
+  readonly #lease: Lease
+  readonly #maxEntries: number
+  readonly #entries: TaggedEntries<Value>
+  readonly #loads = new SharedLoads<Value>()
+  #loading = 0
+  /** Counts what was dropped. */
+  #epoch = 0
+  /** When each tag was last dropped, while something is being loaded. */
+  readonly #droppedAt = new Map<string, number>()
+  /** What was loaded before this is not kept. */
+  #clearedAt = 0
+
+  constructor(lease: Lease, maxEntries: number) {
+    this.#lease = lease
+    this.#maxEntries = maxEntries
+    this.#entries = new TaggedEntries(maxEntries)
+  }
+
+  /** The value of a key, if it is in memory and the lease holds. */
+  peek(key: string): Value | undefined {
+    return this.#lease.isValid() ? this.#entries.get(key) : undefined
+  }
+
+  /** The value of a key, from memory where the lease holds or can be renewed, else loaded after this call. */
+  async get(key: string, load: () => Promise<Loaded<Value>>): Promise<Value> {
+    if (this.#entries.has(key) && (await this.#lease.renew())) {
+      const known = this.peek(key)
+      if (known) return known
+    }
+    return this.#loads.get(key, () => this.#load(key, load))
+  }
+
+  /** Forgets what has this tag. */
+  drop(tag: string): void {
+    this.#epoch++
+    this.#entries.deleteTagged(tag)
+    if (this.#loading > 0) this.#recordDrop(tag)
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#clearedAt = ++this.#epoch
+    this.#droppedAt.clear()
+    this.#entries.clear()
+  }
+
+  #recordDrop(tag: string): void {
+    this.#droppedAt.set(tag, this.#epoch)
+    if (this.#droppedAt.size <= this.#maxEntries) return
+    this.#droppedAt.clear()
+    this.#clearedAt = this.#epoch
+  }
+
+  async #load(key: string, load: () => Promise<Loaded<Value>>): Promise<Value> {
+    const beganAt = this.#epoch
+    this.#loading++
+    try {
+      const loaded = await load()
+      if (loaded.owner !== undefined && this.#isUnchanged(loaded.tags, beganAt)) this.#entries.set(key, loaded)
+      return loaded.value
+    } finally {
+      if (--this.#loading === 0) this.#droppedAt.clear()
+    }
+  }
+
+  #isUnchanged(tags: readonly string[], since: number): boolean {
+    return this.#clearedAt <= since && tags.every((tag) => (this.#droppedAt.get(tag) ?? 0) <= since)
+  }
+}
