@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
+import { SharedLoads } from '../lib/shared-loads.ts'
 
 // A connection that died without a word is noticed so.
 const probeMs = 15_000
@@ -31,15 +32,18 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
   const stop = new AbortController()
   let current: pg.Client | undefined
   let listening: pg.Client | undefined
+  // Those of several callers share one query, which begins after they have asked.
+  const probes = new SharedLoads<void>()
+  const probe = () => probes.get('', () => (listening ? probeClient(listening) : rejectUnconnected()))
 
   const runOnce = async () => {
-    const client = createClient(databaseUrl)
+    const client = createClient(databaseUrl, channels)
     current = client
     const ended = new Promise<void>((resolve) => client.once('end', resolve))
     client.on('error', (error) => log.warn({ error }, 'database notifications interrupted'))
     client.on('notification', (message) => handlers.onNotify(message.channel, message.payload ?? ''))
     const end = () => client.end().catch(() => {})
-    const probing = setInterval(() => void probe(client).catch(() => {}), probeMs)
+    const probing = setInterval(() => void probe().catch(() => {}), probeMs)
     try {
       await client.connect()
       for (const channel of channels) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
@@ -57,10 +61,7 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
   const onError = (error: unknown) => log.warn({ error }, 'listening to the database failed')
   const running = repeat(runOnce, { pauseMs: reconnectMs, signal: stop.signal, onError })
   return {
-    async probe() {
-      if (!listening) throw new Error('not connected to the database')
-      await probe(listening)
-    },
+    probe,
     async close() {
       stop.abort()
       await current?.end().catch(() => {})
@@ -69,7 +70,11 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
   }
 }
 
-async function probe(client: pg.Client): Promise<void> {
+async function rejectUnconnected(): Promise<void> {
+  throw new Error('not connected to the database')
+}
+
+async function probeClient(client: pg.Client): Promise<void> {
   try {
     await client.query({ name: 'probe', text: 'SELECT 1' })
   } catch (error) {
@@ -78,6 +83,13 @@ async function probe(client: pg.Client): Promise<void> {
   }
 }
 
-function createClient(connectionString: string): pg.Client {
-  return new pg.Client({ connectionString, keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: answerMs })
+function createClient(connectionString: string, channels: readonly string[]): pg.Client {
+  return new pg.Client({
+    connectionString,
+    // For people who look at pg_stat_activity.
+    application_name: `trainyard listens to ${channels.join(', ')}`.slice(0, 63),
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: answerMs,
+  })
 }

@@ -179,12 +179,18 @@ async function endReplaced(
   )
 }
 
-/** Records that keys were used, at most once a minute for each. */
+/**
+ * Records that keys were used, at most once a minute for each. A key that is being changed is left out: waiting for several
+ * of them in turn could end in a deadlock with who changes them.
+ */
 export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
   await pool.query({
     name: 'record_key_uses',
     text: `UPDATE auth.api_keys SET last_used_at = clock_timestamp()
-     WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')`,
+     WHERE id IN (
+       SELECT id FROM auth.api_keys
+       WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')
+       FOR NO KEY UPDATE SKIP LOCKED)`,
     values: [keyIds],
   })
 }

@@ -57,17 +57,17 @@ $$;
 CREATE TRIGGER base_models_changed AFTER INSERT OR UPDATE OR DELETE ON training.base_models
   FOR EACH ROW EXECUTE FUNCTION training.notify_base_models();
 
-CREATE FUNCTION training.notify_model() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  model training.models := coalesce(NEW, OLD);
+CREATE FUNCTION training.notify_models_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM training.notify_change('model:' || model.entity || '/' || model.project || '/' || model.name);
+  PERFORM training.notify_models(array_agg(id)) FROM new_rows;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER models_inserted AFTER INSERT ON training.models FOR EACH ROW EXECUTE FUNCTION training.notify_model();
-CREATE TRIGGER models_deleted AFTER DELETE ON training.models FOR EACH ROW
-  WHEN (OLD.deleted_at IS NULL) EXECUTE FUNCTION training.notify_model();
+CREATE TRIGGER models_inserted AFTER INSERT ON training.models REFERENCING NEW TABLE AS new_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION training.notify_models_inserted();
+-- Whoever removes rows has marked them as deleted before. This is for people who do not.
+CREATE TRIGGER models_removed AFTER DELETE ON training.models FOR EACH ROW
+  WHEN (OLD.deleted_at IS NULL) EXECUTE FUNCTION training.notify_entity();
 
 CREATE FUNCTION training.notify_models_updated() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -193,13 +193,15 @@ describe('keys', () => {
 })
 
 describe('a revoked key', () => {
-  test('is refused by every process within a second', async () => {
+  test('is refused by every process at its next request', async () => {
     const { id, key } = await make()
     expect([await statusOf(key, servers[0]), await statusOf(key, servers[1])]).toEqual([200, 200])
     const revoked = await admin.call<Key>('DELETE', `${path}/${id}`)
     expect([await statusOf(key, servers[0]), await statusOf(key, servers[1])]).toEqual([401, 401])
     expect(revoked['revoked_at']).not.toBeNull()
-    expect(await admin.call('DELETE', `${path}/${id}`)).toEqual(revoked)
+    // Its use may have been written meanwhile.
+    const repeated = await admin.call<Key>('DELETE', `${path}/${id}`)
+    expect(repeated).toEqual({ ...revoked, last_used_at: repeated.last_used_at })
   })
 
   test('ends the streams that it had open', async () => {

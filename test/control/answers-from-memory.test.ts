@@ -1,0 +1,130 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startFakeEngine } from '../support/fake-engine.ts'
+import { ModelRows } from '../support/model-rows.ts'
+import { createRest, type Rest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const namespace = `memory-${randomUUID()}`
+const base = 'fake'
+const entity = 'team'
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }]
+
+let database: TestDatabase
+let servers: [RunningApiServer, RunningApiServer]
+let engine: Server
+let key: string
+let rest: Rest
+let rows: ModelRows
+
+/** The engine says which model it was asked for. */
+async function answerChat(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { model } = JSON.parse((await buffer(request)).toString()) as { model: string }
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ id: model, object: 'chat.completion', created: 0, model, choices, usage }))
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await stack.kubectl('create', 'namespace', namespace)
+  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: base }
+  engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
+  const start = () => startApiServer(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace })
+  servers = await Promise.all([start(), start()])
+  key = await addKey(database.pool, entity, 'admin')
+  rest = createRest({ ...stack, url: servers[0].url }, key)
+  rows = new ModelRows(database.pool, stack.artifacts)
+})
+afterAll(async () => {
+  await Promise.all((servers ?? []).map((server) => server.remove()))
+  engine?.closeAllConnections()
+  engine?.close()
+  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await database?.drop()
+})
+
+/** What the engine was asked for, or the status of the refusal. */
+async function chat(server: RunningApiServer, model: string, bearer = key): Promise<string | number> {
+  const response = await fetch(`${server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  const { id } = (await response.json()) as { id: string }
+  return response.ok ? id : response.status
+}
+
+async function addModel(): Promise<{ id: string; name: string }> {
+  const { rows: made } = await database.pool.query<{ id: string; name: string }>(
+    `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)
+     VALUES ($1, 'project', $2, $3, $4, $2) RETURNING id, name`,
+    [entity, `model-${randomUUID()}`, base, namespace],
+  )
+  return { id: made[0]!.id, name: `${entity}/project/${made[0]!.name}` }
+}
+
+test('a key that one process revoked is refused by the other at its next request, each of 200 times', async () => {
+  const outcomes: (string | number)[] = []
+  const lane = async () => {
+    for (let times = 0; times < 10; times++) {
+      const { id, key: made } = await rest.call<{ id: string; key: string }>('POST', '/v1/preview/keys', {
+        role: 'read',
+      })
+      const before = await chat(servers[1], base, made)
+      await rest.call('DELETE', `/v1/preview/keys/${id}`)
+      outcomes.push(`${before} ${await chat(servers[1], base, made)}`)
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, lane))
+  expect(outcomes).toEqual(Array.from({ length: 200 }, () => `${base} 401`))
+})
+
+describe('a name that one process changed means the same to the other at its next request:', () => {
+  test('an alias that is moved and deleted', async () => {
+    const { id, name } = await addModel()
+    const steps = [await rows.addCheckpoint(id, 1), await rows.addCheckpoint(id, 2)]
+    const path = `/v1/preview/models/${id}/aliases/prod`
+    for (let times = 0; times < 6; times++) {
+      await rest.call('PUT', path, { step: (times % 2) + 1 })
+      expect(await chat(servers[1], `${name}:prod`)).toBe(steps[times % 2])
+    }
+    await rest.call('DELETE', path)
+    expect(await chat(servers[1], `${name}:prod`)).toBe(404)
+  })
+
+  test('checkpoints and a model that are deleted', async () => {
+    const { id, name } = await addModel()
+    const steps = [await rows.addCheckpoint(id, 1), await rows.addCheckpoint(id, 2)]
+    await eventually(async () => expect(await chat(servers[1], name)).toBe(steps[1]), 5_000, 5)
+    await rest.call('DELETE', `/v1/preview/models/${id}/checkpoints`, { steps: [2] })
+    expect([await chat(servers[1], name), await chat(servers[1], `${name}:step2`)]).toEqual([steps[0], 404])
+    await rest.call('DELETE', `/v1/preview/models/${id}`)
+    expect([await chat(servers[1], name), await chat(servers[1], `${name}:step1`)]).toEqual([404, 404])
+  })
+})
+
+test('chats ask the database nothing', async () => {
+  const names = [base, ...(await Promise.all(Array.from({ length: 9 }, addModel))).map(({ name }) => name)]
+  const askAll = (times: number) =>
+    Promise.all(
+      names.map(async (name) => {
+        for (let time = 0; time < times; time++) expect(await chat(servers[1], name)).toBe(base)
+      }),
+    )
+  await eventually(async () => {
+    await askAll(1)
+    const [sentBefore, beganAtMs] = [servers[1].postgres.sent, performance.now()]
+    await askAll(40)
+    const seconds = (performance.now() - beganAtMs) / 1_000
+    // Ten probes a second, and what is written down once a second.
+    expect(servers[1].postgres.sent - sentBefore).toBeLessThan(20 + 15 * seconds)
+  })
+})
