@@ -21,6 +21,11 @@ const schema = Type.Object({
   // 32 groups of 16 rollouts of 2,000 tokens with logprobs are about 100 MB.
   TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),
   ...limitSettings,
+  // As long as interactive clients wait for a chat.
+  TRAINYARD_HOLD_SECONDS: Type.Integer({ minimum: 0, maximum: 3_600, default: 600 }),
+  TRAINYARD_HOLD_REQUESTS: Type.Integer({ minimum: 0, maximum: 8_000, default: 1_000 }),
+  // How long responses may go on after SIGTERM.
+  TRAINYARD_DRAIN_SECONDS: Type.Integer({ minimum: 1, maximum: 3_600, default: 8 }),
   LOG_LEVEL: Type.String({ default: 'info' }),
 })
 

@@ -5,6 +5,8 @@ import { createObject } from '../lib/kube/apply.ts'
 import { KubeClient } from '../lib/kube/client.ts'
 import { isReady, type Pod as PodObject } from '../lib/kube/objects.ts'
 import { podPath } from '../lib/kube/paths.ts'
+import { Reflector } from '../lib/kube/reflector.ts'
+import type { Logger } from '../lib/log.ts'
 import type { Config } from './config.ts'
 
 // A request that kube-apiserver does not answer must not keep a client of ours waiting.
@@ -20,12 +22,29 @@ export interface Pod {
   ready: boolean
 }
 
+/** Pods that are followed. */
+export interface PodWatch {
+  /** The pods as last seen. */
+  list(): Pod[]
+  stop(): Promise<void>
+}
+
+/** Which pods are followed, and who is told. */
+interface PodWatchOptions {
+  labelSelector: string
+  /** called after each change */
+  onChange: () => void
+  log: Logger
+}
+
 /** What the apiserver asks of Kubernetes. Every call gives up after two seconds. */
 export interface Kube {
   /** Creates a resource; one that is there already is as good. */
   createResource(kind: 'Model' | 'TrainingJob', resource: Model | TrainingJob): Promise<void>
   /** Pods of our own namespace that carry the labels. */
   listPods(labelSelector: string): Promise<Pod[]>
+  /** Follows the pods of our own namespace that carry the labels, from now on. */
+  watchPods(options: PodWatchOptions): PodWatch
   /** The version of kube-apiserver, such as `v1.36.3`. */
   readVersion(): Promise<string>
 }
@@ -42,6 +61,13 @@ export function createKube(config: Pick<Config, 'TRAINYARD_NAMESPACE' | keyof ty
     async listPods(labelSelector) {
       const list = await client.request<{ items: PodObject[] }>({ path: podPath(namespace), query: { labelSelector } })
       return list.items.map(viewPod)
+    },
+    watchPods({ labelSelector, onChange, log }) {
+      const path = podPath(namespace)
+      const selector = { labelSelector }
+      const pods = new Reflector<PodObject>({ client, path, kind: 'Pod', apiVersion: 'v1', selector, onChange, log })
+      pods.start()
+      return { list: () => pods.list().map(viewPod), stop: () => pods.stop() }
     },
     async readVersion() {
       return (await client.request<{ gitVersion: string }>({ path: '/version' })).gitVersion

@@ -12,7 +12,8 @@ import { onShutdown } from '../lib/shutdown.ts'
 import { createListener } from './app.ts'
 import { loadConfig } from './config.ts'
 import { EngineClient } from './inference/engines/engine-client.ts'
-import { createEnginePods } from './inference/engines/engine-pods.ts'
+import { EnginePods } from './inference/engines/engine-pods.ts'
+import { EngineRouter } from './inference/engines/engine-router.ts'
 import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
 import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
 import { LastUsedTracker } from './accounts/keys/last-used.ts'
@@ -36,7 +37,8 @@ const tracingConnections = 20
 // Two lanes write calls, each many together; the others look projects up, which is brief. No reader ever has one of them
 // for longer than that.
 const writingConnections = 5
-const graceMs = 8_000
+// What is closed after the last response.
+const closeMs = 5_000
 // What a process that is killed may lose of the usage of chats.
 const flushMs = 1_000
 // How long a stream may outlast its key at most, less what the question takes.
@@ -52,8 +54,10 @@ const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
 const tracing = createTracePool(tracingUrl, log, tracingConnections)
 const traceWrites = createTracePool(tracingUrl, log, writingConnections)
 const kube = createKube(config)
-const enginePods = createEnginePods(kube, log)
-const engines = new EngineClient(enginePods, config.TRAINYARD_ENGINE_KEY, log)
+const enginePods = new EnginePods(kube, log)
+const hold = { seconds: config.TRAINYARD_HOLD_SECONDS, requests: config.TRAINYARD_HOLD_REQUESTS }
+const router = new EngineRouter(enginePods, hold)
+const engines = new EngineClient(router, config.TRAINYARD_ENGINE_KEY, log)
 const artifacts = openArtifactStore(config)
 const sources = openDataSources(config)
 
@@ -134,14 +138,17 @@ const subscription = listen(
   log,
 )
 const stop = new AbortController()
-onShutdown(log, async () => {
+const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
+const shutDown = async () => {
   stop.abort()
-  // Streams end now, and their clients go on elsewhere.
+  // Streams of events end now, and their clients go on elsewhere. So do chats that no engine has.
   events.close()
-  await stopServer(server, graceMs)
+  router.close()
+  await stopServer(server, drainMs)
   await subscription.close()
   await changes.close()
   await engines.close()
+  await enginePods.stop()
   await sources.outbound.close()
   background.abort()
   await flushing
@@ -149,7 +156,8 @@ onShutdown(log, async () => {
   await pool.end()
   await tracing.end()
   await traceWrites.end()
-})
+}
+onShutdown(log, shutDown, drainMs + closeMs)
 // Health is answered meanwhile, so that nobody restarts a process that only waits for its database.
 await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
 await migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stop.signal })

@@ -86,3 +86,38 @@ test('many that wait leave as quickly as few', async () => {
   release()
   expect(semaphore.tryAcquire({ key: 'b' })).toBeDefined()
 })
+
+test('permits that are added go to those that wait, and those that are taken away come back to nobody', async () => {
+  const semaphore = new FairSemaphore({ permits: 0 })
+  const order: string[] = []
+  const wait = async (key: string) => {
+    const release = await semaphore.acquire({ key })
+    order.push(key)
+    return release
+  }
+  const [a, b, c] = [wait('a'), wait('b'), wait('c')]
+  semaphore.resize(2)
+  const [releaseA, releaseB] = await Promise.all([a, b])
+  expect(order).toEqual(['a', 'b'])
+  semaphore.resize(1)
+  releaseA()
+  await delay(0)
+  expect(order).toEqual(['a', 'b'])
+  releaseB()
+  ;(await c)()
+  expect([order, semaphore.isIdle]).toEqual([['a', 'b', 'c'], true])
+})
+
+test('a wait ends with the reason of its signal, and the permit goes to the next', async () => {
+  const semaphore = new FairSemaphore({ permits: 1 })
+  const release = await semaphore.acquire({ key: 'a' })
+  const left = new AbortController()
+  const waiting = semaphore.acquire({ key: 'b', signal: left.signal })
+  const next = semaphore.acquire({ key: 'c' })
+  left.abort(new Error('left'))
+  await expect(waiting).rejects.toThrow('left')
+  await expect(semaphore.acquire({ key: 'd', signal: left.signal })).rejects.toThrow('left')
+  release()
+  ;(await next)()
+  expect(semaphore.isIdle).toBe(true)
+})

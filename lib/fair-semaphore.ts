@@ -9,12 +9,16 @@ export interface PermitRequest {
   maxOfKey?: number | null
   /** Without one it waits as long as it takes. */
   timeoutMs?: number
+  /** Ends the wait. */
+  signal?: AbortSignal
 }
 
 interface Waiter extends Required<Pick<PermitRequest, 'key' | 'weight'>> {
   maxOfKey: number
   grant: () => void
   leave: () => void
+  /** Takes back what would end the wait. */
+  stopWaiting: () => void
 }
 
 /** No permit came free in time. */
@@ -30,7 +34,7 @@ export class PermitTimeout extends Error {
  * next, and each permit moves its time on by 1 / weight.
  */
 export class FairSemaphore {
-  readonly #permits: number
+  #permits: number
   readonly #permitsPerKey: number
   /** A key without permits has no entry. */
   readonly #held = new Map<string, number>()
@@ -41,7 +45,7 @@ export class FairSemaphore {
   #now = 0
   #free: number
 
-  constructor({ permits, permitsPerKey = permits }: { permits: number; permitsPerKey?: number }) {
+  constructor({ permits, permitsPerKey = Infinity }: { permits: number; permitsPerKey?: number }) {
     this.#permits = permits
     this.#permitsPerKey = permitsPerKey
     this.#free = permits
@@ -52,6 +56,18 @@ export class FairSemaphore {
     return this.#held.get(key) ?? 0
   }
 
+  /** Whether nobody holds a permit or waits for one. */
+  get isIdle(): boolean {
+    return this.#held.size === 0 && this.#waiting.size === 0
+  }
+
+  /** Changes how many permits there are. Of fewer than are held, the next ones that come back are not given out again. */
+  resize(permits: number): void {
+    this.#free += permits - this.#permits
+    this.#permits = permits
+    while (this.#free > 0 && this.#grantNext());
+  }
+
   /** Takes a permit if one is free for the key at once; the function that is returned gives it back, once. */
   tryAcquire({ key, weight = 1, maxOfKey }: PermitRequest): (() => void) | undefined {
     return this.#isFreeFor(key, this.#limitOf(maxOfKey)) ? this.#hold({ key, weight }) : undefined
@@ -60,7 +76,7 @@ export class FairSemaphore {
   /**
    * Takes a permit, for which it waits; the function that is returned gives it back, once.
    *
-   * @throws {PermitTimeout} when `timeoutMs` have passed
+   * @throws {PermitTimeout} when `timeoutMs` have passed, and the reason of `signal` when it is aborted
    */
   async acquire(request: PermitRequest): Promise<() => void> {
     return this.tryAcquire(request) ?? this.#wait(request)
@@ -110,41 +126,49 @@ export class FairSemaphore {
     if (this.#free === this.#permits) this.#now = 0
   }
 
-  #wait({ key, weight = 1, maxOfKey, timeoutMs }: PermitRequest): Promise<() => void> {
-    return new Promise((resolve, reject) => {
-      const grant = () => {
-        clearTimeout(timer)
-        resolve(this.#hold({ key, weight }))
-      }
-      const waiter = this.#enqueue({ key, weight, maxOfKey: this.#limitOf(maxOfKey), grant })
-      const giveUp = () => {
-        this.#remove(waiter)
-        reject(new PermitTimeout(`no permit within ${timeoutMs} ms`))
-      }
-      const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs)
-    })
+  async #wait({ key, weight = 1, maxOfKey, timeoutMs, signal }: PermitRequest): Promise<() => void> {
+    signal?.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>()
+    const grant = () => resolve(this.#hold({ key, weight }))
+    const waiter = this.#enqueue({ key, weight, maxOfKey: this.#limitOf(maxOfKey), grant })
+    const giveUp = (reason: unknown) => {
+      this.#remove(waiter)
+      reject(reason)
+    }
+    const onAbort = () => giveUp(signal?.reason)
+    const onTimeout = () => giveUp(new PermitTimeout(`no permit within ${timeoutMs} ms`))
+    const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    waiter.stopWaiting = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    return promise
   }
 
-  #enqueue(given: Omit<Waiter, 'leave'>): Waiter {
+  #enqueue(given: Omit<Waiter, 'leave' | 'stopWaiting'>): Waiter {
     const line = this.#waiting.get(given.key) ?? new WaitingLine()
     this.#waiting.set(given.key, line)
     if (!this.#virtualTime.has(given.key)) this.#virtualTime.set(given.key, this.#now)
-    const waiter = { ...given, leave: () => leave() }
+    const waiter = { ...given, leave: () => leave(), stopWaiting: () => {} }
     const leave = line.push(waiter)
     return waiter
   }
 
-  #remove({ key, leave }: Waiter): void {
+  #remove({ key, leave, stopWaiting }: Waiter): void {
+    stopWaiting()
     leave()
     if (!this.#waiting.get(key)?.first) this.#waiting.delete(key)
     this.#forgetIdle(key)
   }
 
-  #grantNext(): void {
+  /** False when nobody waits who may have one. */
+  #grantNext(): boolean {
     const next = this.#findNext()
-    if (!next) return
+    if (!next) return false
     this.#remove(next)
     next.grant()
+    return true
   }
 
   /** The first waiter of the key with the least virtual time, of those that may hold one more. */

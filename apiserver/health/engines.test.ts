@@ -29,7 +29,12 @@ async function startEngine(address: string): Promise<Server> {
 function check(addresses: string[]) {
   const labels = { 'trainyard.dev/base-model': 'tiny' }
   const pods = addresses.map((address) => ({ name: address, labels, ip: address, ready: true }))
-  const kube: Kube = { createResource: async () => {}, listPods: async () => pods, readVersion: async () => 'v1' }
+  const kube: Kube = {
+    createResource: async () => {},
+    listPods: async () => pods,
+    watchPods: () => ({ list: () => pods, stop: async () => {} }),
+    readVersion: async () => 'v1',
+  }
   const deps = { kube, log: createLogger('test', 'silent'), engineKey: 'key' }
   return checkEngines(deps, AbortSignal.timeout(3_000))
 }

@@ -34,15 +34,22 @@ export interface EngineCall {
 
 /** Asks an engine; its reply has begun when this resolves. @throws {HttpError} for an error of the engine, and without one */
 export async function askEngine(deps: AskDeps, call: EngineCall, request: PreparedRequest): Promise<EngineReply> {
-  const { path, target, body } = request
+  const { path, target, body, affinityHash } = request
   const { client, memory } = call
   const turn = turnOf(call.caller)
-  const response = await deps.engines.post({ baseModelCrName: target.baseModelCrName, turn, path, body, client })
+  const { baseModelCrName } = target
+  const adapter = adapterOf(target)
+  const response = await deps.engines.post({ baseModelCrName, turn, adapter, affinityHash, path, body, client })
   body.letGoAfter(response)
   if (response.statusCode !== 200) throw await readEngineError(deps.log, response, target)
   const meter = new ChatMeter(request.hidesUsage)
   const charge = () => deps.usage.add(accountOf(call, target), meter.tokens)
   return { response, names: target, memory, meter, charge }
+}
+
+/** The checkpoint that an engine is asked for; undefined for the base model itself. */
+function adapterOf({ engineName, charged }: ChatTarget): string | undefined {
+  return engineName === charged.baseModel ? undefined : engineName
 }
 
 function accountOf({ caller: { entity, keyId }, project }: EngineCall, { charged }: ChatTarget): UsageAccount {

@@ -23,6 +23,8 @@ export interface CheckedBody {
   cacheSalt: string | null | undefined
   /** Whether the client did not ask for the event that holds the usage alone. */
   hidesUsage: boolean
+  /** The beginning of the prompt: requests that begin alike go to the same engine, which has cached it. */
+  prefix: string
   /** The members that engines get otherwise than they came; undefined leaves one out. */
   change: (target: EngineTarget) => Record<string, unknown>
   /** @throws {HttpError} 422 for a reply that could be too large */

@@ -1,6 +1,7 @@
 import type { JsonDocument } from '../../lib/json/document.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { saltCache } from './chat/cache-salt.ts'
+import { hashAffinity } from './engines/affinity.ts'
 import { EngineBody } from './engines/engine-body.ts'
 import type { ChatTarget } from './models/resolve-model.ts'
 import type { CheckedBody } from './passthrough.ts'
@@ -14,6 +15,8 @@ export interface PreparedRequest {
   body: EngineBody
   /** Whether the client did not ask for the event that holds the usage alone. */
   hidesUsage: boolean
+  /** Equal for requests that should go to the same engine. */
+  affinityHash: number
 }
 
 /** A checked request of an entity for the engines of a model. */
@@ -50,5 +53,6 @@ export function prepareRequest(
   }
   // What lets go must not hold the body itself.
   const letGo = () => memory.drop(reserved)
-  return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage }
+  const affinityHash = hashAffinity({ entity, model: target.engineName, prefix: checked.prefix })
+  return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage, affinityHash }
 }

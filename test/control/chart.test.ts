@@ -107,6 +107,8 @@ describe('values that cannot work are refused with the place', () => {
       { baseModels: { a: { names: ['a'], source: { path: 'a', hub: { id: 'a', revision: 'b' } } } } },
       "at '/baseModels/a/source'",
     ],
+    ['a place in less than no time', { apiserver: { holdSeconds: -1 } }, "at '/apiserver/holdSeconds'"],
+    ['no time to end', { apiserver: { drainSeconds: 0 } }, "at '/apiserver/drainSeconds'"],
     ['an unknown pull policy', { images: { pullPolicy: 'Sometimes' } }, "at '/images/pullPolicy'"],
     ['a port beyond all ports', { apiserver: { service: { nodePort: 70_000 } } }, "at '/apiserver/service/nodePort'"],
   ])('%s', async (_name, values, sentence) => {
@@ -209,6 +211,7 @@ async function readSecret() {
 test.each<[string, string, string, string]>([
   ['yes', 'apiserver', 'create', 'trainingjobs.trainyard.dev'],
   ['yes', 'apiserver', 'list', 'pods'],
+  ['yes', 'apiserver', 'watch', 'pods'],
   ['yes', 'operator', 'create', 'pods'],
   ['yes', 'operator', 'patch', 'trainingjobs.trainyard.dev/status'],
   ['yes', 'operator', 'update', 'leases.coordination.k8s.io'],
@@ -230,6 +233,34 @@ test.each<[string, string, string, string]>([
     10_000,
   )
 })
+
+test.each([
+  ['as it is', {}, { grace: 320, preStop: '5', hold: ['600', '1000', '300'] }],
+  [
+    'with other times',
+    { holdSeconds: 5, holdRequests: 7, drainSeconds: 9, preStopSeconds: 0 },
+    { grace: 24, preStop: undefined, hold: ['5', '7', '9'] },
+  ],
+])('the pod of the apiserver has time to drain: %s', async (_, apiserver, expected) => {
+  const manifests = parseManifests(await helm.render(namespace, { apiserver }))
+  const found = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'trainyard-apiserver')
+  const { spec } = (found!.spec as { template: { spec: DrainedPod } }).template
+  const [container] = spec.containers
+  const names = ['TRAINYARD_HOLD_SECONDS', 'TRAINYARD_HOLD_REQUESTS', 'TRAINYARD_DRAIN_SECONDS']
+  expect({
+    grace: spec.terminationGracePeriodSeconds,
+    preStop: container!.lifecycle?.preStop.exec.command[1],
+    hold: names.map((name) => container!.env.find((variable) => variable.name === name)?.value),
+  }).toEqual(expected)
+})
+
+interface DrainedPod {
+  terminationGracePeriodSeconds: number
+  containers: {
+    env: { name: string; value?: string }[]
+    lifecycle?: { preStop: { exec: { command: string[] } } }
+  }[]
+}
 
 describe('limits of everybody', () => {
   const render = async (values: object) => {

@@ -6,6 +6,7 @@ import { parseChatRequest } from './chat-schema.ts'
 import { changeChat } from './engine-request.ts'
 import { findLargeGrammars } from './grammar.ts'
 import { findUnsupportedMedia } from './media.ts'
+import { readPrefix } from './prefix.ts'
 import { rejectLargeReply } from './reply-size.ts'
 import { findUnsupportedFields } from './unsupported-fields.ts'
 
@@ -22,6 +23,7 @@ export function checkChat(document: JsonDocument): CheckedBody {
     model: chat.model ?? undefined,
     cacheSalt: chat.cache_salt,
     hidesUsage: asksForUsage(chat),
+    prefix: readPrefix(chat.messages),
     change: (target) => changeChat(chat, target),
     rejectLargeReply: (basis) => rejectLargeReply({ chat, ...basis }),
   }

@@ -6,17 +6,20 @@ import { createLogger } from '../../../lib/log.ts'
 import { ClientWatch } from '../../../lib/http/client-watch.ts'
 import { EngineBody } from './engine-body.ts'
 import { EngineClient } from './engine-client.ts'
+import { EngineRouter } from './engine-router.ts'
 import type { EngineResponse } from './engine-response.ts'
 import { readChunks } from './read-chunks.ts'
 
-const [address, otherAddress] = ['127.77.3.1', '127.77.3.2']
+const [address, otherAddress, goneAddress] = ['127.77.3.1', '127.77.3.2', '127.77.3.3']
 let engine: Server
 let answer: (request: IncomingMessage, reply: ServerResponse) => unknown
-const client = new EngineClient(
-  { listReady: async () => [{ name: 'engine', ip: address }] },
-  'the key',
-  createLogger('test', 'silent'),
-)
+/** A client of the engines at addresses. */
+function createClient(...addresses: string[]): EngineClient {
+  const pods = { listReady: () => addresses.map((ip) => ({ name: ip, ip })), onChange: () => {} }
+  const router = new EngineRouter(pods, { seconds: 5, requests: 10 })
+  return new EngineClient(router, 'the key', createLogger('test', 'silent'))
+}
+const client = createClient(address)
 
 beforeAll(async () => {
   engine = createServer((request, reply) => void answer(request, reply)).listen(8000, address)
@@ -34,6 +37,8 @@ const post = (body: EngineBody, key = 'acme', by = client) =>
   by.post({
     baseModelCrName: 'tiny',
     turn: { key, weight: 2.5 },
+    adapter: undefined,
+    affinityHash: 0,
     path: '/v1/chat/completions',
     body,
     client: new ClientWatch(),
@@ -93,11 +98,21 @@ test('an engine that breaks off at once is asked again; one that does so later i
   await expect(post(late)).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '2' } })
 })
 
-test('a request goes to the engine with the fewest requests under way', async () => {
+test('a request that breaks engine after engine is given up before it has broken all', async () => {
+  let asked = 0
+  answer = async (request) => {
+    await buffer(request)
+    asked++
+    request.socket.destroy()
+  }
+  await expect(post(new EngineBody(Buffer.from('{}'), () => {}))).rejects.toMatchObject({ status: 503 })
+  expect(asked).toBe(3)
+})
+
+test('requests go past an engine that is gone and past one with more requests under way', async () => {
   const other = createServer((request, reply) => void answer(request, reply)).listen(8000, otherAddress)
   await once(other, 'listening')
-  const pods = [address, otherAddress].map((ip) => ({ name: ip, ip }))
-  const both = new EngineClient({ listReady: async () => pods }, 'the key', createLogger('test', 'silent'))
+  const all = createClient(goneAddress, address, otherAddress)
   const held = Promise.withResolvers<void>()
   answer = async (request, reply) => {
     if ((await buffer(request)).toString() === '"long"') await held.promise
@@ -105,12 +120,32 @@ test('a request goes to the engine with the fewest requests under way', async ()
   }
   const ask = async (sent: string) => {
     const body = new EngineBody(Buffer.from(JSON.stringify(sent)), () => {})
-    return readText(await post(body, 'acme', both))
+    return readText(await post(body, 'acme', all))
   }
-  const long = ask('long')
-  expect(await ask('short')).toBe(otherAddress)
+  const long = Array.from({ length: 4 }, () => ask('long'))
   held.resolve()
-  expect(await long).toBe(address)
-  await both.close()
+  expect(new Set(await Promise.all(long))).toEqual(new Set([address, otherAddress]))
+  await all.close()
   other.close()
+})
+
+test('as many requests go to an engine as it says that it can run, and an eighth more', async () => {
+  const held = Promise.withResolvers<void>()
+  let running = 0
+  answer = async (request, reply) => {
+    running++
+    if ((await buffer(request)).toString() === '"long"') await held.promise
+    reply.setHeader('x-trainyard-max-requests', '8').end()
+  }
+  const own = createClient(address)
+  const ask = async (sent: string) => {
+    await readText(await post(new EngineBody(Buffer.from(JSON.stringify(sent)), () => {}), 'acme', own))
+  }
+  await ask('short')
+  const long = Array.from({ length: 20 }, () => ask('long'))
+  await vi.waitFor(() => expect(running).toBe(10), 5_000)
+  held.resolve()
+  await Promise.all(long)
+  expect(running).toBe(21)
+  await own.close()
 })

@@ -1,28 +1,31 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { createHmac } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { engineOrigin } from '../../../crds/engine-address.ts'
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Logger } from '../../../lib/log.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
+import type { EngineLease } from './base-model-engines.ts'
 import type { EngineBody } from './engine-body.ts'
-import type { EnginePod, EnginePods } from './engine-pods.ts'
+import type { EnginePod } from './engine-pods.ts'
 import type { EngineResponse } from './engine-response.ts'
-import { EngineTransport, isConnectionFailure } from './transport.ts'
+import type { EngineRouter } from './engine-router.ts'
+import { EngineTransport, isConnectionFailure, isUnreachable } from './transport.ts'
 
-// An engine that restarts is waited for as long as an interactive client may wait, then the client decides.
-const patienceMs = 5_000
-const pauseMs = 250
+// A request that ends engines must not end all of them.
+const maxBreaks = 3
 // Some megabytes.
 const maxDisguises = 10_000
 
 /** A request to one of the engines of a base model. */
 export interface EngineRequest {
   baseModelCrName: string
-  /** whose request it is: engines give tenants turns */
+  /** whose request it is: entities take turns at engines, and tenants in them */
   turn: Turn
+  /** The checkpoint that it samples from; undefined for the base model. */
+  adapter: string | undefined
+  /** Equal for requests that should go to the same engine; see `hashAffinity`. */
+  affinityHash: number
   path: string
   body: EngineBody
   client: ClientWatch
@@ -30,78 +33,58 @@ export interface EngineRequest {
 
 /** The client of the engines: a pool of connections per pod. */
 export class EngineClient {
-  readonly #pods: EnginePods
+  readonly #router: EngineRouter
   readonly #engineKey: string
   readonly #log: Logger
   readonly #transport = new EngineTransport()
   /** What engines know entities by. */
   readonly #disguises = new Map<string, string>()
-  /** Counts the requests under way by the address of their pod. */
-  readonly #inFlight = new FairSemaphore({ permits: Infinity })
 
-  constructor(pods: EnginePods, engineKey: string, log: Logger) {
-    this.#pods = pods
+  constructor(router: EngineRouter, engineKey: string, log: Logger) {
+    this.#router = router
     this.#engineKey = engineKey
     this.#log = log
   }
 
   /**
-   * Sends a request to the least busy Ready engine, and to another, or again, when one does not take it.
+   * Sends a request to an engine, for which it waits, and to another, or again, when one does not take it.
    *
-   * @throws {HttpError} 503 when none took it for some seconds, and when one has taken it and then breaks off
+   * @throws {HttpError} 503 when there is none in time, and when one has taken it and then breaks off
    */
   async post(request: EngineRequest): Promise<EngineResponse> {
-    const deadlineMs = performance.now() + patienceMs
+    const { baseModelCrName, turn, adapter, affinityHash, client } = request
+    const { deadlineMs } = this.#router
     const failed = new Set<string>()
-    for (;;) {
-      const pod = this.#pickPod(await this.#pods.listReady(request.baseModelCrName), failed)
-      const response = pod && (await this.#tryPod(pod, request))
-      if (response) return response
-      if (pod) failed.add(pod.ip)
-      else if (performance.now() > deadlineMs) throw this.#giveUp(request)
-      else {
-        failed.clear()
-        await delay(pauseMs, undefined, { signal: request.client.signal })
-      }
+    for (let breaks = 0; breaks < maxBreaks;) {
+      const search = { turn, adapter, affinityHash, client, failed, deadlineMs }
+      const lease = await this.#router.acquire(baseModelCrName, search)
+      const outcome = await this.#tryPod(lease, request)
+      if (outcome !== 'broken' && outcome !== 'unreachable') return outcome
+      failed.add(lease.pod.name)
+      if (outcome === 'broken') breaks++
     }
+    throw brokenOff()
   }
 
   async close(): Promise<void> {
     await this.#transport.close()
   }
 
-  #giveUp({ baseModelCrName }: EngineRequest): HttpError {
-    this.#log.warn({ baseModel: baseModelCrName }, 'no engine took a request')
-    return new HttpError(
-      errors.engine_unavailable,
-      'No engine for this model is ready. Send this request again later.',
-      {
-        retryAfterSeconds: 2,
-      },
-    )
-  }
-
-  #pickPod(pods: EnginePod[], failed: Set<string>): EnginePod | undefined {
-    const load = (pod: EnginePod) => this.#inFlight.heldBy(pod.ip)
-    return pods.filter((pod) => !failed.has(pod.ip)).toSorted((a, b) => load(a) - load(b))[0]
-  }
-
-  /** The response, or undefined when the pod broke off before it gave one: a chat changes nothing, so another may try. */
-  async #tryPod(pod: EnginePod, request: EngineRequest): Promise<EngineResponse | undefined> {
-    const finish = await this.#inFlight.acquire({ key: pod.ip })
+  /** The response, or how the pod did not give one: a chat changes nothing, so another may try. */
+  async #tryPod(lease: EngineLease, request: EngineRequest): Promise<EngineResponse | 'broken' | 'unreachable'> {
     try {
-      const response = await this.#send(pod, request)
-      response.whenOver(finish)
+      const response = await this.#send(lease.pod, request)
+      lease.recordAnswer(readMaxRequests(response.headers))
+      response.whenOver(lease.release)
       return response
     } catch (error) {
-      finish()
+      const outcome = isUnreachable(error) ? 'unreachable' : 'broken'
+      if (outcome === 'unreachable') lease.recordUnreachable()
+      lease.release()
       if (request.client.hasLeft || !isConnectionFailure(error)) throw error
-      if (!request.body.isKept)
-        throw new HttpError(errors.engine_unavailable, 'The engine closed the connection before it answered.', {
-          retryAfterSeconds: 2,
-        })
-      this.#log.debug({ error, pod: pod.name }, 'engine did not take a request')
-      return undefined
+      if (!request.body.isKept) throw brokenOff()
+      this.#log.debug({ error, pod: lease.pod.name }, 'engine did not take a request')
+      return outcome
     }
   }
 
@@ -124,4 +107,16 @@ export class EngineClient {
     this.#disguises.set(entity, disguise)
     return disguise
   }
+}
+
+function brokenOff(): HttpError {
+  return new HttpError(errors.engine_unavailable, 'The engine closed the connection before it answered.', {
+    retryAfterSeconds: 2,
+  })
+}
+
+/** How many requests an engine says that it can run at once. */
+function readMaxRequests(headers: EngineResponse['headers']): number | undefined {
+  const maxRequests = Number(headers['x-trainyard-max-requests'])
+  return Number.isSafeInteger(maxRequests) && maxRequests > 0 ? maxRequests : undefined
 }

@@ -1,46 +1,81 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { eventually } from '../../../test/support/eventually.ts'
+import { FakeApiServer } from '../../../test/support/fake-api-server.ts'
 import { createLogger } from '../../../lib/log.ts'
-import type { Pod } from '../../kube.ts'
-import { createEnginePods } from './engine-pods.ts'
+import { createKube } from '../../kube.ts'
+import { EnginePods } from './engine-pods.ts'
 
-const log = createLogger('test', 'silent')
-const pod = (name: string, changes: Partial<Pod> = {}): Pod => ({
-  name,
-  ip: `127.0.0.${name}`,
-  ready: true,
-  labels: { 'trainyard.dev/base-model': 'tiny' },
-  ...changes,
+const collection = '/api/v1/namespaces/test/pods'
+const engine = (name: string, { baseModel = 'tiny', ready = 'True', ...metadata } = {}) => ({
+  metadata: { name, labels: { 'trainyard.dev/base-model': baseModel }, ...metadata },
+  status: { podIP: `10.0.0.${name}`, conditions: [{ type: 'Ready', status: ready }] },
 })
 
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+let server: FakeApiServer
+let folder: string
+let pods: EnginePods
 
-test('only Ready pods with an address, of the base model, are listed', async () => {
-  const other = { labels: { 'trainyard.dev/base-model': 'big' } }
-  const all = [pod('1'), pod('2', { ready: false }), pod('3', { ip: undefined }), pod('4', other)]
-  const pods = createEnginePods({ listPods: () => Promise.resolve(all) }, log)
-  expect(await pods.listReady('tiny')).toEqual([{ name: '1', ip: '127.0.0.1' }])
+beforeEach(async () => {
+  server = new FakeApiServer()
+  folder = await mkdtemp(path.join(tmpdir(), 'trainyard-pods-'))
+  const kubeconfig = path.join(folder, 'config')
+  const config = {
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: (await server.start()).server } }],
+    users: [{ name: 'u', user: {} }],
+  }
+  await writeFile(kubeconfig, JSON.stringify(config))
+  server.put(collection, engine('1'))
+  pods = new EnginePods(
+    createKube({ TRAINYARD_NAMESPACE: 'test', KUBECONFIG: kubeconfig }),
+    createLogger('test', 'silent'),
+  )
+  await expectReady('1')
+})
+afterEach(async () => {
+  await pods.stop()
+  await server.stop()
+  await rm(folder, { recursive: true })
 })
 
-test('many requests at once ask Kubernetes once a second', async () => {
-  const listPods = vi.fn(() => Promise.resolve([pod('1')]))
-  const pods = createEnginePods({ listPods }, log)
-  await Promise.all(Array.from({ length: 50 }, () => pods.listReady('tiny')))
-  expect(listPods).toHaveBeenCalledTimes(1)
-  await vi.advanceTimersByTimeAsync(1_100)
-  await pods.listReady('tiny')
-  expect(listPods).toHaveBeenCalledTimes(2)
+const expectReady = (...names: string[]) =>
+  eventually(() => expect(pods.listReady('tiny').map(({ name }) => name)).toEqual(names), 10_000, 10)
+
+test('pods that are not Ready, end, have no address, or belong to another base model get nothing', async () => {
+  server.put(collection, engine('2', { ready: 'False' }))
+  const ending = { ...engine('3'), metadata: { ...engine('3').metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  server.put(collection, ending)
+  server.put(collection, { ...engine('4'), status: { conditions: [{ type: 'Ready', status: 'True' }] } })
+  server.put(collection, engine('5', { baseModel: 'other' }))
+  server.put(collection, engine('6'))
+  await expectReady('1', '6')
+  expect(pods.listReady('other')).toMatchObject([{ name: '5', ip: '10.0.0.5' }])
+  expect(pods.listReady('none')).toEqual([])
 })
 
-test('the last list is kept while Kubernetes fails or does not answer', async () => {
-  const listPods = vi.fn(() => Promise.resolve([pod('1')]))
-  const pods = createEnginePods({ listPods }, log)
-  await pods.listReady('tiny')
-  listPods.mockRejectedValueOnce(new Error('away'))
-  await vi.advanceTimersByTimeAsync(2_000)
-  expect(await pods.listReady('tiny')).toHaveLength(1)
-  listPods.mockReturnValueOnce(new Promise(() => {}))
-  const listing = pods.listReady('tiny')
-  await vi.advanceTimersByTimeAsync(300)
-  expect(await listing).toHaveLength(1)
+test('changes are told of, and Kubernetes is listed once', async () => {
+  let changes = 0
+  pods.onChange(() => changes++)
+  server.put(collection, engine('1', { ready: 'False' }))
+  await expectReady()
+  server.put(collection, engine('1'))
+  await expectReady('1')
+  server.remove(collection, '1')
+  await expectReady()
+  expect(changes).toBe(3)
+  for (let times = 0; times < 100; times++) pods.listReady('tiny')
+  expect(server.requests).toEqual([`GET ${collection}`, `WATCH ${collection}`])
+})
+
+test('what is known stays while Kubernetes is away, and is true again afterwards', async () => {
+  server.failures.push(...Array.from({ length: 3 }, () => 500))
+  server.silently(() => server.put(collection, engine('2')))
+  server.dropWatches()
+  await eventually(() => expect(server.failures).toHaveLength(1), 10_000, 10)
+  expect(pods.listReady('tiny')).toHaveLength(1)
+  await expectReady('1', '2')
 })

@@ -1,11 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { labels } from '../../../crds/names.ts'
 import type { Logger } from '../../../lib/log.ts'
-import type { Kube, Pod } from '../../kube.ts'
-
-const freshForMs = 1_000
-// With a list in hand, kube-apiserver is not waited for longer: the last known pods mostly still answer.
-const patienceMs = 250
+import type { Kube, Pod, PodWatch } from '../../kube.ts'
 
 /** An engine pod that requests can be sent to. */
 export interface EnginePod {
@@ -13,37 +8,40 @@ export interface EnginePod {
   ip: string
 }
 
-export interface EnginePods {
-  /** The Ready engine pods of a base model, at most about a second old, older while Kubernetes is away. */
-  listReady(baseModelCrName: string): Promise<EnginePod[]>
+/**
+ * The engine pods as Kubernetes shows them by a watch. What is known is kept while Kubernetes is away: engines answer
+ * without it.
+ */
+export class EnginePods {
+  readonly #watch: PodWatch
+  readonly #listeners = new Set<() => void>()
+  #ready: ReadonlyMap<string, EnginePod[]> = new Map()
+
+  constructor(kube: Pick<Kube, 'watchPods'>, log: Logger) {
+    this.#watch = kube.watchPods({ labelSelector: `${labels.component}=engine`, onChange: () => this.#update(), log })
+  }
+
+  /** The pods of a base model that take requests: Ready, and not Terminating. */
+  listReady(baseModelCrName: string): readonly EnginePod[] {
+    return this.#ready.get(baseModelCrName) ?? []
+  }
+
+  /** Calls `listener` whenever a pod has changed. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  async stop(): Promise<void> {
+    await this.#watch.stop()
+  }
+
+  #update(): void {
+    this.#ready = Map.groupBy(this.#watch.list().flatMap(viewReady), ({ baseModel }) => baseModel)
+    for (const listener of this.#listeners) listener()
+  }
 }
 
-/** Engine pods as Kubernetes lists them, remembered for a second, and kept while it does not answer. */
-export function createEnginePods(kube: Pick<Kube, 'listPods'>, log: Logger): EnginePods {
-  let known: Pod[] | undefined
-  let readAtMs = -Infinity
-  let reading: Promise<void> | undefined
-
-  const read = async () => {
-    try {
-      known = await kube.listPods(`${labels.component}=engine`)
-    } catch (error) {
-      log.warn({ error }, 'engine pods not listed')
-    } finally {
-      readAtMs = performance.now()
-      reading = undefined
-    }
-  }
-
-  return {
-    async listReady(baseModelCrName) {
-      if (performance.now() - readAtMs > freshForMs) {
-        reading ??= read()
-        await (known ? Promise.race([reading, delay(patienceMs, undefined, { ref: false })]) : reading)
-      }
-      return (known ?? []).flatMap(({ name, ip, ready, labels: own }) =>
-        ready && ip && own[labels.baseModel] === baseModelCrName ? [{ name, ip }] : [],
-      )
-    },
-  }
+function viewReady({ name, ip, ready, labels: own }: Pod): (EnginePod & { baseModel: string })[] {
+  const baseModel = own[labels.baseModel]
+  return ready && ip && baseModel ? [{ name, ip, baseModel }] : []
 }

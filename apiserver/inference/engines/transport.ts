@@ -44,17 +44,20 @@ export class EngineTransport {
   }
 }
 
-const connectionFailures = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EPIPE',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_SOCKET',
-])
+// What no request can cause by what is in it.
+const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
+const connectionFailures = [...unreachable, 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
+
+/** Whether an engine could not be connected to. */
+export function isUnreachable(error: unknown): boolean {
+  return unreachable.includes(codeOf(error))
+}
 
 /** Whether a request ended without an answer because the engine was not there (any more). */
 export function isConnectionFailure(error: unknown): boolean {
-  return error instanceof Error && connectionFailures.has(String((error as { code?: unknown }).code))
+  return connectionFailures.includes(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error ? String((error as { code?: unknown }).code) : ''
 }

@@ -101,11 +101,11 @@ app.kubernetes.io/component: {{ .component }}
   value: {{ .Values.limits.weight | default 1 | quote }}
 {{- end }}
 
-{{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"). */}}
+{{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"), and with "graceSeconds" if a part needs longer to end. */}}
 {{- define "trainyard.podSpec" -}}
 serviceAccountName: trainyard-{{ .component }}
 automountServiceAccountToken: true
-terminationGracePeriodSeconds: 15
+terminationGracePeriodSeconds: {{ .graceSeconds | default 15 }}
 {{- with .root.Values.images.pullSecrets }}
 imagePullSecrets: {{ toJson . }}
 {{- end }}

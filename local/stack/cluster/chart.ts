@@ -54,6 +54,9 @@ async function renderChart({ repository, controlPlane, signal }: ChartRequest, l
   throw new UserError(`${result.tail}\nThe chart could not be rendered; see the output of Helm above.`)
 }
 
+// There is one pod and no load balancer: who ends the stack does not wait for long.
+const quickEnd = { preStopSeconds: 0, drainSeconds: 8 }
+
 /** The chart's values for one machine: a folder for artifacts, loopback addresses, and one public port. */
 export function chartValues(
   layout: Layout,
@@ -64,7 +67,7 @@ export function chartValues(
     listenOnPodIP: true,
     outbound: asked.outbound,
     secrets: { databaseUrl: databaseUrl(settings), engineKey: settings.secrets.engineKey },
-    apiserver: { service: { type: 'NodePort', nodePort: settings.ports.public } },
+    apiserver: { service: { type: 'NodePort', nodePort: settings.ports.public }, ...quickEnd },
     baseModels: { 'tiny-chat': tinyChat(asked) },
   }
 }

@@ -1,0 +1,20 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { AdapterHistory } from './adapter-history.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('a pod has an adapter for minutes after its last answer', () => {
+  const history = new AdapterHistory()
+  history.record('a', 'one')
+  vi.advanceTimersByTime(9 * 60_000)
+  expect([history.has('a', 'one'), history.has('a', 'two'), history.has('b', 'one')]).toEqual([true, false, false])
+  vi.advanceTimersByTime(2 * 60_000)
+  expect(history.has('a', 'one')).toBe(false)
+})
+
+test('the oldest are forgotten where there are too many', () => {
+  const history = new AdapterHistory(2)
+  for (const adapter of ['one', 'two', 'one', 'three']) history.record('a', adapter)
+  expect(['one', 'two', 'three'].filter((adapter) => history.has('a', adapter))).toEqual(['one', 'three'])
+})

@@ -1,0 +1,146 @@
+import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
+import type { ClientWatch } from '../../../lib/http/client-watch.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
+import type { AdapterHistory } from './adapter-history.ts'
+import type { EnginePod } from './engine-pods.ts'
+import { EngineState } from './engine-state.ts'
+import { unavailable, type HeldRequests } from './held-requests.ts'
+import { pickPod } from './pick-pod.ts'
+
+/** A request that looks for an engine. */
+export interface EngineSearch {
+  turn: Turn
+  /** The checkpoint that it samples from; undefined for the base model. */
+  adapter: string | undefined
+  /** Equal for requests that should go to the same engine. */
+  affinityHash: number
+  client: ClientWatch
+  /** The pods that broke off this request. */
+  failed: ReadonlySet<string>
+  /** When it has waited for long enough, on the process's clock. */
+  deadlineMs: number
+}
+
+/** A place at an engine, until it is released. */
+export interface EngineLease {
+  pod: EnginePod
+  /** The pod has answered, and said how many requests it can run at once. */
+  recordAnswer: (maxRequests: number | undefined) => void
+  /** The pod could not be reached. */
+  recordUnreachable: () => void
+  release: () => void
+}
+
+/**
+ * The engines of one base model. Requests beyond what its usable pods take wait here, and entities take turns by their
+ * weight: an engine itself would serve whoever came first.
+ */
+export class BaseModelEngines {
+  readonly #held: HeldRequests
+  readonly #history: AdapterHistory
+  readonly #states = new Map<string, EngineState>()
+  /** A permit for each request that usable pods may have, and for each that others still answer. */
+  readonly #permits = new FairSemaphore({ permits: 0 })
+
+  constructor(held: HeldRequests, history: AdapterHistory) {
+    this.#held = held
+    this.#history = history
+  }
+
+  get isIdle(): boolean {
+    return this.#permits.isIdle && this.#states.size === 0
+  }
+
+  /** @param ready its pods that Kubernetes calls Ready */
+  update(ready: readonly EnginePod[]): void {
+    const keys = new Set(ready.map(keyOf))
+    for (const [key, state] of this.#states) if (!keys.has(key)) state.setReady(false)
+    for (const pod of ready) {
+      const known = this.#states.get(keyOf(pod))
+      if (known) known.setReady(true)
+      else this.#states.set(keyOf(pod), new EngineState(pod))
+    }
+    this.#resize()
+  }
+
+  /** A place at one of them, for which it waits. @throws {HttpError} 503 when there is none in time */
+  async acquire(search: EngineSearch): Promise<EngineLease> {
+    for (;;) {
+      const release = this.#permits.tryAcquire(search.turn) ?? (await this.#wait(search))
+      const state = this.#pick(search)
+      if (state) return this.#lease(state, search.adapter, release)
+      // The last usable pod went away while the permit came.
+      release()
+    }
+  }
+
+  async #wait({ turn, client, deadlineMs }: EngineSearch): Promise<() => void> {
+    const timeoutMs = Math.max(0, deadlineMs - performance.now())
+    const isHeld = this.#listUsable().length === 0
+    try {
+      return await this.#held.while({ turn, isHeld, signal: client.signal }, (ended) =>
+        this.#permits.acquire({ ...turn, timeoutMs, signal: ended }),
+      )
+    } catch (error) {
+      throw error instanceof PermitTimeout ? unavailable(describeTimeout(isHeld)) : error
+    }
+  }
+
+  #listUsable(): EngineState[] {
+    return [...this.#states.values()].filter(({ isUsable }) => isUsable)
+  }
+
+  #pick({ adapter, affinityHash, failed }: EngineSearch): EngineState | undefined {
+    const loads = this.#listUsable().map((state) => ({
+      state,
+      inFlight: state.inFlight,
+      maxInFlight: state.maxInFlight,
+      hash: state.hash,
+      hasAdapter: adapter !== undefined && this.#history.has(state.pod.name, adapter),
+    }))
+    const others = loads.filter(({ state }) => !failed.has(state.pod.name))
+    return (pickPod(others, affinityHash) ?? pickPod(loads, affinityHash))?.state
+  }
+
+  #lease(state: EngineState, adapter: string | undefined, giveBack: () => void): EngineLease {
+    state.inFlight++
+    let isReleased = false
+    return {
+      pod: state.pod,
+      recordAnswer: (maxRequests) => {
+        state.recordAnswer(maxRequests)
+        if (adapter !== undefined) this.#history.record(state.pod.name, adapter)
+        this.#resize()
+      },
+      recordUnreachable: () => {
+        state.block(() => this.#resize())
+        this.#resize()
+      },
+      release: () => {
+        if (isReleased) return
+        isReleased = true
+        state.inFlight--
+        if (!state.isUsable) this.#resize()
+        giveBack()
+      },
+    }
+  }
+
+  #resize(): void {
+    let permits = 0
+    for (const [key, state] of this.#states) {
+      permits += state.isUsable ? state.maxInFlight : state.inFlight
+      if (!state.isReady && state.inFlight === 0) this.#states.delete(key)
+    }
+    this.#permits.resize(permits)
+  }
+}
+
+function keyOf({ name, ip }: EnginePod): string {
+  return `${name} ${ip}`
+}
+
+function describeTimeout(isHeld: boolean): string {
+  const reason = isHeld ? 'No engine for this model became ready' : 'All engines of this model were busy'
+  return `${reason} in the time that requests are held. Send this request again later.`
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { ClientWatch } from '../../../lib/http/client-watch.ts'
+import type { EngineSearch } from './base-model-engines.ts'
+import type { EnginePod } from './engine-pods.ts'
+import { EngineRouter } from './engine-router.ts'
+import { hashAffinity } from './affinity.ts'
+
+const pod = (name: string): EnginePod => ({ name, ip: `10.0.0.${name}` })
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+/** A router over pods that a test sets. */
+function openRouter({ pods = [], seconds = 60 }: { pods?: EnginePod[]; seconds?: number } = {}) {
+  let ready = pods
+  const listeners: (() => void)[] = []
+  const source = { listReady: () => ready, onChange: (listener: () => void) => void listeners.push(listener) }
+  const router = new EngineRouter(source, { seconds, requests: 100 })
+  const setPods = (...next: EnginePod[]) => {
+    ready = next
+    for (const listener of listeners) listener()
+  }
+  const search = (more: Partial<EngineSearch> & { entity?: string; weight?: number } = {}): EngineSearch => ({
+    turn: { key: more.entity ?? 'acme', weight: more.weight ?? 1 },
+    adapter: undefined,
+    affinityHash: 0,
+    client: new ClientWatch(),
+    failed: new Set(),
+    deadlineMs: router.deadlineMs,
+    ...more,
+  })
+  const acquire = (more: Parameters<typeof search>[0] = {}) => router.acquire('tiny', search(more))
+  return { router, setPods, acquire }
+}
+
+describe('while no pod is ready', () => {
+  test('a request is held, and goes as soon as one is', async () => {
+    const { acquire, setPods } = openRouter()
+    const waiting = acquire()
+    await settle()
+    setPods(pod('1'))
+    expect((await waiting).pod).toEqual(pod('1'))
+  })
+
+  test('it is held up to its time', async () => {
+    const { acquire } = openRouter({ seconds: 0.02 })
+    await expect(acquire()).rejects.toMatchObject({ status: 503, message: expect.stringContaining('became ready') })
+  })
+
+  test('a client that leaves waits no more', async () => {
+    const { acquire } = openRouter()
+    const client = new ClientWatch()
+    const waiting = acquire({ client })
+    client.leave()
+    await expect(waiting).rejects.toThrow('aborted')
+  })
+})
+
+describe('pods that go', () => {
+  test('get nothing more, and what they still answer takes no place of the others', async () => {
+    const { acquire, setPods } = openRouter({ pods: [pod('1')] })
+    const old = await acquire()
+    old.recordAnswer(1)
+    const second = await acquire()
+    setPods(pod('2'))
+    const third = await acquire()
+    third.recordAnswer(1)
+    const fourth = await acquire()
+    expect([second, third, fourth].map((lease) => lease.pod.name)).toEqual(['1', '2', '2'])
+    const fifth = acquire()
+    old.release()
+    second.release()
+    expect(await Promise.race([fifth, settle()])).toBeUndefined()
+    third.release()
+    expect((await fifth).pod).toEqual(pod('2'))
+  })
+
+  test('cannot be reached before Kubernetes says so: others are asked, and they themselves a little later', async () => {
+    const { acquire, setPods } = openRouter({ pods: [pod('1'), pod('2')] })
+    const first = await acquire()
+    first.recordUnreachable()
+    first.release()
+    for (let times = 0; times < 20; times++) expect((await acquire()).pod).not.toEqual(first.pod)
+    setPods(first.pod)
+    const since = performance.now()
+    expect((await acquire()).pod).toEqual(first.pod)
+    expect(performance.now() - since).toBeGreaterThan(100)
+  })
+
+  test('broke a request off: another is asked, or the same where there is no other', async () => {
+    const { acquire, setPods } = openRouter({ pods: [pod('1'), pod('2')] })
+    const { name } = (await acquire()).pod
+    const other = await acquire({ failed: new Set([name]) })
+    expect(other.pod.name).not.toBe(name)
+    setPods(pod(name))
+    expect((await acquire({ failed: new Set([name]) })).pod.name).toBe(name)
+  })
+})
+
+test('an adapter stays with the pod that has answered for it', async () => {
+  const { acquire } = openRouter({ pods: [pod('1'), pod('2')] })
+  const hashes = Array.from({ length: 20 }, (_, number) =>
+    hashAffinity({ entity: 'a', model: 'm', prefix: `${number}` }),
+  )
+  const pick = async (affinityHash: number, adapter?: string) => {
+    const lease = await acquire({ affinityHash, adapter })
+    lease.recordAnswer(undefined)
+    lease.release()
+    return lease.pod.name
+  }
+  const base = await Promise.all(hashes.map((hash) => pick(hash)))
+  expect(new Set(base).size).toBe(2)
+  const first = await pick(hashes[0]!, 'checkpoint')
+  for (const hash of hashes) expect(await pick(hash, 'checkpoint')).toBe(first)
+})
+
+test('a full engine is waited for, and entities take turns by their weight', async () => {
+  const { acquire } = openRouter({ pods: [pod('1')] })
+  const first = await acquire()
+  first.recordAnswer(1)
+  const second = await acquire()
+  const order: string[] = []
+  const serve = async (entity: string, weight: number) => {
+    const lease = await acquire({ entity, weight })
+    order.push(entity)
+    lease.release()
+  }
+  const flood = Array.from({ length: 40 }, () => serve('a', 1))
+  const other = Array.from({ length: 6 }, () => serve('b', 3))
+  first.release()
+  await Promise.all([...flood, ...other])
+  second.release()
+  expect(order.slice(0, 8).filter((entity) => entity === 'b')).toHaveLength(6)
+})
+
+test('when the process ends, those that wait are answered, and those that have an engine go on', async () => {
+  const { acquire, router, setPods } = openRouter({ pods: [pod('1')] })
+  const lease = await acquire()
+  setPods()
+  const waiting = acquire()
+  await settle()
+  router.close()
+  const isEnding = { status: 503, headers: { 'Retry-After': '5' }, message: expect.stringContaining('shutting down') }
+  await expect(waiting).rejects.toMatchObject(isEnding)
+  await expect(acquire()).rejects.toMatchObject(isEnding)
+  setPods(lease.pod)
+  expect((await acquire()).pod).toEqual(lease.pod)
+})

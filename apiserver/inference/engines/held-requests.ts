@@ -1,0 +1,117 @@
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
+
+const retryAfterSeconds = 5
+
+/** A request that waits for an engine. */
+interface Waiting {
+  turn: Turn
+  /** ends the wait with an error */
+  end: (reason: HttpError) => void
+}
+
+/** How a request waits. */
+interface WaitOptions {
+  turn: Turn
+  /** whether it counts among those that are held because no engine of their model is ready */
+  isHeld: boolean
+  /** aborted when the client has left */
+  signal: AbortSignal
+}
+
+/**
+ * The requests that wait for an engine, of which at most `maxRequests` are held because no engine is ready. When that many
+ * are held, the entity that holds the most for its weight loses its newest one to the next request of another entity
+ * (longest queue drop): one entity may use all places, and keeps no other out.
+ */
+export class HeldRequests {
+  readonly #maxRequests: number
+  readonly #waiting = new Set<Waiting>()
+  /** Those that count, the newest last; an entity without any has no entry. */
+  readonly #held = new Map<string, Waiting[]>()
+  #heldCount = 0
+  #isClosed = false
+
+  constructor(maxRequests: number) {
+    this.#maxRequests = maxRequests
+  }
+
+  /**
+   * Waits with the signal that `wait` is given, which ends the wait when the client leaves.
+   *
+   * @throws {HttpError} 503 when there is no place (any more), or the process ends
+   */
+  async while<T>({ turn, isHeld, signal }: WaitOptions, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw isEnding()
+    signal.throwIfAborted()
+    const ended = new AbortController()
+    const waiting: Waiting = { turn, end: (reason) => ended.abort(reason) }
+    if (isHeld) this.#hold(waiting)
+    const leave = () => {
+      this.#remove(waiting)
+      ended.abort(signal.reason)
+    }
+    this.#waiting.add(waiting)
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      return await wait(ended.signal)
+    } finally {
+      signal.removeEventListener('abort', leave)
+      this.#remove(waiting)
+    }
+  }
+
+  /** Answers all that wait, and whoever would wait later: another process takes them. */
+  close(): void {
+    this.#isClosed = true
+    for (const { end } of this.#waiting) end(isEnding())
+  }
+
+  #hold(waiting: Waiting): void {
+    if (this.#heldCount >= this.#maxRequests) this.#makeRoom(waiting.turn)
+    const own = this.#held.get(waiting.turn.key) ?? []
+    this.#held.set(waiting.turn.key, own)
+    own.push(waiting)
+    this.#heldCount++
+  }
+
+  /** @throws {HttpError} when the entity of `turn` has, with one more, as many as any other */
+  #makeRoom({ key, weight }: Turn): void {
+    let largest = ((this.#held.get(key)?.length ?? 0) + 1) / weight
+    let dropped: Waiting | undefined
+    for (const [entity, requests] of this.#held) {
+      const newest = requests.at(-1)
+      if (entity === key || !newest || requests.length / newest.turn.weight <= largest) continue
+      largest = requests.length / newest.turn.weight
+      dropped = newest
+    }
+    if (!dropped) throw this.#isFull()
+    this.#remove(dropped)
+    dropped.end(this.#isFull())
+  }
+
+  #remove(waiting: Waiting): void {
+    this.#waiting.delete(waiting)
+    const own = this.#held.get(waiting.turn.key)
+    const index = own?.lastIndexOf(waiting) ?? -1
+    if (index === -1) return
+    own!.splice(index, 1)
+    this.#heldCount--
+    if (own!.length === 0) this.#held.delete(waiting.turn.key)
+  }
+
+  #isFull(): HttpError {
+    const detail = `No engine for this model is ready, and ${this.#maxRequests} requests wait for one, the maximum of a process.`
+    return unavailable(`${detail} Send this request again later.`)
+  }
+}
+
+function isEnding(): HttpError {
+  return unavailable('This server process is shutting down. Send this request again: another process takes it.')
+}
+
+/** A 503 that says when to come back. */
+export function unavailable(detail: string): HttpError {
+  return new HttpError(errors.engine_unavailable, detail, { retryAfterSeconds })
+}
