@@ -26,8 +26,9 @@ export async function startServer(
   return server
 }
 
-/** Takes no more connections, lets running answers end within the time, then breaks off the rest. */
+/** Takes no more connections and ends those that are idle, or that a last request comes on; lets running answers end within the time, then breaks off the rest. */
 export async function stopServer(server: Server, graceMs: number): Promise<void> {
+  server.prependListener('request', (_request, response) => void response.setHeader('Connection', 'close'))
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const deadlineMs = performance.now() + graceMs
   while (performance.now() < deadlineMs) {

@@ -46,6 +46,7 @@ test('an engine knows its names, its model, its limits and its key', () => {
     TRAINYARD_HOST: { fieldRef: { fieldPath: 'status.podIP' } },
     TRAINYARD_PORT: '8000',
     TRAINYARD_METRICS_PORT: '8001',
+    TRAINYARD_DRAIN_SECONDS: '300',
     TRAINYARD_MODEL: 'models/tiny',
     TRAINYARD_MODEL_NAMES: 'trainyard/tiny,tiny',
     TRAINYARD_ARTIFACTS: '/artifacts',
@@ -53,6 +54,14 @@ test('an engine knows its names, its model, its limits and its key', () => {
     TRAINYARD_MAX_LORAS: '4',
     TRAINYARD_MAX_CPU_LORAS: '32',
     TRAINYARD_MAX_LORA_RANK: '16',
+  })
+})
+
+test('an engine has longer to end than its responses, and gateways learn of it first', () => {
+  const { spec } = buildEngineDeployment(baseModel, settings) as unknown as Built
+  expect(spec.template.spec).toMatchObject({
+    terminationGracePeriodSeconds: 330,
+    containers: [{ lifecycle: { preStop: { sleep: { seconds: 1 } } } }],
   })
 })
 

@@ -23,6 +23,13 @@ const statusServerPort = 8082
 const tokenAudience = 'trainyard-status'
 const tokenSeconds = 3600
 
+// Responses are finished before an engine ends. Requests are held meanwhile, for longer than that.
+const engineDrainSeconds = 300
+// What vLLM takes to end after the last response.
+const engineEndSeconds = 30
+// Gateways learn meanwhile that the pod takes no more requests.
+const noticeSeconds = 1
+
 // Prometheus has no key, so the metrics have a port of their own.
 const engineMetricsPort = 8001
 
@@ -67,8 +74,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
   const args = [...(source.trustRemoteCode ? ['--trust-remote-code'] : []), ...(engine.args ?? [])]
   return {
     ...commonPodSpec('engine', settings),
-    // Responses under way are finished first.
-    terminationGracePeriodSeconds: 30,
+    terminationGracePeriodSeconds: engineDrainSeconds + engineEndSeconds,
     containers: [
       {
         ...commonContainer('engine', settings, engine),
@@ -81,6 +87,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
         // An engine reads checkpoints of all tenants, and changes none.
         volumeMounts: [artifactsMount(settings.artifacts, { readOnly: true })],
         env: mergeEnv(engineEnv(baseModel, settings), engine.env),
+        lifecycle: { preStop: { sleep: { seconds: noticeSeconds } } },
         ...engineProbes,
       },
     ],
@@ -95,6 +102,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
       : { name: 'TRAINYARD_HOST', value: '0.0.0.0' },
     { name: 'TRAINYARD_PORT', value: String(enginePort) },
     { name: 'TRAINYARD_METRICS_PORT', value: String(engineMetricsPort) },
+    { name: 'TRAINYARD_DRAIN_SECONDS', value: String(engineDrainSeconds) },
     ...sourceEnv(baseModel),
     { name: 'TRAINYARD_MODEL_NAMES', value: names.join(',') },
     ...artifactsEnv(settings.artifacts),

@@ -235,7 +235,7 @@ test.each<[string, string, string, string]>([
 })
 
 test.each([
-  ['as it is', {}, { grace: 320, preStop: '5', hold: ['600', '1000', '300'] }],
+  ['as it is', {}, { grace: 320, preStop: 5, hold: ['600', '1000', '300'] }],
   [
     'with other times',
     { holdSeconds: 5, holdRequests: 7, drainSeconds: 9, preStopSeconds: 0 },
@@ -249,7 +249,7 @@ test.each([
   const names = ['TRAINYARD_HOLD_SECONDS', 'TRAINYARD_HOLD_REQUESTS', 'TRAINYARD_DRAIN_SECONDS']
   expect({
     grace: spec.terminationGracePeriodSeconds,
-    preStop: container!.lifecycle?.preStop.exec.command[1],
+    preStop: container!.lifecycle?.preStop.sleep.seconds,
     hold: names.map((name) => container!.env.find((variable) => variable.name === name)?.value),
   }).toEqual(expected)
 })
@@ -258,7 +258,7 @@ interface DrainedPod {
   terminationGracePeriodSeconds: number
   containers: {
     env: { name: string; value?: string }[]
-    lifecycle?: { preStop: { exec: { command: string[] } } }
+    lifecycle?: { preStop: { sleep: { seconds: number } } }
   }[]
 }
 

@@ -11,6 +11,8 @@ export interface EnginePlace {
   address: string
   /** The name of its base model. */
   baseModel: string
+  /** The name of the pod; `engine` where there is only one. */
+  podName?: string
 }
 
 /** Starts a fake engine behind a ready engine pod. `answer` handles its requests. */
@@ -32,19 +34,32 @@ export async function startFakeEngine(place: EnginePlace, answer: RequestListene
 /** Makes a ready engine pod and its base model known; whoever announces it answers at its address. */
 export async function announceEngine(place: EnginePlace): Promise<void> {
   await addEnginePod(place)
-  await place.pool.query(
+  await addBaseModel(place)
+}
+
+/** A row of the base model, as the operator writes it. */
+export async function addBaseModel({ pool, baseModel, namespace }: Omit<EnginePlace, 'address'>): Promise<void> {
+  await pool.query(
     'INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], $2, $1)',
-    [place.baseModel, place.namespace],
+    [baseModel, namespace],
   )
 }
 
-async function addEnginePod({ kubectl, namespace, address, baseModel }: EnginePlace): Promise<void> {
+/** A pod that Kubernetes calls Ready. */
+export async function addEnginePod(place: Omit<EnginePlace, 'pool'>): Promise<void> {
+  const { kubectl, namespace, baseModel, podName = 'engine' } = place
   const labels = `trainyard.dev/component=engine,trainyard.dev/base-model=${baseModel}`
   // No scheduler of this name exists, so that no node runs the pod.
   const overrides = JSON.stringify({ spec: { schedulerName: 'nobody' } })
-  const args = ['run', 'engine', '--image=none', `--labels=${labels}`, `--overrides=${overrides}`, '--restart=Never']
+  const args = ['run', podName, '--image=none', `--labels=${labels}`, `--overrides=${overrides}`, '--restart=Never']
   await kubectl('-n', namespace, ...args)
-  const conditions = [{ type: 'Ready', status: 'True' }]
+  await setEngineReady(place, true)
+}
+
+/** Has Kubernetes call an engine pod Ready or not. */
+export async function setEngineReady(place: Omit<EnginePlace, 'pool'>, isReady: boolean): Promise<void> {
+  const { kubectl, namespace, address, podName = 'engine' } = place
+  const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }]
   const status = JSON.stringify({ status: { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions } })
-  await kubectl('-n', namespace, 'patch', 'pod', 'engine', '--subresource=status', '--type=merge', '-p', status)
+  await kubectl('-n', namespace, 'patch', 'pod', podName, '--subresource=status', '--type=merge', '-p', status)
 }

@@ -16,6 +16,8 @@ def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     arguments += ["--allowed-media-domains", NO_DOMAIN, "--disable-fastapi-docs"]
     if settings.model_revision is not None:
         arguments += ["--revision", settings.model_revision]
+    # By itself vLLM aborts all requests at SIGTERM.
+    arguments += ["--shutdown-timeout", str(settings.drain_seconds)]
     if settings.max_model_len is not None:
         arguments += ["--max-model-len", str(settings.max_model_len)]
     return [*arguments, *extra, "--served-model-name", *settings.model_names]

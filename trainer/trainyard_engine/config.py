@@ -32,6 +32,8 @@ class Settings:
     #: names of vLLM's parsers; "none" for no parser, None for the one that fits the model
     tool_call_parser: str | None
     reasoning_parser: str | None
+    #: how long responses may take to end after SIGTERM
+    drain_seconds: int
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
@@ -54,6 +56,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         max_model_len=read_number(env, "TRAINYARD_MAX_MODEL_LEN", None),
         tool_call_parser=env.get("TRAINYARD_TOOL_CALL_PARSER") or None,
         reasoning_parser=env.get("TRAINYARD_REASONING_PARSER") or None,
+        drain_seconds=read_number(env, "TRAINYARD_DRAIN_SECONDS", 30),
     )
 
 

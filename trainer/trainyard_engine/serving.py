@@ -15,6 +15,7 @@ from vllm.entrypoints.launchers.launcher import serve_http
 from vllm.entrypoints.launchers.utils.server_utils import get_uvicorn_log_config
 
 from trainyard_engine.access import AccessMiddleware
+from trainyard_engine.capacity import CapacityMiddleware
 from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.compiler import Recipe, open_check
 from trainyard_engine.grammars.gate import GrammarGate
@@ -53,7 +54,8 @@ async def build_and_serve(
     setting = [name for name in SETTING if has_parser or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
-    app.middleware_stack = AccessMiddleware(GrammarMiddleware(stack, gate, setting), key)
+    guarded = AccessMiddleware(GrammarMiddleware(stack, gate, setting), key)
+    app.middleware_stack = CapacityMiddleware(guarded, count_max_requests(engine))
     return await serve_http(
         app,
         sock=listener,
@@ -66,6 +68,11 @@ async def build_and_serve(
         h11_max_header_count=arguments.h11_max_header_count,
         log_config=get_uvicorn_log_config(arguments) or LOGGING_CONFIG,
     )
+
+
+def count_max_requests(engine: EngineClient) -> int:
+    config = engine.vllm_config
+    return config.scheduler_config.max_num_seqs * config.parallel_config.data_parallel_size
 
 
 async def build_vllm_app(engine: EngineClient, arguments: Namespace) -> FastAPI:

@@ -1,0 +1,311 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomInt, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { changeEntityLimits } from '../../db/accounts/limits.ts'
+import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { addBaseModel, addEnginePod, setEngineReady } from '../support/fake-engine.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const namespace = `routing-${randomUUID()}`
+const model = 'routed'
+const entity = 'acme'
+const messages = [{ role: 'user', content: 'hi' }]
+let database: TestDatabase
+let server: RunningApiServer
+let key: string
+let place: (number: number) => Parameters<typeof addEnginePod>[0]
+const engines: Server[] = []
+const processes: ChildProcess[] = []
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await stack.kubectl('create', 'namespace', namespace)
+  const subnet = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const { kubectl } = stack
+  place = (number) => ({
+    kubectl,
+    namespace,
+    address: `${subnet}.${number}`,
+    baseModel: model,
+    podName: `engine-${number}`,
+  })
+  await addBaseModel({ kubectl, namespace, pool: database.pool, baseModel: model })
+  key = await addKey(database.pool, entity, 'read')
+  server = await startOwnServer()
+})
+afterEach(async () => {
+  for (const engine of engines.splice(0)) (engine.closeAllConnections(), engine.close())
+  for (const child of processes.splice(0)) child.kill('SIGKILL')
+  await stack.kubectl('-n', namespace, 'delete', 'pods', '--all', '--force', '--wait=false')
+})
+afterAll(async () => {
+  await server?.remove()
+  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await database?.drop()
+})
+
+const startOwnServer = () =>
+  startApiServer(stack, database.databaseUrl, {
+    TRAINYARD_NAMESPACE: namespace,
+    TRAINYARD_HOLD_SECONDS: '30',
+    TRAINYARD_HOLD_REQUESTS: '3',
+    TRAINYARD_DRAIN_SECONDS: '20',
+  })
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => unknown
+
+/** Listens where a pod of this number has its engine. */
+async function listen(number: number, answer: Answer): Promise<void> {
+  const handle = async (asked: IncomingMessage, response: ServerResponse) => {
+    const body = await buffer(asked).catch(() => Buffer.alloc(0))
+    await answer(asked, response, body.toString())
+  }
+  const engine = createServer((asked, response) => void handle(asked, response)).listen(8000, place(number).address)
+  engines.push(engine)
+  await once(engine, 'listening')
+}
+
+/** Answers with a reply that says who gave it. */
+const reply =
+  (name = 'engine'): Answer =>
+  (_, response) => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: name }, finish_reason: 'stop' }]
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ id: '1', object: 'chat.completion', created: 0, model, choices }))
+  }
+
+interface Stream {
+  write: (content: string) => void
+  end: () => void
+  closed: Promise<unknown>
+}
+
+/** Begins a stream for each request, which the test goes on with. */
+function stream(begun: (stream: Stream) => void): Answer {
+  return (_, response) => {
+    response.setHeader('content-type', 'text/event-stream')
+    const write = (content: string) => {
+      const choices = [{ index: 0, delta: { content } }]
+      response.write(
+        `data: ${JSON.stringify({ id: '1', object: 'chat.completion.chunk', created: 0, model, choices })}\n\n`,
+      )
+    }
+    write('first')
+    begun({ write, end: () => response.end('data: [DONE]\n\n'), closed: once(response, 'close') })
+  }
+}
+
+const chat = (more: object = {}, { bearer = key, signal, url = server.url }: ChatOptions = {}) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages, ...more }),
+    ...(signal && { signal }),
+  })
+
+interface ChatOptions {
+  bearer?: string
+  signal?: AbortSignal
+  url?: string
+}
+
+const readContent = async (response: Response) => {
+  const body = (await response.json()) as { choices: { message: { content: string } }[] }
+  return body.choices[0]?.message.content
+}
+
+/** Eight chats that begin otherwise; who answered them. */
+const askEight = async () => {
+  const prompts = Array.from({ length: 8 }, (_, number) => [{ role: 'user', content: `${number}` }])
+  const answers = await Promise.all(prompts.map((prompt) => chat({ messages: prompt })))
+  return Promise.all(answers.map(readContent))
+}
+
+describe('while no engine is ready', () => {
+  test('a request is held, and is answered at once when one is; whoever has left is not asked for', async () => {
+    let asked = 0
+    await listen(1, (...args) => {
+      asked++
+      return reply()(...args)
+    })
+    const left = new AbortController()
+    const waiting = [chat(), chat()]
+    const leaving = chat({}, { signal: left.signal })
+    await addEnginePod({ ...place(1), podName: 'other', baseModel: 'another' })
+    left.abort()
+    await expect(leaving).rejects.toThrow()
+    await addEnginePod(place(1))
+    const since = performance.now()
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200])
+    expect(performance.now() - since).toBeLessThan(5_000)
+    expect(asked).toBe(2)
+  })
+
+  test('no more are held than may be, and one entity leaves room for others', async () => {
+    const others = await addKey(database.pool, 'globex', 'read')
+    const own = [chat(), chat(), chat(), chat()]
+    const rejected = await Promise.race(own)
+    expect([rejected.status, rejected.headers.get('retry-after'), await rejected.json()]).toEqual([
+      503,
+      '5',
+      expect.objectContaining({ detail: expect.stringContaining('and 3 requests wait for one') as string }),
+    ])
+    let answered = 0
+    for (const each of own) void each.then(() => answered++)
+    const foreign = chat({}, { bearer: others })
+    await eventually(() => expect(answered).toBe(2), 10_000, 20)
+    await listen(1, reply())
+    await addEnginePod(place(1))
+    expect((await foreign).status).toBe(200)
+    expect((await Promise.all(own)).map(({ status }) => status).toSorted()).toEqual([200, 200, 503, 503])
+  })
+})
+
+describe('an engine that ends', () => {
+  /** An engine in a process of its own, which does this with each request. */
+  const startProcess = async (number: number, answer: string) => {
+    const handle = `(_, response) => { console.log('asked'); ${answer} }`
+    const script = `require('http').createServer(${handle}).listen(8000, '${place(number).address}', () => console.log('up'))`
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    processes.push(child)
+    await once(child.stdout, 'data')
+    await addEnginePod(place(number))
+    return child
+  }
+
+  test('before it answers: its requests go to another', async () => {
+    const child = await startProcess(1, '')
+    const first = chat()
+    await once(child.stdout, 'data')
+    await listen(2, reply('second'))
+    await addEnginePod(place(2))
+    child.kill('SIGKILL')
+    expect(await readContent(await first)).toBe('second')
+    expect(await askEight()).toEqual(Array(8).fill('second'))
+  })
+
+  test('in the middle of a stream: the stream ends with an error', async () => {
+    const event = JSON.stringify({ model, choices: [{ index: 0, delta: { content: 'first' } }] })
+    const begin = `response.setHeader('content-type', 'text/event-stream'); response.write('data: ${event}\\n\\n')`
+    const child = await startProcess(1, begin)
+    const response = await chat({ stream: true })
+    child.kill('SIGKILL')
+    const events = (await response.text()).trimEnd().split('\n\n')
+    expect(events).toHaveLength(2)
+    expect(events[0]).toContain('first')
+    expect(JSON.parse(events[1]!.replace('data: ', ''))).toMatchObject({ error: { message: expect.any(String) } })
+  })
+
+  test('one that is not Ready gets no new request, and ends its streams', async () => {
+    const begun = Promise.withResolvers<Stream>()
+    await listen(1, stream(begun.resolve))
+    await addEnginePod(place(1))
+    const streaming = await chat({ stream: true })
+    const running = await begun.promise
+    await listen(2, reply('second'))
+    await addEnginePod(place(2))
+    await setEngineReady(place(1), false)
+    await eventually(async () => {
+      expect(await askEight()).toEqual(Array(8).fill('second'))
+    }, 10_000)
+    running.write('last')
+    running.end()
+    expect(await streaming.text()).toMatch(/first[^]*last[^]*\[DONE\]/)
+  })
+})
+
+describe('a client that leaves', () => {
+  test.each([
+    ['before the first byte', false],
+    ['in the middle of a stream', true],
+  ])('%s: the connection to the engine is closed', async (_, hasBegun) => {
+    const asked = Promise.withResolvers<{ closed: Promise<unknown> }>()
+    const silent: Answer = (incoming, response) => asked.resolve({ closed: once(response, 'close') })
+    await listen(1, hasBegun ? stream(asked.resolve) : silent)
+    await addEnginePod(place(1))
+    const sent = request(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    })
+    sent.on('error', () => {}).end(JSON.stringify({ model, stream: hasBegun, messages }))
+    const { closed } = await asked.promise
+    if (hasBegun) await once(sent, 'response')
+    const since = performance.now()
+    sent.destroy()
+    await closed
+    // 50 ms on a machine that has nothing else to do.
+    expect(performance.now() - since).toBeLessThan(500)
+  })
+})
+
+test('when all engines are busy, entities take turns by their weight', async () => {
+  const [light, heavy] = ['light', 'heavy'].map((name) => `${name}-${randomUUID()}`) as [string, string]
+  await changeEntityLimits(database.pool, heavy, { weight: 3 })
+  const keys = { light: await addKey(database.pool, light, 'read'), heavy: await addKey(database.pool, heavy, 'read') }
+  const order: string[] = []
+  const started = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  await listen(1, async (incoming, response, body) => {
+    const name = /light|heavy/.exec(body)?.[0] ?? 'none'
+    order.push(name)
+    response.setHeader('x-trainyard-max-requests', '1')
+    if (order.length === 3) started.resolve()
+    if (order.length > 1) await gate.promise
+    await reply(name)(incoming, response, body)
+  })
+  await addEnginePod(place(1))
+  await chat()
+  const ask = (name: 'light' | 'heavy') => chat({ messages: [{ role: 'user', content: name }] }, { bearer: keys[name] })
+  const first = [ask('light'), ask('light')]
+  await started.promise
+  const flood = Array.from({ length: 24 }, () => ask('light'))
+  const others = Array.from({ length: 6 }, () => ask('heavy'))
+  // All of them wait: none has a way to the engine.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(order).toHaveLength(3)
+  gate.resolve()
+  const statuses = new Set((await Promise.all([...first, ...flood, ...others])).map(({ status }) => status))
+  expect([...statuses]).toEqual([200])
+  expect(order.slice(3, 13).filter((name) => name === 'heavy').length).toBeGreaterThanOrEqual(6)
+})
+
+test('SIGTERM breaks no stream, and answers those that are held', async () => {
+  const own = await startOwnServer()
+  try {
+    const begun = Promise.withResolvers<Stream>()
+    await listen(1, stream(begun.resolve))
+    await addEnginePod(place(1))
+    const streaming = await chat({ stream: true }, { url: own.url })
+    const running = await begun.promise
+    await stack.kubectl('-n', namespace, 'delete', 'pods', '--all', '--force', '--wait=false')
+    await eventually(async () => {
+      const waiting = chat({}, { url: own.url, signal: AbortSignal.timeout(500) })
+      await expect(waiting).rejects.toThrow('aborted')
+    }, 10_000)
+    const held = chat({}, { url: own.url })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const exited = own.stop()
+    const since = performance.now()
+    const answer = await held
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+      503,
+      '5',
+      expect.objectContaining({ detail: expect.stringContaining('shutting down') as string }),
+    ])
+    expect(performance.now() - since).toBeLessThan(3_000)
+    const late = request(own.url, { agent: false }).end()
+    await expect(once(late, 'response')).rejects.toThrow('ECONNREFUSED')
+    running.write('last')
+    running.end()
+    expect(await streaming.text()).toMatch(/first[^]*last[^]*\[DONE\]/)
+    expect(await exited).toBe(0)
+  } finally {
+    await own.remove()
+  }
+})
