@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
+import { eventually } from '../support/eventually.ts'
 import { podSelectors } from '../support/kill.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -57,6 +58,24 @@ test('metrics lie on a port of their own and name no checkpoint', async () => {
   expect(text).toContain('vllm:num_requests_running')
   expect(text).not.toContain('lora_requests_info')
   expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/)
+})
+
+test('an engine says how many requests it can run, and stops a request whose client leaves', async () => {
+  const health = await fetch(`http://${engine}:8000/health`)
+  expect(health.headers.get('x-trainyard-max-requests')).toMatch(/^[1-9]\d*$/)
+  const countRunning = async () => {
+    const metrics = await (await fetch(`http://${engine}:8001/metrics`)).text()
+    return Number(/^vllm:num_requests_running\S* (\S+)$/m.exec(metrics)![1])
+  }
+  const leaving = new AbortController()
+  const key = await addKey(pool, `team-${randomUUID()}`)
+  const endless = { stream: true, max_tokens: 3_500, ignore_eos: true }
+  const answer = chat(key, endless, leaving.signal)
+  await eventually(async () => expect(await countRunning()).toBe(1), 60_000, 50)
+  leaving.abort()
+  await expect(answer).rejects.toThrow('aborted')
+  // One second on a machine that has nothing else to do.
+  await eventually(async () => expect(await countRunning()).toBe(0), 10_000, 50)
 })
 
 interface Reply {

@@ -62,6 +62,7 @@ export class EngineClient {
       if (outcome !== 'broken' && outcome !== 'unreachable') return outcome
       failed.add(lease.pod.name)
       if (outcome === 'broken') breaks++
+      else if (performance.now() > deadlineMs) break
     }
     throw brokenOff()
   }
