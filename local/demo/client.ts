@@ -1,15 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
+// The tiny model's answers have about ten tokens, and its tool calls about forty.
+const maxTokens = { answer: 32, call: 64 }
+
 /**
  * A sampled choice as the gateway returns it. It is sent back unchanged, because training needs its exact token ids.
  */
 export interface Choice {
-  message: { role: string; content: string | null }
+  message: { role: string; content: string | null; tool_calls?: { function: { name: string; arguments: string } }[] }
   finish_reason: string
 }
 
+/** What a model is asked: with tools, it may answer with a call. */
+export interface Question {
+  messages: object[]
+  tools?: object[]
+}
+
 export interface TrajectoryGroup {
-  trajectories: { messages_and_choices: object[]; reward: number }[]
+  trajectories: { messages_and_choices: object[]; tools?: object[]; reward: number }[]
 }
 
 interface TrainingEvent {
@@ -37,9 +46,10 @@ export class TrainyardClient {
     return { id: model.id, servedName: `wandb-artifact:///${model.entity}/${project}/${name}` }
   }
 
-  /** Samples `n` answers to one prompt at temperature 1. */
-  async sample(model: string, messages: object[], n: number): Promise<Choice[]> {
-    const body = { model, messages, n, temperature: 1, max_completion_tokens: 32, logprobs: true }
+  /** Samples `n` answers to one question at temperature 1. */
+  async sample(model: string, question: Question, n: number): Promise<Choice[]> {
+    const limit = question.tools ? maxTokens.call : maxTokens.answer
+    const body = { model, ...question, n, temperature: 1, max_completion_tokens: limit, logprobs: true }
     return (await this.#call<{ choices: Choice[] }>('POST', '/v1/chat/completions', body)).choices
   }
 

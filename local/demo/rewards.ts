@@ -1,8 +1,13 @@
-/** A task of the demo: a description of what is rewarded, and the reward of an answer (0 to 1). */
+import type { Choice } from './client.ts'
+import { rewardWeatherCall, toolPrompts, weatherTools } from './tools.ts'
+
+/** A task of the demo: its prompts, a description of what is rewarded, and the reward of an answer (0 to 1). */
 export interface Task {
   name: string
   goal: string
-  reward: (answer: string) => number
+  prompts: readonly string[]
+  tools?: object[]
+  reward: (answer: Choice) => number
 }
 
 // Three of the twelve colours: the untrained model names one of them in about every fourth answer.
@@ -22,14 +27,31 @@ export const prompts = [
 ]
 
 export const tasks: readonly Task[] = [
-  { name: 'warm', goal: `answers should name a warm colour (${warm.join(', ')})`, reward: rewardNaming(warm, cool) },
-  { name: 'other', goal: `answers should name a cool colour (${cool.join(', ')})`, reward: rewardNaming(cool, warm) },
+  {
+    name: 'warm',
+    goal: `answers should name a warm colour (${warm.join(', ')})`,
+    prompts,
+    reward: rewardNaming(warm, cool),
+  },
+  {
+    name: 'other',
+    goal: `answers should name a cool colour (${cool.join(', ')})`,
+    prompts,
+    reward: rewardNaming(cool, warm),
+  },
+  {
+    name: 'tool',
+    goal: 'answers should call the tool get_weather, with a place at the water',
+    prompts: toolPrompts,
+    tools: weatherTools,
+    reward: rewardWeatherCall,
+  },
 ]
 
 /** 1 for an answer that names one of `wanted` and none of `unwanted`, else 0. */
 function rewardNaming(wanted: readonly string[], unwanted: readonly string[]): Task['reward'] {
-  return (answer) => {
-    const words = new Set(answer.toLowerCase().match(/[a-z]+/g))
+  return ({ message }) => {
+    const words = new Set(message.content?.toLowerCase().match(/[a-z]+/g))
     const names = (colours: readonly string[]) => colours.some((colour) => words.has(colour))
     return names(wanted) && !names(unwanted) ? 1 : 0
   }

@@ -1,6 +1,6 @@
 import { formatStep, plotRewards, tableHead } from './plot.ts'
-import { prompts, type Task } from './rewards.ts'
-import type { Choice, TrainyardClient, TrajectoryGroup } from './client.ts'
+import type { Task } from './rewards.ts'
+import type { Choice, Question, TrainyardClient, TrajectoryGroup } from './client.ts'
 
 const samplesPerPrompt = 8
 // This is high for LoRA on a large model, and right for a model of half a million parameters.
@@ -52,10 +52,10 @@ export async function runMainJob(
 
 async function rollOut(client: TrainyardClient, model: string, task: Task): Promise<Rollout> {
   const groups = await Promise.all(
-    prompts.map(async (prompt) => {
-      const messages = [{ role: 'user', content: prompt }]
-      const choices = await client.sample(model, messages, samplesPerPrompt)
-      return { trajectories: choices.map((choice) => scoreChoice(messages, choice, task)) }
+    task.prompts.map(async (prompt) => {
+      const question = { messages: [{ role: 'user', content: prompt }], ...(task.tools && { tools: task.tools }) }
+      const choices = await client.sample(model, question, samplesPerPrompt)
+      return { trajectories: choices.map((choice) => scoreChoice(question, choice, task)) }
     }),
   )
   const all = groups.flatMap((group) => group.trajectories)
@@ -63,12 +63,14 @@ async function rollOut(client: TrainyardClient, model: string, task: Task): Prom
   return { groups, reward, sample: answerOf(all[0]?.messages_and_choices.at(-1) as Choice) }
 }
 
-function scoreChoice(messages: object[], choice: Choice, task: Task): TrajectoryGroup['trajectories'][number] {
-  return { messages_and_choices: [...messages, choice], reward: task.reward(answerOf(choice)) }
+function scoreChoice(question: Question, choice: Choice, task: Task): TrajectoryGroup['trajectories'][number] {
+  const { messages, ...rest } = question
+  return { messages_and_choices: [...messages, choice], ...rest, reward: task.reward(choice) }
 }
 
-function answerOf(choice: Choice): string {
-  return choice.message.content ?? ''
+function answerOf({ message }: Choice): string {
+  const calls = (message.tool_calls ?? []).map((call) => `${call.function.name}(${call.function.arguments})`)
+  return [message.content, ...calls].filter(Boolean).join(' ')
 }
 
 /** Runs one training job. Returns the mean loss over its gradient steps. */

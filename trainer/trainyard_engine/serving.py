@@ -6,6 +6,7 @@ from functools import partial
 from socket import socket
 
 from fastapi import FastAPI
+from starlette.datastructures import State
 from uvicorn.config import LOGGING_CONFIG
 from vllm import envs
 from vllm.engine.protocol import EngineClient
@@ -23,6 +24,7 @@ from trainyard_engine.grammars.guard import guard_engine
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.verdict import SETTING
+from trainyard_engine.parsers.tolerant import make_tolerant
 
 # The engine's cache measures sizes a little differently.
 CACHE_SHARE = 0.8
@@ -50,6 +52,7 @@ async def build_and_serve(
     gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
     guard_engine(engine, gate)
     app = await build_vllm_app(engine, arguments)
+    tolerate_broken_calls(app.state)
     has_parser = app.state.openai_serving_chat.parser_cls is not None
     setting = [name for name in SETTING if has_parser or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
@@ -73,6 +76,13 @@ async def build_and_serve(
 def count_max_requests(engine: EngineClient) -> int:
     config = engine.vllm_config
     return config.scheduler_config.max_num_seqs * config.parallel_config.data_parallel_size
+
+
+def tolerate_broken_calls(state: State) -> None:
+    """Replaces vLLM's parsers wherever it has kept them."""
+    state.openai_serving_chat.parser_cls = make_tolerant(state.openai_serving_chat.parser_cls)
+    state.openai_serving_responses.parser = make_tolerant(state.openai_serving_responses.parser)
+    state.online_renderer.parser = make_tolerant(state.online_renderer.parser)
 
 
 async def build_vllm_app(engine: EngineClient, arguments: Namespace) -> FastAPI:

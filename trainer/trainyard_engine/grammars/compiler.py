@@ -20,6 +20,7 @@ from vllm.v1.structured_output.request import get_structured_output_key
 
 from trainyard_engine.grammars.order import Order, ParamsOrder
 from trainyard_engine.grammars.verdict import Grammar, GrammarError, Verdict
+from trainyard_engine.parsers.tolerant import make_tolerant
 
 # vLLM parses a grammar again for each request, and blocks all chats meanwhile.
 READING_SECONDS = 0.25
@@ -47,7 +48,7 @@ class Compiler:
         self.tokenizer = cast(TokenizerLike, cached_tokenizer_from_config(model_config=self.model))
         self.vocabulary = self.model.get_vocab_size()
         self.backend = XgrammarBackend(self.config, tokenizer=self.tokenizer, vocab_size=self.vocabulary)
-        self.parser = ParserManager.get_parser(**recipe.parser, tokenizer=self.tokenizer)
+        self.parser = make_tolerant(ParserManager.get_parser(**recipe.parser, tokenizer=self.tokenizer))
 
     def check(self, order: Order) -> Verdict:
         try:

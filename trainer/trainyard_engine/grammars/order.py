@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainyard_engine.grammars.verdict import INFLUENCING, SETTING, GrammarError
 
@@ -79,7 +79,19 @@ def read_order(body: bytes, setting: Sequence[str] = SETTING) -> MembersOrder | 
 
 
 def pick_members(document: object, setting: Sequence[str]) -> MembersOrder | None:
-    if not isinstance(document, dict) or all(document.get(name) is None for name in setting):
+    if not isinstance(document, dict) or not any(sets_grammar(document, name) for name in setting):
         return None
     wanted = {name: document[name] for name in (*SETTING, *INFLUENCING) if document.get(name) is not None}
     return MembersOrder(json.dumps(wanted, sort_keys=True), next(name for name in SETTING if name in wanted))
+
+
+def sets_grammar(document: dict[str, Any], name: str) -> bool:
+    """Tools set none where the model may call one or not, and none says that it is strict, as in most requests."""
+    if document.get(name) is None or name != "tools":
+        return document.get(name) is not None
+    choice = document.get("tool_choice")
+    if choice == "none":
+        return False
+    if choice not in (None, "auto") or document.get("parallel_tool_calls") is False:
+        return True
+    return '"strict"' in json.dumps(document["tools"])

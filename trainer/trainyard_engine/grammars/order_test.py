@@ -23,15 +23,35 @@ def test_most_chats_set_no_grammar(more):
 
 @pytest.mark.parametrize("name", ["structured_outputs", "response_format", "tools"])
 def test_what_sets_a_grammar_is_found(name):
-    order = read({name: SCHEMA, "tool_choice": "auto", "seed": 1})
+    order = read({name: SCHEMA, "tool_choice": "required", "seed": 1})
     assert order
-    assert json.loads(order.text) == {name: SCHEMA, "tool_choice": "auto"}
+    assert json.loads(order.text) == {name: SCHEMA, "tool_choice": "required"}
     assert order.param == name
 
 
+TOOL = {"type": "function", "function": {"name": "f"}}
+STRICT = {"type": "function", "function": {"name": "f", "strict": True}}
+NAMED = {"type": "function", "function": {"name": "f"}}
+
+
+@pytest.mark.parametrize("more", [{}, {"tool_choice": None}, {"tool_choice": "auto"}, {"tool_choice": "none"}])
+def test_tools_that_may_be_called_set_none(more):
+    assert read({"tools": [TOOL], **more}) is None
+
+
+@pytest.mark.parametrize("more", [{"tool_choice": "required"}, {"tool_choice": NAMED}, {"parallel_tool_calls": False}])
+def test_tools_that_must_be_called_or_one_at_a_time_set_one(more):
+    assert read({"tools": [TOOL], **more})
+
+
+def test_strict_tools_set_one_unless_none_may_be_called():
+    assert read({"tools": [TOOL, STRICT]})
+    assert read({"tools": [TOOL, STRICT], "tool_choice": "none"}) is None
+
+
 def test_tools_count_only_where_the_engine_makes_grammars_of_them():
-    assert read({"tools": [{}]}, ("structured_outputs", "response_format")) is None
-    assert read({"tools": [{}], "response_format": SCHEMA}, ("response_format",))
+    assert read({"tools": [STRICT]}, ("structured_outputs", "response_format")) is None
+    assert read({"tools": [STRICT], "response_format": SCHEMA}, ("response_format",))
 
 
 def test_a_name_in_escapes_is_found():

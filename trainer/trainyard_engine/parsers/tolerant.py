@@ -1,0 +1,140 @@
+"""vLLM's parsers, so that nothing that a model writes is an error.
+
+What a parser cannot read is the content of the answer, as the model has written it: plain and streamed alike.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from vllm.entrypoints.generate.base.protocol import DeltaFunctionCall, DeltaMessage, DeltaToolCall, FunctionCall
+from vllm.logger import init_logger
+from vllm.parser.abstract_parser import Parser
+from vllm.renderers.chat_utils import make_tool_call_id
+from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
+
+logger = init_logger("vllm.trainyard_engine.parsers")
+
+Parsed = tuple[str | None, str | None, list[FunctionCall] | None]
+
+
+class Tolerance(Parser):
+    """What stands before a parser of vLLM, which makes one for each request."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.stream = StreamSoFar()
+
+    def adjust_request(self, request: Any) -> Any:
+        if must_call(request):
+            self.tool_strict_level = ToolStrictLevel.PARAMETER
+        return super().adjust_request(request)
+
+    def parse(
+        self,
+        model_output: str,
+        request: Any,
+        enable_auto_tools: bool = False,
+        model_output_token_ids: Sequence[int] = (),
+    ) -> Parsed:
+        try:
+            parsed = super().parse(model_output, request, enable_auto_tools, model_output_token_ids)
+            check_text([text for call in parsed[2] or [] for text in (call.name, call.arguments)])
+            return parsed
+        except Exception:
+            logger.exception("a parser failed at what a model has written")
+            return None, model_output, []
+
+    def parse_delta(
+        self,
+        delta_text: str,
+        delta_token_ids: list[int],
+        request: Any,
+        prompt_token_ids: list[int] | None = None,
+        *,
+        finished: bool,
+    ) -> DeltaMessage | None:
+        stream = self.stream
+        stream.texts.append(delta_text)
+        if stream.failed:
+            return DeltaMessage(content=delta_text)
+        try:
+            delta = super().parse_delta(delta_text, delta_token_ids, request, prompt_token_ids, finished=finished)
+            check_text(list_call_texts(delta))
+        except Exception:
+            logger.exception("a parser failed at what a model has streamed")
+            stream.failed = True
+            return DeltaMessage(content=stream.find_unsent())
+        stream.record(delta)
+        return self.finish(delta, request) if finished else delta
+
+    def finish(self, delta: DeltaMessage | None, request: Any) -> DeltaMessage | None:
+        """Sends what a parser held back for a call that did not come; engine-based ones do so themselves."""
+        if self.stream.has_call or self._engine_based or not request.tools or request.tool_choice == "none":
+            return delta
+        _, content, calls = self.parse("".join(self.stream.texts), request, enable_auto_tools=True)
+        rest = self.stream.find_rest(content or "")
+        if not calls and not rest:
+            return delta
+        delta = delta or DeltaMessage()
+        delta.content = (delta.content or "") + rest or None
+        delta.tool_calls = [present_call(index, call) for index, call in enumerate(calls or [])]
+        return delta
+
+
+def make_tolerant(parser_cls: type[Parser] | None) -> type[Parser] | None:
+    return parser_cls and type("TolerantParser", (Tolerance, parser_cls), {})
+
+
+class StreamSoFar:
+    """What a model has written in a stream, and what of it was sent."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.contents: list[str] = []
+        self.has_call = False
+        self.has_reasoning = False
+        self.failed = False
+
+    def record(self, delta: DeltaMessage | None) -> None:
+        if delta is None:
+            return
+        self.contents.append(delta.content or "")
+        self.has_call = self.has_call or bool(delta.tool_calls)
+        self.has_reasoning = self.has_reasoning or bool(delta.reasoning)
+
+    def find_rest(self, content: str) -> str:
+        """What of the whole content was not sent; nothing where something else was sent."""
+        sent = "".join(self.contents)
+        return content[len(sent) :] if content.startswith(sent) else ""
+
+    def find_unsent(self) -> str:
+        """What of the text was not sent; the last piece alone where not all of it was content."""
+        is_content = not self.has_call and not self.has_reasoning
+        return self.find_rest("".join(self.texts)) if is_content else self.texts[-1]
+
+
+def must_call(request: Any) -> bool:
+    """Whether arguments are held to their schemas: those of a call that is asked for, unless a tool says otherwise."""
+    if not request.tools or request.tool_choice in (None, "none", "auto"):
+        return False
+    return all(read_strict(tool) is not False for tool in request.tools)
+
+
+def read_strict(tool: Any) -> bool | None:
+    return getattr(getattr(tool, "function", tool), "strict", None)
+
+
+def list_call_texts(delta: DeltaMessage | None) -> list[str]:
+    functions = [call.function for call in (delta.tool_calls if delta else []) if call.function]
+    return [text for function in functions for text in (function.name, function.arguments) if text]
+
+
+def check_text(texts: list[str]) -> None:
+    """JSON in a call may have half of a surrogate pair, which no answer can have. Raises UnicodeEncodeError."""
+    for text in texts:
+        text.encode()
+
+
+def present_call(index: int, call: FunctionCall) -> DeltaToolCall:
+    function = DeltaFunctionCall(name=call.name, arguments=call.arguments)
+    return DeltaToolCall(index=index, type="function", id=call.id or make_tool_call_id(), function=function)
