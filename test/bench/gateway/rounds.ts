@@ -26,8 +26,6 @@ export interface Sample {
 export type Samples = Map<string, Sample[]>
 
 const concurrencies = [16, 1]
-// What a contestant does behind its answers should not fall on the next one.
-const settleMs = 50
 
 function listCases({ plain, streams, singleStreams }: Size): Case[] {
   const cases = concurrencies.flatMap((concurrency) =>
@@ -55,6 +53,7 @@ export async function measureRounds(
   const runCase = async (found: Case, keep: boolean) => {
     for (const contestant of shuffle(contestants)) {
       if (!contestant.workloads.includes(found.workload)) continue
+      await delay(size.settleMs)
       const sample = await measureOnce(client, contestant, found)
       const key = keyOf(contestant.name, found)
       if (keep) samples.set(key, [...(samples.get(key) ?? []), sample])
@@ -75,7 +74,6 @@ async function measureOnce(client: LoadClient, contestant: Contestant, found: Ca
   const bodies = models.map((model) => buildChat(model, workloads[found.workload]).toString())
   const count = Math.max(found.concurrency, Math.round(found.count * share))
   const task = { kind: 'load', target: { host, port, apiKey, bodies }, count, concurrency: found.concurrency } as const
-  await delay(settleMs)
   const before = readAll(contestant)
   const { latenciesMs = [] } = await client.run(task)
   const after = readAll(contestant)
