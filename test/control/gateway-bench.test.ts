@@ -12,6 +12,7 @@ const size = {
   restMs: 0,
   openStreams: 20,
   openMs: 100,
+  settleMs: 0,
 }
 
 it('measures our server beside a pipe', async () => {

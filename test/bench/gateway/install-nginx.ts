@@ -41,7 +41,9 @@ async function unpack(folder: string): Promise<void> {
 }
 
 async function run(command: string, args: string[], cwd: string): Promise<string> {
-  const { code, stdout, tail } = await runChild(command, args, { cwd })
+  const { code, stdout, tail } = await runChild(command, args, { cwd }).catch((cause: unknown) => {
+    throw new Error(`it is unpacked from Debian's packages, and ${command} does not start here`, { cause })
+  })
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${tail}`)
   return stdout
 }

@@ -21,7 +21,5 @@ export async function measureMemory(client: LoadClient, contestant: Contestant, 
   await delay(size.openMs)
   const withStreamsMb = read()
   await client.run({ kind: 'release' })
-  // Their ends are not to be measured with what comes next.
-  await delay(1_000)
   return { idleMb, withStreamsMb }
 }

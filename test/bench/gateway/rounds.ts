@@ -26,8 +26,6 @@ export interface Sample {
 export type Samples = Map<string, Sample[]>
 
 const concurrencies = [16, 1]
-// What a contestant does behind its answers should not fall on the next one.
-const settleMs = 50
 
 function listCases({ plain, streams, singleStreams }: Size): Case[] {
   const cases = concurrencies.flatMap((concurrency) =>
@@ -52,22 +50,44 @@ export async function measureRounds(
 ): Promise<Samples> {
   const samples: Samples = new Map()
   const cases = listCases(size)
-  const runCase = async (found: Case, keep: boolean) => {
-    for (const contestant of shuffle(contestants)) {
-      if (!contestant.workloads.includes(found.workload)) continue
-      const sample = await measureOnce(client, contestant, found)
-      const key = keyOf(contestant.name, found)
-      if (keep) samples.set(key, [...(samples.get(key) ?? []), sample])
-    }
-  }
   for (const found of cases) {
-    if (found.concurrency > 1) await runCase({ ...found, count: found.count * size.warmUp }, false)
+    if (found.concurrency === 1) continue
+    const count = Math.ceil(found.count * size.warmUp)
+    report('warm-up', found, await measureCase(client, contestants, { ...found, count, settleMs: size.settleMs }))
   }
   for (let index = 1; index <= size.rounds; index++) {
-    for (const found of cases) await runCase(found, true)
-    process.stderr.write(`round ${index} of ${size.rounds}: ${describeRound(samples, contestants)}\n`)
+    for (const found of cases) {
+      const measured = await measureCase(client, contestants, { ...found, settleMs: size.settleMs })
+      report(`round ${index} of ${size.rounds}`, found, measured)
+      for (const [name, sample] of measured) addTo(samples, keyOf(name, found), sample)
+    }
   }
   return samples
+}
+
+/** One case with all contestants that take part in it, in another order each time. */
+async function measureCase(
+  client: LoadClient,
+  contestants: readonly Contestant[],
+  found: Case & Pick<Size, 'settleMs'>,
+): Promise<Map<string, Sample>> {
+  const measured = new Map<string, Sample>()
+  for (const contestant of shuffle(contestants)) {
+    if (!contestant.workloads.includes(found.workload)) continue
+    await delay(found.settleMs)
+    measured.set(contestant.name, await measureOnce(client, contestant, found))
+  }
+  return measured
+}
+
+function addTo(samples: Samples, key: string, sample: Sample): void {
+  samples.set(key, [...(samples.get(key) ?? []), sample])
+}
+
+/** All of it takes minutes. */
+function report(title: string, { workload, concurrency }: Case, measured: Map<string, Sample>): void {
+  const texts = [...measured].map(([name, { cpuUs }]) => `${name} ${round(cpuUs)}`)
+  process.stderr.write(`${title}, ${workload}, ${concurrency} at a time, CPU microseconds: ${texts.join(', ')}\n`)
 }
 
 async function measureOnce(client: LoadClient, contestant: Contestant, found: Case): Promise<Sample> {
@@ -75,7 +95,6 @@ async function measureOnce(client: LoadClient, contestant: Contestant, found: Ca
   const bodies = models.map((model) => buildChat(model, workloads[found.workload]).toString())
   const count = Math.max(found.concurrency, Math.round(found.count * share))
   const task = { kind: 'load', target: { host, port, apiKey, bodies }, count, concurrency: found.concurrency } as const
-  await delay(settleMs)
   const before = readAll(contestant)
   const { latenciesMs = [] } = await client.run(task)
   const after = readAll(contestant)
@@ -91,12 +110,6 @@ async function measureOnce(client: LoadClient, contestant: Contestant, found: Ca
 function readAll({ listProcesses }: Contestant) {
   const { own, postgres } = listProcesses()
   return { own: readCpu(own), postgres: readCpu(postgres) }
-}
-
-function describeRound(samples: Samples, contestants: readonly Contestant[]): string {
-  const found = { workload: '4kb', concurrency: 16 } as const
-  const texts = contestants.map(({ name }) => `${name} ${round(samples.get(keyOf(name, found))?.at(-1)?.cpuUs ?? 0)}`)
-  return `CPU microseconds of a 4 KB chat, 16 at a time: ${texts.join(', ')}`
 }
 
 function shuffle<T>(items: readonly T[]): T[] {

@@ -11,6 +11,8 @@ export interface Size {
   restMs: number
   openStreams: number
   openMs: number
+  /** What a contestant does behind its answers should not fall on the next one. */
+  settleMs: number
 }
 
 export const sizes = {
@@ -23,6 +25,7 @@ export const sizes = {
     restMs: 20_000,
     openStreams: 1_000,
     openMs: 5_000,
+    settleMs: 100,
   },
   // About how fast it is, in a minute.
   quick: {
@@ -34,5 +37,6 @@ export const sizes = {
     restMs: 2_000,
     openStreams: 1_000,
     openMs: 1_000,
+    settleMs: 50,
   },
 } as const satisfies Record<string, Size>

@@ -44,7 +44,7 @@ export async function withLitellm<T>(engine: EngineAddress, work: (found: Contes
     models: [model],
     listProcesses: () => ({ own: listTree(pid), postgres: [] }),
     workloads: workloadNames,
-    share: 0.1,
+    share: 0.05,
   })
   try {
     return await withContestant(how, ({ pid }) => work(describe(pid)))

@@ -61,5 +61,5 @@ async function addTrainedModels(pool: Pool, entity: string): Promise<void> {
      SELECT gen_random_uuid(), id, 1, 'artifact:///checkpoints/x', '00', '{}' FROM models`,
     [entity, baseModel, manyModels],
   )
-  await pool.query('VACUUM ANALYZE')
+  await pool.query('ANALYZE training.models, training.checkpoints')
 }
