@@ -62,7 +62,7 @@ const artifacts = openArtifactStore(config)
 const sources = openDataSources(config)
 
 const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
-const changes = new ChangeFeed(config.DATABASE_URL, log)
+const changes = new ChangeFeed()
 const apiKeys = new ApiKeyLookup({ pool, lease: changes, limitDefaults: config })
 const models = new ModelResolver({ pool, lease: changes })
 const lastUsed = new LastUsedTracker(pool)
@@ -160,4 +160,5 @@ const shutDown = async () => {
 onShutdown(log, shutDown, drainMs + closeMs)
 // Health is answered meanwhile, so that nobody restarts a process that only waits for its database.
 await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
+if (!stop.signal.aborted) changes.start(config.DATABASE_URL, log)
 await migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stop.signal })

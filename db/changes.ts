@@ -29,14 +29,15 @@ export type Follower = Pick<LeasedCache<object>, 'drop' | 'clear'>
  * 13). So the answer to a probe proves that all was heard that was acknowledged before the probe was sent.
  */
 export class ChangeFeed implements Lease {
-  readonly #listener: Listener
   readonly #followers: Follower[] = []
+  #listener: Listener | undefined
   #sentAtMs = -Infinity
   #validUntilMs = -Infinity
   #probing: Promise<void> | undefined
   #renewing: Promise<boolean> | undefined
 
-  constructor(databaseUrl: string, log: Logger) {
+  /** Connects to a database that is migrated: an older one tells no changes. Until then there is no lease. */
+  start(databaseUrl: string, log: Logger): void {
     const handlers = {
       onNotify: (_channel: string, tag: string) => this.#drop(tag),
       onConnect: () => this.#clear(),
@@ -69,13 +70,14 @@ export class ChangeFeed implements Lease {
     return this.#renewing
   }
 
-  close(): Promise<void> {
-    return this.#listener.close()
+  async close(): Promise<void> {
+    await this.#listener?.close()
   }
 
   /** One at a time. It never throws: the lease runs out instead. */
   #probe(): Promise<void> {
     if (this.#probing) return this.#probing
+    if (!this.#listener) return Promise.resolve()
     const sentAtMs = performance.now()
     this.#sentAtMs = sentAtMs
     this.#probing = this.#listener

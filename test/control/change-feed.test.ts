@@ -4,19 +4,23 @@ import { ModelResolver } from '../../apiserver/inference/models/model-resolver.t
 import { ChangeFeed, type Follower } from '../../db/changes.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { listen } from '../../db/listen.ts'
-import { withTransaction } from '../../db/pool.ts'
+import { createPool, withTransaction } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { useStack } from '../support/stack.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 
+const stack = useStack()
 const log = createLogger('test', 'silent')
 let database: TestDatabase
 let feed: ChangeFeed
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  feed = new ChangeFeed(database.databaseUrl, log)
+  feed = new ChangeFeed()
+  expect(await feed.renew()).toBe(false)
+  feed.start(database.databaseUrl, log)
   await eventually(async () => expect(await feed.renew()).toBe(true))
 })
 afterAll(async () => {
@@ -44,6 +48,22 @@ test('a probe is answered after the notifications of all that was acknowledged b
   await listener.close()
   expect(missed).toEqual([])
   expect(heard.size).toBe(2_400)
+})
+
+test('the operator ends a job when no process can have an older step in memory any more', async () => {
+  const pool = createPool(stack.databaseUrl, log, 2)
+  const rows = new TrainingRows(pool)
+  const job = await rows.addJob(await rows.addModel())
+  await rows.train(job)
+  const readMs =
+    'SELECT 1000 * extract(epoch FROM finished_at - trained_at)::float8 AS ms FROM training.jobs WHERE id = $1'
+  const tookMs = await eventually(async () => {
+    const { ms } = (await pool.query<{ ms: number | null }>(readMs, [job])).rows[0]!
+    if (ms === null) throw new Error('not ended yet')
+    return ms
+  })
+  await pool.end()
+  expect(tookMs).toBeGreaterThan(250)
 })
 
 describe('what is told', () => {
