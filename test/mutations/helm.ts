@@ -4,8 +4,8 @@ export const helmMutations: Mutation[] = [
   {
     fault: 'the Role of the apiserver has secrets',
     file: 'helm/trainyard/templates/apiserver.yaml',
-    find: '    resources: [pods]\n    verbs: [list]',
-    replace: '    resources: [pods, secrets]\n    verbs: [list]',
+    find: '    resources: [pods]\n    verbs: [list, watch]',
+    replace: '    resources: [pods, secrets]\n    verbs: [list, watch]',
     test: 'test/control/chart.test.ts',
   },
   {

@@ -102,7 +102,7 @@ export class BaseModelEngines {
     return (pickPod(others, affinityHash) ?? pickPod(loads, affinityHash))?.state
   }
 
-  #lease(state: EngineState, adapter: string | undefined, giveBack: () => void): EngineLease {
+  #lease(state: EngineState, adapter: string | undefined, releasePermit: () => void): EngineLease {
     state.inFlight++
     let isReleased = false
     return {
@@ -121,7 +121,7 @@ export class BaseModelEngines {
         isReleased = true
         state.inFlight--
         if (!state.isUsable) this.#resize()
-        giveBack()
+        releasePermit()
       },
     }
   }

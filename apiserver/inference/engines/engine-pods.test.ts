@@ -35,6 +35,7 @@ beforeEach(async () => {
     createLogger('test', 'silent'),
   )
   await expectReady('1')
+  await eventually(() => expect(server.openWatches).toBe(1), 10_000, 10)
 })
 afterEach(async () => {
   await pods.stop()

@@ -46,7 +46,7 @@ export class EngineTransport {
 
 // What no request can cause by what is in it.
 const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
-const connectionFailures = [...unreachable, 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
+const connectionFailures = new Set([...unreachable, 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /** Whether an engine could not be connected to. */
 export function isUnreachable(error: unknown): boolean {
@@ -55,7 +55,7 @@ export function isUnreachable(error: unknown): boolean {
 
 /** Whether a request ended without an answer because the engine was not there (any more). */
 export function isConnectionFailure(error: unknown): boolean {
-  return connectionFailures.includes(codeOf(error))
+  return connectionFailures.has(codeOf(error))
 }
 
 function codeOf(error: unknown): string {
