@@ -203,12 +203,16 @@ describe('model names', () => {
   })
 
   test('of models of others and of no model are answered alike, with names that are near', async () => {
-    const read = (name: string) => resolver.resolve('owner', name).catch((error: Error) => error.message)
+    const read = (name: string) =>
+      resolver.resolve('owner', name).then(
+        ({ engineName }) => engineName,
+        (error: Error) => error.message,
+      )
     const theirs = await read('many/project/model-1')
     expect(theirs).toMatch(
       /^The model many\/project\/model-1 does not exist\. Is owner\/project\/model-\d+, .* or .* meant\?$/,
     )
-    expect(await read('nowhere/project/model-1')).toBe(theirs.toString().replace('many/', 'nowhere/'))
+    expect(await read('nowhere/project/model-1')).toBe(theirs.replace('many/', 'nowhere/'))
     expect(await read('fakee')).toBe('The model fakee does not exist. Is fake meant?')
     expect(await read('gpt-4o-2024')).toBe('The model gpt-4o-2024 does not exist. GET /v1/models lists all models.')
   })
