@@ -14,6 +14,8 @@ interface Chat {
 }
 
 const done = 'data: [DONE]\n\n'
+// As our engines do: no request waits for another one.
+const common = { server: 'uvicorn', 'x-trainyard-max-requests': '4096' }
 
 // A model's replies are the same each time: what is measured is what passes them on.
 const remember = <T>(build: (model: string, tokens: number) => T) => {
@@ -45,14 +47,14 @@ function answer(request: IncomingMessage, response: ServerResponse, body: Buffer
   const chat = JSON.parse(body.toString()) as Chat
   if (chat.stream) return sendEvents(response, chat)
   const reply = findReply(chat.model, chat.max_tokens)
-  response.writeHead(200, { server: 'uvicorn', 'content-length': reply.length, 'content-type': 'application/json' })
+  response.writeHead(200, { ...common, 'content-length': reply.length, 'content-type': 'application/json' })
   response.end(reply)
 }
 
 function sendEvents(response: ServerResponse, { model, max_tokens, seed = 0, stream_options }: Chat): void {
   const all = findEvents(model, max_tokens)
   const events = stream_options?.include_usage ? all : all.slice(0, -1)
-  response.writeHead(200, { server: 'uvicorn', 'content-type': 'text/event-stream; charset=utf-8' })
+  response.writeHead(200, { ...common, 'content-type': 'text/event-stream; charset=utf-8' })
   let next = 0
   const send = () => {
     response.write(events[next++]!)
