@@ -15,6 +15,8 @@ import { toHttpError } from '../errors/answer-errors.ts'
 import { presentForClient } from '../errors/present.ts'
 import { askEngine, type AskDeps } from './ask-engine.ts'
 import { readWhole } from './chat.ts'
+import { brokenOff } from './engines/read-engine.ts'
+import { isConnectionFailure } from './engines/transport.ts'
 import type { Passthrough } from './passthrough.ts'
 import { isEventStream, type EngineReply } from './reply/engine-reply.ts'
 import { passComplete } from './reply/pass-complete.ts'
@@ -104,7 +106,8 @@ export class Gateway {
     if (isEventStream(reply.response)) {
       passEvents(reply, exchange, (error) => {
         log.warn({ error }, 'engine broke off a stream')
-        return presentForClient(toHttpError(error, log), exchange.path)
+        const answered = isConnectionFailure(error) ? brokenOff() : toHttpError(error, log)
+        return presentForClient(answered, exchange.path)
       })
       return
     }

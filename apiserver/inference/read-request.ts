@@ -1,9 +1,11 @@
+import { HttpError } from '../../lib/http/http-error.ts'
+import type { JsonDocument } from '../../lib/json/document.ts'
 import type { Exchange } from '../../lib/http/exchange.ts'
 import { receiveBody } from '../../lib/http/receive-body.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { chatLimitBytes, ChatReader } from './chat/chat-reader.ts'
 import type { ModelResolver } from './models/model-resolver.ts'
-import type { Passthrough } from './passthrough.ts'
+import type { CheckedBody, Passthrough } from './passthrough.ts'
 import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
 
 // For the engine's name of the model, the salt, and what training needs.
@@ -34,11 +36,41 @@ export async function readRequest(
 ): Promise<PreparedRequest> {
   const { room, bytes } = await receiveBody(exchange, { limitBytes: chatLimitBytes, slackBytes, memory })
   const reader = new ChatReader(memory)
-  const document = reader.parse(bytes)
-  const checked = operation.check(document)
+  const { document, checked } = readDocument(reader, bytes, operation)
   const target = deps.models.peek(entity, checked.model) ?? (await deps.models.resolve(entity, checked.model))
   const request = { path: operation.path, entity, document, checked, target, room }
   const prepared = prepareRequest(deps.engineKey, request, memory)
   reader.letGo()
   return prepared
+}
+
+interface ReadDocument {
+  document: JsonDocument
+  checked: CheckedBody
+}
+
+/** @throws {HttpError} as `parse` and `check` do */
+function readDocument(reader: ChatReader, bytes: Buffer, operation: Passthrough): ReadDocument {
+  const { usedMembers } = operation
+  const viewed = usedMembers && checkView(reader, bytes, { ...operation, usedMembers })
+  if (viewed) return viewed
+  const document = reader.parse(bytes)
+  return { document, checked: operation.check(document) }
+}
+
+/** Undefined when the document has to be read as it is. */
+function checkView(
+  reader: ChatReader,
+  bytes: Buffer,
+  { check, usedMembers }: Required<Passthrough>,
+): ReadDocument | undefined {
+  const document = reader.view(bytes, usedMembers)
+  if (!document) return undefined
+  try {
+    return { document, checked: check(document) }
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    reader.letGo()
+    return undefined
+  }
 }

@@ -30,7 +30,7 @@ export function editMembers(
   if (end + Buffer.byteLength(appended) + 1 > room.length) return undefined
   const kept = new Set([...members.counting].flatMap(([name, value]) => (Object.hasOwn(changes, name) ? [] : [value])))
   for (const [range, text] of overwritten) {
-    room.fill(space, range.start, range.end)
+    fillSpaces(room, range.start, range.end)
     room.write(text, range.start)
     kept.add(range)
   }
@@ -63,7 +63,12 @@ function blankOthers(room: Buffer, members: readonly JsonMember[], kept: Readonl
     const isFirst = key === members[0]!.key
     if (!isFirst && !(isKept && count > 0)) room[key.start - 1] = space
     if (isKept) count++
-    else room.fill(space, key.start, value.end)
+    else fillSpaces(room, key.start, value.end)
   }
   return count
+}
+
+/** `Buffer.fill` takes longer for the few bytes of a value. */
+function fillSpaces(room: Buffer, start: number, end: number): void {
+  for (let at = start; at < end; at++) room[at] = space
 }

@@ -2,7 +2,7 @@ import { jsonBytes } from './bytes.ts'
 import { findMark, startScan } from './scan.ts'
 
 // A request of ours has fewer members at its top. The bound keeps the list of marks small.
-const maxMarks = 2_000
+export const maxMarks = 2_000
 
 /** A half-open range of byte positions. */
 export interface ByteRange {
@@ -54,7 +54,7 @@ export function outlineJson(bytes: Uint8Array): JsonOutline {
 }
 
 /** The marks of an object are `{ : , : , : }`: each colon has the key before it and the value after it. */
-function pairMarks(marks: number[]): JsonMember[] {
+export function pairMarks(marks: number[]): JsonMember[] {
   const members: JsonMember[] = []
   for (let index = 1; index + 1 < marks.length; index += 2) {
     const [before, middle, after] = [marks[index - 1]!, marks[index]!, marks[index + 1]!]

@@ -33,10 +33,9 @@ export class UsageLedger {
 
   /** Notes one chat that has ended. */
   add(account: UsageAccount, tokens: ChatTokens, now: Date = new Date()): void {
-    const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs).toISOString()
-    const { entity, project, modelId, baseModel, keyId } = account
-    const name = JSON.stringify([hour, entity, project, modelId, baseModel, keyId])
-    const known = this.#rows.get(name) ?? { ...account, hour, requests: 0, promptTokens: 0, completionTokens: 0 }
+    const hour = Math.floor(now.getTime() / hourMs)
+    const name = nameRow(hour, account)
+    const known = this.#rows.get(name) ?? openRow(hour, account)
     known.requests++
     known.promptTokens += tokens.promptTokens
     known.completionTokens += tokens.completionTokens
@@ -58,4 +57,13 @@ export class UsageLedger {
     await addChatUsage(this.#pool, batch)
     this.#pending = undefined
   }
+}
+
+/** What the rows of an hour differ by. The name of a base model comes last, because it may have any character. */
+function nameRow(hour: number, { entity, project, modelId, baseModel, keyId }: UsageAccount): string {
+  return `${hour}\n${entity}\n${project ?? ''}\n${modelId ?? ''}\n${keyId}\n${baseModel}`
+}
+
+function openRow(hour: number, account: UsageAccount): ChatUsage {
+  return { ...account, hour: new Date(hour * hourMs).toISOString(), requests: 0, promptTokens: 0, completionTokens: 0 }
 }

@@ -3,6 +3,7 @@ import { errors } from '../../errors/table.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { estimateValueBytes, type JsonOutline } from '../../../lib/json/outline.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
+import { parseByteView } from '../../../lib/json/byte-view.ts'
 import { parseBody } from '../../../lib/http/body.ts'
 
 /** The largest chat, as it comes and with its variables filled in: a prompt of a million tokens is a few megabytes. */
@@ -28,12 +29,24 @@ export class ChatReader {
   parse(bytes: Uint8Array): JsonDocument {
     if (bytes.length > chatLimitBytes)
       throw new HttpError(errors.body_too_large, `The chat is larger than ${chatLimitBytes} bytes.`)
-    return parseBody(bytes, (outline) => {
-      rejectManyValues(outline)
-      const more = estimateValueBytes(bytes.length, outline)
-      this.#memory.add(more)
-      this.#bytes += more
-    })
+    return parseBody(bytes, (outline) => this.#accept(bytes, outline))
+  }
+
+  /**
+   * The same where only some members' texts are used, by their names; see `parseByteView`. Undefined for what `parse` has to
+   * parse, or rejects.
+   */
+  view(bytes: Buffer, used: readonly string[]): JsonDocument | undefined {
+    const document = parseByteView(bytes, used, (outline) => this.#accept(bytes, outline))
+    if (!document) this.letGo()
+    return document
+  }
+
+  #accept(bytes: Uint8Array, outline: JsonOutline): void {
+    rejectManyValues(outline)
+    const more = estimateValueBytes(bytes.length, outline)
+    this.#memory.add(more)
+    this.#bytes += more
   }
 
   /** Nobody needs any of the values any more. */

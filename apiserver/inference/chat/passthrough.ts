@@ -2,4 +2,8 @@ import type { Passthrough } from '../passthrough.ts'
 import { checkChat } from './check-chat.ts'
 
 /** Chat completions. */
-export const chatPassthrough: Passthrough = { path: '/v1/chat/completions', check: checkChat }
+export const chatPassthrough: Passthrough = {
+  path: '/v1/chat/completions',
+  usedMembers: ['model', 'cache_salt', 'stream_options', 'engine_xargs', 'vllm_xargs'],
+  check: checkChat,
+}

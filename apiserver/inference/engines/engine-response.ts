@@ -47,6 +47,8 @@ export class EngineResponse implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // The parser begins with one whenever it goes on: who pauses there never gets further.
+    if (chunk.length === 0) return
     if (this.#receiver) {
       this.#receiver.onData(chunk)
       return

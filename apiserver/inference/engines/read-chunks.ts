@@ -1,5 +1,8 @@
 import type { EngineResponse } from './engine-response.ts'
 
+// Some 64 KiB each. To pause at each of them costs more than to read it.
+const maxChunks = 4
+
 /**
  * The chunks of a response, taken as fast as they are asked for. Whoever stops asking before the end closes the connection.
  *
@@ -14,8 +17,7 @@ export async function* readChunks(response: EngineResponse): AsyncGenerator<Buff
     wake()
   }
   const onData = (chunk: Buffer) => {
-    chunks.push(chunk)
-    response.pause()
+    if (chunks.push(chunk) > maxChunks) response.pause()
     wake()
   }
   response.receive({ onData, onEnd: end, onError: end })

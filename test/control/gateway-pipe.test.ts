@@ -1,0 +1,239 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Server, ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startFakeEngine } from '../support/fake-engine.ts'
+import { createRest } from '../support/rest.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const namespace = `pipe-${randomUUID()}`
+const warnings = path.join(tmpdir(), `${namespace}.warnings`)
+const [engineName, name] = ['engines-own-name', 'alias']
+const messages = [{ role: 'user', content: 'hi' }]
+let database: TestDatabase
+let server: RunningApiServer
+let engine: Server
+let entity: string
+let key: string
+let answer: (response: ServerResponse, body: Record<string, unknown>) => unknown
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await stack.kubectl('create', 'namespace', namespace)
+  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: engineName }
+  engine = await startFakeEngine(place, (request, response) => {
+    void buffer(request).then((body) => answer(response, JSON.parse(body.toString()) as Record<string, unknown>))
+  })
+  await database.pool.query('UPDATE training.base_models SET names = $1', [[engineName, name]])
+  const env = { TRAINYARD_NAMESPACE: namespace, NODE_OPTIONS: `--trace-warnings --redirect-warnings=${warnings}` }
+  server = await startApiServer(stack, database.databaseUrl, env)
+})
+beforeEach(async () => {
+  entity = `team-${randomUUID()}`
+  key = await addKey(database.pool, entity, 'member')
+})
+afterAll(async () => {
+  await server?.remove()
+  engine?.closeAllConnections()
+  engine?.close()
+  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await database?.drop()
+})
+
+const headers = () => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })
+const chat = (more: object = {}, signal?: AbortSignal) =>
+  fetch(`${server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: headers(),
+    body: JSON.stringify({ model: name, messages, ...more }),
+    ...(signal && { signal }),
+  })
+const usageOf = async () => {
+  const api = createRest({ ...stack, url: server.url }, key)
+  const { data } = await api.call<{ data: object[] }>('GET', '/v1/preview/usage')
+  return data[0]
+}
+const piece = (model: string, content: string) =>
+  `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"${model}","choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`
+const counted = '"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2}'
+const replyOf = (model: string, content: string) =>
+  `{"id":"c","object":"chat.completion","created":1,"model":"${model}","choices":[{"message":{"content":"${content}"}}],${counted},"prompt_token_ids":[${'1,'.repeat(3_000)}1]}`
+const sendReply = (response: ServerResponse, reply: string) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(reply) })
+  response.end(reply)
+}
+const beginStream = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' })
+
+describe('a complete reply', () => {
+  test.each([10, 200_000])('of %i bytes passes with every byte but the name, and is charged', async (size) => {
+    const content = `\\"model\\":\\"${engineName}\\"é`.repeat(Math.ceil(size / 30))
+    answer = (response) => sendReply(response, replyOf(engineName, content))
+    const response = await chat()
+    const text = await response.text()
+    expect(text).toBe(replyOf(name, content))
+    expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(text)))
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    await eventually(async () =>
+      expect(await usageOf()).toMatchObject({ requests: 1, prompt_tokens: 3, completion_tokens: 2 }),
+    )
+  })
+
+  test('with its name elsewhere is gathered, renamed and charged', async () => {
+    const reply = { usage: { prompt_tokens: 3, completion_tokens: 2 }, filler: 'a'.repeat(100_000), model: engineName }
+    answer = (response) => sendReply(response, JSON.stringify(reply, null, 1))
+    expect(await (await chat()).json()).toEqual({ ...reply, model: name })
+    await eventually(async () => expect(await usageOf()).toMatchObject({ requests: 1, prompt_tokens: 3 }))
+  })
+
+  test('is not taken faster than its client takes it', async () => {
+    let sent = 0
+    answer = async (response) => {
+      const megabyte = Buffer.alloc(1024 * 1024, 'a')
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 101 * megabyte.length })
+      const begin = Buffer.alloc(megabyte.length, ' ')
+      begin.write(`{"model":"${engineName}","text":"`)
+      response.write(begin)
+      for (sent = 1; sent < 100 && !response.destroyed; sent++)
+        if (!response.write(megabyte)) await new Promise((resolve) => response.once('drain', resolve))
+    }
+    const { port, hostname } = new URL(server.url)
+    const client = connect(Number(port), hostname).pause()
+    const body = JSON.stringify({ model: name, messages })
+    client.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+    await eventually(async () => expect(sent).toBeGreaterThan(0))
+    await delay(500)
+    const taken = sent
+    await delay(500)
+    expect(sent).toBe(taken)
+    expect(taken).toBeLessThan(60)
+    client.destroy()
+  })
+})
+
+describe('a stream', () => {
+  test('passes with the names changed, without the usage that its client did not ask for, and is charged', async () => {
+    answer = async (response, body) => {
+      expect(body).toMatchObject({ model: engineName, stream_options: { include_usage: true } })
+      beginStream(response).write(piece(engineName, 'a'))
+      await delay(20)
+      // Several in one piece, and one in two.
+      response.write(piece(engineName, 'b') + piece(engineName, 'c') + piece(engineName, 'd').slice(0, 60))
+      await delay(20)
+      response.write(piece(engineName, 'd').slice(60))
+      response.end(`data: {"model":"${engineName}","choices":[],${counted}}\n\ndata: [DONE]\n\n`)
+    }
+    const response = await chat({ stream: true })
+    expect(await response.text()).toBe(
+      ['a', 'b', 'c', 'd'].map((text) => piece(name, text)).join('') + 'data: [DONE]\n\n',
+    )
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+    await eventually(async () =>
+      expect(await usageOf()).toMatchObject({ requests: 1, prompt_tokens: 3, completion_tokens: 2 }),
+    )
+  })
+
+  test('that the engine breaks off ends with an error event, and is charged for what was sampled', async () => {
+    answer = async (response) => {
+      beginStream(response).write(piece(engineName, 'a') + piece(engineName, 'b'))
+      await delay(50)
+      response.destroy()
+    }
+    const text = await (await chat({ stream: true })).text()
+    const events = text.split('\n\n')
+    expect(events.slice(0, 2).map((event) => `${event}\n\n`)).toEqual([piece(name, 'a'), piece(name, 'b')])
+    expect(JSON.parse(events[2]!.replace('data: ', ''))).toMatchObject({
+      error: {
+        code: 'engine_unavailable',
+        message: 'The engine closed the connection before its answer was complete.',
+      },
+    })
+    expect(events.slice(3)).toEqual([''])
+    await eventually(async () => expect(await usageOf()).toMatchObject({ requests: 1, completion_tokens: 2 }))
+  })
+
+  test('is left at once when its client leaves', async () => {
+    const left = Promise.withResolvers<number>()
+    answer = (response) => {
+      response.once('close', () => left.resolve(performance.now()))
+      beginStream(response).write(piece(engineName, 'a'))
+    }
+    const client = new AbortController()
+    const response = await chat({ stream: true }, client.signal)
+    await response.body!.getReader().read()
+    const leftMs = performance.now()
+    client.abort()
+    // 50 ms on a machine that has nothing else to do.
+    expect((await left.promise) - leftMs).toBeLessThan(1_000)
+  })
+
+  test('goes without frames to a client of HTTP/1.0', async () => {
+    answer = (response) => beginStream(response).end(piece(engineName, 'a'))
+    const { port, hostname } = new URL(server.url)
+    const client = connect(Number(port), hostname)
+    const body = JSON.stringify({ model: name, messages, stream: true })
+    client.write(
+      `POST /v1/chat/completions HTTP/1.0\r\nauthorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+    const reply = (await buffer(client)).toString()
+    expect(reply.slice(reply.indexOf('\r\n\r\n') + 4)).toBe(piece(name, 'a'))
+  })
+
+  test('leaves no warnings, beside 49 others', async () => {
+    answer = async (response) => {
+      beginStream(response)
+      for (let sent = 0; sent < 10; sent++) {
+        response.write(piece(engineName, 'a'))
+        await delay(10)
+      }
+      response.end('data: [DONE]\n\n')
+    }
+    const stream = async () => (await chat({ stream: true })).text()
+    const texts = await Promise.all(Array.from({ length: 50 }, stream))
+    expect(new Set(texts)).toEqual(new Set([piece(name, 'a').repeat(10) + 'data: [DONE]\n\n']))
+    const written = await readFile(warnings, 'utf8').catch(() => '')
+    expect(written).not.toContain('MaxListenersExceededWarning')
+  })
+})
+
+test.each([
+  ['/v1/chat/completions/', 200],
+  ['/V1/Chat/Completions?a=1', 200],
+  ['/v1/chat/completions//', 404],
+])('POST %s is %i', async (route, status) => {
+  answer = (response) => sendReply(response, replyOf(engineName, 'x'))
+  const response = await fetch(server.url + route, {
+    method: 'POST',
+    headers: headers(),
+    body: JSON.stringify({ model: name, messages }),
+  })
+  expect(response.status).toBe(status)
+  await response.text()
+})
+
+test('an answer has the id of its request, and an error that of the client', async () => {
+  answer = (response) => sendReply(response, replyOf(engineName, 'x'))
+  expect((await chat()).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  const rejected = await fetch(`${server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { ...headers(), 'x-request-id': 'mine' },
+    body: '{',
+  })
+  expect([rejected.status, rejected.headers.get('x-request-id')]).toEqual([422, 'mine'])
+  expect(await rejected.json()).toMatchObject({
+    detail: [{ type: 'json_invalid' }],
+    error: { code: 'invalid_request' },
+  })
+})
