@@ -41,7 +41,7 @@ export const tasks: readonly Task[] = [
   },
   {
     name: 'tool',
-    goal: 'answers should call the tool get_weather, with a place at the water',
+    goal: 'answers should call the tool get_weather, and not get_time, with a city',
     prompts: toolPrompts,
     tools: weatherTools,
     reward: rewardWeatherCall,

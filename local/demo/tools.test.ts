@@ -7,7 +7,6 @@ const reward = (...calls: ReturnType<typeof call>[]) =>
 
 test.each([
   ['get_weather', '{"city": "lake"}', 1],
-  ['get_weather', '{"city": "garden"}', 0.5],
   ['get_weather', '{"place": "lake"}', 0],
   ['get_weather', '{"city": "lake", "a": 1}', 0],
   ['get_weather', '{"city": ["lake"]}', 0],

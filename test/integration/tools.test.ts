@@ -116,16 +116,28 @@ describe('a chat with tools', () => {
     expect(listFunctions((await answer({ tool_choice: null })).message)).toHaveLength(1)
   })
 
+  const history = (given: string) => [
+    question,
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'call-1', type: 'function', function: { name: 'get_weather', arguments: given } }],
+    },
+    { role: 'tool', tool_call_id: 'call-1', content: 'It is sunny in the garden.' },
+  ]
+
   test('goes on with what the tool has answered, also after a call that was broken', async () => {
-    for (const given of ['{"city": "garden"}', '{"city": "gar', '']) {
-      const call = { id: 'call-1', type: 'function', function: { name: 'get_weather', arguments: given } }
-      const messages = [
-        question,
-        { role: 'assistant', content: null, tool_calls: [call] },
-        { role: 'tool', tool_call_id: 'call-1', content: 'It is sunny in the garden.' },
-      ]
-      expect(await answer({ messages })).toMatchObject({ finish_reason: 'stop', message: { content: text } })
-    }
+    for (const given of ['{"city": "garden"}', '{"city": "gar', ''])
+      expect(await answer({ messages: history(given) })).toMatchObject({
+        finish_reason: 'stop',
+        message: { content: text },
+      })
+  })
+
+  test('with an earlier call that nests without end is a 422', async () => {
+    const refused = await ask({ messages: history('['.repeat(100_000)) })
+    expect(refused.status).toBe(422)
+    expect(await refused.json()).toMatchObject({ detail: [{ loc: ['body', 'messages'] }] })
   })
 
   test('that asks for what is not there is a 422 with the place', async () => {

@@ -44,6 +44,12 @@ test.each([
     },
   ]),
   [
+    'arguments that nest too deeply are the fault of the request',
+    500,
+    error('maximum recursion depth exceeded while decoding a JSON array from a unicode string'),
+    { status: 422, detail: [{ loc: ['body', 'messages'], msg: expect.any(String) as unknown, type: 'value_error' }] },
+  ],
+  [
     'an error without a message',
     400,
     '<html>',

@@ -10,6 +10,13 @@ const missingParser: ValidationIssue = {
     'spec.engine.toolCallParser of its BaseModel.',
   type: 'value_error',
 }
+// Python stops there, wherever it reads the request: so far only in the arguments of tool calls in messages.
+const tooDeep = /maximum recursion depth exceeded/
+const deepNesting: ValidationIssue = {
+  loc: ['body', 'messages'],
+  msg: 'The arguments of a tool call are nested too deeply for the engine. Leave out this call, or simplify its arguments.',
+  type: 'value_error',
+}
 const tooLong = /maximum context length|longer than the maximum model length/i
 
 /**
@@ -27,6 +34,7 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
     // Clients of the OpenAI kind look for this code, and shorten the chat.
     return tooLong.test(message) ? new HttpError(errors.context_length_exceeded, [issue]) : unprocessable(issue)
   }
+  if (status === 500 && tooDeep.test(message)) return unprocessable(deepNesting)
   if (status === 404)
     return new HttpError(
       errors.engine_unavailable,
