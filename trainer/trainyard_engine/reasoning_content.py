@@ -1,6 +1,6 @@
 """Replies have the model's reasoning under both of its names.
 
-vLLM writes `reasoning`. It has written `reasoning_content` before, as other servers still do, and many clients read only that.
+vLLM writes `reasoning`. It wrote `reasoning_content` before, as other servers do, and many clients read only that.
 """
 
 from collections.abc import Callable
