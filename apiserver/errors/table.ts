@@ -6,6 +6,12 @@ export const errors = {
   ...httpErrors,
   ...defineErrors({
     bad_request: { status: 400, sentence: 'The values of the request are invalid.', retry: 'no' },
+    // OpenAI's status, because clients look for this code among the 400s only.
+    context_length_exceeded: {
+      status: 400,
+      sentence: "The chat and the reply do not fit into the model's context.",
+      retry: 'no',
+    },
     unusable_grammar: { status: 400, sentence: 'No engine can use the grammar of this chat.', retry: 'no' },
     missing_api_key: {
       status: 401,
@@ -35,11 +41,6 @@ export const errors = {
     request_memory_exceeded: {
       status: 413,
       sentence: 'The request needs more memory than one request may use.',
-      retry: 'no',
-    },
-    context_length_exceeded: {
-      status: 422,
-      sentence: "The chat and the reply do not fit into the model's context.",
       retry: 'no',
     },
     reply_too_large: {

@@ -14,6 +14,9 @@ def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     arguments += ["--max-cpu-loras", str(max(settings.max_cpu_loras, settings.max_loras))]
     arguments += ["--max-lora-rank", str(round_rank(settings.max_lora_rank))]
     arguments += ["--allowed-media-domains", NO_DOMAIN, "--disable-fastapi-docs"]
+    # The usage then says how much of a prompt came from the cache, which is divided by entity.
+    arguments += ["--enable-prompt-tokens-details"]
+    arguments += ["--worker-extension-cls", "trainyard_engine.worker.WorkerExtension"]
     if settings.model_revision is not None:
         arguments += ["--revision", settings.model_revision]
     # By itself vLLM aborts all requests at SIGTERM.

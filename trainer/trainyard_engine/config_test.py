@@ -16,7 +16,10 @@ def test_arguments_of_the_server():
     assert build_arguments(settings, ["--dtype", "float32"]) == [
         "--model", "models/tiny-chat", "--host", "127.0.0.9", "--port", "8000",
         "--enable-lora", "--max-loras", "4", "--max-cpu-loras", "32", "--max-lora-rank", "32",
-        "--allowed-media-domains", "media.invalid", "--disable-fastapi-docs", "--shutdown-timeout", "30",
+        "--allowed-media-domains", "media.invalid", "--disable-fastapi-docs",
+        "--enable-prompt-tokens-details",
+        "--worker-extension-cls", "trainyard_engine.worker.WorkerExtension",
+        "--shutdown-timeout", "30",
         "--dtype", "float32", "--served-model-name", "a/b", "c",
     ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from trainyard_engine.arguments import build_arguments
 from trainyard_engine.config import ConfigError, Settings, leave_hub
 from trainyard_engine.metrics import serve_metrics
 from trainyard_engine.parsers.choice import choose_parsers
+from trainyard_engine.reasoning_content import write_reasoning_content
 from trainyard_engine.resolver import CheckpointResolver
 from trainyard_engine.retirement import unload_over_http
 from trainyard_engine.serving import build_and_serve, open_checker
@@ -44,6 +45,7 @@ def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> No
     parsed = parse_arguments(build_arguments(settings, extra))
     configure_logging_from_args(parsed)
     choose_parsers(parsed, settings)
+    write_reasoning_content()
     unload = unload_over_http(parsed.host, parsed.port, settings.key)
     LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(store, unload))
     validate_parsed_serve_args(parsed)

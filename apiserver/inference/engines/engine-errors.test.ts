@@ -43,6 +43,20 @@ test.each([
       ],
     },
   ]),
+  ...[
+    "This model's maximum context length is 4096 tokens. However, your prompt contains at least 4097 input tokens.",
+    'The decoder prompt (length 4096) is longer than the maximum model length of 4096.',
+    "Input length (4097) exceeds model's maximum context length (4096).",
+  ].map((message): [string, number, string, object] => [
+    `a chat that is too long has a code of its own: ${message}`,
+    400,
+    error(message, 'input_tokens'),
+    {
+      status: 400,
+      code: 'context_length_exceeded',
+      detail: [{ loc: ['body'], msg: message, type: 'value_error' }],
+    },
+  ]),
   [
     'arguments that nest too deeply are the fault of the request',
     500,

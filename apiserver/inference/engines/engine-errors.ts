@@ -1,5 +1,6 @@
 import { HttpError, unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
+import { extractSentence } from './engine-sentence.ts'
 
 // vLLM names the arguments of its server, which clients and admins do not see.
 const noToolParser = /requires .*--tool-call-parser to be set/
@@ -30,9 +31,9 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
   if (status === 400 && type === 'GrammarError') return new HttpError(errors.unusable_grammar, message)
   if (status === 400 || status === 413 || status === 422) {
     if (noToolParser.test(message)) return unprocessable(missingParser)
-    const issue = { loc: ['body', ...param], msg: message, type: 'value_error' }
-    // Clients of the OpenAI kind look for this code, and shorten the chat.
-    return tooLong.test(message) ? new HttpError(errors.context_length_exceeded, [issue]) : unprocessable(issue)
+    // Clients of the OpenAI kind look for this code, and shorten the chat. The place is the engine's name for the prompt.
+    if (tooLong.test(message)) return new HttpError(errors.context_length_exceeded, [describeIssue([], message)])
+    return unprocessable(describeIssue(param, message))
   }
   if (status === 500 && tooDeep.test(message)) return unprocessable(deepNesting)
   if (status === 404)
@@ -53,6 +54,10 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
   return new HttpError(errors.engine_failed, 'The engine failed to answer.')
 }
 
+function describeIssue(place: string[], msg: string): ValidationIssue {
+  return { loc: ['body', ...place], msg, type: 'value_error' }
+}
+
 /** vLLM's error is `{"error": {message, type, param, code}}`; `param` is a field, or a path such as `body.a.b`. */
 function readError(body: Uint8Array): { message: string; param: string[]; type?: unknown } {
   const fallback = { message: 'The engine refused the request', param: [] }
@@ -60,7 +65,7 @@ function readError(body: Uint8Array): { message: string; param: string[]; type?:
     const { error } = JSON.parse(Buffer.from(body).toString()) as { error?: EngineError }
     if (typeof error?.message !== 'string') return fallback
     const param = typeof error.param === 'string' ? error.param.replace(/^body\.?/, '').split('.') : []
-    return { message: error.message, param: param.filter(Boolean), type: error.type }
+    return { message: extractSentence(error.message), param: param.filter(Boolean), type: error.type }
   } catch {
     return fallback
   }
