@@ -226,4 +226,11 @@ export const databaseMutations: Mutation[] = [
     replace: '',
     test: 'test/faults/idempotency.test.ts',
   },
+  {
+    fault: 'a revocation is answered while another process has the key in memory',
+    file: 'db/changes.ts',
+    find: 'await delay(leaseMs + marginMs)',
+    replace: 'await delay(0)',
+    test: 'test/faults/change-feed.test.ts',
+  },
 ]

@@ -106,4 +106,18 @@ export const libMutations: Mutation[] = [
     replace: '${event.reason}/${performance.now()}`',
     test: 'lib/kube/events.test.ts',
   },
+  {
+    fault: 'a value that changed while it was loaded is kept',
+    file: 'lib/leased-cache.ts',
+    find: 'return this.#clearedAt <= since && tags.every(',
+    replace: 'return since >= 0 || tags.every(',
+    test: 'lib/leased-cache.test.ts',
+  },
+  {
+    fault: 'an owner pushes out the entries of others',
+    file: 'lib/tagged-entries.ts',
+    find: 'if (keys.size > largest.size) largest = keys',
+    replace: 'if (largest.size === 0) largest = keys',
+    test: 'lib/tagged-entries.test.ts',
+  },
 ]
