@@ -73,9 +73,9 @@ const body = fc.array(member, { maxLength: 8 }).map((members) => `{${members.joi
 /** Now and then a piece is put in anywhere, which mostly makes it no JSON. */
 const broken = fc
   .tuple(body, fc.nat(), fc.oneof(plain, fc.constantFrom(...pieces, '"', '\u0000', '\uFEFF')))
-  .map(([whole, at, piece]) => {
+  .map(([whole, at, inserted]) => {
     const place = at % (whole.length + 1)
-    return whole.slice(0, place) + piece + whole.slice(place)
+    return whole.slice(0, place) + inserted + whole.slice(place)
   })
 
 interface Case {
