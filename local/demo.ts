@@ -10,9 +10,6 @@ import { ensureUp } from './stack/ensure-up.ts'
 import { layoutOf } from './stack/layout.ts'
 import { Board } from './terminal/board.ts'
 
-// The README promises this rise of the reward: the mean of the last three steps minus the first.
-const promisedRise = 0.4
-
 /** `npm run demo [-- --reward NAME] [-- --steps N]`: brings the stack up and runs the main job in the terminal. */
 await runCommand(async (signal) => {
   const { task, steps } = readArguments(process.argv.slice(2))
@@ -28,6 +25,7 @@ await runCommand(async (signal) => {
   print(`mean reward: ${first.toFixed(3)} at first, ${last.toFixed(3)} over the last three steps`)
   const { kubectl } = installation.controlPlane
   print(describeNextSteps({ env, envFile: layoutOf(config.stateFolder).env, kubectl, servedName }))
+  const { promisedRise } = task
   if (last - first < promisedRise) throw new UserError(`The mean reward did not rise by ${promisedRise}.`)
 })
 

@@ -7,6 +7,8 @@ export interface Task {
   goal: string
   prompts: readonly string[]
   tools?: object[]
+  /** by how much the mean reward rises: that of the last three steps over the first */
+  promisedRise: number
   reward: (answer: Choice) => number
 }
 
@@ -31,12 +33,14 @@ export const tasks: readonly Task[] = [
     name: 'warm',
     goal: `answers should name a warm colour (${warm.join(', ')})`,
     prompts,
+    promisedRise: 0.4,
     reward: rewardNaming(warm, cool),
   },
   {
     name: 'other',
     goal: `answers should name a cool colour (${cool.join(', ')})`,
     prompts,
+    promisedRise: 0.4,
     reward: rewardNaming(cool, warm),
   },
   {
@@ -44,6 +48,8 @@ export const tasks: readonly Task[] = [
     goal: 'answers should call the tool get_weather, and not get_time, with a city',
     prompts: toolPrompts,
     tools: weatherTools,
+    // The untrained model is right in up to every second answer.
+    promisedRise: 0.2,
     reward: rewardWeatherCall,
   },
 ]
