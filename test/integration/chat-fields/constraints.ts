@@ -34,7 +34,7 @@ export const constraintRows = {
     expect(await answerIn(chat, { response_format: format })).toEqual(red)
     expect(await chat.text({ response_format: { type: 'text' } })).toBe(await chat.text({}))
     expect(await chat.text({ response_format: { type: 'json_object' } })).toMatch(/^\s*\{/)
-    await refuses({ response_format: { type: 'xml' } }, 'response_format.type', 'expected tags')(chat)
+    await refuses({ response_format: { type: 'xml' } }, 'response_format.type', "'json_schema'")(chat)
   },
   structured_outputs: async (chat) => {
     const constrain = (constraint: object) => chat.text({ ...room, structured_outputs: constraint })
@@ -61,7 +61,9 @@ export const constraintRows = {
   tool_choice: async (chat) => {
     const [named] = await listCalls(chat, { tool_choice: { type: 'function', function: { name: 'draw' } } })
     expect(named).toMatchObject({ type: 'function', function: { name: 'draw' } })
-    for (const choice of ['none', 'auto']) expect(await listCalls(chat, { tool_choice: choice })).toEqual([])
+    expect(await listCalls(chat, { tool_choice: 'none' })).toEqual([])
+    // The model calls one or none, as it likes.
+    await listCalls(chat, { tool_choice: 'auto' })
     await refuses({ tools, tool_choice: 'paint' }, 'tool_choice', 'Only named tools')(chat)
   },
   parallel_tool_calls: async (chat) => {

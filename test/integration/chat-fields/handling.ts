@@ -9,7 +9,7 @@ export const handlingRows = {
     const deltas = chunks.map(({ choices }) => choices[0]!.delta)
     expect(deltas[0]).toMatchObject({ role: 'assistant' })
     expect(deltas.map(({ content }) => content ?? '').join('')).toBe(await chat.text({}))
-    expect(deltas.length).toBeGreaterThan(2)
+    expect(deltas.length).toBeGreaterThan(1)
     for (const chunk of chunks) expect(chunk.usage).toBeUndefined()
   },
   stream_options: async (chat) => {
@@ -18,7 +18,10 @@ export const handlingRows = {
     for (const { usage } of counted.slice(0, -1)) expect(usage ?? null).toBeNull()
     const continuous = await chat.stream({ stream_options: { include_usage: true, continuous_usage_stats: true } })
     const counts = continuous.slice(0, -1).map(({ usage }) => usage.completion_tokens)
-    expect(counts).toEqual([0, 1, 2, 3, 4, 5, 6])
+    // An event of a busy engine has several tokens.
+    expect(counts.length).toBeGreaterThan(1)
+    expect([counts[0], counts.at(-1)]).toEqual([0, 6])
+    expect(counts).toEqual(counts.toSorted((one, other) => one - other))
     await refuses({ stream_options: { include_usage: true } }, 'stream_options', 'only be defined when')(chat)
   },
   user: async (chat) => {
