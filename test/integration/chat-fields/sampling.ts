@@ -58,7 +58,7 @@ export const samplingRows = {
     expect(await sampleSeed(chat, '9007199254740992')).not.toBe(text)
     const [largest, smallest] = ['9223372036854775807', '-9223372036854775808']
     expect(await sampleSeed(chat, largest)).not.toBe(await sampleSeed(chat, smallest))
-    const beyond = await chat.refuse(chat.write({ seed: 0 }).replace('"seed":0', '"seed":9223372036854775808'))
+    const beyond = await chat.reject(chat.write({ seed: 0 }).replace('"seed":0', '"seed":9223372036854775808'))
     expect(beyond).toMatchObject({ status: 422, error: { param: 'seed' } })
   },
   n: async (chat) => {
