@@ -147,6 +147,8 @@ export const inferenceMutations: Mutation[] = [
     find: 'client.whenLeft(() => this.abort())',
     replace: 'client.whenLeft(() => {})',
     test: 'test/control/gateway-pipe.test.ts',
+  },
+  {
     fault: "an engine's sentence has the values of its own code",
     file: 'apiserver/inference/engines/engine-sentence.ts',
     find: "message.replace(internals, '')",
