@@ -32,5 +32,5 @@ test("newer members of OpenAI's requests are accepted, and change nothing", asyn
   }
   expect(await chat.text(members)).toBe(await chat.text({}))
   const tiers = await chat.stream({ ...members, service_tier: 'flex' })
-  expect(tiers.length).toBeGreaterThan(2)
+  expect(tiers.length).toBeGreaterThan(1)
 })

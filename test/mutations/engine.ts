@@ -64,4 +64,18 @@ export const engineMutations: Mutation[] = [
     replace: 'if self.begun and self.asked.error:',
     test: 'trainer/trainyard_engine/grammars/middleware_test.py',
   },
+  {
+    fault: 'reasoning has one name only',
+    file: 'trainer/trainyard_engine/reasoning_content.py',
+    find: 'members["reasoning_content"] = members["reasoning"]',
+    replace: 'members["reasoning_content"] = None',
+    test: 'trainer/trainyard_engine/reasoning_content_test.py',
+  },
+  {
+    fault: "a prompt's log-probabilities end an engine on a CPU",
+    file: 'trainer/trainyard_engine/prompt_logits.py',
+    find: 'in (1, x.view(-1, x.shape[-1]).size(0))',
+    replace: 'not in (0,)',
+    test: 'trainer/trainyard_engine/prompt_logits_test.py',
+  },
 ]

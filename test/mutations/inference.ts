@@ -148,4 +148,18 @@ export const inferenceMutations: Mutation[] = [
     replace: 'client.whenLeft(() => {})',
     test: 'test/control/gateway-pipe.test.ts',
   },
+  {
+    fault: "an engine's sentence has the values of its own code",
+    file: 'apiserver/inference/engines/engine-sentence.ts',
+    find: "message.replace(internals, '')",
+    replace: 'message',
+    test: 'apiserver/inference/engines/engine-sentence.test.ts',
+  },
+  {
+    fault: 'a chat that is too long is invalid like any other',
+    file: 'apiserver/inference/engines/engine-errors.ts',
+    find: 'if (tooLong.test(message))',
+    replace: 'if (!message)',
+    test: 'apiserver/inference/engines/engine-errors.test.ts',
+  },
 ]

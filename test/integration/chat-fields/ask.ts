@@ -58,8 +58,8 @@ export interface Chunk extends AnyReply {
   choices: (AnyChoice & { delta: Partial<Message> })[]
 }
 
-/** What a request was refused with. */
-export interface Refusal {
+/** What a request was rejected with. */
+export interface Rejection {
   status: number
   error: { message: string; param: string | null; code: string }
 }
@@ -110,10 +110,10 @@ export class ChatClient {
     return events.map((event) => JSON.parse(event.slice('data: '.length)) as Chunk)
   }
 
-  async refuse(body: object | string): Promise<Refusal> {
+  async reject(body: object | string): Promise<Rejection> {
     const [status, text] = await this.#post(body)
     expect(status, text).toBeGreaterThanOrEqual(400)
-    return { status, error: (JSON.parse(text) as Refusal).error }
+    return { status, error: (JSON.parse(text) as Rejection).error }
   }
 
   async #post(body: object | string): Promise<[number, string]> {
@@ -128,10 +128,10 @@ export class ChatClient {
 }
 
 /** A request with this member is answered with 422, and a sentence that contains these words. */
-export const refuses =
+export const rejects =
   (body: object, param: string, words: string): Row =>
   async (chat) => {
-    const { status, error } = await chat.refuse(body)
+    const { status, error } = await chat.reject(body)
     expect(error).toMatchObject({ param, message: expect.stringContaining(words) as unknown })
     expect(status).toBe(422)
   }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { refuses, type ChatClient, type Row, type ToolCall } from './ask.ts'
+import { rejects, type ChatClient, type Row, type ToolCall } from './ask.ts'
 
 const schema = {
   type: 'object',
@@ -34,7 +34,7 @@ export const constraintRows = {
     expect(await answerIn(chat, { response_format: format })).toEqual(red)
     expect(await chat.text({ response_format: { type: 'text' } })).toBe(await chat.text({}))
     expect(await chat.text({ response_format: { type: 'json_object' } })).toMatch(/^\s*\{/)
-    await refuses({ response_format: { type: 'xml' } }, 'response_format.type', 'expected tags')(chat)
+    await rejects({ response_format: { type: 'xml' } }, 'response_format.type', "'json_schema'")(chat)
   },
   structured_outputs: async (chat) => {
     const constrain = (constraint: object) => chat.text({ ...room, structured_outputs: constraint })
@@ -46,7 +46,7 @@ export const constraintRows = {
     expect(await constrain({ json_object: true })).toMatch(/^\s*\{/)
     const tag = { type: 'structural_tag', format: { type: 'const_string', value: 'aye' } }
     expect(await constrain({ structural_tag: JSON.stringify(tag) })).toBe('aye')
-    const two = await chat.refuse({ structured_outputs: { regex: 'a', choice: ['a'] } })
+    const two = await chat.reject({ structured_outputs: { regex: 'a', choice: ['a'] } })
     expect(two).toMatchObject({
       status: 422,
       error: { message: expect.stringContaining('only use one kind') as unknown },
@@ -56,13 +56,15 @@ export const constraintRows = {
     const [call] = await listCalls(chat, { tool_choice: 'required' })
     expect(['paint', 'draw']).toContain(call?.function.name)
     expect(JSON.parse(call!.function.arguments)).toEqual(red)
-    await refuses({ tools: 'paint' }, 'tools', 'valid list')(chat)
+    await rejects({ tools: 'paint' }, 'tools', 'valid list')(chat)
   },
   tool_choice: async (chat) => {
     const [named] = await listCalls(chat, { tool_choice: { type: 'function', function: { name: 'draw' } } })
     expect(named).toMatchObject({ type: 'function', function: { name: 'draw' } })
-    for (const choice of ['none', 'auto']) expect(await listCalls(chat, { tool_choice: choice })).toEqual([])
-    await refuses({ tools, tool_choice: 'paint' }, 'tool_choice', 'Only named tools')(chat)
+    expect(await listCalls(chat, { tool_choice: 'none' })).toEqual([])
+    // The model calls one or none, as it likes.
+    await listCalls(chat, { tool_choice: 'auto' })
+    await rejects({ tools, tool_choice: 'paint' }, 'tool_choice', 'Only named tools')(chat)
   },
   parallel_tool_calls: async (chat) => {
     expect(await listCalls(chat, { tool_choice: 'required', parallel_tool_calls: false })).toHaveLength(1)

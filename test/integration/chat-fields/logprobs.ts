@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { refuses, type Row, type Token } from './ask.ts'
+import { rejects, type Row, type Token } from './ask.ts'
 
 const decode = (tokens: Token[]) => Buffer.from(tokens.flatMap(({ bytes }) => bytes)).toString()
 const listTokens = (tokens: Token[]) => tokens.map(({ token }) => token)
@@ -22,8 +22,8 @@ export const logprobRows = {
       expect(likeliest[0]).toMatchObject({ token, logprob, bytes: [...Buffer.from(token)] })
       expect(likeliest[1]!.logprob).toBeLessThanOrEqual(logprob)
     }
-    await refuses({ logprobs: true, top_logprobs: 21 }, 'logprobs', 'greater than max allowed: 20')(chat)
-    await refuses({ top_logprobs: 1 }, 'top_logprobs', '`logprobs` must be set to true')(chat)
+    await rejects({ logprobs: true, top_logprobs: 21 }, 'logprobs', 'greater than max allowed: 20')(chat)
+    await rejects({ top_logprobs: 1 }, 'top_logprobs', '`logprobs` must be set to true')(chat)
   },
   prompt_logprobs: async (chat) => {
     const { prompt_logprobs: all, usage } = await chat.reply({ prompt_logprobs: 1, max_completion_tokens: 1 })
@@ -34,7 +34,7 @@ export const logprobRows = {
       expect([1, 2]).toContain(values.length)
       expect(values[0]).toMatchObject({ logprob: expect.any(Number) as unknown, rank: expect.any(Number) as unknown })
     }
-    await refuses({ prompt_logprobs: 1, stream: true }, 'prompt_logprobs', 'not available when `stream=True`')(chat)
+    await rejects({ prompt_logprobs: 1, stream: true }, 'prompt_logprobs', 'not available when `stream=True`')(chat)
   },
   return_tokens_as_token_ids: async (chat) => {
     const body = { logprobs: true, return_tokens_as_token_ids: true }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { refuses, type ChatClient, type Row } from './ask.ts'
+import { rejects, type ChatClient, type Row } from './ask.ts'
 
 const user = { role: 'user', content: 'How is the sea?' }
 const opened = [user, { role: 'assistant', content: 'The sea is' }]
@@ -39,11 +39,11 @@ export const promptRows = {
     )
     expect(places).toEqual(places.toSorted((one, other) => one - other))
     expect(places[0]).toBeGreaterThan(0)
-    await refuses({ messages: [] }, 'messages', 'at least 1 item')(chat)
+    await rejects({ messages: [] }, 'messages', 'at least 1 item')(chat)
   },
   model: async (chat) => {
     expect((await chat.reply({ model: chat.model })).model).toBe(chat.model)
-    expect(await chat.refuse({ model: 'no/such/model' })).toMatchObject({
+    expect(await chat.reject({ model: 'no/such/model' })).toMatchObject({
       status: 404,
       error: { code: 'model_not_found' },
     })
@@ -58,7 +58,7 @@ export const promptRows = {
   },
   continue_final_message: async (chat) => {
     expect(await render(chat, continued)).toMatch(/The sea is$/)
-    const both = await chat.refuse({ ...continued, add_generation_prompt: true })
+    const both = await chat.reject({ ...continued, add_generation_prompt: true })
     expect(both).toMatchObject({
       status: 422,
       error: { message: expect.stringContaining('Cannot set both') as unknown },
@@ -71,15 +71,15 @@ export const promptRows = {
   },
   documents: async (chat) => {
     await changesNothing(chat, { documents: [{ title: 'Sea', text: 'It is blue.' }] })
-    await refuses({ documents: 'It is blue.' }, 'documents', 'valid list')(chat)
+    await rejects({ documents: 'It is blue.' }, 'documents', 'valid list')(chat)
   },
-  chat_template: refuses({ chat_template: '{{ messages }}' }, 'chat_template', 'it would run your code'),
+  chat_template: rejects({ chat_template: '{{ messages }}' }, 'chat_template', 'it would run your code'),
   chat_template_kwargs: async (chat) => {
     await changesNothing(chat, { chat_template_kwargs: { enable_thinking: false } })
     const given = { chat_template_kwargs: { tools: [{}] } }
-    await refuses(given, 'chat_template_kwargs.tools', 'use the fields messages and tools')(chat)
+    await rejects(given, 'chat_template_kwargs.tools', 'use the fields messages and tools')(chat)
   },
-  mm_processor_kwargs: refuses(
+  mm_processor_kwargs: rejects(
     { mm_processor_kwargs: { num_crops: 4 } },
     'mm_processor_kwargs',
     'it changes how the engine reads media',
@@ -88,11 +88,11 @@ export const promptRows = {
     const { usage, prompt_token_ids: ids } = await chat.reply({ truncate_prompt_tokens: 5, return_token_ids: true })
     expect([usage.prompt_tokens, ids!.length]).toEqual([5, 5])
     expect((await chat.reply({ truncate_prompt_tokens: -1 })).usage.prompt_tokens).toBeGreaterThan(5)
-    await refuses({ truncate_prompt_tokens: -2 }, 'truncate_prompt_tokens', 'greater than or equal to -1')(chat)
+    await rejects({ truncate_prompt_tokens: -2 }, 'truncate_prompt_tokens', 'greater than or equal to -1')(chat)
   },
   reasoning_effort: async (chat) => {
     for (const effort of ['low', 'medium', 'high']) await changesNothing(chat, { reasoning_effort: effort })
-    await refuses({ reasoning_effort: 'huge' }, 'reasoning_effort', "'low', 'medium', 'high'")(chat)
+    await rejects({ reasoning_effort: 'huge' }, 'reasoning_effort', "'low', 'medium', 'high'")(chat)
   },
   // What a model thinks could be read from its tokens too, so that they are left out with it.
   include_reasoning: async (chat) => {
