@@ -6,14 +6,17 @@ import type { RestApi } from '../accounts/rest-api.ts'
 import { chatCompletionSchema, modelItemSchema, modelListSchema } from './answers.ts'
 import { chatRequestSchema } from './chat/chat-schema.ts'
 import { chatPassthrough } from './chat/passthrough.ts'
+import { completionPassthrough, declareCompletions } from './completions/routes.ts'
+import { declareEmbeddings, embeddingPassthrough } from './embeddings/routes.ts'
 import { findModelItem } from './models/find-item.ts'
 import { presentModelList } from './present.ts'
+import { declareTokens, tokenPassthroughs } from './tokens/routes.ts'
 
 // Clients read this list as one page.
 const listLimit = 10_000
 
 /** Operations whose requests engines answer: `Gateway` does, before Koa. */
-export const passthroughs = [chatPassthrough] as const
+export const passthroughs = [chatPassthrough, completionPassthrough, embeddingPassthrough, ...tokenPassthroughs]
 
 export function routeGateway(api: RestApi, pool: Pool): void {
   api.declare('post', chatPassthrough.path, {
@@ -25,6 +28,9 @@ export function routeGateway(api: RestApi, pool: Pool): void {
     otherAnswers: { 'text/event-stream': Type.String() },
     errorStatuses: [400],
   })
+  declareCompletions(api)
+  declareEmbeddings(api)
+  declareTokens(api)
 
   api.get(
     '/v1/models',
