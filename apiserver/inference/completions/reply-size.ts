@@ -1,5 +1,5 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
-import { replyLimitBytes } from '../chat/reply-size.ts'
+import { replyLimitBytes } from '../engines/read-engine.ts'
 import type { CompletionRequest } from './schema.ts'
 
 // At most, as JSON: a token's text and id, its log-probability, and each of those beside it.
