@@ -62,7 +62,7 @@ function readDocument(reader: ChatReader, bytes: Buffer, operation: Passthrough)
 function checkView(
   reader: ChatReader,
   bytes: Buffer,
-  { check, usedMembers }: Required<Passthrough>,
+  { check, usedMembers }: Pick<Required<Passthrough>, 'check' | 'usedMembers'>,
 ): ReadDocument | undefined {
   const document = reader.view(bytes, usedMembers)
   if (!document) return undefined

@@ -246,6 +246,15 @@ describe('a conversation', () => {
     expect(await status(client.responses.retrieve(id))).toBe(404)
   })
 
+  test('lists the items of its input page by page', async () => {
+    const input = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }))
+    const { id } = await client.responses.create({ model, input })
+    const contents: unknown[] = []
+    for await (const item of client.responses.inputItems.list(id, { limit: 2 })) contents.push(item)
+    expect(contents).toMatchObject([{ content: 'c' }, { content: 'b' }, { content: 'a' }])
+    expect(await status(client.responses.inputItems.list(id, { after: 'none' }))).toBe(422)
+  })
+
   test('that is not stored, or of which a part was removed, cannot be gone on from', async () => {
     const unstored = await client.responses.create({ model, input: 'Hi', store: false })
     expect(await status(client.responses.create({ model, input: 'Hi', previous_response_id: unstored.id }))).toBe(404)

@@ -13,6 +13,8 @@ import { parseCompletionRequest, type CompletionRequest } from './schema.ts'
 
 // Each sample of a prompt holds a place in the engine.
 const maxSamples = 1024
+// More than engines are chosen by.
+const maxPrefixTokens = 1024
 
 /** Checks a completion, and says what engines get of it. @throws {HttpError} 422 with the issues */
 export function checkCompletion(document: JsonDocument): CheckedBody {
@@ -29,9 +31,18 @@ export function checkCompletion(document: JsonDocument): CheckedBody {
     model: request.model ?? undefined,
     cacheSalt: request.cache_salt,
     hidesUsage: asksForUsage(request),
+    prefix: readPrefix(request.prompt),
     change: (target) => changeCompletion(request, target),
     rejectLargeReply: ({ bodyBytes }) => rejectLargeReply(request, bodyBytes),
   }
+}
+
+/** Of many prompts the first: an engine that has cached it has mostly cached the others. */
+function readPrefix(prompt: CompletionRequest['prompt']): string {
+  if (typeof prompt === 'string') return prompt
+  const [first = ''] = prompt
+  if (typeof first === 'number') return JSON.stringify(prompt.slice(0, maxPrefixTokens))
+  return typeof first === 'string' ? first : JSON.stringify(first.slice(0, maxPrefixTokens))
 }
 
 /** No training default holds: nobody trains on completions. */

@@ -26,6 +26,8 @@ export function checkEmbedding(document: JsonDocument): CheckedBody {
     model: request.model ?? undefined,
     cacheSalt: request.cache_salt,
     hidesUsage: false,
+    // No engine caches anything of it for the next.
+    prefix: '',
     change: ({ engineName, cacheSalt }) => ({
       ...leaveOut(request, embeddingFields),
       cache_salt: cacheSalt,

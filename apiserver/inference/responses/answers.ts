@@ -20,13 +20,7 @@ export const responseSchema = Type.Object({
   }),
 })
 
-export const inputItemsSchema = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(Type.Object({ id: Type.String(), type: Type.String() })),
-  has_more: Type.Literal(false),
-  first_id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-  last_id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-})
+export const inputItemSchema = Type.Object({ id: Type.String(), type: Type.String() })
 
 export const deletedResponseSchema = Type.Object({
   id: Type.String(),

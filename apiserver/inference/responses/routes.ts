@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { notFound } from '../../../lib/http/http-error.ts'
+import { listOf } from '../../../lib/http/page.ts'
 import { deleteResponse, findResponse } from '../../../db/responses/responses.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RequestContext } from '../../accounts/context.ts'
@@ -8,9 +9,9 @@ import type { RestApi } from '../../accounts/rest-api.ts'
 import { readProject } from '../../accounts/usage/project-header.ts'
 import { holdPlace, watchClient } from '../chat-client.ts'
 import type { GatewayDeps } from '../gateway.ts'
-import { deletedResponseSchema, inputItemsSchema, responseSchema } from './answers.ts'
+import { deletedResponseSchema, inputItemSchema, responseSchema } from './answers.ts'
 import { completeResponse } from './complete.ts'
-import { presentInputItems } from './input-items.ts'
+import { inputItemsQuery, presentInputItems } from './input-items.ts'
 import { readResponseRequest } from './prepare.ts'
 import { responseRequestSchema } from './schema.ts'
 import { ResponseStore } from './store.ts'
@@ -56,8 +57,14 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
 
   api.get(
     `${path}/input_items`,
-    { tag, summary: 'List the items of the input of a stored response', answer: inputItemsSchema },
-    async ({ caller, params }) => presentInputItems((await findOwn(params.response_id, caller.entity)).input),
+    {
+      tag,
+      summary: 'List the items of the input of a stored response',
+      query: inputItemsQuery,
+      answer: listOf(inputItemSchema),
+    },
+    async ({ caller, params, query }) =>
+      presentInputItems((await findOwn(params.response_id, caller.entity)).input, query),
   )
 
   api.delete(

@@ -38,6 +38,8 @@ function describe(request: { model?: string | null }, fields: Fields): CheckedBo
     model: request.model ?? undefined,
     cacheSalt: undefined,
     hidesUsage: false,
+    // No engine caches anything of it for the next.
+    prefix: '',
     change: ({ engineName }) => ({ ...leaveOut(request, fields), model: engineName }),
     rejectLargeReply: () => {},
   }
