@@ -83,8 +83,9 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
     delivery_id: await findDelivery(rest, webhook),
     key_id: await make('POST', 'keys', { role: 'read' }),
     erasure_id: await make('DELETE', 'projects/gone', {}),
-    entity,
+    // It names the entity, so that it stands before it where ids are cut out of texts.
     model: `${entity}/own/mine`,
+    entity,
     response_id: await addResponse(pool, entity),
     project: 'own',
     name: 'data',
