@@ -3,6 +3,7 @@ import { Router } from '@koa/router'
 import Koa from 'koa'
 import { routeAuditLog } from './accounts/audit-log/routes.ts'
 import { Gateway, type GatewayDeps } from './inference/gateway.ts'
+import { routeResponses } from './inference/responses/routes.ts'
 import { passthroughs, routeGateway } from './inference/routes.ts'
 import { routeHealth, routeSystemCheck } from './health/routes.ts'
 import { createRestApi, type RestApi } from './accounts/rest-api.ts'
@@ -123,6 +124,7 @@ function createApi(router: Router<RequestState>, deps: AppDeps): RestApi {
   routeTrainingJobs(api, deps)
   routeSftTrainingJobs(api, deps)
   routeGateway(api, deps.pool)
+  routeResponses(api, deps)
   routeKeys(api, deps.pool)
   routeAuditLog(api, deps.pool)
   routeLimits(api, deps)

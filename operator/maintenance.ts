@@ -1,5 +1,6 @@
 import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
 import { expireKeyedRequests } from '../db/idempotent-requests.ts'
+import { expireResponses } from '../db/responses/retention.ts'
 import { expireHolds } from '../db/store/held-keys.ts'
 import { expireOutbox } from '../db/webhooks/outbox.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -36,7 +37,7 @@ export const databaseSteps = {
     expireIdempotencyKeys: ({ pool }) => expireKeyedRequests(pool),
     expireOutboxRows: ({ pool }) => expireOutbox(pool),
   },
-  hourly: { createTracePartitions, expireKeyHolds },
+  hourly: { createTracePartitions, expireKeyHolds, expireResponses: ({ pool }) => expireResponses(pool) },
 } satisfies Record<string, Record<string, Step>>
 
 /** Steps that remove objects from the store. They wait while the store is not ours. */

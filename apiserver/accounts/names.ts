@@ -24,7 +24,7 @@ const reservedEntities = new Set(
   (
     'v1 v2 api graphql traces call calls obj objs table tables file files cost feedback refs threads otel agents ' +
     'completions annotation_queues tags aliases project service health server_info oidc metrics assets static login ' +
-    'logout authorize settings admin console docs openapi.json'
+    'logout authorize settings admin console docs openapi.json chat models responses embeddings tokenize detokenize'
   ).split(' '),
 )
 

@@ -13,6 +13,11 @@ export const errors = {
       retry: 'no',
     },
     unusable_grammar: { status: 400, sentence: 'No engine can use the grammar of this chat.', retry: 'no' },
+    unsupported_operation: {
+      status: 400,
+      sentence: 'The engine of this model does not answer requests of this kind.',
+      retry: 'no',
+    },
     missing_api_key: {
       status: 401,
       sentence: 'This request has no API key. Send one as "Authorization: Bearer KEY".',

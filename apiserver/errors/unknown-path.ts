@@ -8,7 +8,6 @@ const maxShownLength = 200
 /** Where people look for something that is elsewhere here. */
 const elsewhere: [RegExp, string][] = [
   [/^\/v1\/traces\/?$/, 'Spans of OpenTelemetry go to /traces/otel/v1/traces.'],
-  [/^\/v1\/(responses|completions)\b/, 'Use POST /v1/chat/completions.'],
   [/^\/(chat|models|preview|health)\b/, 'Paths begin with /v1: add /v1 to the end of the base URL.'],
   [
     /^\/v1\/(fine_tuning|files|batches|uploads)\b/,

@@ -22,15 +22,15 @@ export const chatCompletionSchema = Type.Object({
   }),
 })
 
+export const modelItemSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('model'),
+  created: Type.Integer(),
+  owned_by: Type.String(),
+  root: Type.String(),
+})
+
 export const modelListSchema = Type.Object({
   object: Type.Literal('list'),
-  data: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      object: Type.Literal('model'),
-      created: Type.Integer(),
-      owned_by: Type.String(),
-      root: Type.String(),
-    }),
-  ),
+  data: Type.Array(modelItemSchema),
 })

@@ -32,11 +32,13 @@ export interface CheckedBody {
 }
 
 /**
- * A path whose requests go to engines, at the same path, and whose replies come back as they are but for the model's name.
+ * A path whose requests go to engines, and whose replies come back as they are but for the model's name.
  * The gateway answers it before Koa (`gateway.ts`); `routes.ts` declares it for the document.
  */
 export interface Passthrough {
   path: string
+  /** Of the engine, where it is another one. */
+  enginePath?: string
   /**
    * The members whose texts are used, and not only checked. Then what is not ASCII in the texts of all others reads wrong in
    * the document, which is faster; a document that is rejected is read again as it is, for the words of the error. Without

@@ -8,12 +8,24 @@ export function presentModelList(baseModels: BaseModelRow[], models: ModelRow[])
 }
 
 function presentBaseModel({ name, names, updatedAt }: BaseModelRow) {
-  return names.map((id) => presentItem(id, updatedAt, { owned_by: 'trainyard', root: name }))
+  return names.map((id) => presentBaseModelAs(id, { name, updatedAt }))
 }
 
 function presentModel(model: ModelRow) {
-  return presentItem(servedName(model), model.createdAt, { owned_by: model.entity, root: model.baseModel })
+  return presentModelAs(servedName(model), model)
 }
+
+/** A base model under one of its names. */
+export function presentBaseModelAs(id: string, { name, updatedAt }: Pick<BaseModelRow, 'name' | 'updatedAt'>) {
+  return presentItem(id, updatedAt, { owned_by: 'trainyard', root: name })
+}
+
+/** A model of an entity under a name that chats may give it. */
+export function presentModelAs(id: string, model: ModelRow) {
+  return presentItem(id, model.createdAt, { owned_by: model.entity, root: model.baseModel })
+}
+
+export type ModelItem = ReturnType<typeof presentItem>
 
 function presentItem(id: string, created: Date, owner: { owned_by: string; root: string }) {
   return { id, object: 'model' as const, created: Math.floor(created.getTime() / 1000), ...owner }

@@ -38,7 +38,7 @@ export async function readRequest(
   const reader = new ChatReader(memory)
   const { document, checked } = readDocument(reader, bytes, operation)
   const target = deps.models.peek(entity, checked.model) ?? (await deps.models.resolve(entity, checked.model))
-  const request = { path: operation.path, entity, document, checked, target, room }
+  const request = { path: operation.enginePath ?? operation.path, entity, document, checked, target, room }
   const prepared = prepareRequest(deps.engineKey, request, memory)
   reader.letGo()
   return prepared
@@ -62,7 +62,7 @@ function readDocument(reader: ChatReader, bytes: Buffer, operation: Passthrough)
 function checkView(
   reader: ChatReader,
   bytes: Buffer,
-  { check, usedMembers }: Required<Passthrough>,
+  { check, usedMembers }: Pick<Required<Passthrough>, 'check' | 'usedMembers'>,
 ): ReadDocument | undefined {
   const document = reader.view(bytes, usedMembers)
   if (!document) return undefined

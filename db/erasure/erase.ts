@@ -62,6 +62,7 @@ const kinds: ErasedKind[] = [
     condition: `webhook_id IN (${webhooks})`,
   },
   { kind: 'webhooks', table: 'training.webhooks', condition: `id IN (${webhooks})` },
+  { kind: 'responses', table: 'training.responses', condition: `${owned} AND created_at <= $3` },
   { kind: 'usage', table: 'training.usage', condition: `${owned} AND hour <= $3` },
   { kind: 'requests', table: 'auth.idempotent_requests', condition: `${entityOnly} AND created_at <= $3` },
   { kind: 'limits', table: 'auth.entities', condition: `${entityOnly} AND $3::timestamptz IS NOT NULL` },

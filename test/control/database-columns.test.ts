@@ -14,6 +14,7 @@ import { modelColumns } from '../../db/models/table.ts'
 import { costColumns } from '../../db/tracing/costs.ts'
 import { feedbackColumns } from '../../db/tracing/feedback.ts'
 import { objectColumns } from '../../db/tracing/objects.ts'
+import { responseColumns } from '../../db/responses/responses.ts'
 import { logColumns } from '../../db/trajectories/logs.ts'
 import { trajectoryColumns } from '../../db/trajectories/trajectories.ts'
 import { deliveryColumns } from '../../db/webhooks/deliveries.ts'
@@ -39,6 +40,7 @@ const tables: Record<string, readonly Pick<Column<unknown>, 'name' | 'type'>[]> 
   'training.trajectories': Object.values(trajectoryColumns),
   'training.webhooks': Object.values(webhookColumns),
   'training.webhook_deliveries': Object.values(deliveryColumns),
+  'training.responses': Object.values(responseColumns),
   'training.erasures': Object.values(erasureColumns),
   'training.garbage': Object.values(garbageColumns),
   'auth.api_keys': Object.values(keyColumns),

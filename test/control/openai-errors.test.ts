@@ -17,10 +17,10 @@ const chat = { model: 'nobody/has/this', messages: [{ role: 'user' as const, con
 test.each([
   [
     'a path that is not here',
-    (client: OpenAI) => client.completions.create({ model: 'm', prompt: 'Hi' }),
+    (client: OpenAI) => client.moderations.create({ input: 'Hi' }),
     {
       status: 404,
-      message: expect.stringContaining('404 POST /v1/completions does not exist. Use POST'),
+      message: expect.stringContaining('404 POST /v1/moderations does not exist. GET /docs lists'),
       type: 'not_found_error',
       code: 'unknown_path',
     },
@@ -34,6 +34,21 @@ test.each([
       type: 'not_found_error',
       code: 'model_not_found',
     },
+  ],
+  [
+    'a model that is asked for and does not exist',
+    (client: OpenAI) => client.models.retrieve('nobody/has/this'),
+    { status: 404, message: expect.stringContaining('404 The model nobody/has/this'), code: 'model_not_found' },
+  ],
+  [
+    'a response that does not exist',
+    (client: OpenAI) => client.responses.retrieve('resp_1'),
+    { status: 404, message: '404 Response resp_1 not found', type: 'not_found_error', code: 'not_found' },
+  ],
+  [
+    'a completion that is invalid',
+    (client: OpenAI) => client.completions.create({ model: 'm', prompt: 'Hi', best_of: 3 }),
+    { status: 422, type: 'invalid_request_error', code: 'invalid_request', param: 'best_of' },
   ],
   [
     'a chat that is invalid',

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from '../../db/pool.ts'
+import { insertResponse } from '../../db/responses/responses.ts'
 import { eventually } from './eventually.ts'
 import { ModelRows } from './model-rows.ts'
 import { createRest, type Rest } from './rest.ts'
@@ -38,12 +39,24 @@ export async function makeThings(stack: Stack, pool: Pool, owner: { key: string;
   }
 }
 
-// The first two answer 503 without an engine. The last one revokes the key of the request.
-const elsewhere = new Set(['/v1/chat/completions', '/v1/system-check', '/v1/preview/entities/{entity}'])
+// All but the last answer 503 without an engine. The last one revokes the key of the request.
+const elsewhere = new Set([
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/v1/embeddings',
+  '/v1/responses',
+  '/v1/tokenize',
+  '/v1/detokenize',
+  '/tokenize',
+  '/detokenize',
+  '/v1/system-check',
+  '/v1/preview/entities/{entity}',
+])
 
 function unknownLike(name: string, value: string): string {
   if (name.endsWith('_id')) return randomUUID()
   if (name === 'entity') return `team-${randomUUID()}`
+  if (name === 'model') return `team-${randomUUID()}/own/mine`
   return name === 'digest' ? createHash('sha256').update(randomUUID()).digest('hex') : value
 }
 
@@ -51,7 +64,7 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
   const rest = createRest(stack, key)
   const make = async (method: string, path: string, body: object) =>
     (await rest.call<{ id: string }>(method, `/v1/preview/${path}`, body)).id
-  const model = await make('POST', 'models', { project: 'own', base_model: stack.baseModel })
+  const model = await make('POST', 'models', { project: 'own', name: 'mine', base_model: stack.baseModel })
   const trained = new ModelRows(pool, stack.artifacts)
   await trained.addCheckpoint(model, 1)
   await trained.addStatistics(await trained.addCheckpoint(model, 2))
@@ -70,7 +83,10 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
     delivery_id: await findDelivery(rest, webhook),
     key_id: await make('POST', 'keys', { role: 'read' }),
     erasure_id: await make('DELETE', 'projects/gone', {}),
+    // It names the entity, so that it stands before it where ids are cut out of texts.
+    model: `${entity}/own/mine`,
     entity,
+    response_id: await addResponse(pool, entity),
     project: 'own',
     name: 'data',
     alias: 'prod',
@@ -78,6 +94,14 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
     digest: createHash('sha256').update(dataSet).digest('hex'),
     path: 'adapter_config.json',
   }
+}
+
+/** As an engine would have made it. */
+async function addResponse(pool: Pool, entity: string): Promise<string> {
+  const id = randomUUID()
+  const row = { id, entity, project: 'own', previousId: null, rootId: id, createdAt: new Date(), bytes: 4 }
+  await insertResponse(pool, { ...row, input: '[]', response: '{}' })
+  return id
 }
 
 async function upload(stack: Stack, path: string, key: string): Promise<void> {

@@ -17,6 +17,9 @@ ROUTES = frozenset(
         ("GET", "/v1/models"),
         ("POST", "/v1/chat/completions"),
         ("POST", "/v1/completions"),
+        ("POST", "/v1/embeddings"),
+        ("POST", "/tokenize"),
+        ("POST", "/detokenize"),
         ("POST", "/v1/unload_lora_adapter"),
     }
 )

@@ -82,7 +82,8 @@ async def serve(arguments: Namespace, settings: Settings) -> None:
     try:
         async with build_async_engine_client(arguments) as engine:
             checker = open_checker(engine, arguments)
-            await warm_up(engine, arguments.model)
+            if "generate" in await engine.get_supported_tasks():
+                await warm_up(engine, arguments.model)
             leave_hub()
             ended = await build_and_serve(engine, checker, listener, arguments, settings.key)
         await ended

@@ -52,9 +52,10 @@ async def build_and_serve(
     gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
     guard_engine(engine, gate)
     app = await build_vllm_app(engine, arguments)
-    tolerate_broken_calls(app.state)
-    has_parser = app.state.openai_serving_chat.parser_cls is not None
-    setting = [name for name in SETTING if has_parser or name != "tools"]
+    chat = getattr(app.state, "openai_serving_chat", None)  # an engine that makes embeddings has no chats
+    if chat is not None:
+        tolerate_broken_calls(app.state)
+    setting = [name for name in SETTING if (chat and chat.parser_cls) or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
     guarded = AccessMiddleware(GrammarMiddleware(stack, gate, setting), key)

@@ -47,6 +47,7 @@ describe('a command is refused with a sentence', () => {
     ['with a bad time', ['key', 'team', '--expires-in', '1 week'], /--expires-in must be a duration/],
     ['with too long a time', ['key', 'team', '--rotate', 'x', '--overlap', '31d'], /--overlap must be at most 30d/],
     ['for a reserved entity', ['key', 'Docs'], /"Docs" is reserved/],
+    ['for an entity that is called as a new path', ['key', 'tokenize'], /"tokenize" is reserved/],
     ['for an entity with a slash', ['limits', 'a/b'], /is not a valid entity name/],
     ['with a limit that is no number', ['limits', 'team', '--queued-jobs', '-1'], /--queued-jobs/],
     ['with a setting that there is not', ['limits', 'team', '--token-statistics', 'some'], /off, sampled, all or/],
@@ -65,4 +66,13 @@ describe('a command is refused with a sentence', () => {
   ])('%s', (_, [command, ...args], sentence) => {
     expect(() => prepareAdminCommand(command, args)).toThrow(sentence)
   })
+})
+
+test.each<[string, string[]]>([
+  ['key', ['--list']],
+  ['key', ['--revoke', 'ID']],
+  ['key', ['--rotate', 'ID']],
+  ['limits', ['--queued-jobs', '1']],
+])('an entity keeps its name when it is reserved later: %s %j', (command, args) => {
+  expect(prepareAdminCommand(command, ['tokenize', ...args])).toBeTypeOf('function')
 })

@@ -31,14 +31,19 @@ function parseCommandLine<T extends NonNullable<ParseArgsConfig['options']>>(
   }
 }
 
-/** @throws {CommandError} when an entity cannot have this name */
-export function requireEntity(name: string): void {
+/** @throws {CommandError} when no entity has ever been able to have this name */
+export function requireEntityName(name: string): void {
   if (!isName(name)) {
     throw new CommandError(
       `"${name}" is not a valid entity name. Use at most 128 letters, digits, dots, dashes and underscores. ` +
         'Begin with a letter or a digit, and do not use two dots in a row.',
     )
   }
+}
+
+/** @throws {CommandError} when a new entity cannot have this name */
+export function requireEntity(name: string): void {
+  requireEntityName(name)
   if (isReservedEntity(name)) throw new CommandError(`"${name}" is reserved; give the entity another name.`)
 }
 

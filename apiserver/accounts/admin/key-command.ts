@@ -41,10 +41,10 @@ export function prepareKeyCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, keyUsage)
   const { list, revoke, rotate } = values
   if (list) return (pool) => showKeys(pool, entity)
-  // Also of an entity whose name was possible once.
+  // These also work for an entity whose name was reserved later.
   if (revoke !== undefined) return (pool) => revokeOne(pool, entity, revoke)
-  requireEntity(entity)
   if (rotate !== undefined) return prepareRotation(entity, rotate, values)
+  requireEntity(entity)
   return prepareKey(entity, values)
 }
 

@@ -5,7 +5,7 @@ import type { TokenStatisticsSetting } from '../../../db/jobs/token-statistics.t
 import { applyDefaults } from '../limits/limits.ts'
 import { noLimit } from '../../../lib/limit-setting.ts'
 import { maxInteger } from '../limits/settings.ts'
-import { CommandError, readArguments, requireEntity, type PreparedCommand, type Printed } from './command.ts'
+import { CommandError, readArguments, requireEntityName, type PreparedCommand, type Printed } from './command.ts'
 import { loadLimitDefaults } from './config.ts'
 import { formatTable } from './table.ts'
 
@@ -37,7 +37,7 @@ const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'str
 /** Sets limits of an entity and what is kept of it, and shows what holds for it. */
 export function prepareLimitsCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, limitsUsage)
-  requireEntity(entity)
+  requireEntityName(entity)
   const given = Object.entries(values) as [Option, string][]
   const changes = Object.fromEntries(given.map(([name, text]) => [limitNames[name], parseOption(name, text)]))
   return (pool) => changeLimits(pool, entity, changes)

@@ -1,12 +1,13 @@
-const passes = null
+export const passes = null
 
-const runsCode = 'it would run your code in an engine that others use too'
-const movesMemory = "it moves the engine's own memory between machines"
-const changesMedia = 'it changes how the engine reads media for everybody who uses it'
-const sizesPrompts = 'it changes the length of the prompt: use truncate_prompt_tokens'
+export const runsCode = 'it would run your code in an engine that others use too'
+export const movesMemory = "it moves the engine's own memory between machines"
+export const changesMedia = 'it changes how the engine reads media for everybody who uses it'
+export const sizesPrompts = 'it changes the length of the prompt: use truncate_prompt_tokens'
 const takesPlace = 'use the fields messages and tools of the chat itself'
 const changesKind = 'it changes how the engine applies the template'
-const isGone = 'engines ignore it and would answer without the constraint: use structured_outputs or response_format'
+export const isGone =
+  'engines ignore it and would answer without the constraint: use structured_outputs or response_format'
 
 /** Fields of chats: null for those that engines get, else why they are rejected. Engines get no other fields. */
 export type Fields = Readonly<Record<string, string | null>>

@@ -17,7 +17,8 @@ const object = Type.Object({})
 const list = Type.Array(Type.Unknown())
 const integers = Type.Array(integer)
 
-const message = Type.Object({
+/** A message of a chat. */
+export const messageSchema = Type.Object({
   role: Type.String({ minLength: 1 }),
   content: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'array', 'object', 'null'] })),
   tool_calls: Type.Optional(nullable(Type.Array(object))),
@@ -90,13 +91,13 @@ export const chatRequestSchema = Type.Unsafe<ChatRequest>({
   type: 'object',
   required: ['messages'],
   properties: {
-    messages: Type.Array(message, { minItems: 1, maxItems: maxMessages }),
+    messages: Type.Array(messageSchema, { minItems: 1, maxItems: maxMessages }),
     ...Object.fromEntries(Object.entries(optionalFields).map(([name, schema]) => [name, nullable(schema)])),
   },
 })
 
 export interface ChatRequest extends OptionalFields {
-  messages: Static<typeof message>[]
+  messages: Static<typeof messageSchema>[]
   [more: string]: unknown
 }
 

@@ -1,6 +1,7 @@
 import { asksForUsage, withUsage } from '../reply/chat-meter.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import { argumentFields, chatFields, isPassed } from './chat-fields.ts'
+import { leaveOut } from '../leave-out.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import type { EngineTarget } from '../passthrough.ts'
 import { leaveOutEmptyTools } from './tool-fields.ts'
@@ -13,7 +14,7 @@ import { leaveOutEmptyTools } from './tool-fields.ts'
 export function changeChat(chat: ChatRequest, target: EngineTarget): Record<string, unknown> {
   return {
     ...(target.trainable ? pickTrainingDefaults(chat) : {}),
-    ...leaveOut(chat),
+    ...leaveOut(chat, chatFields),
     ...leaveOutEmptyTools(chat),
     ...pickArguments(chat),
     ...(asksForUsage(chat) ? { stream_options: withUsage(chat.stream_options) } : {}),
@@ -27,14 +28,8 @@ function pickTrainingDefaults(chat: ChatRequest): Record<string, true> {
   return Object.fromEntries(wanted.filter((name) => !Object.hasOwn(chat, name)).map((name) => [name, true]))
 }
 
-/** The members that no engine gets: what a later vLLM makes of a name is not known before it is in the list. */
-function leaveOut(chat: ChatRequest): Record<string, undefined> {
-  const names = Object.keys(chat).filter((name) => !isPassed(chatFields, name))
-  return Object.fromEntries(names.map((name) => [name, undefined]))
-}
-
 /** The interface document's `engine_xargs` is `vllm_xargs` to vLLM. */
-function pickArguments(chat: ChatRequest): Record<string, unknown> {
+export function pickArguments(chat: { vllm_xargs?: unknown; engine_xargs?: unknown }): Record<string, unknown> {
   const given = Object.hasOwn(chat, 'vllm_xargs') ? chat['vllm_xargs'] : chat.engine_xargs
   if (given === undefined) return {}
   const passed = (value: object) => Object.entries(value).filter(([name]) => isPassed(argumentFields, name))

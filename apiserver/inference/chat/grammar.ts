@@ -12,8 +12,11 @@ const maxTools = 512
 const maxItems = 1_000
 const maxDepth = 64
 
+/** What sets the form of an answer. */
+type FormSettings = Pick<ChatRequest, 'response_format' | 'structured_outputs' | 'tool_choice' | 'tools'>
+
 /** What is wrong with the forms that a chat's answer must have: bounded before an engine sees them. */
-export function findLargeGrammars(chat: ChatRequest, members: JsonMembers): ValidationIssue[] {
+export function findLargeGrammars(chat: FormSettings, members: JsonMembers): ValidationIssue[] {
   return [
     ...findLarge('structured_outputs', members, () => listTexts(chat.structured_outputs)),
     ...findLarge('response_format', members, () => [chat.response_format]),
@@ -32,7 +35,7 @@ function findLarge(name: string, members: JsonMembers, list: () => unknown[]): V
   return [issueOf(name, `${name} should have at most ${maxItems} choices and properties in all, not ${items}`)]
 }
 
-function findManyTools({ tools }: ChatRequest): ValidationIssue[] {
+function findManyTools({ tools }: FormSettings): ValidationIssue[] {
   const count = tools?.length ?? 0
   return count > maxTools ? [issueOf('tools', `A chat should have at most ${maxTools} tools, not ${count}`)] : []
 }
@@ -46,7 +49,7 @@ function listTexts(given: unknown): unknown[] {
 }
 
 /** The parameters of tools that the answer is held to: those that must be called, and strict ones. */
-function listConstraining({ tools, tool_choice: choice }: ChatRequest): unknown[] {
+function listConstraining({ tools, tool_choice: choice }: FormSettings): unknown[] {
   const all = (tools ?? []).flatMap((tool) => ('function' in tool && isObject(tool.function) ? [tool.function] : []))
   const named = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
   if (choice === 'none') return []

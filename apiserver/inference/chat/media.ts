@@ -18,7 +18,7 @@ const maxIssues = 10
  * What is wrong with the media of a chat's messages: an engine opens no address for a client, unpacks no tensor, and looks
  * for no media by an id, by which those of others could be had or replaced.
  */
-export function findUnsupportedMedia({ messages }: ChatRequest): ValidationIssue[] {
+export function findUnsupportedMedia({ messages }: Pick<ChatRequest, 'messages'>): ValidationIssue[] {
   const issues: ValidationIssue[] = []
   for (const [index, { content }] of messages.entries()) {
     if (typeof content !== 'object' || content === null) continue

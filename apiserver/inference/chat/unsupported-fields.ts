@@ -12,7 +12,8 @@ export function findUnsupportedFields(chat: ChatRequest): ValidationIssue[] {
   ]
 }
 
-function findUnsupported(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
+/** What is wrong with the members of a request, or of a part of one at `place`. */
+export function findUnsupported(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => {
     const reason = Object.hasOwn(fields, name) ? fields[name] : null

@@ -70,6 +70,14 @@ test.each([
     { status: 422, detail: [{ loc: ['body'], msg: 'The engine refused the request', type: 'value_error' }] },
   ],
   ['a checkpoint that is not found may come', 404, error('x'), { status: 503, headers: { 'Retry-After': '2' } }],
+  [
+    'a path that the engine does not have',
+    404,
+    '{"detail":"Not Found"}',
+    { status: 400, code: 'unsupported_operation' },
+  ],
+  ['a path that an engine of ours does not open', 404, '{"error":"Not found"}', { status: 400 }],
+  ['a path that the model does not answer', 501, error('The model does not support Embeddings API'), { status: 400 }],
   ['too many requests', 429, '', { status: 503, headers: { 'Retry-After': '2' } }],
   [
     "too many of a client's grammars",

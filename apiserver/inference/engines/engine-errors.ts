@@ -19,6 +19,10 @@ const deepNesting: ValidationIssue = {
   type: 'value_error',
 }
 const tooLong = /maximum context length|longer than the maximum model length/i
+const fallbackMessage = 'The engine refused the request'
+const unsupported =
+  'The engine of this model does not answer requests of this kind: engines that generate text make no embeddings, ' +
+  'and the other way around. Use another model.'
 
 /**
  * The error that a client gets for an engine's error. The engine's own words reach the client only about its request.
@@ -36,6 +40,7 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
     return unprocessable(describeIssue(param, message))
   }
   if (status === 500 && tooDeep.test(message)) return unprocessable(deepNesting)
+  if (isMissingPath(status, message)) return new HttpError(errors.unsupported_operation, unsupported)
   if (status === 404)
     return new HttpError(
       errors.engine_unavailable,
@@ -58,9 +63,14 @@ function describeIssue(place: string[], msg: string): ValidationIssue {
   return { loc: ['body', ...place], msg, type: 'value_error' }
 }
 
+/** vLLM has a path only where the task of its model needs it. Of a model that it cannot load it says more. */
+function isMissingPath(status: number, message: string): boolean {
+  return status === 501 || (status === 404 && (message === fallbackMessage || message === 'Not Found'))
+}
+
 /** vLLM's error is `{"error": {message, type, param, code}}`; `param` is a field, or a path such as `body.a.b`. */
 function readError(body: Uint8Array): { message: string; param: string[]; type?: unknown } {
-  const fallback = { message: 'The engine refused the request', param: [] }
+  const fallback = { message: fallbackMessage, param: [] }
   try {
     const { error } = JSON.parse(Buffer.from(body).toString()) as { error?: EngineError }
     if (typeof error?.message !== 'string') return fallback

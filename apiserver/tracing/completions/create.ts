@@ -8,7 +8,7 @@ import { cleanJson } from '../../../lib/json/clean.ts'
 import { readJson } from '../../../lib/json/read-json.ts'
 import { JsonText, writeJsonText } from '../../../lib/json/json-text.ts'
 import { clientDisconnected, type AskEngine, type Completion } from './chat.ts'
-import { readReply } from './events.ts'
+import { readReply } from '../../inference/reply/reply-texts.ts'
 import type { Outcome } from './tracked-call.ts'
 
 type Whole = Outcome & { output: JsonText }

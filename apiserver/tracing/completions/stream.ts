@@ -4,7 +4,7 @@ import { ExcessMemory } from '../../accounts/limits/excess-memory.ts'
 import type { Logger } from '../../../lib/log.ts'
 import { writeJsonText } from '../../../lib/json/json-text.ts'
 import { clientDisconnected, type AskEngine, type Completion } from './chat.ts'
-import { readReply } from './events.ts'
+import { readReply } from '../../inference/reply/reply-texts.ts'
 import { ChunkMerger } from './merge-chunks.ts'
 
 // A reply of this size is never cut off for lack of memory: typical replies are smaller.

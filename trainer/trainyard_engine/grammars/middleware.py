@@ -1,4 +1,4 @@
-"""Checks the grammar in a chat's body, before vLLM reads it."""
+"""Checks the grammar in the body of a chat or a completion, before vLLM reads it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,21 +18,25 @@ from trainyard_engine.grammars.verdict import GrammarError
 TENANT_HEADER = "x-trainyard-tenant"
 WEIGHT_HEADER = "x-trainyard-weight"
 CHAT = ("POST", "/v1/chat/completions")
+COMPLETION = ("POST", "/v1/completions")
+# Tools set no grammar of a completion.
+COMPLETION_SETTING = ("structured_outputs", "response_format")
 # The apiserver recognizes errors of grammars by the first type.
 KINDS = {400: "GrammarError", 429: "RateLimitError", 503: "ServiceUnavailableError"}
 RETRY_SECONDS = "2"
 
 
 class GrammarMiddleware:
-    """`setting` are the members that can set a grammar in this engine."""
+    """`setting` are the members that can set a grammar of a chat in this engine."""
 
     def __init__(self, app: ASGIApp, gate: GrammarGate, setting: Sequence[str]) -> None:
         self.app = app
         self.gate = gate
-        self.setting = setting
+        self.setting = {CHAT: setting, COMPLETION: COMPLETION_SETTING}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or (scope["method"], scope["path"]) != CHAT:
+        setting = self.setting.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        if setting is None:
             await self.app(scope, receive, send)
             return
         asked = Asked(read_tenant(Headers(scope=scope)))
@@ -42,7 +46,7 @@ class GrammarMiddleware:
             return  # the client has disconnected
         order = None
         try:
-            order = read_order(body, self.setting)
+            order = read_order(body, setting)
             if order and not await self.admit(asked.tenant, order, receive):
                 return
         except GrammarError as cause:

@@ -18,6 +18,7 @@ from trainyard_engine.grammars.order import ParamsOrder
 from trainyard_engine.grammars.verdict import GrammarError
 
 BODY_SETS = ("structured_outputs",)
+PATHS = ("/v1/chat/completions", "/v1/completions")
 STRUCTURED = {"structured_outputs": {"regex": "a"}}
 PARAMS = SamplingParams(structured_outputs=StructuredOutputsParams(regex="a"))
 
@@ -55,7 +56,8 @@ def open_app(gate):
                 return JSONResponse(error.model_dump(), status_code=error.error.code)
         return StreamingResponse(stream_errors(outputs), media_type="text/event-stream")
 
-    return GrammarMiddleware(Starlette(routes=[Route("/v1/chat/completions", chat, methods=["POST"])]), gate, BODY_SETS)
+    routes = [Route(path, chat, methods=["POST"]) for path in PATHS]
+    return GrammarMiddleware(Starlette(routes=routes), gate, BODY_SETS)
 
 
 async def stream_errors(outputs):
@@ -66,12 +68,12 @@ async def stream_errors(outputs):
         yield f"data: {json.dumps(create_error_response(cause).model_dump())}\n\n"
 
 
-def ask(gate, **more):
+def ask(gate, path=PATHS[0], **more):
     async def run():
         transport = httpx.ASGITransport(open_app(gate))
         async with httpx.AsyncClient(transport=transport, base_url="http://engine") as client:
             headers = {"x-trainyard-tenant": "somebody", "x-trainyard-weight": "2.5"}
-            return await client.post("/v1/chat/completions", json={"messages": [], **more}, headers=headers)
+            return await client.post(path, json={"messages": [], **more}, headers=headers)
 
     return asyncio.run(run())
 
@@ -86,8 +88,9 @@ REFUSALS = [
 @pytest.mark.parametrize(("status", "kind", "retry_after"), REFUSALS)
 @pytest.mark.parametrize("at_engine", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_refusal_keeps_its_status_wherever_it_is_found(status, kind, retry_after, at_engine, stream):
-    response = ask(Gate(GrammarError(status, "no"), at_engine), stream=stream, **STRUCTURED)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_refusal_keeps_its_status_wherever_it_is_found(status, kind, retry_after, at_engine, stream, path):
+    response = ask(Gate(GrammarError(status, "no"), at_engine), path, stream=stream, **STRUCTURED)
     assert (response.status_code, response.headers.get("retry-after")) == (status, retry_after)
     assert response.json() == {"error": {"message": "no", "type": kind, "param": "structured_outputs", "code": status}}
 
@@ -99,3 +102,20 @@ def test_what_is_admitted_is_answered_as_vllm_does():
     assert (response.status_code, response.text) == (200, "data: a\n\ndata: b\n\n")
     assert response.headers["content-type"].startswith("text/event-stream")
     assert (gate.tenant.name, gate.tenant.weight) == ("somebody", 2.5)
+
+
+def test_tools_set_no_grammar_of_a_completion():
+    tools = [{"type": "function", "function": {"name": "a", "strict": True}}]
+    assert not hasattr(admit_none(PATHS[1], tools=tools), "tenant")
+
+
+def admit_none(path, **body):
+    gate = Gate()
+    app = GrammarMiddleware(JSONResponse({}), gate, (*BODY_SETS, "tools"))
+
+    async def run():
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://engine") as client:
+            return await client.post(path, json=body)
+
+    asyncio.run(run())
+    return gate

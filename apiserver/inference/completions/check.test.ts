@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { parseJson } from '../../../lib/json/document.ts'
+import { checkCompletion } from './check.ts'
+
+const target = { engineName: 'engine', trainable: true, cacheSalt: 'salt' }
+const check = (more: object) => checkCompletion(parseJson(Buffer.from(JSON.stringify({ prompt: 'a', ...more }))))
+const change = (more: object) => check(more).change(target)
+
+test('engines get their own name and a salt, and nothing that is not in the list', () => {
+  expect(
+    change({ model: 'mine', logprobs: 2, best_of: 1, store: true, vllm_xargs: { ngram_size: 2, other: 1 } }),
+  ).toEqual({
+    model: 'engine',
+    cache_salt: 'salt',
+    best_of: undefined,
+    store: undefined,
+    engine_xargs: undefined,
+    vllm_xargs: { ngram_size: 2 },
+  })
+})
+
+test('a stream is asked for its usage, which the client gets only when it wants it', () => {
+  expect(change({ stream: true })).toMatchObject({ stream_options: { include_usage: true } })
+  expect(
+    [{}, { stream_options: { include_usage: true } }].map((more) => check({ stream: true, ...more }).hidesUsage),
+  ).toEqual([true, false])
+})
+
+test.each([
+  ['a text', 'a'],
+  ['token ids', Array.from({ length: 2_000 }, () => 1)],
+  ['texts', Array.from({ length: 1_024 }, () => 'a')],
+  ['lists of token ids', [[1, 2], [3]]],
+])('a prompt can be %s', (_, prompt) => {
+  expect(check({ prompt }).model).toBeUndefined()
+})
+
+test.each<[string, object, string]>([
+  ['no prompt', { prompt: null }, 'prompt'],
+  ['an empty list', { prompt: [] }, 'prompt'],
+  ['too many prompts', { prompt: Array.from({ length: 1_025 }, () => 'a') }, 'prompt'],
+  ['too many samples of prompts', { prompt: [[1], [2]], n: 513 }, 'prompt'],
+  ['a text of log-probabilities', { logprobs: '2' }, 'logprobs'],
+  ['a choice among samples', { best_of: 2 }, 'best_of'],
+  ['a tensor', { prompt_embeds: 'x' }, 'prompt_embeds'],
+  ['memory of engines', { kv_transfer_params: { a: 1 } }, 'kv_transfer_params'],
+  [
+    'arguments that reach into the engine',
+    { vllm_xargs: { diffusion_max_steps: 1 } },
+    'vllm_xargs.diffusion_max_steps',
+  ],
+  ['a priority', { priority: 1 }, 'priority'],
+  ['a large grammar', { structured_outputs: { regex: 'a'.repeat(70_000) } }, 'structured_outputs'],
+])('%s is refused', (_, more, place) => {
+  expect(() => check(more)).toThrow(`body.${place}: `)
+})
+
+test('a complete reply is at most 256 MiB, and a stream is not bounded', () => {
+  const basis = { bodyBytes: 3_000, trainable: false }
+  const large = { prompt: Array.from({ length: 100 }, () => 'a'), n: 10, max_tokens: 4_000, logprobs: 5 }
+  expect(() => check({ ...large, n: 1 }).rejectLargeReply(basis)).not.toThrow()
+  expect(() => check(large).rejectLargeReply(basis)).toThrow(/max_tokens: The reply could have \d+ bytes/)
+  expect(() => check({ ...large, stream: true }).rejectLargeReply(basis)).not.toThrow()
+  const echo = { echo: true, logprobs: -1, max_tokens: 1 }
+  expect(() => check(echo).rejectLargeReply(basis)).toThrow(/The reply could have/)
+})

@@ -1,0 +1,72 @@
+import { unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import type { JsonDocument } from '../../../lib/json/document.ts'
+import { argumentFields } from '../chat/chat-fields.ts'
+import { asksForUsage, withUsage } from '../reply/chat-meter.ts'
+import { pickArguments } from '../chat/engine-request.ts'
+import { findLargeGrammars } from '../chat/grammar.ts'
+import type { CheckedBody, EngineTarget } from '../passthrough.ts'
+import { leaveOut } from '../leave-out.ts'
+import { findUnsupported } from '../chat/unsupported-fields.ts'
+import { completionFields } from './fields.ts'
+import { countPrompts, rejectLargeReply } from './reply-size.ts'
+import { parseCompletionRequest, type CompletionRequest } from './schema.ts'
+
+// Each sample of a prompt holds a place in the engine.
+const maxSamples = 1024
+// More than engines are chosen by.
+const maxPrefixTokens = 1024
+
+/** Checks a completion, and says what engines get of it. @throws {HttpError} 422 with the issues */
+export function checkCompletion(document: JsonDocument): CheckedBody {
+  const request = parseCompletionRequest(document)
+  const issues = [
+    ...findUnsupported(request, completionFields, []),
+    ...findUnsupported(request.vllm_xargs, argumentFields, ['vllm_xargs']),
+    ...findLargeGrammars(request, document.members),
+    ...findManySamples(request),
+    ...findComparison(request),
+  ]
+  if (issues.length > 0) throw unprocessable(...issues)
+  return {
+    model: request.model ?? undefined,
+    cacheSalt: request.cache_salt,
+    hidesUsage: asksForUsage(request),
+    prefix: readPrefix(request.prompt),
+    change: (target) => changeCompletion(request, target),
+    rejectLargeReply: ({ bodyBytes }) => rejectLargeReply(request, bodyBytes),
+  }
+}
+
+/** Of many prompts the first: an engine that has cached it has mostly cached the others. */
+function readPrefix(prompt: CompletionRequest['prompt']): string {
+  if (typeof prompt === 'string') return prompt
+  const [first = ''] = prompt
+  if (typeof first === 'number') return JSON.stringify(prompt.slice(0, maxPrefixTokens))
+  return typeof first === 'string' ? first : JSON.stringify(first.slice(0, maxPrefixTokens))
+}
+
+/** No training default holds: nobody trains on completions. */
+function changeCompletion(request: CompletionRequest, target: EngineTarget): Record<string, unknown> {
+  return {
+    ...leaveOut(request, completionFields),
+    ...pickArguments(request),
+    ...(asksForUsage(request) ? { stream_options: withUsage(request.stream_options) } : {}),
+    cache_salt: target.cacheSalt,
+    model: target.engineName,
+  }
+}
+
+function findManySamples(request: CompletionRequest): ValidationIssue[] {
+  const [prompts, samples] = [countPrompts(request), request.n ?? 1]
+  if (prompts * samples <= maxSamples) return []
+  const msg = `A completion should have at most ${maxSamples} samples of all prompts, not ${prompts} times ${samples}`
+  return [{ loc: ['body', 'prompt'], msg, type: 'too_long' }]
+}
+
+/** As many as are answered is what engines do. */
+function findComparison({ best_of: best = null, n = null }: CompletionRequest): ValidationIssue[] {
+  if (best === null || best === (n ?? 1)) return []
+  return [
+    valueError(['body', 'best_of'], 'engines do not choose among samples: use n and logprobs, and choose yourself'),
+  ]
+}

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import type { Passthrough } from '../passthrough.ts'
+import { checkCompletion } from './check.ts'
+import { completionRequestSchema } from './schema.ts'
+
+/** Completions of texts and of token ids, without a chat's template. */
+export const completionPassthrough: Passthrough = { path: '/v1/completions', check: checkCompletion }
+
+const completionSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('text_completion'),
+  created: Type.Integer(),
+  model: Type.String(),
+  choices: Type.Array(Type.Object({ index: Type.Integer(), text: Type.String() })),
+})
+
+export function declareCompletions(api: RestApi): void {
+  api.declare('post', completionPassthrough.path, {
+    tag: 'Inference',
+    summary: 'Complete a text',
+    role: 'read',
+    streamedBody: { 'application/json': completionRequestSchema },
+    answer: completionSchema,
+    otherAnswers: { 'text/event-stream': Type.String() },
+    errorStatuses: [400],
+  })
+}

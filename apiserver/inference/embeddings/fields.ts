@@ -1,0 +1,29 @@
+import { changesMedia, passes, runsCode, sizesPrompts, type Fields } from '../chat/chat-fields.ts'
+
+/** What becomes of each member of a request for embeddings. endpoint_fields_test.py checks that none of vLLM's is missing. */
+export const embeddingFields: Fields = {
+  model: passes,
+  input: passes,
+  messages: passes,
+  user: passes,
+  dimensions: passes,
+  encoding_format: passes,
+  embed_dtype: passes,
+  endianness: passes,
+  use_activation: passes,
+  truncate_prompt_tokens: passes,
+  truncation_side: passes,
+  add_special_tokens: passes,
+  add_generation_prompt: passes,
+  continue_final_message: passes,
+  chat_template_kwargs: passes,
+  request_id: passes,
+  priority: passes,
+  // Mixed with the gateway's own.
+  cache_salt: passes,
+
+  chat_template: runsCode,
+  padding: sizesPrompts,
+  media_io_kwargs: changesMedia,
+  mm_processor_kwargs: changesMedia,
+}

@@ -1,0 +1,29 @@
+import { Type } from 'typebox'
+
+const item = Type.Object({ type: Type.String() })
+
+/** A response, as far as clients rely on it. */
+export const responseSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('response'),
+  created_at: Type.Integer(),
+  status: Type.Enum(['completed', 'incomplete']),
+  model: Type.String(),
+  output: Type.Array(item),
+  usage: Type.Unsafe<object | null>({
+    type: ['object', 'null'],
+    properties: {
+      input_tokens: Type.Integer(),
+      output_tokens: Type.Integer(),
+      total_tokens: Type.Integer(),
+    },
+  }),
+})
+
+export const inputItemSchema = Type.Object({ id: Type.String(), type: Type.String() })
+
+export const deletedResponseSchema = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('response'),
+  deleted: Type.Literal(true),
+})

@@ -1,0 +1,113 @@
+import { valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
+import { readContent, type ChatContent } from './content.ts'
+import type { InputItem } from './schema.ts'
+
+/** A message of the chat that a response is made with. */
+export interface ChatMessage {
+  role: string
+  content?: ChatContent
+  reasoning?: string
+  tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
+  tool_call_id?: string
+}
+
+const itemTypes = 'message, function_call, function_call_output and reasoning'
+
+/**
+ * Makes messages of items. What an assistant did in one turn, its reasoning, text and calls, is one message, because
+ * templates of models expect it so.
+ */
+export class ChatMessages {
+  readonly list: ChatMessage[] = []
+  /** The place of each message's first item. */
+  readonly places: string[][] = []
+  readonly issues: ValidationIssue[] = []
+  #place: string[] = []
+
+  /** @param place of the item in the request, for errors */
+  add(item: InputItem, place: string[]): void {
+    this.#place = place
+    const { type = 'message' } = item
+    if (type === 'message') this.#addMessage(item)
+    else if (type === 'function_call') this.#addCall(item)
+    else if (type === 'function_call_output') this.#addOutput(item)
+    else if (type === 'reasoning') this.#addReasoning(item)
+    else if (type === 'item_reference') this.#reject('type', 'items are not found by their id: send the item itself')
+    else this.#reject('type', `items of this type are not supported: send items of the types ${itemTypes}`)
+  }
+
+  /** Instructions, and what follows them, are one message: many templates take a system message only as the first. */
+  addSystem(content: ChatContent, place: string[]): void {
+    const [first] = this.list
+    if (this.list.length === 1 && first?.role === 'system' && isText(first.content) && isText(content)) {
+      first.content = `${first.content}\n\n${content}`
+    } else {
+      this.#push({ role: 'system', content }, place)
+    }
+  }
+
+  #addMessage({ role, content }: InputItem): void {
+    const read = readContent(content, this.#place)
+    this.issues.push(...read.issues)
+    if (role === 'assistant') this.#addText(read.content)
+    // The same to OpenAI's models; few others know the first.
+    else if (role === 'developer' || role === 'system') this.addSystem(read.content, this.#place)
+    else if (role === 'user') this.#push({ role, content: read.content }, this.#place)
+    else this.#reject('role', 'the role should be user, assistant, system or developer')
+  }
+
+  #addText(content: ChatContent): void {
+    const turn = this.#findTurn()
+    if (turn && turn.content === undefined && !turn.tool_calls) turn.content = content
+    else this.#push({ role: 'assistant', content }, this.#place)
+  }
+
+  #addCall({ call_id: id, name, arguments: given }: InputItem): void {
+    if (!isText(id) || !isText(name) || !isText(given))
+      return this.#reject('call_id', 'a function call should have the texts call_id, name and arguments')
+    const call = { id, type: 'function' as const, function: { name, arguments: given } }
+    const turn = this.#findTurn()
+    if (turn) turn.tool_calls = [...(turn.tool_calls ?? []), call]
+    else this.#push({ role: 'assistant', tool_calls: [call] }, this.#place)
+  }
+
+  #addOutput({ call_id: id, output }: InputItem): void {
+    if (!isText(id)) return this.#reject('call_id', 'the output of a function call should have its call_id')
+    const read = readContent(output, this.#place, 'output')
+    this.issues.push(...read.issues)
+    this.#push({ role: 'tool', tool_call_id: id, content: read.content }, this.#place)
+  }
+
+  #addReasoning({ content, summary, encrypted_content: encrypted }: InputItem): void {
+    const reasoning = joinTexts(content) || joinTexts(summary)
+    if (!reasoning && typeof encrypted === 'string')
+      return this.#reject('encrypted_content', 'another server has encrypted this reasoning: leave the item out')
+    if (reasoning) this.#push({ role: 'assistant', reasoning }, this.#place)
+  }
+
+  /** The last message, if it is an assistant's. */
+  #findTurn(): ChatMessage | undefined {
+    const last = this.list.at(-1)
+    return last?.role === 'assistant' ? last : undefined
+  }
+
+  #push(message: ChatMessage, place: string[]): void {
+    this.list.push(message)
+    this.places.push(place)
+  }
+
+  #reject(name: string, reason: string): void {
+    this.issues.push(valueError(['body', ...this.#place, name], reason))
+  }
+}
+
+/** The texts of the parts of a reasoning item. */
+function joinTexts(parts: unknown): string {
+  if (!Array.isArray(parts)) return ''
+  return parts.flatMap((part) => (isObject(part) && isText(part['text']) ? [part['text']] : [])).join('\n')
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}

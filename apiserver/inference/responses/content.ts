@@ -1,0 +1,49 @@
+import { valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
+
+/** A part of a chat's message, as chats have them. */
+export type ChatPart = { type: string } & Record<string, unknown>
+export type ChatContent = string | ChatPart[]
+
+interface ReadContent {
+  content: ChatContent
+  issues: ValidationIssue[]
+}
+
+const partTypes = 'input_text, output_text, refusal, input_image and input_audio'
+
+/**
+ * The content of an item as a chat's. One text alone is that text, because every template takes it.
+ *
+ * @param place of the item
+ */
+export function readContent(value: unknown, place: string[], name = 'content'): ReadContent {
+  if (typeof value === 'string') return { content: value, issues: [] }
+  const at = ['body', ...place, name]
+  if (!Array.isArray(value))
+    return { content: '', issues: [valueError(at, `${name} should be a text or a list of parts`)] }
+  const read = value.map(readPart)
+  const issues = read.flatMap((part, index) =>
+    part
+      ? []
+      : [valueError([...at, String(index)], `this part should have one of the types ${partTypes}, and its content`)],
+  )
+  const content = read.filter((part) => part !== undefined)
+  const [only] = content
+  const isOneText = content.length === 1 && only?.type === 'text'
+  return { content: isOneText ? String(only['text']) : content, issues }
+}
+
+/** Undefined where a part is none of those that are known. */
+function readPart(part: unknown): ChatPart | undefined {
+  if (!isObject(part)) return undefined
+  const { type, text, refusal, image_url: url, detail = null, ...more } = part
+  if (type === 'input_text' || type === 'output_text' || type === 'text') {
+    return typeof text === 'string' ? { type: 'text', text } : undefined
+  }
+  if (type === 'refusal') return typeof refusal === 'string' ? { type: 'text', text: refusal } : undefined
+  // The chat rejects what is left of it, such as the id of a file.
+  if (type === 'input_image')
+    return { ...more, type: 'image_url', image_url: { url, ...(detail !== null && { detail }) } }
+  return type === 'input_audio' ? { ...more, type } : undefined
+}

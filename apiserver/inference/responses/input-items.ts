@@ -1,0 +1,23 @@
+import { Type, type Static } from 'typebox'
+import { isObject } from '../../../lib/json/is-object.ts'
+import { invalidCursor, pageQuery, presentPage } from '../../../lib/http/page.ts'
+
+/** As OpenAI's: the newest come first. */
+export const inputItemsQuery = Type.Object({
+  ...pageQuery.properties,
+  order: Type.Enum(['asc', 'desc'], { default: 'desc' }),
+})
+
+/** A page of the items of a stored input. Those without an id have their place. @throws {HttpError} 422 for another `after` */
+export function presentInputItems(input: string, { after, limit, order }: Static<typeof inputItemsQuery>) {
+  const parsed: unknown = JSON.parse(input)
+  const items = (Array.isArray(parsed) ? parsed.filter(isObject) : []).map((item, place) => ({
+    type: 'message',
+    ...item,
+    id: typeof item['id'] === 'string' ? item['id'] : `item_${place}`,
+  }))
+  const ordered = order === 'desc' ? items.toReversed() : items
+  const found = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after)
+  if (after !== undefined && found === -1) throw invalidCursor()
+  return presentPage(ordered.slice(found + 1), limit, (item) => item)
+}

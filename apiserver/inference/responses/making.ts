@@ -1,0 +1,74 @@
+import type { EngineCall } from '../ask-engine.ts'
+import type { PreparedResponse } from './prepare.ts'
+import { ChatReplyReader } from './chat-reply.ts'
+import { ResponseOutput, type ItemEvent } from './output.ts'
+import { presentResponse, type PresentedResponse, type ResponseFacts } from './present.ts'
+import { maxStoredBytes, type ResponseStore } from './store.ts'
+
+/** A response that is being made. */
+export class ResponseMaking {
+  readonly facts: ResponseFacts
+  readonly reader: ChatReplyReader
+  readonly #output: ResponseOutput
+  readonly #prepared: PreparedResponse
+  readonly #call: EngineCall
+
+  /** @param emit is given each change of the output */
+  constructor(call: EngineCall, prepared: PreparedResponse, id: string, emit?: (event: ItemEvent) => void) {
+    const { request, chat } = prepared
+    const isStored = request.store !== false
+    this.facts = { id, createdAt: new Date(), model: chat.target.requestedName, request, isStored }
+    this.#output = new ResponseOutput(emit)
+    this.reader = new ChatReplyReader(this.#output)
+    this.#prepared = prepared
+    this.#call = call
+  }
+
+  /** About the bytes of its output in memory. */
+  get size(): number {
+    return this.#output.size
+  }
+
+  begin(): PresentedResponse {
+    return presentResponse(this.facts, { status: 'in_progress', output: [], usage: null })
+  }
+
+  /** The response of all that was read. It is stored before a client can ask for it, unless it is too large. */
+  async end(stored: ResponseStore): Promise<PresentedResponse> {
+    const { finishReason, usage } = this.reader
+    const status = finishReason === 'length' ? 'incomplete' : 'completed'
+    this.#output.close(status)
+    const response = presentResponse(this.facts, { status, output: this.#output.items, usage })
+    if (!this.facts.isStored) return response
+    const text = JSON.stringify(response)
+    const bytes = Buffer.byteLength(this.#prepared.input) + Buffer.byteLength(text)
+    if (bytes > maxStoredBytes) return { ...response, store: false }
+    await stored.save(this.#describe(text, bytes))
+    return response
+  }
+
+  /** The response of what was read until it broke off. Nobody can go on from it. */
+  fail(message: string): PresentedResponse {
+    this.#output.close('incomplete')
+    const error = { code: 'server_error', message }
+    const state = { status: 'failed' as const, output: this.#output.items, usage: this.reader.usage, error }
+    return presentResponse({ ...this.facts, isStored: false }, state)
+  }
+
+  #describe(response: string, bytes: number) {
+    const { id, createdAt, request } = this.facts
+    const { conversation, input, chat } = this.#prepared
+    const { caller, project } = this.#call
+    return {
+      id,
+      entity: caller.entity,
+      project: project ?? chat.target.charged.project,
+      previousId: request.previous_response_id ?? null,
+      rootId: conversation?.rootId ?? id,
+      createdAt,
+      bytes,
+      input,
+      response,
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import {
+  makeCall,
+  makeId,
+  makeMessage,
+  makeReasoning,
+  makeReasoningPart,
+  makeTextPart,
+  type CallItem,
+  type ItemStatus,
+  type MessageItem,
+  type OutputItem,
+  type ReasoningItem,
+} from './output-items.ts'
+
+// Of the value, and of the text of the last event.
+const bytesPerCharacter = 4
+
+/** An event of a streamed response, without its number. */
+export type ItemEvent = { type: string } & Record<string, unknown>
+
+/** A piece of a call of a tool, as a chat has it. */
+export interface CallPiece {
+  index: number
+  id?: string | undefined
+  name?: string | undefined
+  arguments: string
+}
+
+/**
+ * The output of a response, put together of the pieces of a chat's reply: each change of it is an event. One item is open at
+ * a time, because models write one after the other.
+ */
+export class ResponseOutput {
+  readonly items: OutputItem[] = []
+  /** About its bytes in memory. */
+  size = 0
+  readonly #emit: (event: ItemEvent) => void
+  /** The index of the open call among the chat's calls. */
+  #callIndex = -1
+
+  /** @param emit is given values that change afterwards */
+  constructor(emit: (event: ItemEvent) => void = () => {}) {
+    this.#emit = emit
+  }
+
+  addReasoning(delta: string): void {
+    const item = this.#findOpen('reasoning') ?? this.#openReasoning()
+    item.content[0]!.text += delta
+    this.size += bytesPerCharacter * delta.length
+    this.#emit({ type: 'response.reasoning_text.delta', ...this.#placePart(item), delta })
+  }
+
+  addText(delta: string, logprobs: unknown[]): void {
+    const item = this.#findOpen('message') ?? this.#openMessage()
+    const part = item.content[0]!
+    part.text += delta
+    part.logprobs.push(...logprobs)
+    this.size += bytesPerCharacter * delta.length
+    if (logprobs.length > 0) this.size += bytesPerCharacter * JSON.stringify(logprobs).length
+    this.#emit({ type: 'response.output_text.delta', ...this.#placePart(item), delta, logprobs })
+  }
+
+  addCall({ index, id, name, arguments: delta }: CallPiece): void {
+    const open = index === this.#callIndex ? this.#findOpen('function_call') : undefined
+    const item = open ?? this.#openCall(index, makeCall(id ?? makeId('call'), name ?? ''))
+    if (delta === '') return
+    item.arguments += delta
+    this.size += bytesPerCharacter * delta.length
+    this.#emit({ type: 'response.function_call_arguments.delta', ...this.#place(item), delta })
+  }
+
+  /** Ends the open item. */
+  close(status: ItemStatus = 'completed'): void {
+    const item = this.items.at(-1)
+    if (item?.status !== 'in_progress') return
+    item.status = status
+    if (item.type === 'function_call') this.#endCall(item)
+    else this.#endPart(item)
+    this.#emit({ type: 'response.output_item.done', output_index: this.items.length - 1, item })
+  }
+
+  #findOpen<T extends OutputItem['type']>(type: T): Extract<OutputItem, { type: T }> | undefined {
+    const item = this.items.at(-1)
+    return item?.status === 'in_progress' && isOfType(item, type) ? item : undefined
+  }
+
+  #openReasoning(): ReasoningItem {
+    const item = makeReasoning()
+    this.#open(item)
+    const part = makeReasoningPart()
+    item.content.push(part)
+    this.#emit({ type: 'response.content_part.added', ...this.#placePart(item), part })
+    return item
+  }
+
+  #openMessage(): MessageItem {
+    const item = makeMessage()
+    this.#open(item)
+    const part = makeTextPart()
+    item.content.push(part)
+    this.#emit({ type: 'response.content_part.added', ...this.#placePart(item), part })
+    return item
+  }
+
+  #openCall(index: number, item: CallItem): CallItem {
+    this.#open(item)
+    this.#callIndex = index
+    return item
+  }
+
+  #open(item: OutputItem): void {
+    this.close()
+    this.items.push(item)
+    this.#emit({ type: 'response.output_item.added', output_index: this.items.length - 1, item })
+  }
+
+  #endPart(item: MessageItem | ReasoningItem): void {
+    const place = this.#placePart(item)
+    if (item.type === 'reasoning') {
+      this.#emit({ type: 'response.reasoning_text.done', ...place, text: item.content[0]!.text })
+    } else {
+      const { text, logprobs } = item.content[0]!
+      this.#emit({ type: 'response.output_text.done', ...place, text, logprobs })
+    }
+    this.#emit({ type: 'response.content_part.done', ...place, part: item.content[0] })
+  }
+
+  #endCall(item: CallItem): void {
+    const { name, arguments: whole } = item
+    this.#emit({ type: 'response.function_call_arguments.done', ...this.#place(item), name, arguments: whole })
+  }
+
+  #place({ id }: OutputItem) {
+    return { item_id: id, output_index: this.items.length - 1 }
+  }
+
+  #placePart(item: OutputItem) {
+    return { ...this.#place(item), content_index: 0 }
+  }
+}
+
+function isOfType<T extends OutputItem['type']>(item: OutputItem, type: T): item is Extract<OutputItem, { type: T }> {
+  return item.type === type
+}

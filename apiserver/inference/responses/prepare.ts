@@ -1,0 +1,102 @@
+import { unprocessable } from '../../../lib/http/http-error.ts'
+import { estimateValueBytes, outlineJson } from '../../../lib/json/outline.ts'
+import { openBody } from '../../../lib/http/body.ts'
+import type { JsonDocument } from '../../../lib/json/document.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
+import type { RequestMemory, RequestReservation } from '../../accounts/limits/request-memory.ts'
+import type { RequestContext } from '../../accounts/context.ts'
+import { chatLimitBytes, ChatReader } from '../chat/chat-reader.ts'
+import { chatPassthrough } from '../chat/passthrough.ts'
+import { findUnsupported } from '../chat/unsupported-fields.ts'
+import { prepareRequest, type PreparedRequest } from '../prepare-request.ts'
+import type { ReadDeps } from '../read-request.ts'
+import { buildResponseChat, listInput, type ResponseChat } from './chat-body.ts'
+import { responseFields } from './fields.ts'
+import { placeError } from './places.ts'
+import { parseResponseRequest, type InputItem, type ResponseRequest } from './schema.ts'
+import type { Conversation, ResponseStore } from './store.ts'
+
+/** What is needed to read a request for a response. */
+export interface ResponseReadDeps extends ReadDeps {
+  memory: RequestMemory
+  stored: ResponseStore
+}
+
+/** All that is left of a request for a response while an engine makes it. */
+export interface PreparedResponse {
+  chat: PreparedRequest
+  request: ResponseRequest
+  /** JSON: the items of its own input. */
+  input: string
+  conversation: Conversation | undefined
+  places: string[][]
+}
+
+/**
+ * Reads a request, and makes the chat of it and of the conversation that it goes on from. What was read counts among what is
+ * in memory until the response is out, because it shows its request.
+ *
+ * @throws {HttpError} as reading, checking, and finding the model and the conversation do
+ */
+export async function readResponseRequest(deps: ResponseReadDeps, ctx: RequestContext): Promise<PreparedResponse> {
+  const memory = deps.memory.open(ctx)
+  const bytes = await memory.read(openBody(ctx, chatLimitBytes))
+  const request = checkRequest(new ChatReader(memory).parse(bytes))
+  const { entity } = ctx.state.caller
+  const { previous_response_id: previousId } = request
+  const conversation = previousId ? await deps.stored.findConversation(entity, previousId) : undefined
+  const earlier = conversation ? await readEarlier(deps.stored, { entity, conversation, memory }) : []
+  const { places, body } = buildResponseChat(request, earlier)
+  const input = JSON.stringify(listInput(request))
+  memory.add(input.length)
+  const chat = await prepare(deps, { entity, memory, body }).catch((error: unknown) => {
+    throw placeError(error, places)
+  })
+  return { chat, request: { ...request, input: null }, input, conversation, places }
+}
+
+function checkRequest(document: JsonDocument): ResponseRequest {
+  const request = parseResponseRequest(document)
+  const issues = findUnsupported(request, responseFields, []).filter(({ loc }) => request[loc[1] ?? ''] !== false)
+  if (issues.length > 0) throw unprocessable(...issues)
+  return request
+}
+
+interface Earlier {
+  entity: string
+  conversation: Conversation
+  memory: RequestReservation
+}
+
+/** The items of a conversation, which count before they are read. */
+async function readEarlier(stored: ResponseStore, { entity, conversation, memory }: Earlier): Promise<InputItem[]> {
+  memory.add(conversation.bytes)
+  const rows = await stored.readConversation(entity, conversation)
+  return rows.flatMap(({ input, response }) => {
+    const texts = [input, response].map((text) => Buffer.from(text))
+    for (const text of texts) memory.add(estimateValueBytes(text.length, outlineJson(text)))
+    const answered: unknown = JSON.parse(response)
+    return [...readItems(JSON.parse(input)), ...readItems(isObject(answered) ? answered['output'] : [])]
+  })
+}
+
+function readItems(value: unknown): InputItem[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+interface Converted {
+  entity: string
+  memory: RequestReservation
+  body: ResponseChat['body']
+}
+
+async function prepare(deps: ResponseReadDeps, { entity, memory, body }: Converted): Promise<PreparedRequest> {
+  const reader = new ChatReader(memory)
+  const document = reader.parse(Buffer.from(JSON.stringify(body)))
+  const { path, check } = chatPassthrough
+  const checked = check(document)
+  const target = await deps.models.resolve(entity, checked.model)
+  const prepared = prepareRequest(deps.engineKey, { path, entity, document, checked, target }, memory)
+  reader.letGo()
+  return prepared
+}

@@ -1,0 +1,83 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { compileBody } from '../../../lib/http/validation/compile.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
+
+// OpenAI's bounds, which their SDKs document.
+const maxMetadata = 16
+const maxMetadataName = 64
+const maxMetadataValue = 512
+const maxIdentifier = 64
+// As chats have of messages.
+const maxItems = 10_000
+
+const flag = Type.Boolean()
+const text = Type.String()
+const object = Type.Object({})
+
+const tool = Type.Object({ type: text })
+
+const textSettings = Type.Object({
+  format: Type.Optional(nullable(Type.Object({ type: text }))),
+  verbosity: Type.Optional(nullable(Type.Enum(['low', 'medium', 'high']))),
+})
+
+const reasoning = Type.Object({
+  effort: Type.Optional(nullable(text)),
+  summary: Type.Optional(nullable(text)),
+})
+
+const optionalFields = {
+  instructions: text,
+  model: text,
+  previous_response_id: text,
+  store: flag,
+  metadata: Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    maxProperties: maxMetadata,
+    propertyNames: { maxLength: maxMetadataName },
+    additionalProperties: { type: 'string', maxLength: maxMetadataValue },
+  }),
+  stream: flag,
+  stream_options: object,
+  max_output_tokens: Type.Integer({ minimum: 1 }),
+  max_tool_calls: Type.Integer({ minimum: 0 }),
+  temperature: Type.Number(),
+  top_p: Type.Number(),
+  top_logprobs: Type.Integer({ minimum: 0 }),
+  include: Type.Array(text),
+  reasoning,
+  text: textSettings,
+  tools: Type.Array(tool),
+  tool_choice: Type.Unsafe<string | Record<string, unknown>>({ type: ['string', 'object'] }),
+  parallel_tool_calls: flag,
+  truncation: Type.Enum(['auto', 'disabled']),
+  user: text,
+  service_tier: text,
+  safety_identifier: Type.String({ maxLength: maxIdentifier }),
+  prompt_cache_key: Type.String({ maxLength: maxIdentifier }),
+  prompt_cache_retention: text,
+  background: flag,
+} satisfies Record<string, TSchema>
+
+type OptionalFields = {
+  [Name in keyof typeof optionalFields]?: Static<(typeof optionalFields)[Name]> | null
+}
+
+/** A request for a response: the types of what is converted; the chat that is made of it is checked too. */
+export const responseRequestSchema = Type.Unsafe<ResponseRequest>({
+  type: 'object',
+  properties: {
+    input: Type.Unsafe({ type: ['string', 'array', 'null'], items: { type: 'object' }, maxItems }),
+    ...Object.fromEntries(Object.entries(optionalFields).map(([name, schema]) => [name, nullable(schema)])),
+  },
+})
+
+export interface ResponseRequest extends OptionalFields {
+  input?: string | InputItem[] | null
+  [more: string]: unknown
+}
+
+/** An item of a request's input, or of a response's output: what its type has beside is looked at where it is used. */
+export type InputItem = Record<string, unknown>
+
+export const parseResponseRequest = compileBody(responseRequestSchema)

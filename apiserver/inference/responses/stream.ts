@@ -1,0 +1,55 @@
+import { toHttpError } from '../../errors/answer-errors.ts'
+import { ExcessMemory } from '../../accounts/limits/excess-memory.ts'
+import type { EngineCall } from '../ask-engine.ts'
+import type { ChatReply } from '../chat.ts'
+import { readReply } from '../reply/reply-texts.ts'
+import { askEngine, type ResponseDeps } from './complete.ts'
+import { EventWriter } from './event-writer.ts'
+import { ResponseMaking } from './making.ts'
+import { makeId } from './output-items.ts'
+import type { PreparedResponse } from './prepare.ts'
+
+// The text of a usual response is no reason to break it off, whatever others have in memory.
+const freeBytes = 64 * 1024
+
+const cutOff = 'The engine ended the stream before the response was complete.'
+
+/** A response that an engine has begun to make. */
+interface BegunResponse {
+  call: EngineCall
+  prepared: PreparedResponse
+  reply: ChatReply
+}
+
+/** The events of a response while it is made. @throws {HttpError} as a chat does, before there is any */
+export async function streamResponse(
+  deps: ResponseDeps,
+  call: EngineCall,
+  prepared: PreparedResponse,
+): Promise<AsyncGenerator<string>> {
+  const reply = await askEngine(deps, call, prepared)
+  return writeEvents(deps, { call, prepared, reply })
+}
+
+/** The response is stored before the last of them. */
+async function* writeEvents(deps: ResponseDeps, { call, prepared, reply }: BegunResponse): AsyncGenerator<string> {
+  const writer = new EventWriter()
+  const making = new ResponseMaking(call, prepared, makeId('resp'), (event) => writer.write(event))
+  const held = new ExcessMemory(call.memory, freeBytes)
+  for (const type of ['response.created', 'response.in_progress']) writer.write({ type, response: making.begin() })
+  try {
+    for await (const text of readReply(reply)) {
+      making.reader.read(JSON.parse(text))
+      held.resize(making.size)
+      yield writer.take()
+    }
+    const { error = making.reader.finishReason === null ? cutOff : undefined } = making.reader
+    const response = error === undefined ? await making.end(deps.stored) : making.fail(error)
+    writer.write({ type: `response.${response.status}`, response })
+  } catch (error) {
+    // Nobody reads any more: the connection ends too.
+    if (call.client.hasLeft) throw error
+    writer.write({ type: 'response.failed', response: making.fail(toHttpError(error, deps.log).message) })
+  }
+  yield writer.take()
+}

@@ -1,0 +1,62 @@
+import { valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
+import type { ResponseRequest } from './schema.ts'
+
+/** Tools as a chat has them, and what is wrong with those that it cannot have. */
+export interface ChatTools {
+  tools?: unknown[]
+  tool_choice?: unknown
+  issues: ValidationIssue[]
+}
+
+type Tool = Record<string, unknown>
+
+/** Tools of a response are flat; those of a chat have their function in a member of its own. */
+export function convertTools({ tools, tool_choice: choice = null }: ResponseRequest): ChatTools {
+  const given: Tool[] = tools ?? []
+  const issues = given.flatMap(findUnsupportedTool)
+  if (given.length === 0) return { issues: [...issues, ...findMissingTools(choice)] }
+  if (isObject(choice) && choice['type'] === 'allowed_tools') return { ...allowTools(given, choice), issues }
+  const converted = convertChoice(choice)
+  if (converted === undefined) issues.push(unsupportedChoice())
+  return { tools: given.map(convertTool), ...(choice !== null && { tool_choice: converted }), issues }
+}
+
+function findUnsupportedTool({ type }: Tool, index: number): ValidationIssue[] {
+  if (type === 'function') return []
+  const reason = `tools of the type ${String(type)} are not run here: describe it as a function, and run it yourself`
+  return [valueError(['body', 'tools', String(index), 'type'], reason)]
+}
+
+/** Without tools, `auto` and `none` say nothing. */
+function findMissingTools(choice: unknown): ValidationIssue[] {
+  if (choice === null || choice === 'auto' || choice === 'none') return []
+  return [valueError(['body', 'tool_choice'], 'a tool can be chosen only of tools')]
+}
+
+function convertTool({ type, ...described }: Tool): Tool {
+  // Null is what SDKs send for what was not set.
+  const set = Object.entries(described).filter(([, value]) => value !== null)
+  return { type, function: Object.fromEntries(set) }
+}
+
+function convertChoice(choice: unknown): unknown {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
+  if (!isObject(choice)) return choice === null ? null : undefined
+  return choice['type'] === 'function' ? { type: 'function', function: { name: choice['name'] } } : undefined
+}
+
+/** A choice among some of the tools: the model sees no others. */
+function allowTools(tools: Tool[], { mode, tools: allowed }: Record<string, unknown>) {
+  const listed: unknown[] = Array.isArray(allowed) ? allowed : []
+  const names = new Set(listed.map((each) => (isObject(each) ? each['name'] : undefined)))
+  return {
+    tools: tools.filter(({ name }) => names.has(name)).map(convertTool),
+    tool_choice: mode === 'required' ? 'required' : 'auto',
+  }
+}
+
+function unsupportedChoice(): ValidationIssue {
+  const reason = 'it should be auto, none, required, {"type": "function", "name": NAME} or a list of allowed tools'
+  return valueError(['body', 'tool_choice'], reason)
+}

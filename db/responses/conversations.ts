@@ -1,0 +1,44 @@
+import type { Pool } from '../pool.ts'
+import type { ResponseRow, ResponseTexts } from './responses.ts'
+
+/** One response on the way from the newest of a conversation to its first. */
+export type ConversationStep = Pick<ResponseRow, 'id' | 'previousId' | 'rootId'> & {
+  /** Of it and of all newer ones. */
+  totalBytes: number
+}
+
+export interface ConversationLimits {
+  maxResponses: number
+  maxBytes: number
+}
+
+/** A response and those that it goes on from, the newest first; one more where they exceed a limit. */
+export async function listConversation(
+  pool: Pool,
+  { entity, id }: Pick<ResponseRow, 'entity' | 'id'>,
+  { maxResponses, maxBytes }: ConversationLimits,
+): Promise<ConversationStep[]> {
+  const { rows } = await pool.query<ConversationStep>(
+    `WITH RECURSIVE steps AS (
+       SELECT id, previous_id, root_id, bytes::numeric AS total, 1 AS place
+       FROM training.responses WHERE id = $2 AND entity = $1
+       UNION ALL
+       SELECT r.id, r.previous_id, r.root_id, s.total + r.bytes, s.place + 1
+       FROM steps s JOIN training.responses r ON r.id = s.previous_id AND r.entity = $1
+       WHERE s.total <= $3 AND s.place <= $4
+     )
+     SELECT id, previous_id AS "previousId", root_id AS "rootId", total::bigint AS "totalBytes" FROM steps ORDER BY place`,
+    [entity, id, maxBytes, maxResponses],
+  )
+  return rows
+}
+
+/** The texts of responses, in the order of their ids; of those that are gone there are none. */
+export async function readResponses(pool: Pool, entity: string, ids: readonly string[]): Promise<ResponseTexts[]> {
+  const { rows } = await pool.query<ResponseTexts>(
+    `SELECT r.input, r.response FROM unnest($2::text[]) WITH ORDINALITY AS wanted (id, place)
+     JOIN training.responses r ON r.id = wanted.id AND r.entity = $1 ORDER BY wanted.place`,
+    [entity, ids],
+  )
+  return rows
+}
