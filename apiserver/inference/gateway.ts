@@ -74,6 +74,15 @@ export class Gateway {
     const deps = this.#deps
     const key = readBearer(exchange)
     const state = await authenticate(deps, key, exchange.req.socket.remoteAddress ?? '')
+    try {
+      return await this.#askAs(exchange, operation, state)
+    } finally {
+      setLimitHeaders(exchange, deps, state)
+    }
+  }
+
+  async #askAs(exchange: Exchange, operation: Passthrough, state: RequestState): Promise<EngineReply> {
+    const deps = this.#deps
     const { caller, limits } = state
     await deps.requestLimiter.take(caller.entity, limits.requestsPerMinute)
     requireRole(caller, 'read')
@@ -124,6 +133,17 @@ export class Gateway {
     const answer = JSON.stringify(presentForClient(answered, path))
     exchange.sendJson(answered.status, Buffer.from(answer))
   }
+}
+
+/** Tells the client what is left of its limits, as clients of OpenAI's interface expect it. */
+function setLimitHeaders(
+  exchange: Exchange,
+  { requestLimiter, tokenLimiter }: GatewayDeps,
+  { caller, limits }: RequestState,
+): void {
+  const requests = requestLimiter.describe(caller.entity, limits.requestsPerMinute)
+  for (const [name, value] of requests) exchange.set(name, value)
+  for (const [name, value] of tokenLimiter.describe(caller)) exchange.set(name, value)
 }
 
 /** The path of a request's target, which may have a query, or be a whole URL. */
