@@ -48,7 +48,8 @@ export async function askEngine(deps: AskDeps, call: EngineCall, request: Prepar
       // A reply that broke off tells nothing of its prompt, which the engine has read.
       settle((meter.tokens.promptTokens || request.estimate.promptTokens) + meter.tokens.completionTokens)
     }
-    return { response, meter, names: request.target, memory: call.memory, charge: chargeAndSettle }
+    const { memory, project = request.target.charged.project } = call
+    return { response, meter, project, memory, names: request.target, charge: chargeAndSettle }
   } catch (error) {
     settle(0)
     throw error

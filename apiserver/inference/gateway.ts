@@ -13,6 +13,8 @@ import type { Slots } from '../accounts/limits/slots.ts'
 import { readProject } from '../accounts/usage/project-header.ts'
 import { toHttpError } from '../errors/answer-errors.ts'
 import { presentForClient } from '../errors/present.ts'
+import { chatPassthrough } from './chat/passthrough.ts'
+import { beginTrace, followReply, type ChatTrace, type ChatTraces } from './chat-traces.ts'
 import { askEngine, type AskDeps } from './ask-engine.ts'
 import { readWhole } from './chat.ts'
 import { brokenOff } from './engines/read-engine.ts'
@@ -31,16 +33,22 @@ export interface GatewayDeps extends AskDeps, AuthDeps, ReadDeps {
   responses: RevocableResponses
 }
 
+interface Asking {
+  state: RequestState
+  project: string | undefined
+  trace: ChatTrace | undefined
+}
+
 /**
  * Answers requests that engines answer, before Koa: what is done for each of them is here, from the first line of the
  * request to the last byte of its reply.
  */
 export class Gateway {
-  readonly #deps: GatewayDeps
+  readonly #deps: GatewayDeps & { traces: ChatTraces }
   readonly #times: AnswerTimes
   readonly #operations: ReadonlyMap<string, Passthrough>
 
-  constructor(deps: GatewayDeps, operations: readonly Passthrough[], times: AnswerTimes) {
+  constructor(deps: GatewayDeps & { traces: ChatTraces }, operations: readonly Passthrough[], times: AnswerTimes) {
     this.#deps = deps
     this.#times = times
     this.#operations = new Map(operations.map((operation) => [operation.path, operation]))
@@ -88,20 +96,32 @@ export class Gateway {
     requireRole(caller, 'read')
     exchange.whenClosed(deps.chatSlots.take(caller.entity, limits.concurrentStreams))
     const project = readProject(exchange, caller.entity)
-    return this.#read(exchange, operation, { state, project })
+    const trace = operation === chatPassthrough ? beginTrace(deps.traces, exchange, state) : undefined
+    try {
+      const reply = await this.#read(exchange, operation, { state, project, trace })
+      if (trace) followReply(trace, exchange, reply)
+      return reply
+    } catch (error) {
+      trace?.abandon()
+      throw error
+    }
   }
 
   /** Reserves the memory of a request until its answer is out, and its handler through. */
   async #read(
     exchange: Exchange,
     operation: Passthrough,
-    { state: { caller }, project }: { state: RequestState; project: string | undefined },
+    { state: { caller }, project, trace }: Asking,
   ): Promise<EngineReply> {
     const deps = this.#deps
     const { client } = exchange
     const memory = deps.memory.reserve(caller.entity)
     try {
-      const request = await readRequest(deps, { exchange, operation }, { entity: caller.entity, memory })
+      const request = await readRequest(
+        deps,
+        { exchange, operation },
+        { entity: caller.entity, memory, keep: trace?.keepRequest },
+      )
       const unfollow = deps.responses.follow(caller.keyId, () => exchange.breakOff())
       exchange.whenClosed(unfollow)
       return await askEngine(deps, { caller, project, memory, client }, request)
@@ -121,7 +141,9 @@ export class Gateway {
       return
     }
     if (await passComplete(reply, exchange, this.#times)) return
-    exchange.sendJson(200, await readWhole(reply))
+    const whole = Buffer.from(await readWhole(reply))
+    reply.tap?.(whole)
+    exchange.sendJson(200, whole)
   }
 
   #answerError(exchange: Exchange, error: unknown): void {
