@@ -33,7 +33,7 @@ import { routeLogs } from './training/trajectory-logs/routes.ts'
 import { routeTrajectories } from './training/trajectories/routes.ts'
 import { routeWebhooks } from './training/webhooks/routes.ts'
 import { routeTraceRetention, type TraceRetentionDeps } from './tracing/retention/routes.ts'
-import { createTracing, type TracingDeps } from './tracing/routes.ts'
+import { createTracing, type Tracing, type TracingDeps } from './tracing/routes.ts'
 import { routeTraceHealth } from './tracing/server-info/routes.ts'
 import type { SystemDeps } from './health/system-check.ts'
 import type { ArtifactDeps } from './training/artifacts/store-files.ts'
@@ -73,15 +73,16 @@ interface AppDeps
 
 /** Answers every request: what engines answer goes past Koa. */
 export function createListener(deps: AppDeps): RequestListener {
-  const answer = createApp(deps).callback()
-  const gateway = new Gateway(deps, passthroughs, answerTimes)
+  const tracing = createTracing(deps)
+  const answer = createApp(deps, tracing).callback()
+  const gateway = new Gateway({ ...deps, traces: tracing.chats }, passthroughs, answerTimes)
   return (request, response) => {
     if (!gateway.answer(request, response)) void answer(request, response)
   }
 }
 
 /** The public HTTP interface. Only what is used before `requireKey` answers without a key. */
-function createApp(deps: AppDeps): Koa {
+function createApp(deps: AppDeps, tracing: Tracing): Koa {
   const app = new Koa()
   // A stream broke off. Its cause is logged where it is noticed.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
@@ -99,7 +100,6 @@ function createApp(deps: AppDeps): Koa {
   const open = new Router()
   routeHealth(open)
   routeTraceHealth(open)
-  const tracing = createTracing(deps)
   routeOpenApi(open, api, tracing.operations)
   app.use(open.routes())
   app.use(tracing.routes)

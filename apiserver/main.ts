@@ -21,6 +21,7 @@ import { createKube } from './kube.ts'
 import { ModelResolver } from './inference/models/model-resolver.ts'
 import { RequestMemory } from './accounts/limits/request-memory.ts'
 import { RequestLimiter } from './accounts/limits/request-limiter.ts'
+import { TokenLimiter } from './accounts/limits/token-limiter.ts'
 import { createChatSlots, createEventSlots } from './accounts/limits/slots.ts'
 import { StorageUse } from './accounts/limits/storage.ts'
 import { Idempotency } from '../lib/http/idempotency.ts'
@@ -71,6 +72,7 @@ for (const follower of [apiKeys.known, models.known, responses]) changes.follow(
 const usage = new UsageLedger(pool)
 const heavyThreads = openHeavyThreads()
 const requestLimiter = new RequestLimiter(pool)
+const tokenLimiter = new TokenLimiter(pool)
 
 const listener = createListener({
   limitDefaults: config,
@@ -98,6 +100,7 @@ const listener = createListener({
   responses,
   usage,
   requestLimiter,
+  tokenLimiter,
   memory: new RequestMemory(),
   chatSlots: createChatSlots(),
   eventSlots: createEventSlots(),

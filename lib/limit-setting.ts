@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 export const noLimit = 'none'
 
 /** A setting of a limit, a number or none; `defaultValue` where nothing is set. */
-export function limitSetting(defaultValue: number, maximum: number) {
+export function limitSetting(defaultValue: number | typeof noLimit, maximum: number) {
   return Type.Union([Type.Integer({ minimum: 0, maximum }), Type.Literal(noLimit)], { default: defaultValue })
 }
 

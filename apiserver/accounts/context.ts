@@ -11,13 +11,15 @@ export interface Caller {
   entity: string
   role: Role
   weight: number
+  /** The entity's limit, which chats are measured by wherever they are asked for. */
+  tokensPerMinute: number
 }
 
 /** What the middleware has found out about a request. */
 export interface RequestState {
   caller: Caller
   /** Of the caller's entity. */
-  limits: Omit<Pick<EntityLimits, RequestLimitName>, 'weight'>
+  limits: Omit<Pick<EntityLimits, RequestLimitName>, 'weight' | 'tokensPerMinute'>
 }
 
 export type RequestContext = Koa.ParameterizedContext<RequestState>

@@ -55,7 +55,7 @@ export const errors = {
     },
     rate_limit_exceeded: {
       status: 429,
-      sentence: 'The entity has reached its limit requests_per_minute.',
+      sentence: 'The entity has reached its limit requests_per_minute or tokens_per_minute.',
       retry: 'retry-after',
     },
     concurrency_limit_exceeded: {

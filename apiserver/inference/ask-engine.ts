@@ -3,6 +3,7 @@ import type { ClientWatch } from '../../lib/http/client-watch.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Caller } from '../accounts/context.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
+import type { TokenLimiter } from '../accounts/limits/token-limiter.ts'
 import { turnOf } from '../accounts/limits/turn.ts'
 import type { UsageLedger } from '../accounts/usage/ledger.ts'
 import type { EngineClient } from './engines/engine-client.ts'
@@ -20,6 +21,7 @@ export interface AskDeps {
   engines: EngineClient
   log: Logger
   usage: UsageLedger
+  tokenLimiter: TokenLimiter
 }
 
 /** Who asks. */
@@ -32,10 +34,31 @@ export interface EngineCall {
   client: ClientWatch
 }
 
-/** Asks an engine; its reply has begun when this resolves. @throws {HttpError} for an error of the engine, and without one */
+/**
+ * Asks an engine; its reply has begun when this resolves. The tokens that it will use are taken before.
+ *
+ * @throws {HttpError} for an error of the engine, and without one; 429 at the entity's limit of tokens
+ */
 export async function askEngine(deps: AskDeps, call: EngineCall, request: PreparedRequest): Promise<EngineReply> {
+  const settle = await deps.tokenLimiter.reserve(call.caller, request.estimate)
+  try {
+    const { response, meter, charge } = await openReply(deps, call, request)
+    const chargeAndSettle = () => {
+      charge()
+      // A reply that broke off tells nothing of its prompt, which the engine has read.
+      settle((meter.tokens.promptTokens || request.estimate.promptTokens) + meter.tokens.completionTokens)
+    }
+    const { memory, project = request.target.charged.project } = call
+    return { response, meter, project, memory, names: request.target, charge: chargeAndSettle }
+  } catch (error) {
+    settle(0)
+    throw error
+  }
+}
+
+async function openReply(deps: AskDeps, call: EngineCall, request: PreparedRequest) {
   const { path, target, body, affinityHash } = request
-  const { client, memory } = call
+  const { client } = call
   const turn = turnOf(call.caller)
   const { baseModelCrName } = target
   const adapter = adapterOf(target)
@@ -44,7 +67,7 @@ export async function askEngine(deps: AskDeps, call: EngineCall, request: Prepar
   if (response.statusCode !== 200) throw await readEngineError(deps.log, response, target)
   const meter = new ChatMeter(request.hidesUsage)
   const charge = () => deps.usage.add(accountOf(call, target), meter.tokens)
-  return { response, names: target, memory, meter, charge }
+  return { response, meter, charge }
 }
 
 /** The checkpoint that an engine is asked for; undefined for the base model itself. */

@@ -13,6 +13,8 @@ import type { Slots } from '../accounts/limits/slots.ts'
 import { readProject } from '../accounts/usage/project-header.ts'
 import { toHttpError } from '../errors/answer-errors.ts'
 import { presentForClient } from '../errors/present.ts'
+import { chatPassthrough } from './chat/passthrough.ts'
+import { beginTrace, followReply, type ChatTrace, type ChatTraces } from './chat-traces.ts'
 import { askEngine, type AskDeps } from './ask-engine.ts'
 import { readWhole } from './chat.ts'
 import { brokenOff } from './engines/read-engine.ts'
@@ -31,16 +33,22 @@ export interface GatewayDeps extends AskDeps, AuthDeps, ReadDeps {
   responses: RevocableResponses
 }
 
+interface Asking {
+  state: RequestState
+  project: string | undefined
+  trace: ChatTrace | undefined
+}
+
 /**
  * Answers requests that engines answer, before Koa: what is done for each of them is here, from the first line of the
  * request to the last byte of its reply.
  */
 export class Gateway {
-  readonly #deps: GatewayDeps
+  readonly #deps: GatewayDeps & { traces: ChatTraces }
   readonly #times: AnswerTimes
   readonly #operations: ReadonlyMap<string, Passthrough>
 
-  constructor(deps: GatewayDeps, operations: readonly Passthrough[], times: AnswerTimes) {
+  constructor(deps: GatewayDeps & { traces: ChatTraces }, operations: readonly Passthrough[], times: AnswerTimes) {
     this.#deps = deps
     this.#times = times
     this.#operations = new Map(operations.map((operation) => [operation.path, operation]))
@@ -74,25 +82,46 @@ export class Gateway {
     const deps = this.#deps
     const key = readBearer(exchange)
     const state = await authenticate(deps, key, exchange.req.socket.remoteAddress ?? '')
+    try {
+      return await this.#askAs(exchange, operation, state)
+    } finally {
+      setLimitHeaders(exchange, deps, state)
+    }
+  }
+
+  async #askAs(exchange: Exchange, operation: Passthrough, state: RequestState): Promise<EngineReply> {
+    const deps = this.#deps
     const { caller, limits } = state
     await deps.requestLimiter.take(caller.entity, limits.requestsPerMinute)
     requireRole(caller, 'read')
     exchange.whenClosed(deps.chatSlots.take(caller.entity, limits.concurrentStreams))
     const project = readProject(exchange, caller.entity)
-    return this.#read(exchange, operation, { state, project })
+    const trace = operation === chatPassthrough ? beginTrace(deps.traces, exchange, state) : undefined
+    try {
+      const reply = await this.#read(exchange, operation, { state, project, trace })
+      if (trace) followReply(trace, exchange, reply)
+      return reply
+    } catch (error) {
+      trace?.abandon()
+      throw error
+    }
   }
 
   /** Reserves the memory of a request until its answer is out, and its handler through. */
   async #read(
     exchange: Exchange,
     operation: Passthrough,
-    { state: { caller }, project }: { state: RequestState; project: string | undefined },
+    { state: { caller }, project, trace }: Asking,
   ): Promise<EngineReply> {
     const deps = this.#deps
     const { client } = exchange
     const memory = deps.memory.reserve(caller.entity)
     try {
-      const request = await readRequest(deps, { exchange, operation }, { entity: caller.entity, memory })
+      const request = await readRequest(
+        deps,
+        { exchange, operation },
+        { entity: caller.entity, memory, keep: trace?.keepRequest },
+      )
       const unfollow = deps.responses.follow(caller.keyId, () => exchange.breakOff())
       exchange.whenClosed(unfollow)
       return await askEngine(deps, { caller, project, memory, client }, request)
@@ -112,7 +141,9 @@ export class Gateway {
       return
     }
     if (await passComplete(reply, exchange, this.#times)) return
-    exchange.sendJson(200, await readWhole(reply))
+    const whole = Buffer.from(await readWhole(reply))
+    reply.tap?.(whole)
+    exchange.sendJson(200, whole)
   }
 
   #answerError(exchange: Exchange, error: unknown): void {
@@ -124,6 +155,17 @@ export class Gateway {
     const answer = JSON.stringify(presentForClient(answered, path))
     exchange.sendJson(answered.status, Buffer.from(answer))
   }
+}
+
+/** Tells the client what is left of its limits, as clients of OpenAI's interface expect it. */
+function setLimitHeaders(
+  exchange: Exchange,
+  { requestLimiter, tokenLimiter }: GatewayDeps,
+  { caller, limits }: RequestState,
+): void {
+  const requests = requestLimiter.describe(caller.entity, limits.requestsPerMinute)
+  for (const [name, value] of requests) exchange.set(name, value)
+  for (const [name, value] of tokenLimiter.describe(caller)) exchange.set(name, value)
 }
 
 /** The path of a request's target, which may have a query, or be a whole URL. */

@@ -25,6 +25,8 @@ export interface CheckedBody {
   hidesUsage: boolean
   /** The beginning of the prompt: requests that begin alike go to the same engine, which has cached it. */
   prefix: string
+  /** How many tokens may be sampled at most; undefined when the request does not say it. */
+  maxSampledTokens?: number | undefined
   /** The members that engines get otherwise than they came; undefined leaves one out. */
   change: (target: EngineTarget) => Record<string, unknown>
   /** @throws {HttpError} 422 for a reply that could be too large */

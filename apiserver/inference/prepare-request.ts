@@ -1,10 +1,16 @@
 import type { JsonDocument } from '../../lib/json/document.ts'
+import type { TokenEstimate } from '../accounts/limits/token-limiter.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { saltCache } from './chat/cache-salt.ts'
 import { hashAffinity } from './engines/affinity.ts'
 import { EngineBody } from './engines/engine-body.ts'
 import type { ChatTarget } from './models/resolve-model.ts'
 import type { CheckedBody } from './passthrough.ts'
+
+// A prompt of any length in fewer bytes per token is rare.
+const bytesPerPromptToken = 3
+// Of a reply whose length nobody limits.
+const usualSampled = 1_024
 
 /** All that is left of a request while an engine answers it. */
 export interface PreparedRequest {
@@ -17,6 +23,8 @@ export interface PreparedRequest {
   hidesUsage: boolean
   /** Equal for requests that should go to the same engine. */
   affinityHash: number
+  /** What it is expected to use. */
+  estimate: TokenEstimate
 }
 
 /** A checked request of an entity for the engines of a model. */
@@ -53,6 +61,11 @@ export function prepareRequest(
   }
   // What lets go must not hold the body itself.
   const letGo = () => memory.drop(reserved)
+  const estimate = estimateTokens(body.length, checked)
   const affinityHash = hashAffinity({ entity, model: target.engineName, prefix: checked.prefix })
-  return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage, affinityHash }
+  return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage, affinityHash, estimate }
+}
+
+function estimateTokens(bodyBytes: number, { maxSampledTokens = usualSampled }: CheckedBody): TokenEstimate {
+  return { promptTokens: Math.ceil(bodyBytes / bytesPerPromptToken), completionTokens: maxSampledTokens }
 }

@@ -21,6 +21,8 @@ export interface ReadDeps {
 export interface Reading {
   entity: string
   memory: RequestReservation
+  /** Gets the body before it is changed. */
+  keep?: ((body: Buffer) => void) | undefined
 }
 
 /**
@@ -32,9 +34,10 @@ export interface Reading {
 export async function readRequest(
   deps: ReadDeps,
   { exchange, operation }: { exchange: Exchange; operation: Passthrough },
-  { entity, memory }: Reading,
+  { entity, memory, keep }: Reading,
 ): Promise<PreparedRequest> {
   const { room, bytes } = await receiveBody(exchange, { limitBytes: chatLimitBytes, slackBytes, memory })
+  keep?.(bytes)
   const reader = new ChatReader(memory)
   const { document, checked } = readDocument(reader, bytes, operation)
   const target = deps.models.peek(entity, checked.model) ?? (await deps.models.resolve(entity, checked.model))

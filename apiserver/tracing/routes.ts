@@ -16,6 +16,7 @@ import { unknownPath } from '../errors/unknown-path.ts'
 import { toTraceError } from './to-trace-error.ts'
 import { readTraceKey } from './auth.ts'
 import { routeCalls } from './calls/routes.ts'
+import { ChatRecorder } from './chats/chat-recorder.ts'
 import { CallWriter } from './calls/writer.ts'
 import { routeCompletions } from './completions/routes.ts'
 import { DefaultPrices } from './costs/default-prices.ts'
@@ -58,8 +59,16 @@ export interface TracingDeps extends AuthDeps, GatewayDeps, TraceApiDeps {
   traceWrites: Pool
 }
 
+/** The tracing group. */
+export interface Tracing {
+  operations: readonly PlacedOperation[]
+  routes: Koa.Middleware
+  /** Takes chats of the gateway. */
+  chats: ChatRecorder
+}
+
 /** Creates the tracing group: all operations, from one folder for each resource. */
-export function createTracing(main: TracingDeps): { operations: readonly PlacedOperation[]; routes: Koa.Middleware } {
+export function createTracing(main: TracingDeps): Tracing {
   const deps = createTraceDeps(main)
   const router = new Router<RequestState>()
   const guards = [
@@ -87,6 +96,7 @@ export function createTracing(main: TracingDeps): { operations: readonly PlacedO
   const names = new Set(api.operations.map(({ path }) => readFirst(path)))
   return {
     operations: api.operations,
+    chats: new ChatRecorder(deps),
     routes: (ctx, next) => {
       const { path } = ctx
       const isMounted = path.startsWith(`${mount}/`)

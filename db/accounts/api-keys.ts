@@ -6,7 +6,14 @@ import { selectLimits, type SetLimits } from './limits.ts'
 export type KeyRole = 'read' | 'member' | 'admin'
 
 // What is asked for with each request.
-const limitNames = ['requestsPerMinute', 'concurrentStreams', 'eventStreams', 'storedBytes', 'weight'] as const
+const limitNames = [
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'concurrentStreams',
+  'eventStreams',
+  'storedBytes',
+  'weight',
+] as const
 
 /** Those of an entity's limits that requests are measured by. */
 export type RequestLimitName = (typeof limitNames)[number]

@@ -5,6 +5,8 @@ import type { TokenStatisticsSetting } from '../jobs/token-statistics.ts'
 /** The limits of an entity; Infinity means without limit. */
 export interface EntityLimits {
   requestsPerMinute: number
+  /** Tokens of chats, of prompts and sampled. */
+  tokensPerMinute: number
   /** Chats under way, streamed or not, in one process of the gateway. */
   concurrentStreams: number
   /** Requests that follow events of jobs or wait for them, in one process. */
@@ -25,6 +27,7 @@ export type SetLimits = { [Name in keyof EntityLimits]: EntityLimits[Name] | nul
 
 const columns = {
   requestsPerMinute: 'requests_per_minute',
+  tokensPerMinute: 'tokens_per_minute',
   concurrentStreams: 'concurrent_streams',
   eventStreams: 'event_streams',
   queuedJobs: 'queued_jobs',
@@ -38,6 +41,7 @@ const names = Object.keys(columns) as (keyof EntityLimits)[]
 
 const none: SetLimits = {
   requestsPerMinute: null,
+  tokensPerMinute: null,
   concurrentStreams: null,
   eventStreams: null,
   queuedJobs: null,

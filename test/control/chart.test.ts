@@ -270,6 +270,7 @@ describe('limits of everybody', () => {
   }
   const usual = {
     REQUESTS_PER_MINUTE: '60000',
+    TOKENS_PER_MINUTE: 'none',
     CONCURRENT_STREAMS: '2048',
     EVENT_STREAMS: '2048',
     QUEUED_JOBS: '20000',

@@ -14,6 +14,7 @@ const stack = useStack()
 const run = promisify(execFile)
 const usual = {
   requests_per_minute: 60_000,
+  tokens_per_minute: null,
   concurrent_streams: 2_048,
   event_streams: 2_048,
   queued_jobs: 20_000,
@@ -199,6 +200,7 @@ describe('requests and chats, on two processes', () => {
     const shown = second.stdout.split('\n').map((line) => line.replaceAll(/ +/g, ' '))
     expect(shown.slice(1, -1)).toEqual([
       'requests-per-minute none',
+      'tokens-per-minute none (default)',
       'concurrent-streams 2048 (default)',
       'event-streams 2048 (default)',
       'queued-jobs 20000 (default)',

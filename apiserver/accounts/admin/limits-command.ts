@@ -4,13 +4,14 @@ import type { Pool } from '../../../db/pool.ts'
 import type { TokenStatisticsSetting } from '../../../db/jobs/token-statistics.ts'
 import { applyDefaults } from '../limits/limits.ts'
 import { noLimit } from '../../../lib/limit-setting.ts'
-import { maxInteger } from '../limits/settings.ts'
+import { maxInteger, maxTokensPerMinute } from '../limits/settings.ts'
 import { CommandError, readArguments, requireEntityName, type PreparedCommand, type Printed } from './command.ts'
 import { loadLimitDefaults } from './config.ts'
 import { formatTable } from './table.ts'
 
 const limitNames = {
   'requests-per-minute': 'requestsPerMinute',
+  'tokens-per-minute': 'tokensPerMinute',
   'concurrent-streams': 'concurrentStreams',
   'event-streams': 'eventStreams',
   'queued-jobs': 'queuedJobs',
@@ -25,6 +26,10 @@ const optionNames = Object.keys(limitNames) as Option[]
 
 const statisticsSettings: TokenStatisticsSetting[] = ['off', 'sampled', 'all']
 const [lightest, heaviest] = [1, 100]
+const largest: Partial<Record<Option, number>> = {
+  'stored-bytes': Number.MAX_SAFE_INTEGER,
+  'tokens-per-minute': maxTokensPerMinute,
+}
 
 export const limitsUsage = `usage: npm run limits -- ENTITY [${optionNames.map((name) => `--${name} ${valuesOf(name)}`).join('] [')}]
        N is a number. "${noLimit}" means no limit, and "default" the installation's default. Limits that are not named do not change.`
@@ -81,7 +86,7 @@ function parseWeight(text: string): number {
 function parseLimit(name: Option, text: string): number | null {
   // Payloads are kept for good where nothing else is said.
   if (text === noLimit) return name === 'payload-days' ? null : Infinity
-  const most = name === 'stored-bytes' ? Number.MAX_SAFE_INTEGER : maxInteger
+  const most = largest[name] ?? maxInteger
   const limit = /^\d+$/.test(text) ? Number(text) : undefined
   if (limit !== undefined && limit <= most) return limit
   throw new CommandError(`--${name} must be an integer up to ${most}, "${noLimit}" or "default", not "${text}".`)

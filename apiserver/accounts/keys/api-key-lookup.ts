@@ -82,10 +82,10 @@ export class ApiKeyLookup {
   }
 
   #describe({ keyId, entity, role, expiresAt, ...set }: KnownKey): KnownCaller {
-    const { weight, ...limits } = applyDefaults(set, this.#limitDefaults)
+    const { weight, tokensPerMinute, ...limits } = applyDefaults(set, this.#limitDefaults)
     // Many requests share it.
     return Object.freeze({
-      caller: Object.freeze({ keyId, entity, role, weight }),
+      caller: Object.freeze({ keyId, entity, role, weight, tokensPerMinute }),
       limits: Object.freeze(limits),
       expiresAtMs: expiresAt?.getTime() ?? Infinity,
     })

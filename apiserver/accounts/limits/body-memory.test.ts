@@ -23,7 +23,7 @@ test('a body counts among what is in memory, with what is made of it', async () 
   const app = new Koa<RequestState>()
   app.use(answerErrors(log, presentDetail))
   app.use((ctx, next) => {
-    ctx.state.caller = { entity: 'team', keyId: 'k', role: 'admin', weight: 1 }
+    ctx.state.caller = { entity: 'team', keyId: 'k', role: 'admin', weight: 1, tokensPerMinute: Infinity }
     return next()
   })
   app.use(router.routes())

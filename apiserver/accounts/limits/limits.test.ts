@@ -6,6 +6,7 @@ import { limitSettings } from './settings.ts'
 
 const nothing = {
   requestsPerMinute: null,
+  tokensPerMinute: null,
   concurrentStreams: null,
   eventStreams: null,
   queuedJobs: null,
@@ -19,6 +20,7 @@ const load = (env: Record<string, string>) => readConfig(Type.Object(limitSettin
 test('where nothing is set, limits bound everybody', () => {
   expect(applyDefaults(nothing, load({}))).toEqual({
     requestsPerMinute: 60_000,
+    tokensPerMinute: Infinity,
     concurrentStreams: 2_048,
     eventStreams: 2_048,
     queuedJobs: 20_000,

@@ -19,6 +19,7 @@ export function applyDefaults<Name extends keyof EntityLimits>(
 function readDefaults(config: LimitDefaults): EntityLimits {
   return {
     requestsPerMinute: readLimit(config.TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE),
+    tokensPerMinute: readLimit(config.TRAINYARD_DEFAULT_TOKENS_PER_MINUTE),
     concurrentStreams: readLimit(config.TRAINYARD_DEFAULT_CONCURRENT_STREAMS),
     eventStreams: readLimit(config.TRAINYARD_DEFAULT_EVENT_STREAMS),
     queuedJobs: readLimit(config.TRAINYARD_DEFAULT_QUEUED_JOBS),

@@ -4,6 +4,7 @@ export function presentLimits({ entity, limits, queuedJobs, storedBytes }: Limit
   return {
     entity,
     requests_per_minute: presentLimit(limits.requestsPerMinute),
+    tokens_per_minute: presentLimit(limits.tokensPerMinute),
     concurrent_streams: presentLimit(limits.concurrentStreams),
     event_streams: presentLimit(limits.eventStreams),
     queued_jobs: presentLimit(limits.queuedJobs),

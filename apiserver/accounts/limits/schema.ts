@@ -14,6 +14,7 @@ export const tokenStatisticsBodySchema = Type.Object({ token_statistics: nullabl
 export const limitsSchema = Type.Object({
   entity: Type.String(),
   requests_per_minute: limit,
+  tokens_per_minute: limit,
   concurrent_streams: limit,
   event_streams: limit,
   queued_jobs: limit,

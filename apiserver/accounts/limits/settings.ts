@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import { storedBytesSetting } from '../../../artifacts/inputs/room.ts'
-import { limitSetting } from '../../../lib/limit-setting.ts'
+import { limitSetting, noLimit } from '../../../lib/limit-setting.ts'
 
 // Points of the request limiter are a Postgres integer, and so are days.
 export const maxInteger = 2_147_483_647
+// Several processes may count beyond a limit at once.
+export const maxTokensPerMinute = 500_000_000
 
 /**
  * What an entity may use for which nothing was set (`npm run limits`). It is far more than a team needs, and bounds what one
@@ -11,6 +13,7 @@ export const maxInteger = 2_147_483_647
  */
 export const limitSettings = {
   TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE: limitSetting(60_000, maxInteger),
+  TRAINYARD_DEFAULT_TOKENS_PER_MINUTE: limitSetting(noLimit, maxTokensPerMinute),
   TRAINYARD_DEFAULT_CONCURRENT_STREAMS: limitSetting(2_048, maxInteger),
   TRAINYARD_DEFAULT_EVENT_STREAMS: limitSetting(2_048, maxInteger),
   TRAINYARD_DEFAULT_QUEUED_JOBS: limitSetting(20_000, maxInteger),

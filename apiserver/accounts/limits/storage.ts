@@ -14,6 +14,13 @@ const receiving = { permits: 64, permitsPerKey: 16 }
 const smallUpToBytes = 4 * 1024 * 1024
 const maxWaitMs = 60_000
 
+/** How large an entity's traces are that come in, and how much it may store. */
+interface TracesSize {
+  entity: string
+  limit: number
+  announced: number
+}
+
 /** What entities have stored, and what of theirs is coming in. */
 export class StorageUse {
   readonly #meter: StorageMeter
@@ -67,10 +74,13 @@ export class StorageUse {
    * @throws {HttpError} 403
    */
   async receiveTraces(ctx: RequestContext): Promise<IncomingBytes> {
-    const { entity } = ctx.state.caller
     const { storedBytes: limit } = ctx.state.limits
+    return this.admitTraces({ entity: ctx.state.caller.entity, limit, announced: ctx.request.length ?? 0 })
+  }
+
+  /** The same for traces that come with no request of their own. @throws {HttpError} 403 */
+  async admitTraces({ entity, limit, announced }: TracesSize): Promise<IncomingBytes> {
     const use = await this.#meter.estimate(entity, limit)
-    const announced = ctx.request.length ?? 0
     return new IncomingBytes({ entity, limit, use, beside: 0, announced, releaseTurn: () => {} })
   }
 

@@ -2,7 +2,7 @@ import { unprocessable } from '../../../lib/http/http-error.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import type { CheckedBody } from '../passthrough.ts'
 import { asksForUsage } from '../reply/chat-meter.ts'
-import { parseChatRequest } from './chat-schema.ts'
+import { parseChatRequest, type ChatRequest } from './chat-schema.ts'
 import { changeChat } from './engine-request.ts'
 import { findLargeGrammars } from './grammar.ts'
 import { findUnsupportedMedia } from './media.ts'
@@ -24,7 +24,16 @@ export function checkChat(document: JsonDocument): CheckedBody {
     cacheSalt: chat.cache_salt,
     hidesUsage: asksForUsage(chat),
     prefix: readPrefix(chat.messages),
+    maxSampledTokens: countSampled(chat),
     change: (target) => changeChat(chat, target),
     rejectLargeReply: (basis) => rejectLargeReply({ chat, ...basis }),
   }
+}
+
+function countSampled({
+  n,
+  max_tokens: before,
+  max_completion_tokens: length = before,
+}: ChatRequest): number | undefined {
+  return typeof length === 'number' ? Math.max(0, length) * (n ?? 1) : undefined
 }

@@ -12,6 +12,10 @@ export interface EngineReply {
   meter: ChatMeter
   /** To be called once, when the reply is complete or has broken off. */
   charge: () => void
+  /** What the reply is charged to; null for nothing. */
+  project: string | null
+  /** Gets what the client gets. */
+  tap?: (bytes: Buffer) => void
 }
 
 /** Whether it is a stream of events. */

@@ -63,6 +63,7 @@ function openReply(reply: EngineReply, exchange: Exchange, begun: BegunReply): R
   let left = contentLength
   const pass = (chunk: Buffer, sent = chunk) => {
     usage.add(chunk)
+    reply.tap?.(sent)
     left -= chunk.length
     if (left > 0 && !res.write(sent)) response.pause()
     if (left <= 0) res.end(sent)

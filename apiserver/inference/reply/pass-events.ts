@@ -24,12 +24,13 @@ export function passEvents(reply: EngineReply, exchange: Exchange, presentError:
   const frames = new ChunkFrames(res)
   const events = new EventStream(names, meter, memory)
   const write = (bytes: Buffer) => {
+    reply.tap?.(bytes)
     if (!frames.write(bytes)) response.pause()
   }
   const breakOff = (error: Error) => {
     if (client.hasLeft) return
     const start = events.isWithinEvent ? '\n' : ''
-    frames.write(Buffer.from(`${start}data: ${JSON.stringify(presentError(error))}\n\n`))
+    write(Buffer.from(`${start}data: ${JSON.stringify(presentError(error))}\n\n`))
     if (isConnectionFailure(error)) frames.end()
     else res.socket?.destroySoon()
   }

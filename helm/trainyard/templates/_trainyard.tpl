@@ -93,7 +93,7 @@ app.kubernetes.io/component: {{ .component }}
 {{/* Environment of the default limits. */}}
 {{- define "trainyard.limitsEnv" -}}
 {{- $root := . }}
-{{- range $variable, $name := dict "REQUESTS_PER_MINUTE" "requestsPerMinute" "CONCURRENT_STREAMS" "concurrentStreams" "EVENT_STREAMS" "eventStreams" "QUEUED_JOBS" "queuedJobs" }}
+{{- range $variable, $name := dict "REQUESTS_PER_MINUTE" "requestsPerMinute" "TOKENS_PER_MINUTE" "tokensPerMinute" "CONCURRENT_STREAMS" "concurrentStreams" "EVENT_STREAMS" "eventStreams" "QUEUED_JOBS" "queuedJobs" }}
 {{- include "trainyard.limitEnv" (dict "root" $root "variable" $variable "name" $name) }}
 {{- end }}
 {{- include "trainyard.storedBytesEnv" . }}

@@ -1,0 +1,184 @@
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import { returnPoints } from '../../../db/accounts/minute-counts.ts'
+import type { Pool } from '../../../db/pool.ts'
+import { HttpError } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
+import { canTake, emptyAllowance, mergeAllowances, type Allowance } from './allowance.ts'
+
+const minuteSeconds = 60
+// A flood beyond a limit costs one question of this length. Others may give points back meanwhile.
+const refusedMs = 1_000
+
+/** A limit of points per minute. */
+export interface MinuteLimit {
+  /** As in "requests_per_minute". */
+  name: string
+  /** Of its counts in the database. */
+  keyPrefix: string
+  /** A process takes one such part of a limit from the database at once. */
+  blocksPerLimit: number
+}
+
+/**
+ * Counts points of entities per minute, from the first one on. The counts lie in the database, so a limit holds however many
+ * processes answer. A process takes them in blocks, and what it does not use of a block is lost to the others until the
+ * minute is over.
+ */
+export class MinutePoints {
+  readonly #pool: Pool
+  readonly #limit: MinuteLimit
+  /** By limit: the library's limiters have one each, on the same counts. */
+  readonly #limiters = new Map<number, RateLimiterPostgres>()
+  readonly #allowances = new Map<string, Allowance>()
+  /** The query under way, by entity. Requests that come in meanwhile wait for it. */
+  readonly #asking = new Map<string, Promise<void>>()
+  #forgetAtMs = 0
+
+  constructor(pool: Pool, limit: MinuteLimit) {
+    this.#pool = pool
+    this.#limit = limit
+  }
+
+  /** Takes points; from memory where they are there. @throws {HttpError} 429 when the minute's points are used up */
+  async take(entity: string, perMinute: number, points: number): Promise<void> {
+    if (perMinute === Infinity) return
+    while (!this.#takeAllowed(entity, perMinute, points)) {
+      await (this.#asking.get(entity) ?? this.#ask(entity, perMinute, points))
+    }
+  }
+
+  /**
+   * Says how many points more were used than were taken, or fewer. What is owed then is taken at once, as far as there is
+   * any. The rest is owed in the next minute, but at most a whole minute's.
+   */
+  settle(entity: string, perMinute: number, more: number): void {
+    const allowance = this.#allowances.get(entity) ?? { ...emptyAllowance, perMinute, untilMs: performance.now() }
+    if (perMinute === Infinity || allowance.perMinute !== perMinute) return
+    this.#allowances.set(entity, allowance)
+    const isOver = allowance.untilMs <= performance.now()
+    const left = isOver ? Math.min(0, allowance.left) - Math.max(0, more) : allowance.left - more
+    allowance.left = Math.max(left, -perMinute)
+    if (allowance.left < 0 && !this.#asking.has(entity)) this.#collect(entity, perMinute)
+    this.#returnExcess(entity, allowance)
+  }
+
+  /** What is left of this minute, as far as this process knows, and when all of it is there again. */
+  look(entity: string, perMinute: number): { remaining: number; resetMs: number } {
+    const allowance = this.#allowances.get(entity)
+    const resetMs = allowance?.perMinute === perMinute ? allowance.untilMs - performance.now() : 0
+    if (!allowance || resetMs <= 0) return { remaining: perMinute, resetMs: 0 }
+    return { remaining: Math.max(0, allowance.left + allowance.elsewhere), resetMs }
+  }
+
+  /** What is not collected now is with the next question. */
+  #collect(entity: string, perMinute: number): void {
+    void this.#ask(entity, perMinute, 0).catch(() => {})
+  }
+
+  #takeAllowed(entity: string, perMinute: number, points: number): boolean {
+    const allowance = this.#allowances.get(entity)
+    if (!allowance || !canTake(allowance, { perMinute, points })) return false
+    allowance.left -= points
+    return true
+  }
+
+  async #ask(entity: string, perMinute: number, points: number): Promise<void> {
+    const asking = this.#refill(entity, perMinute, points)
+    this.#asking.set(entity, asking)
+    try {
+      await asking
+    } finally {
+      this.#asking.delete(entity)
+    }
+  }
+
+  /** @throws {HttpError} 429 when there are not so many points left */
+  async #refill(entity: string, perMinute: number, points: number): Promise<void> {
+    this.#forgetEnded()
+    const known = this.#allowances.get(entity) ?? emptyAllowance
+    const nowMs = performance.now()
+    if (known.perMinute === perMinute && known.refusedUntilMs > nowMs) throw this.#refuse(entity, known)
+    const owed = Math.max(0, -known.left)
+    const wanted = Math.min(Math.max(this.#blockOf(perMinute), points + owed), Math.max(1, perMinute))
+    const taken = await this.#consume(entity, perMinute, wanted)
+    // Others may have given back or owed some meanwhile.
+    const allowance = mergeAllowances(this.#allowances.get(entity) ?? emptyAllowance, taken)
+    this.#allowances.set(entity, allowance)
+    if (taken.left === wanted || allowance.left >= points) return
+    this.#returnExcess(entity, allowance)
+    allowance.refusedUntilMs = Math.min(allowance.untilMs, performance.now() + refusedMs)
+    throw this.#refuse(entity, allowance)
+  }
+
+  async #consume(entity: string, perMinute: number, wanted: number): Promise<Allowance> {
+    const limiter = this.#limiterOf(perMinute)
+    const build = ({ msBeforeNext }: RateLimiterRes, left: number, elsewhere: number) => {
+      const untilMs = performance.now() + msBeforeNext
+      return { perMinute, left, elsewhere, untilMs, refusedUntilMs: 0 }
+    }
+    try {
+      const result = await limiter.consume(entity, wanted)
+      return build(result, wanted, result.remainingPoints)
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error
+      // All of it was too much, but what was left before it is ours now. The rest was taken beyond the limit.
+      const left = Math.max(0, perMinute - (error.consumedPoints - wanted))
+      const allowance = build(error, left, 0)
+      this.#return(entity, wanted - left, allowance)
+      return allowance
+    }
+  }
+
+  /** Others may have what is more than two blocks. */
+  #returnExcess(entity: string, allowance: Allowance): void {
+    const excess = allowance.left - 2 * this.#blockOf(allowance.perMinute)
+    if (excess <= 0 || allowance.untilMs <= performance.now()) return
+    allowance.left -= excess
+    allowance.elsewhere += excess
+    this.#return(entity, excess, allowance)
+  }
+
+  /** Nobody waits for it: points that stay taken are lost until the minute is over. */
+  #return(entity: string, points: number, { untilMs }: Allowance): void {
+    const key = `${this.#limit.keyPrefix}:${entity}`
+    const expiresAtMs = Date.now() + untilMs - performance.now()
+    void returnPoints(this.#pool, { key, points, expiresAtMs }).catch(() => {})
+  }
+
+  #refuse(entity: string, { perMinute, untilMs }: Allowance): HttpError {
+    const seconds = Math.max(1, Math.ceil((untilMs - performance.now()) / 1_000))
+    const detail = `${entity} has reached its limit ${this.#limit.name} (${perMinute}). Send this request again in ${seconds} s.`
+    return new HttpError(errors.rate_limit_exceeded, detail, { retryAfterSeconds: seconds })
+  }
+
+  /** Once a minute: entities come and go. What is owed is kept for one more. */
+  #forgetEnded(): void {
+    const nowMs = performance.now()
+    if (nowMs < this.#forgetAtMs) return
+    const minuteMs = minuteSeconds * 1_000
+    this.#forgetAtMs = nowMs + minuteMs
+    for (const [entity, { left, untilMs }] of this.#allowances)
+      if (untilMs + (left < 0 ? minuteMs : 0) <= nowMs) this.#allowances.delete(entity)
+  }
+
+  #blockOf(perMinute: number): number {
+    return Math.max(1, Math.floor(perMinute / this.#limit.blocksPerLimit))
+  }
+
+  #limiterOf(perMinute: number): RateLimiterPostgres {
+    const known = this.#limiters.get(perMinute)
+    if (known) return known
+    const limiter = new RateLimiterPostgres({
+      storeClient: this.#pool,
+      storeType: 'pool',
+      schemaName: 'auth',
+      tableName: 'request_counts',
+      tableCreated: true,
+      keyPrefix: this.#limit.keyPrefix,
+      points: perMinute,
+      duration: minuteSeconds,
+    })
+    this.#limiters.set(perMinute, limiter)
+    return limiter
+  }
+}

@@ -1,0 +1,121 @@
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import type { Logger } from '../../../lib/log.ts'
+import type { RequestState } from '../../accounts/context.ts'
+import type { RequestMemory, RequestReservation } from '../../accounts/limits/request-memory.ts'
+import { turnOf } from '../../accounts/limits/turn.ts'
+import type { ChatOutcome, ChatTrace, ChatTraces } from '../../inference/chat-traces.ts'
+import { nowText, writeChat, type GatheredChat, type WriteDeps } from './write-chat.ts'
+
+// Its values are made again when it is written, between requests.
+const maxChatBytes = 1024 * 1024
+// Bytes, and values of them while they are written.
+const memoryPerByte = 4
+// Chats that wait to be written.
+const waiting = { permits: 512, permitsPerKey: 128 }
+const writers = { permits: 4, permitsPerKey: 2 }
+const tellEveryMs = 10_000
+
+/**
+ * Records chats as calls, after they were answered. Chats that are too large, and those for which there is no memory or place,
+ * are dropped and counted in the log: no chat waits or fails because it is traced.
+ */
+export class ChatRecorder implements ChatTraces {
+  readonly #deps: WriteDeps
+  readonly #memory: RequestMemory
+  readonly #log: Logger
+  readonly #places = new FairSemaphore(waiting)
+  readonly #turns = new FairSemaphore(writers)
+  #dropped = 0
+  #isTelling = false
+
+  constructor(deps: WriteDeps & { memory: RequestMemory; log: Logger }) {
+    this.#deps = deps
+    this.#memory = deps.memory
+    this.#log = deps.log
+  }
+
+  begin(state: RequestState): ChatTrace {
+    const gathered = new Gathering(this.#memory.reserve(state.caller.entity))
+    return {
+      keepRequest: (bytes) => gathered.keepRequest(bytes),
+      keepReply: (bytes) => gathered.keepReply(bytes),
+      abandon: () => gathered.release(),
+      end: (outcome) => void this.#record(state, gathered, outcome),
+    }
+  }
+
+  async #record(state: RequestState, gathered: Gathering, outcome: ChatOutcome): Promise<void> {
+    const leave = gathered.isDropped ? undefined : this.#places.tryAcquire({ key: state.caller.entity })
+    try {
+      if (!leave) return void this.#drop()
+      const chat = { ...gathered.finish(), outcome }
+      await this.#turns.run(turnOf(state.caller), () => writeChat(this.#deps, state, chat))
+    } catch (error) {
+      this.#log.debug({ error }, 'chat not traced')
+      this.#drop()
+    } finally {
+      leave?.()
+      gathered.release()
+    }
+  }
+
+  #drop(): void {
+    this.#dropped++
+    if (this.#isTelling) return
+    this.#isTelling = true
+    setTimeout(() => this.#tell(), tellEveryMs).unref()
+  }
+
+  #tell(): void {
+    this.#log.warn({ dropped: this.#dropped }, 'chats not traced')
+    this.#dropped = 0
+    this.#isTelling = false
+  }
+}
+
+/** The bytes of a chat, which count among what is in memory. */
+class Gathering {
+  readonly #memory: RequestReservation
+  readonly #startedAt = nowText()
+  #request: Buffer[] = []
+  #reply: Buffer[] = []
+  #bytes = 0
+  isDropped = false
+
+  constructor(memory: RequestReservation) {
+    this.#memory = memory
+  }
+
+  /** The bytes are changed later: these are copied. */
+  keepRequest(bytes: Buffer): void {
+    if (this.#reserve(bytes.length)) this.#request.push(Buffer.from(bytes))
+  }
+
+  keepReply(bytes: Buffer): void {
+    if (this.#reserve(bytes.length)) this.#reply.push(bytes)
+  }
+
+  finish(): Omit<GatheredChat, 'outcome'> {
+    const [request, reply] = [Buffer.concat(this.#request), Buffer.concat(this.#reply)]
+    return { request, reply, startedAt: this.#startedAt, endedAt: nowText() }
+  }
+
+  release(): void {
+    this.isDropped = true
+    this.#request = []
+    this.#reply = []
+    this.#memory.release()
+  }
+
+  #reserve(bytes: number): boolean {
+    if (this.isDropped) return false
+    this.#bytes += bytes
+    try {
+      if (this.#bytes <= maxChatBytes) this.#memory.add(bytes * memoryPerByte)
+      else this.release()
+    } catch {
+      this.release()
+    }
+    return !this.isDropped
+  }
+}

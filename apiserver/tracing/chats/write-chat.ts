@@ -1,0 +1,106 @@
+import { cleanJson } from '../../../lib/json/clean.ts'
+import { isObject } from '../../../lib/json/is-object.ts'
+import { JsonText, writeJsonText } from '../../../lib/json/json-text.ts'
+import type { RequestState } from '../../accounts/context.ts'
+import type { StorageUse } from '../../accounts/limits/storage.ts'
+import type { ChatOutcome } from '../../inference/chat-traces.ts'
+import { measurePart, type CallEnd, type CallPart } from '../calls/parts.ts'
+import type { CallWriter } from '../calls/writer.ts'
+import { ChunkMerger } from '../completions/merge-chunks.ts'
+import { newId } from '../ids.ts'
+import type { Projects } from '../projects.ts'
+
+/** What chats are written with. */
+export interface WriteDeps {
+  calls: CallWriter
+  projects: Projects
+  storage: StorageUse
+}
+
+/** A chat that is over. */
+export interface GatheredChat {
+  /** As the client sent it. */
+  request: Buffer
+  /** As the client got it. */
+  reply: Buffer
+  startedAt: string
+  endedAt: string
+  outcome: ChatOutcome
+}
+
+// As weave calls the calls of the openai SDK.
+const opName = 'openai.chat.completions.create'
+const disconnected = 'The client disconnected before the answer was complete.'
+
+/** Writes a chat as one call. @throws {HttpError} 403 when the entity may not store it */
+export async function writeChat(deps: WriteDeps, { caller, limits }: RequestState, chat: GatheredChat): Promise<void> {
+  const project = await deps.projects.open(caller, `${caller.entity}/${chat.outcome.project}`)
+  const part = buildCall(chat, caller.keyId)
+  const { entity } = caller
+  const incoming = await deps.storage.admitTraces({ entity, limit: limits.storedBytes, announced: measurePart(part) })
+  try {
+    incoming.add(measurePart(part))
+    await deps.calls.write(project, [part])
+    incoming.keep()
+  } finally {
+    incoming.release()
+  }
+}
+
+/** The current time in the form of instants.ts. */
+export function nowText(): string {
+  return new Date().toISOString().replace('Z', '000Z')
+}
+
+function buildCall(chat: GatheredChat, keyId: string): CallPart {
+  const { startedAt } = chat
+  const attributes = writeJsonText({})
+  const inputs = new JsonText(cleanJson(chat.request))
+  const start = { traceId: newId(), opName, startedAt, attributes, inputs, wbUserId: keyId }
+  return { id: newId(), start, end: buildEnd(chat) }
+}
+
+function buildEnd({ reply, endedAt, outcome }: GatheredChat): CallEnd {
+  const { promptTokens, completionTokens } = outcome.tokens
+  const usage = {
+    requests: 1,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
+  const summary = writeJsonText({ usage: { [outcome.model]: usage } })
+  const { output, error } = outcome.isStream ? mergeEvents(reply) : readComplete(reply)
+  return { endedAt, output, summary, exception: outcome.hasLeft ? disconnected : error }
+}
+
+interface Output {
+  output: JsonText | null
+  error?: string | undefined
+}
+
+/** A reply whose client has left may not be whole. */
+function readComplete(reply: Buffer): Output {
+  try {
+    JSON.parse(reply.toString())
+    return { output: new JsonText(cleanJson(reply)) }
+  } catch {
+    return { output: null }
+  }
+}
+
+function mergeEvents(reply: Buffer): Output {
+  const merger = new ChunkMerger()
+  for (const line of reply.toString().split('\n')) merger.add(readEvent(line))
+  const output = merger.merge()
+  return { output: output ? writeJsonText(output) : null, error: merger.error }
+}
+
+function readEvent(line: string): unknown {
+  try {
+    const value: unknown = line.startsWith('data:') ? JSON.parse(line.slice('data:'.length)) : undefined
+    return isObject(value) ? value : undefined
+  } catch {
+    // "[DONE]", and the beginning of an event that nobody got.
+    return undefined
+  }
+}

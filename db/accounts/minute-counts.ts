@@ -1,0 +1,16 @@
+import type { Pool } from '../pool.ts'
+
+// Clocks of processes differ by less than windows do.
+const sameWindowMs = 1_000
+
+/** Gives points back to the window that they were taken from; to none when that is over. */
+export async function returnPoints(
+  pool: Pool,
+  { key, points, expiresAtMs }: { key: string; points: number; expiresAtMs: number },
+): Promise<void> {
+  await pool.query({
+    name: 'return_points',
+    text: `UPDATE auth.request_counts SET points = greatest(0, points - $2) WHERE key = $1 AND abs(expire - $3) < $4`,
+    values: [key, points, Math.round(expiresAtMs), sameWindowMs],
+  })
+}

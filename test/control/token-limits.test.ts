@@ -1,0 +1,148 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { changeEntityLimits } from '../../db/accounts/limits.ts'
+import { waitForLeases } from '../../db/changes.ts'
+import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startFakeEngine } from '../support/fake-engine.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const namespace = `tokens-${randomUUID()}`
+const model = 'counted'
+let database: TestDatabase
+let servers: RunningApiServer[]
+let engine: Server
+let entity: string
+let key: string
+let sampled: number
+
+/** Says that it sampled `sampled` tokens; a stream never ends. */
+async function answerChat(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { stream } = JSON.parse((await buffer(request)).toString()) as { stream?: boolean }
+  const common = { id: 'chat', created: 0, model }
+  if (stream) {
+    response.setHeader('content-type', 'text/event-stream')
+    const delta = { role: 'assistant', content: 'Hello' }
+    const event = { ...common, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }] }
+    response.write(`data: ${JSON.stringify(event)}\n\n`)
+    return
+  }
+  const message = { role: 'assistant', content: 'Hello.' }
+  const usage = { prompt_tokens: 10, total_tokens: 10 + sampled, completion_tokens: sampled }
+  const choices = [{ index: 0, message, finish_reason: 'stop' }]
+  const reply = Buffer.from(JSON.stringify({ ...common, object: 'chat.completion', choices, usage }))
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length })
+  response.end(reply)
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await stack.kubectl('create', 'namespace', namespace)
+  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
+  engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
+  const env = { TRAINYARD_NAMESPACE: namespace }
+  servers = await Promise.all([1, 2].map(() => startApiServer(stack, database.databaseUrl, env)))
+})
+beforeEach(async () => {
+  entity = `team-${randomUUID()}`
+  key = await addKey(database.pool, entity)
+  sampled = 5
+})
+afterAll(async () => {
+  await Promise.all((servers ?? []).map((server) => server.remove()))
+  engine?.closeAllConnections()
+  engine?.close()
+  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await database?.drop()
+})
+
+const limit = async (tokensPerMinute: number) => {
+  await changeEntityLimits(database.pool, entity, { tokensPerMinute })
+  await waitForLeases(database.pool)
+}
+const chat = (more: object = {}, { server = servers[0]!, ...init }: RequestInit & { server?: RunningApiServer } = {}) =>
+  fetch(`${server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 100, ...more }),
+    ...init,
+  })
+const readHeaders = ({ headers }: Response) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-ratelimit-')))
+
+test('answers tell what is left, in the headers that SDKs read', async () => {
+  expect(Object.keys(readHeaders(await chat()))).toEqual([
+    'x-ratelimit-limit-requests',
+    'x-ratelimit-remaining-requests',
+    'x-ratelimit-reset-requests',
+  ])
+  await limit(1_000)
+  await chat()
+  const headers = readHeaders(await chat())
+  expect(headers).toMatchObject({
+    'x-ratelimit-limit-requests': '60000',
+    'x-ratelimit-remaining-requests': '59997',
+    'x-ratelimit-limit-tokens': '1000',
+  })
+  expect(headers['x-ratelimit-reset-tokens']).toMatch(/^\d{2}s$/)
+  // The first chat used 15, and this one may use its length.
+  const left = Number(headers['x-ratelimit-remaining-tokens'])
+  expect(left).toBeGreaterThan(800)
+  expect(left).toBeLessThan(1_000 - 15 - 100)
+})
+
+test('a chat is charged for what it used, not for what it might have', async () => {
+  await limit(1_000)
+  for (let times = 0; times < 30; times++) expect((await chat()).status).toBe(200)
+})
+
+test('what was sampled beyond the estimate is owed, in every process', async () => {
+  await limit(1_000)
+  sampled = 5_000
+  expect((await chat()).status).toBe(200)
+  for (const server of servers)
+    await eventually(async () => {
+      const refused = await chat({}, { server })
+      expect(refused.status).toBe(429)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30)
+      expect(refused.headers.get('x-ratelimit-remaining-tokens')).toBe('0')
+      expect(await refused.text()).toContain(`${entity} has reached its limit tokens_per_minute (1000)`)
+    }, 5_000)
+})
+
+test('of many chats in two processes no more come through than there are tokens, and little less', async () => {
+  await limit(3_000)
+  sampled = 90
+  const outcomes: number[] = []
+  for (let times = 0; times < 4; times++) {
+    const racing = Array.from({ length: 30 }, (_, index) => chat({}, { server: servers[index % 2]! }))
+    outcomes.push(...(await Promise.all(racing)).map(({ status }) => status))
+  }
+  const used = 100 * outcomes.filter((status) => status === 200).length
+  expect(new Set(outcomes)).toEqual(new Set([200, 429]))
+  expect(used).toBeLessThanOrEqual(3_000)
+  // Each process may keep two blocks. What is left beside them is less than a chat's estimate, and then than a chat.
+  expect(used).toBeGreaterThanOrEqual(3_000 - 4 * 60 - 150 - 100)
+})
+
+test('who leaves before the end has used its prompt', async () => {
+  await limit(1_000)
+  const messages = [{ role: 'user', content: 'x'.repeat(2_400) }]
+  const leaving = new AbortController()
+  const left = await chat({ messages, stream: true, max_tokens: 1 }, { signal: leaving.signal })
+  await left.body!.getReader().read()
+  leaving.abort()
+  await eventually(async () => expect((await chat({ messages })).status).toBe(429), 5_000)
+})
+
+test('a request that is larger than the limit takes all of it, and a limit of none at all lets nothing through', async () => {
+  await limit(50)
+  expect((await chat()).status).toBe(200)
+  await limit(0)
+  expect((await chat()).status).toBe(429)
+})
