@@ -16,6 +16,7 @@ test.each([
   ['a byte order mark', '\uFEFF{"a":1}'],
   ['half of a pair', '{"a":"\\ud800"}'],
   ['a text that is used, and is not ASCII', '{"model":"é"}'],
+  ['a name that is not ASCII', '{"é":1}'],
   ['too many levels', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`],
 ])('%s is left to the parser', (_, text) => {
   expect(view(text, ['model'])).toBeUndefined()

@@ -109,8 +109,8 @@ export const inferenceMutations: Mutation[] = [
   {
     fault: 'a text that is used may be read with a character for each byte',
     file: 'lib/json/byte-view.ts',
-    find: 'byte < 0x80',
-    replace: 'byte <= 0xff',
+    find: 'exact.every((name) => isAscii(members.get(name) ?? nothing))',
+    replace: 'true',
     test: 'lib/json/byte-view.test.ts',
   },
   {
