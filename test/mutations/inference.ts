@@ -53,7 +53,7 @@ export const inferenceMutations: Mutation[] = [
   {
     fault: 'engines get members that no list names',
     file: 'apiserver/inference/chat/engine-request.ts',
-    find: '    ...leaveOut(chat),\n',
+    find: '    ...leaveOut(chat, chatFields),\n',
     replace: '',
     test: 'apiserver/inference/chat/engine-request.test.ts',
   },
