@@ -43,8 +43,13 @@ export async function runPython<Facts>(stack: Stack, script: string, options: Sc
 }
 
 /** The same for a Node script. */
-export function runNode<Facts>(stack: Stack, script: string, env: NodeJS.ProcessEnv = {}): Promise<Facts> {
-  return runScript(stack, [process.execPath, path.join(clients, script)], env)
+export function runNode<Facts>(
+  stack: Stack,
+  script: string,
+  env: NodeJS.ProcessEnv = {},
+  args: string[] = [],
+): Promise<Facts> {
+  return runScript(stack, [process.execPath, path.join(clients, script), ...args], env)
 }
 
 async function runScript<Facts>(stack: Stack, [program, ...args]: string[], more: NodeJS.ProcessEnv): Promise<Facts> {

@@ -50,6 +50,14 @@ export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, k
     return (await response.json()) as T
   }
 
+  /** Uploads a data set. */
+  const upload = async <T>(path: string, rows: string): Promise<T> => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/jsonl' }
+    const response = await fetch(stack.url + path, { method: 'PUT', headers, body: rows })
+    if (!response.ok) throw new Error(`PUT ${path}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as T
+  }
+
   const listAll = async <T extends { id: string }>(path: string): Promise<T[]> => {
     const items: T[] = []
     for (let after = ''; ; after = `&after=${items.at(-1)?.id}`) {
@@ -90,7 +98,7 @@ export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, k
       return events
     }, timeoutMs)
 
-  return { send, call, createModel, sample, startJob, listAll, listEvents, listCheckpoints, waitForEnd }
+  return { send, call, upload, createModel, sample, startJob, listAll, listEvents, listCheckpoints, waitForEnd }
 }
 
 export type Rest = ReturnType<typeof createRest>
