@@ -66,7 +66,7 @@ const ask = (prompt: string, answer = '') => ({
 })
 
 /** Each name gets each prompt, and then each of them once more as a stream. */
-async function answer(index: number): Promise<string> {
+async function askFor(index: number): Promise<string> {
   const { rest, model } = names[index % names.length]!
   const round = Math.floor(index / names.length)
   const content = prompts[round % prompts.length]
@@ -95,7 +95,7 @@ test(`${requests} interleaved requests of two entities on opposite adapters have
   let next = 0
   const work = async () => {
     for (let index = next++; index < requests; index = next++) {
-      const given = await answer(index)
+      const given = await askFor(index)
       const { model, answer: right } = names[index % names.length]!
       if (given !== right) wrong.push(`request ${index} to ${model}: ${given}`)
     }
