@@ -10,7 +10,7 @@ import type { CheckedBody } from './passthrough.ts'
 // A prompt of any length in fewer bytes per token is rare.
 const bytesPerPromptToken = 3
 // Of a reply whose length nobody limits.
-const usualSampled = 1_024
+const defaultSampled = 1_024
 
 /** All that is left of a request while an engine answers it. */
 export interface PreparedRequest {
@@ -66,6 +66,6 @@ export function prepareRequest(
   return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage, affinityHash, estimate }
 }
 
-function estimateTokens(bodyBytes: number, { maxSampledTokens = usualSampled }: CheckedBody): TokenEstimate {
+function estimateTokens(bodyBytes: number, { maxSampledTokens = defaultSampled }: CheckedBody): TokenEstimate {
   return { promptTokens: Math.ceil(bodyBytes / bytesPerPromptToken), completionTokens: maxSampledTokens }
 }

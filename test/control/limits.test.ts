@@ -42,7 +42,8 @@ describe('requests and chats, on two processes', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase()
-    servers = [await startApiServer(stack, database.databaseUrl), await startApiServer(stack, database.databaseUrl)]
+    const env = { TRAINYARD_HOLD_SECONDS: '3' }
+    servers = await Promise.all([1, 2].map(() => startApiServer(stack, database.databaseUrl, env)))
     // A base model without engines: a chat waits some seconds for an engine.
     await database.pool.query(
       "INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('none', '{none}', 'trainyard', 'none')",

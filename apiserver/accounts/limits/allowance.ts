@@ -7,13 +7,13 @@ export interface Allowance {
   elsewhere: number
   untilMs: number
   /** The database had none: it is not asked again before. */
-  refusedUntilMs: number
+  rejectedUntilMs: number
 }
 
 // What two answers of the database about one minute differ by at most.
 const sameMinuteMs = 1_000
 
-export const emptyAllowance: Allowance = { perMinute: 0, left: 0, elsewhere: 0, untilMs: 0, refusedUntilMs: 0 }
+export const emptyAllowance: Allowance = { perMinute: 0, left: 0, elsewhere: 0, untilMs: 0, rejectedUntilMs: 0 }
 
 /** Whether there are so many points now. After another limit was set, that one counts. */
 export function canTake(allowance: Allowance, { perMinute, points }: { perMinute: number; points: number }): boolean {

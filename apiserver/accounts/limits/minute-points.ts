@@ -7,7 +7,7 @@ import { canTake, emptyAllowance, mergeAllowances, type Allowance } from './allo
 
 const minuteSeconds = 60
 // A flood beyond a limit costs one question of this length. Others may give points back meanwhile.
-const refusedMs = 1_000
+const rejectedMs = 1_000
 
 /** A limit of points per minute. */
 export interface MinuteLimit {
@@ -97,7 +97,7 @@ export class MinutePoints {
     this.#forgetEnded()
     const known = this.#allowances.get(entity) ?? emptyAllowance
     const nowMs = performance.now()
-    if (known.perMinute === perMinute && known.refusedUntilMs > nowMs) throw this.#refuse(entity, known)
+    if (known.perMinute === perMinute && known.rejectedUntilMs > nowMs) throw this.#tooMany(entity, known)
     const owed = Math.max(0, -known.left)
     const wanted = Math.min(Math.max(this.#blockOf(perMinute), points + owed), Math.max(1, perMinute))
     const taken = await this.#consume(entity, perMinute, wanted)
@@ -106,15 +106,15 @@ export class MinutePoints {
     this.#allowances.set(entity, allowance)
     if (taken.left === wanted || allowance.left >= points) return
     this.#returnExcess(entity, allowance)
-    allowance.refusedUntilMs = Math.min(allowance.untilMs, performance.now() + refusedMs)
-    throw this.#refuse(entity, allowance)
+    allowance.rejectedUntilMs = Math.min(allowance.untilMs, performance.now() + rejectedMs)
+    throw this.#tooMany(entity, allowance)
   }
 
   async #consume(entity: string, perMinute: number, wanted: number): Promise<Allowance> {
     const limiter = this.#limiterOf(perMinute)
     const build = ({ msBeforeNext }: RateLimiterRes, left: number, elsewhere: number) => {
       const untilMs = performance.now() + msBeforeNext
-      return { perMinute, left, elsewhere, untilMs, refusedUntilMs: 0 }
+      return { perMinute, left, elsewhere, untilMs, rejectedUntilMs: 0 }
     }
     try {
       const result = await limiter.consume(entity, wanted)
@@ -145,7 +145,7 @@ export class MinutePoints {
     void returnPoints(this.#pool, { key, points, expiresAtMs }).catch(() => {})
   }
 
-  #refuse(entity: string, { perMinute, untilMs }: Allowance): HttpError {
+  #tooMany(entity: string, { perMinute, untilMs }: Allowance): HttpError {
     const seconds = Math.max(1, Math.ceil((untilMs - performance.now()) / 1_000))
     const detail = `${entity} has reached its limit ${this.#limit.name} (${perMinute}). Send this request again in ${seconds} s.`
     return new HttpError(errors.rate_limit_exceeded, detail, { retryAfterSeconds: seconds })

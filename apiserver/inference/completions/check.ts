@@ -8,7 +8,7 @@ import type { CheckedBody, EngineTarget } from '../passthrough.ts'
 import { leaveOut } from '../leave-out.ts'
 import { findUnsupported } from '../chat/unsupported-fields.ts'
 import { completionFields } from './fields.ts'
-import { countPrompts, rejectLargeReply } from './reply-size.ts'
+import { countPrompts, countSampled, rejectLargeReply } from './reply-size.ts'
 import { parseCompletionRequest, type CompletionRequest } from './schema.ts'
 
 // Each sample of a prompt holds a place in the engine.
@@ -32,6 +32,7 @@ export function checkCompletion(document: JsonDocument): CheckedBody {
     cacheSalt: request.cache_salt,
     hidesUsage: asksForUsage(request),
     prefix: readPrefix(request.prompt),
+    maxSampledTokens: countSampled(request),
     change: (target) => changeCompletion(request, target),
     rejectLargeReply: ({ bodyBytes }) => rejectLargeReply(request, bodyBytes),
   }

@@ -12,6 +12,11 @@ const wholeVocabulary = 256 * 1024
 // A prompt of any length in fewer tokens than this is rare.
 const bytesPerPromptToken = 3
 
+/** How many tokens a completion may sample at most. */
+export function countSampled(request: CompletionRequest): number {
+  return countPrompts(request) * (request.max_tokens ?? defaultMaxTokens) * (request.n ?? 1)
+}
+
 /** How many prompts a completion has: token ids are one. */
 export function countPrompts({ prompt }: Pick<CompletionRequest, 'prompt'>): number {
   return typeof prompt === 'string' || typeof prompt[0] === 'number' ? 1 : prompt.length

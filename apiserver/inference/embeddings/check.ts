@@ -28,6 +28,7 @@ export function checkEmbedding(document: JsonDocument): CheckedBody {
     hidesUsage: false,
     // No engine caches anything of it for the next.
     prefix: '',
+    maxSampledTokens: 0,
     change: ({ engineName, cacheSalt }) => ({
       ...leaveOut(request, embeddingFields),
       cache_salt: cacheSalt,

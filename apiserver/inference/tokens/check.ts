@@ -40,6 +40,7 @@ function describe(request: { model?: string | null }, fields: Fields): CheckedBo
     hidesUsage: false,
     // No engine caches anything of it for the next.
     prefix: '',
+    maxSampledTokens: 0,
     change: ({ engineName }) => ({ ...leaveOut(request, fields), model: engineName }),
     rejectLargeReply: () => {},
   }
