@@ -102,12 +102,18 @@ function pass(source: string): Case | undefined {
 }
 
 const python = `
-import json, sys
+import json, math, sys
+
+def as_double(number):
+    # What is beyond a double is infinite in JavaScript, and null in the JSON of it.
+    try: double = float(number)
+    except OverflowError: return None
+    return None if math.isinf(double) else double
 
 def floats(value):
     if isinstance(value, dict): return {name: floats(item) for name, item in value.items()}
     if isinstance(value, list): return [floats(item) for item in value]
-    return value if value is None or isinstance(value, (bool, str)) else float(value)
+    return value if value is None or isinstance(value, (bool, str)) else as_double(value)
 
 cases, changes, removed = json.load(sys.stdin)
 wrong = []

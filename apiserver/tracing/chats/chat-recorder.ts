@@ -47,7 +47,10 @@ export class ChatRecorder implements ChatTraces {
   async #record(state: RequestState, gathered: Gathering, outcome: ChatOutcome): Promise<void> {
     const leave = gathered.isDropped ? undefined : this.#places.tryAcquire({ key: state.caller.entity })
     try {
-      if (!leave) return void this.#drop()
+      if (!leave) {
+        this.#drop()
+        return
+      }
       const chat = { ...gathered.finish(), outcome }
       await this.#turns.run(turnOf(state.caller), () => writeChat(this.#deps, state, chat))
     } catch (error) {
