@@ -83,8 +83,8 @@ describe('training', () => {
     )
     return { claim, attempt }
   }
-  // Within five seconds, because machines may be busy.
-  const near = (seconds: number) => expect.closeTo(seconds, -1) as number
+  // Within 15 seconds, because machines may be busy.
+  const near = (seconds: number) => expect.closeTo(seconds, -1.5) as number
 
   test('is charged when its checkpoint is recorded, once, to its model and key', async () => {
     const model = await rows.addModel('demo')
@@ -95,7 +95,12 @@ describe('training', () => {
     await recordEvents(database.pool, attempt, [started, stepOf(1, 120), stepOf(2, 30), stepOf(3, undefined)])
     expect(await total()).toMatchObject(none)
     for (let times = 0; times < 2; times++) await recordCheckpoint(database.pool, attempt, checkpointOf(claim))
-    const charged = { ...none, trained_tokens: 150, training_seconds: near(100), gpu_seconds: near(400) }
+    const charged = {
+      ...none,
+      trained_tokens: 150,
+      training_seconds: near(100),
+      gpu_seconds: expect.closeTo(400, -2) as number,
+    }
     expect(await total()).toMatchObject(charged)
     await cancelJob(database.pool, job)
     await finishJob(database.pool, job)

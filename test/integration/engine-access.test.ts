@@ -32,8 +32,14 @@ async function ask(method: string, path: string, authorization?: string): Promis
 
 describe("an engine's port", () => {
   const unused = ['GET /ping', 'POST /invocations', 'POST /adapters', 'DELETE /adapters/x', 'GET /metrics', 'GET /docs']
-  const dangerous = ['POST /v1/load_lora_adapter', 'POST /tokenize', 'POST /detokenize', 'GET /openapi.json']
-  const used = ['GET /version', 'GET /v1/models', 'POST /v1/chat/completions', 'POST /v1/unload_lora_adapter']
+  const dangerous = ['POST /v1/load_lora_adapter', 'POST /v1/responses', 'GET /openapi.json']
+  const used = [
+    'GET /version',
+    'GET /v1/models',
+    'POST /v1/chat/completions',
+    'POST /tokenize',
+    'POST /v1/unload_lora_adapter',
+  ]
 
   test.each([...unused, ...dangerous, ...used])('%s is 401 without the key', async (operation) => {
     const [method = '', path = ''] = operation.split(' ')

@@ -16,9 +16,9 @@ first = client.responses.create(model=model, input="Tell me about the sea.", max
 
 events: list[str] = []
 text = ""
-with client.responses.stream(
-    model=model, input="More.", previous_response_id=first.id, max_output_tokens=8
-) as stream:
+# The SDK takes a stream that ends with response.incomplete for a failure.
+ended = {"structured_outputs": {"choice": ["yes", "no"]}}
+with client.responses.stream(model=model, input="More?", previous_response_id=first.id, extra_body=ended) as stream:
     for event in stream:
         events.append(event.type)
         if event.type == "response.output_text.delta":
