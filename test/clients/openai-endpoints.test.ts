@@ -96,7 +96,9 @@ describe('completions', () => {
 
   test('with a grammar, which is checked before an engine gets it', async () => {
     const ask = (form: object) =>
-      client.completions.create({ model, prompt: 'x', max_tokens: 4, ...{ structured_outputs: form } })
+      client.post<OpenAI.Completion>('/completions', {
+        body: { model, prompt: 'x', max_tokens: 4, structured_outputs: form },
+      })
     expect((await ask({ regex: 'yes|no' })).choices[0]?.text).toMatch(/^(yes|no)$/)
     await expect(ask({ grammar: 'root ::= (' })).rejects.toMatchObject({ status: 400, code: 'unusable_grammar' })
   })
