@@ -47,6 +47,9 @@ export async function startApiServer(
       TRAINYARD_ENGINE_KEY: 'none',
       KUBECONFIG: stack.kubeconfig,
       LOG_LEVEL: 'fatal',
+      // Most tests have no engine that a request could wait for, and leave their streams open.
+      TRAINYARD_HOLD_SECONDS: '1',
+      TRAINYARD_DRAIN_SECONDS: '8',
       ...env,
     },
     stdio: 'inherit',
@@ -57,7 +60,7 @@ export async function startApiServer(
     async () => {
       if (!(await fetch(`${url}/v1/health`)).ok) throw new Error('not healthy')
     },
-    60_000,
+    240_000,
     50,
   )
   return {

@@ -56,6 +56,8 @@ async function renderChart({ repository, controlPlane, signal }: ChartRequest, l
 
 // There is one pod and no load balancer: who ends the stack does not wait for long.
 const quickEnd = { preStopSeconds: 0, drainSeconds: 8 }
+// Without pods, no engine comes that a request could wait for.
+const noEngines = { holdSeconds: 1 }
 
 /** The chart's values for one machine: a folder for artifacts, loopback addresses, and one public port. */
 export function chartValues(
@@ -67,7 +69,11 @@ export function chartValues(
     listenOnPodIP: true,
     outbound: asked.outbound,
     secrets: { databaseUrl: databaseUrl(settings), engineKey: settings.secrets.engineKey },
-    apiserver: { service: { type: 'NodePort', nodePort: settings.ports.public }, ...quickEnd },
+    apiserver: {
+      service: { type: 'NodePort', nodePort: settings.ports.public },
+      ...quickEnd,
+      ...(asked.withPods ? {} : noEngines),
+    },
     baseModels: { 'tiny-chat': tinyChat(asked) },
   }
 }
