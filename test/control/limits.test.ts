@@ -42,7 +42,7 @@ describe('requests and chats, on two processes', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase()
-    const env = { TRAINYARD_HOLD_SECONDS: '1' }
+    const env = { TRAINYARD_HOLD_SECONDS: '3' }
     servers = await Promise.all([1, 2].map(() => startApiServer(stack, database.databaseUrl, env)))
     // A base model without engines: a chat waits some seconds for an engine.
     await database.pool.query(
