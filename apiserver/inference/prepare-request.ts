@@ -6,9 +6,8 @@ import { hashAffinity } from './engines/affinity.ts'
 import { EngineBody } from './engines/engine-body.ts'
 import type { ChatTarget } from './models/resolve-model.ts'
 import type { CheckedBody } from './passthrough.ts'
+import { bytesPerPromptToken } from './prompt-size.ts'
 
-// A prompt of any length in fewer bytes per token is rare.
-const bytesPerPromptToken = 3
 // Of a reply whose length nobody limits.
 const defaultSampled = 1_024
 

@@ -2,6 +2,7 @@ import { type HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { replyLimitBytes } from '../engines/read-engine.ts'
 import type { ReplyBasis } from '../passthrough.ts'
 import type { ChatRequest } from './chat-schema.ts'
+import { bytesPerPromptToken } from '../prompt-size.ts'
 
 // Measured: a sampled token is 120 bytes with its logprob, and 1,486 with the 20 likeliest in its place; a token of the prompt
 // 73 and 1,447.
@@ -11,8 +12,6 @@ const bytesPerSampled = 115
 const bytesPerLogprob = 75
 // What -1 asks for: a large vocabulary. Engines allow it only where it is configured.
 const wholeVocabulary = 256 * 1024
-// A chat of any length in fewer tokens than this is rare.
-const bytesPerPromptToken = 3
 
 /** A chat and what decides how large its complete reply may become. */
 export interface ChatReplyBasis extends ReplyBasis {

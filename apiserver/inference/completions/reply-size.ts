@@ -1,6 +1,7 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
 import { replyLimitBytes } from '../engines/read-engine.ts'
 import type { CompletionRequest } from './schema.ts'
+import { bytesPerPromptToken } from '../prompt-size.ts'
 
 // At most, as JSON: a token's text and id, its log-probability, and each of those beside it.
 const bytesPerToken = 16
@@ -9,8 +10,6 @@ const bytesPerLogprob = 75
 const defaultMaxTokens = 16
 // What -1 asks for: a large vocabulary. Engines allow it only where it is configured.
 const wholeVocabulary = 256 * 1024
-// A prompt of any length in fewer tokens than this is rare.
-const bytesPerPromptToken = 3
 
 /** How many tokens a completion may sample at most. */
 export function countSampled(request: CompletionRequest): number {

@@ -64,7 +64,7 @@ export class EngineClient {
       if (outcome === 'broken') breaks++
       else if (performance.now() > deadlineMs) break
     }
-    throw brokenOff()
+    throw unanswered()
   }
 
   async close(): Promise<void> {
@@ -83,7 +83,7 @@ export class EngineClient {
       if (outcome === 'unreachable') lease.recordUnreachable()
       lease.release()
       if (request.client.hasLeft || !isConnectionFailure(error)) throw error
-      if (!request.body.isKept) throw brokenOff()
+      if (!request.body.isKept) throw unanswered()
       this.#log.debug({ error, pod: lease.pod.name }, 'engine did not take a request')
       return outcome
     }
@@ -110,7 +110,7 @@ export class EngineClient {
   }
 }
 
-function brokenOff(): HttpError {
+function unanswered(): HttpError {
   return new HttpError(errors.engine_unavailable, 'The engine closed the connection before it answered.', {
     retryAfterSeconds: 2,
   })
