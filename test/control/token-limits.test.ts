@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeEntityLimits } from '../../db/accounts/limits.ts'
 import { waitForLeases } from '../../db/changes.ts'
@@ -119,15 +120,19 @@ test('of many chats in two processes no more come through than there are tokens,
   await limit(3_000)
   sampled = 90
   const outcomes: number[] = []
-  for (let times = 0; times < 4; times++) {
+  let statuses: number[]
+  do {
     const racing = Array.from({ length: 30 }, (_, index) => chat({}, { server: servers[index % 2]! }))
-    outcomes.push(...(await Promise.all(racing)).map(({ status }) => status))
-  }
+    statuses = (await Promise.all(racing)).map(({ status }) => status)
+    outcomes.push(...statuses)
+    // A process that was told of no tokens asks again after a second. Others have given theirs back by then.
+    await setTimeout(1_100)
+  } while (statuses.includes(200))
   const used = 100 * outcomes.filter((status) => status === 200).length
   expect(new Set(outcomes)).toEqual(new Set([200, 429]))
   expect(used).toBeLessThanOrEqual(3_000)
-  // Each process may keep two blocks. What is left beside them is less than a chat's estimate, and then than a chat.
-  expect(used).toBeGreaterThanOrEqual(3_000 - 4 * 60 - 150 - 100)
+  // Each process may keep a block. What is left beside them is less than a chat's estimate.
+  expect(used).toBeGreaterThan(3_000 - 2 * 60 - 150)
 })
 
 test('who leaves before the end has used its prompt', async () => {

@@ -195,7 +195,7 @@ describe('the bytes that a project keeps', () => {
 describe('completions where no engine answers', () => {
   const ask = (more: object = {}, inputs: object = {}) => ({
     project_id: 'team/chat',
-    inputs: { model: 'nobody/knows', messages: [{ role: 'user', content: 'Hi' }], temperature: null, ...inputs },
+    inputs: { model: 'nobody/trained', messages: [{ role: 'user', content: 'Hi' }], temperature: null, ...inputs },
     ...more,
   })
   const readCall = async (id: string) =>
@@ -210,7 +210,7 @@ describe('completions where no engine answers', () => {
     )
   })
 
-  const error = 'The model nobody/knows does not exist. GET /v1/models lists all models.'
+  const error = 'The model nobody/trained does not exist. GET /v1/models lists all models.'
   type Answer = { response: { error: string }; weave_call_id: string }
 
   test('the answer tells it, and the call too', async () => {
@@ -227,7 +227,7 @@ describe('completions where no engine answers', () => {
       summary: { weave: { status: 'error' } },
     })
     const { inputs } = (await readCall(answer.weave_call_id))!
-    expect(inputs).toEqual({ model: 'nobody/knows', messages: [{ role: 'user', content: 'Hi' }] })
+    expect(inputs).toEqual({ model: 'nobody/trained', messages: [{ role: 'user', content: 'Hi' }] })
   })
 
   test('the stream tells it behind the id of the call', async () => {
@@ -257,7 +257,7 @@ describe('completions where no engine answers', () => {
   })
 
   test('the prefix of hosted models is passed over', async () => {
-    const { response } = await member.call<Answer>('/completions/create', ask({}, { model: 'coreweave/nobody/knows' }))
+    const { response } = await member.call<Answer>('/completions/create', ask({}, { model: 'coreweave/nobody/trained' }))
     expect(response).toEqual({ error })
   })
 

@@ -129,9 +129,9 @@ export class MinutePoints {
     }
   }
 
-  /** Others may have what is more than two blocks. */
+  /** Others may have what is more than a block. */
   #returnExcess(entity: string, allowance: Allowance): void {
-    const excess = allowance.left - 2 * this.#blockOf(allowance.perMinute)
+    const excess = allowance.left - this.#blockOf(allowance.perMinute)
     if (excess <= 0 || allowance.untilMs <= performance.now()) return
     allowance.left -= excess
     allowance.elsewhere += excess
