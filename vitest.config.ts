@@ -33,6 +33,7 @@ export default defineConfig({
       {
         test: {
           name: 'control',
+          isolate: false,
           include: ['test/control/*.test.ts', 'test/clients/tracing/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],
           maxWorkers: 2,

@@ -6,6 +6,7 @@ import { recordAct } from '../../db/accounts/audit-log.ts'
 import { withTransaction } from '../../db/pool.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { createRest, type Rest } from '../support/rest.ts'
+import { nodeEnv } from '../support/node-env.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -39,7 +40,7 @@ const shorten = ({ actor: by, action, subject, details }: Act) => ({ by, action,
 
 /** Runs the administrator's command as in the image. */
 async function runCommand(...args: string[]): Promise<string> {
-  const env = { ...process.env, DATABASE_URL: own.database.databaseUrl }
+  const env = { ...process.env, ...nodeEnv, DATABASE_URL: own.database.databaseUrl }
   return (await run(process.execPath, ['apiserver/accounts/admin/main.ts', ...args], { env })).stdout
 }
 

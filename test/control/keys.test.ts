@@ -7,6 +7,7 @@ import { addKey, startApiServer, type RunningApiServer } from '../support/api-se
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
+import { nodeEnv } from '../support/node-env.ts'
 import { useStack } from '../support/stack.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 
@@ -308,7 +309,7 @@ describe('the command inside of the image', () => {
   const run = promisify(execFile)
   const command = (...args: string[]) =>
     run(process.execPath, ['apiserver/accounts/admin/main.ts', ...args], {
-      env: { DATABASE_URL: database.databaseUrl },
+      env: { ...nodeEnv, DATABASE_URL: database.databaseUrl },
     })
 
   test('makes, lists, rotates and revokes keys', async () => {

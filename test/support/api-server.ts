@@ -6,6 +6,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { findFreePort } from './free-port.ts'
+import { nodeEnv } from './node-env.ts'
 import { createRest, type Rest } from './rest.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
@@ -39,6 +40,7 @@ export async function startApiServer(
   const [program, ...args] = wrap([process.execPath, 'apiserver/main.ts'])
   const child = spawn(program, args, {
     env: {
+      ...nodeEnv,
       TRAINYARD_HOST: '127.0.0.1',
       TRAINYARD_PORT: String(port),
       DATABASE_URL: ownDatabaseUrl.href,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { eventually } from './eventually.ts'
 import { findFreePort } from './free-port.ts'
+import { nodeEnv } from './node-env.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
 
@@ -49,6 +50,7 @@ export async function startStatusServer(stack: Stack, databaseUrl: string): Prom
   const port = await findFreePort()
   const child = spawn(process.execPath, ['operator/status-server/main.ts'], {
     env: {
+      ...nodeEnv,
       TRAINYARD_HOST: '127.0.0.1',
       TRAINYARD_PORT: String(port),
       DATABASE_URL: ownDatabaseUrl.href,

@@ -50,13 +50,18 @@ export function localImages(
   // The mark finds the processes of a crashed stack.
   const mark = { [stackMark]: layout.root }
   const node = path.join(repository, 'node_modules', '.bin')
+  // Compiled code is kept for the next start.
   const compiled = path.join(cacheFolder, 'compiled')
   return {
-    'ghcr.io/trainyard/trainyard:0.1.0': { cwd: repository, path: [node], env: mark },
+    'ghcr.io/trainyard/trainyard:0.1.0': {
+      cwd: repository,
+      path: [node],
+      env: { ...mark, NODE_COMPILE_CACHE: path.join(compiled, 'node') },
+    },
     'ghcr.io/trainyard/trainyard-runtime:0.1.0': {
       cwd: path.join(repository, 'trainer'),
       path: [python.binFolder],
-      // The cache of what vLLM and torch compile at the first adapter request. The next start uses it.
+      // vLLM and torch compile at the first adapter request.
       env: {
         ...mark,
         PYTHONUNBUFFERED: '1',
