@@ -16,7 +16,7 @@ const stack = useStack()
 const settings = path.join(import.meta.dirname, '..', 'clients', 'schemathesis')
 // For each operation, and for sequences of operations. Cases for every bound and every enum are always added.
 const { seed, numRuns: examples } = chooseCases(2)
-const { numRuns: sequences } = chooseCases(8)
+const { numRuns: sequences } = chooseCases(4)
 const minCases = 1_000
 
 let python: string
