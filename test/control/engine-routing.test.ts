@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { changeEntityLimits } from '../../db/accounts/limits.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { addBaseModel, addEnginePod, setEngineReady } from '../support/fake-engine.ts'
 import { useStack } from '../support/stack.ts'
@@ -250,7 +250,7 @@ describe('a client that leaves', () => {
 
 test('when all engines are busy, entities take turns by their weight', async () => {
   const [light, heavy] = ['light', 'heavy'].map((name) => `${name}-${randomUUID()}`) as [string, string]
-  await changeEntityLimits(database.pool, heavy, { weight: 3 })
+  await setLimits(database.pool, heavy, { weight: 3 })
   const keys = { light: await addKey(database.pool, light, 'read'), heavy: await addKey(database.pool, heavy, 'read') }
   const order: string[] = []
   const started = Promise.withResolvers<void>()

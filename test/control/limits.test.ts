@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { changeEntityLimits, type SetLimits } from '../../db/accounts/limits.ts'
-import { waitForLeases } from '../../db/changes.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { createRest, type Rest } from '../support/rest.ts'
@@ -32,10 +31,6 @@ beforeEach(() => {
   entity = `team-${randomUUID()}`
 })
 
-const setLimits = async (pool: Pool, limits: Partial<SetLimits>) => {
-  await changeEntityLimits(pool, entity, limits)
-  await waitForLeases(pool)
-}
 
 describe('requests and chats, on two processes', () => {
   let database: TestDatabase
@@ -71,7 +66,7 @@ describe('requests and chats, on two processes', () => {
     })
 
   test('as many requests come through in a minute as there may be, wherever they are sent', async () => {
-    await setLimits(database.pool, { requestsPerMinute: 7 })
+    await setLimits(database.pool, entity, { requestsPerMinute: 7 })
     const racing = Array.from({ length: 20 }, (_, index) => ask('/v1/models', { server: servers[index % 2]! }))
     const answers = await Promise.all(racing)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
@@ -88,7 +83,7 @@ describe('requests and chats, on two processes', () => {
   })
 
   test('a refused request is refused by every process, others and what needs no key are not', async () => {
-    await setLimits(database.pool, { requestsPerMinute: 1 })
+    await setLimits(database.pool, entity, { requestsPerMinute: 1 })
     expect((await ask('/v1/models')).status).toBe(200)
     for (const server of servers) expect((await ask('/v1/models', { server })).status).toBe(429)
     for (const path of ['/v1/health', '/openapi.json']) expect((await ask(path)).status).toBe(200)
@@ -99,17 +94,17 @@ describe('requests and chats, on two processes', () => {
   })
 
   test('a limit that is raised or taken away holds at once', async () => {
-    await setLimits(database.pool, { requestsPerMinute: 1 })
+    await setLimits(database.pool, entity, { requestsPerMinute: 1 })
     await ask('/v1/models')
     expect((await ask('/v1/models')).status).toBe(429)
-    await setLimits(database.pool, { requestsPerMinute: 100 })
+    await setLimits(database.pool, entity, { requestsPerMinute: 100 })
     expect((await ask('/v1/models')).status).toBe(200)
-    await setLimits(database.pool, { requestsPerMinute: null })
+    await setLimits(database.pool, entity, { requestsPerMinute: null })
     for (let times = 0; times < 3; times++) expect((await ask('/v1/models')).status).toBe(200)
   })
 
   test('an entity has as many concurrent chats as it may; who leaves makes room', async () => {
-    await setLimits(database.pool, { concurrentStreams: 2 })
+    await setLimits(database.pool, entity, { concurrentStreams: 2 })
     const leaving = [new AbortController(), new AbortController()]
     // The third chat is rejected at first. These two retry until they have permits.
     const hold = async (signal: AbortSignal) => {
@@ -128,7 +123,7 @@ describe('requests and chats, on two processes', () => {
   })
 
   test('requests are counted in portions of a large limit', async () => {
-    await setLimits(database.pool, { requestsPerMinute: 60_000 })
+    await setLimits(database.pool, entity, { requestsPerMinute: 60_000 })
     for (let times = 0; times < 20; times++) expect((await ask('/v1/models')).status).toBe(200)
     const counted = await database.pool.query<{ points: number }>(
       "SELECT points FROM auth.request_counts WHERE key = 'minute:' || $1",
@@ -138,7 +133,7 @@ describe('requests and chats, on two processes', () => {
   })
 
   test('a limit of several portions is used up to its last request', async () => {
-    await setLimits(database.pool, { requestsPerMinute: 501 })
+    await setLimits(database.pool, entity, { requestsPerMinute: 501 })
     const statuses: number[] = []
     for (let times = 0; times < 30; times++) {
       const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/v1/models')))
@@ -160,7 +155,7 @@ describe('requests and chats, on two processes', () => {
     })
     const job = { model_id: modelId, trajectory_groups: [] }
     const { id } = await api.call<{ id: string }>('POST', '/v1/preview/training-jobs', job)
-    await setLimits(database.pool, { eventStreams: 1 })
+    await setLimits(database.pool, entity, { eventStreams: 1 })
     const path = `/v1/preview/training-jobs/${id}/events`
     const leaving = new AbortController()
     const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' }
@@ -249,7 +244,7 @@ describe('jobs and bytes', () => {
     (await api.call<{ in_use: { queued_jobs: number; stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use
 
   test('of many jobs at once as many come through as there are places, and an ended job gives its place back', async () => {
-    await setLimits(pool, { queuedJobs: 3 })
+    await setLimits(pool, entity, { queuedJobs: 3 })
     const answers = await Promise.all(Array.from({ length: 12 }, post))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
     const refused = answers.filter(({ status }) => status === 429)
@@ -289,7 +284,7 @@ describe('jobs and bytes', () => {
       'idempotency-key': randomUUID(),
     }
     const first = await sendBody('/v1/preview/training-jobs', body, { headers })
-    await setLimits(pool, { storedBytes: body.length + 100 })
+    await setLimits(pool, entity, { storedBytes: body.length + 100 })
     const again = await sendBody('/v1/preview/training-jobs', body, { headers })
     expect([again.status, await again.json()]).toEqual([200, await first.json()])
   })
@@ -300,7 +295,7 @@ describe('jobs and bytes', () => {
       expect((await sendBody('/v1/preview/training-jobs', body)).status).toBe(200)
     }
     expect((await readInUse()).stored_bytes).toBe(body.length)
-    await setLimits(pool, { storedBytes: body.length + 1_500 })
+    await setLimits(pool, entity, { storedBytes: body.length + 1_500 })
     const refused = await sendBody('/v1/preview/training-jobs', bodyOf(3_000))
     expect(refused.status).toBe(403)
     expect(((await refused.json()) as { detail: string }).detail).toContain(`${entity} stores ${body.length} bytes`)
@@ -328,7 +323,7 @@ describe('jobs and bytes', () => {
       [modelId],
     )
     expect((await readInUse()).stored_bytes).toBe(data.length + 1_000)
-    await setLimits(pool, { storedBytes: data.length + 1_050 })
+    await setLimits(pool, entity, { storedBytes: data.length + 1_050 })
     expect((await upload(data.repeat(2))).status).toBe(403)
     const digest = createHash('sha256').update(data.repeat(2)).digest('hex')
     const blob = await fetch(`${stack.url}/v1/preview/artifacts/${entity}/tests/blobs/blobs/${digest}`, {

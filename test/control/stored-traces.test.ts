@@ -4,13 +4,13 @@ import { buildRow } from '../../apiserver/tracing/calls/rows.ts'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { JsonText } from '../../lib/json/json-text.ts'
 import { withTransaction, type Pool } from '../../db/pool.ts'
-import { changeEntityLimits } from '../../db/accounts/limits.ts'
 import { mergeCalls } from '../../db/tracing/merge-calls.ts'
 import { openTraceProject } from '../../db/tracing/projects.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { applyTraceRetention } from '../../operator/retention/traces.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectCountedTraces } from '../support/stored-bytes.ts'
 import { createRest } from '../support/rest.ts'
@@ -61,7 +61,7 @@ const readStored = async () => {
 }
 async function limitTo(storedBytes: number): Promise<void> {
   const { pool } = own.database
-  await changeEntityLimits(pool, entity, { storedBytes })
+  await setLimits(pool, entity, { storedBytes })
 }
 const fullOf = (answer: { status: number; body: unknown }) => [
   answer.status,

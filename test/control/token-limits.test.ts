@@ -3,10 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { changeEntityLimits } from '../../db/accounts/limits.ts'
-import { waitForLeases } from '../../db/changes.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFakeEngine } from '../support/fake-engine.ts'
 import { useStack } from '../support/stack.ts'
@@ -63,8 +62,7 @@ afterAll(async () => {
 })
 
 const limit = async (tokensPerMinute: number) => {
-  await changeEntityLimits(database.pool, entity, { tokensPerMinute })
-  await waitForLeases(database.pool)
+  await setLimits(database.pool, entity, { tokensPerMinute })
 }
 const chat = (more: object = {}, { server = servers[0]!, ...init }: RequestInit & { server?: RunningApiServer } = {}) =>
   fetch(`${server.url}/v1/chat/completions`, {

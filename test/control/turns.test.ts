@@ -7,10 +7,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadLimitDefaults } from '../../apiserver/accounts/admin/config.ts'
 import { ApiKeyLookup } from '../../apiserver/accounts/keys/api-key-lookup.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
-import { changeEntityLimits } from '../../db/accounts/limits.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
 import { noLease } from '../support/leases.ts'
+import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -61,7 +61,7 @@ async function pour({ sent, answer }: ReturnType<typeof open>, bytes: number): P
   return size
 }
 
-const limitTo = async (storedBytes: number) => changeEntityLimits(pool, entity, { storedBytes })
+const limitTo = async (storedBytes: number) => setLimits(pool, entity, { storedBytes })
 
 describe('a body for a model that is not there', () => {
   const strange = async () => [randomUUID(), (await createRest(stack).createModel()).id]

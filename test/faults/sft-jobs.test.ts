@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
-import { changeEntityLimits } from '../../db/accounts/limits.ts'
 import { claimJob, type Claim } from '../../db/jobs/claims.ts'
 import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { presentClaim } from '../../operator/status-server/present.ts'
+import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart } from '../support/kill.ts'
 import { rejectedUrls } from '../support/rejected-urls.ts'
@@ -361,7 +361,7 @@ describe('data that lie elsewhere', () => {
   })
 
   describe('of an entity that may not store them', () => {
-    const limitTo = (storedBytes: number | null) => changeEntityLimits(pool, entity, { storedBytes })
+    const limitTo = (storedBytes: number | null) => setLimits(pool, entity, { storedBytes })
     const readStored = async () =>
       (await rest.call<{ in_use: { stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use.stored_bytes
     const expectRejected = async (id: string) => {
