@@ -31,7 +31,6 @@ beforeEach(() => {
   entity = `team-${randomUUID()}`
 })
 
-
 describe('requests and chats, on two processes', () => {
   let database: TestDatabase
   let servers: RunningApiServer[]

@@ -257,7 +257,10 @@ describe('completions where no engine answers', () => {
   })
 
   test('the prefix of hosted models is passed over', async () => {
-    const { response } = await member.call<Answer>('/completions/create', ask({}, { model: 'coreweave/nobody/trained' }))
+    const { response } = await member.call<Answer>(
+      '/completions/create',
+      ask({}, { model: 'coreweave/nobody/trained' }),
+    )
     expect(response).toEqual({ error })
   })
 
