@@ -1,4 +1,4 @@
-import type { Worker } from 'node:cluster'
+import type { ChildProcess } from 'node:child_process'
 import type { Logger } from '../../lib/log.ts'
 import { isProcessMessage, type SupervisorMessage } from './messages.ts'
 
@@ -13,18 +13,18 @@ const usualCheck: LivenessCheck = { periodMs: 10_000, maxMissed: 3 }
 const question: SupervisorMessage = { areYouAlive: true }
 
 /** Kills a process that does not answer any more. Questions are counted, and no time: the machine may have slept. */
-export function watchLiveness(worker: Worker, log: Logger, check: LivenessCheck = usualCheck): void {
+export function watchLiveness(child: ChildProcess, log: Logger, check: LivenessCheck = usualCheck): void {
   let missed = 0
-  worker.on('message', (message: unknown) => {
+  child.on('message', (message: unknown) => {
     if (isProcessMessage(message) && 'alive' in message) missed = 0
   })
   const asking = setInterval(() => {
     if (missed === check.maxMissed) {
-      log.error({ processId: worker.process.pid, missed }, 'process does not answer and is killed')
-      worker.process.kill('SIGKILL')
+      log.error({ processId: child.pid, missed }, 'process does not answer and is killed')
+      child.kill('SIGKILL')
     }
     missed++
-    worker.send(question, () => {})
+    child.send(question, () => {})
   }, check.periodMs)
-  worker.once('exit', () => clearInterval(asking))
+  child.once('exit', () => clearInterval(asking))
 }

@@ -82,7 +82,7 @@ class Supervisor {
     const started = new SupervisedProcess(this.#log)
     this.#processes.add(started)
     this.#givePermits(started.worker)
-    watchLiveness(started.worker, this.#log)
+    started.worker.once('listening', () => watchLiveness(started.worker.process, this.#log))
     const [code, signal] = await started.ended
     this.#processes.delete(started)
     return { pid: started.worker.process.pid, code, signal }

@@ -137,15 +137,15 @@ describe('permits of several processes', () => {
     for (const process of replica.processes) for (let times = 0; times < 2; times++) replica.take(process)
     await replica.settle()
     const before = replica.messages
-    for (let ms = 0; ms < 1_000; ms++) {
+    for (let ms = 0; ms < 400; ms++) {
       for (const process of replica.processes) for (let times = 0; times < 10; times++) replica.take(process)
       for (const { sent, received } of replica.processes)
         for (const deliver of [...sent.splice(0), ...received.splice(0)]) deliver()
       await vi.advanceTimersByTimeAsync(1)
     }
-    expect(replica.rejected).toBeGreaterThan(28_000)
+    expect(replica.rejected).toBeGreaterThan(10_000)
     // A question and its answer, and a recall and its answer, of each process.
-    expect(replica.messages - before).toBeLessThanOrEqual(51 * 3 * 4)
+    expect(replica.messages - before).toBeLessThanOrEqual(21 * 3 * 4)
   })
 
   test('a process that does not answer keeps the others from places for a second at most', async () => {
@@ -202,7 +202,10 @@ async function take(replica: Replica, [kind, which]: Step): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
 }
 
-const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 15 }), fc.nat({ max: 1_000 })), { maxLength: 150 })
+const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 15 }), fc.nat({ max: 1_000 })), {
+  maxLength: 150,
+  size: 'max',
+})
 const sizes = fc.record({ processes: fc.integer({ min: 1, max: 4 }), limit: fc.integer({ min: 0, max: 6 }) })
 
 test('whatever happens in whatever order, never more are in use than the limit says, and in the end exactly as many', async () => {
