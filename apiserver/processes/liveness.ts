@@ -9,11 +9,11 @@ export interface LivenessCheck {
 }
 
 // As the pod's liveness probe, which finds another process when one does not answer.
-const usualCheck: LivenessCheck = { periodMs: 10_000, maxMissed: 3 }
+const defaultCheck: LivenessCheck = { periodMs: 10_000, maxMissed: 3 }
 const question: SupervisorMessage = { areYouAlive: true }
 
 /** Kills a process that does not answer any more. Questions are counted, and no time: the machine may have slept. */
-export function watchLiveness(child: ChildProcess, log: Logger, check: LivenessCheck = usualCheck): void {
+export function watchLiveness(child: ChildProcess, log: Logger, check: LivenessCheck = defaultCheck): void {
   let missed = 0
   child.on('message', (message: unknown) => {
     if (isProcessMessage(message) && 'alive' in message) missed = 0

@@ -1,4 +1,4 @@
-import cluster, { type Worker } from 'node:cluster'
+import cluster from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs, type Backoff } from '../../lib/backoff.ts'
 import { createLogger, type Logger } from '../../lib/log.ts'
@@ -24,21 +24,10 @@ export function superviseProcesses(config: ProcessConfig): void {
   const count = config.TRAINYARD_PROCESSES
   cluster.schedulingPolicy = cluster.SCHED_RR
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...heapArguments(count)] })
-  exitUnlessStarted(log)
   const supervisor = new Supervisor(log)
   const running = Array.from({ length: count }, () => supervisor.keepRunning())
   const timeoutMs = config.TRAINYARD_DRAIN_SECONDS * 1_000 + closeMs + marginMs
   onShutdown(log, () => supervisor.end(running, timeoutMs), timeoutMs + marginMs)
-}
-
-/** What ends before any process listens cannot start: its environment is wrong, or its port in use. */
-function exitUnlessStarted(log: Logger): void {
-  const giveUp = ({ process: { pid } }: Worker) => {
-    log.fatal({ processId: pid }, 'a process ended before any listened')
-    process.exit(1)
-  }
-  cluster.on('exit', giveUp)
-  cluster.once('listening', () => cluster.off('exit', giveUp))
 }
 
 class Supervisor {
@@ -46,6 +35,7 @@ class Supervisor {
   readonly #givePermits = sharePermits()
   readonly #processes = new Set<SupervisedProcess>()
   readonly #stop = new AbortController()
+  #hasListened = false
 
   constructor(log: Logger) {
     this.#log = log
@@ -58,6 +48,7 @@ class Supervisor {
       const startedMs = performance.now()
       const { pid, code, signal } = await this.#run()
       if (stop.aborted) return code === 0 || signal === 'SIGTERM'
+      if (!this.#hasListened) this.#giveUp(pid)
       failures = performance.now() - startedMs > healthyAfterMs ? 1 : failures + 1
       const pauseMs = backoffMs(failures, restart)
       this.#log.error({ processId: pid, code, signal, pauseMs }, 'process ended')
@@ -78,11 +69,20 @@ class Supervisor {
     if (outcomes.includes(false)) throw new Error('a process did not end in time, or failed as it ended')
   }
 
+  /** What ends before any process listens cannot start: its environment is wrong, or its port in use. */
+  #giveUp(pid: number | undefined): never {
+    this.#log.fatal({ processId: pid }, 'a process ended before any listened')
+    process.exit(1)
+  }
+
   async #run() {
     const started = new SupervisedProcess(this.#log)
     this.#processes.add(started)
     this.#givePermits(started.worker)
-    started.worker.once('listening', () => watchLiveness(started.worker.process, this.#log))
+    started.worker.once('listening', () => {
+      this.#hasListened = true
+      watchLiveness(started.worker.process, this.#log)
+    })
     const [code, signal] = await started.ended
     this.#processes.delete(started)
     return { pid: started.worker.process.pid, code, signal }

@@ -139,7 +139,8 @@ describe('two processes of a replica', () => {
       return lines.map(({ pid }) => pid)
     }, 5_000)
     const expected = listChildren(server.pid).flatMap((pid) => [pid, pid, pid, pid])
-    expect(answering.toSorted()).toEqual(expected.toSorted())
+    const byId = (a: number, b: number) => a - b
+    expect(answering.toSorted(byId)).toEqual(expected.toSorted(byId))
   })
 
   test('let as many chats through as there may be, again and again, and say how many there are', async () => {

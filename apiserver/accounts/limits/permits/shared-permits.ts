@@ -60,14 +60,14 @@ export class SharedPermits implements Permits {
     const { entity } = answer
     const holding = this.#open(entity)
     holding.reusableAt = answer.reusableAt
-    if (answer.type === 'recall') this.#giveBack(entity, holding, { count: holding.unused, round: answer.round })
+    if (answer.type === 'recall') this.#return(entity, holding, { count: holding.unused, round: answer.round })
     else this.#settle(entity, holding, answer)
   }
 
   /** Gives back what nobody needed since the last call. */
   returnUnused(): void {
     for (const [entity, holding] of this.#holdings) {
-      if (holding.minUnused > 0) this.#giveBack(entity, holding, { count: holding.minUnused })
+      if (holding.minUnused > 0) this.#return(entity, holding, { count: holding.minUnused })
       holding.minUnused = holding.unused
       if (holding.inUse + holding.unused + holding.waiting.length === 0) this.#holdings.delete(entity)
     }
@@ -116,7 +116,7 @@ export class SharedPermits implements Permits {
     this.#ask(entity, holding)
   }
 
-  #giveBack(entity: string, holding: Holding, { count, round }: { count: number; round?: number }): void {
+  #return(entity: string, holding: Holding, { count, round }: { count: number; round?: number }): void {
     holding.unused -= count
     holding.minUnused = Math.min(holding.minUnused, holding.unused)
     this.#send({ type: 'return', name: this.#name, entity, returned: count, ...(round !== undefined && { round }) })
