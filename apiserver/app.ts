@@ -53,7 +53,7 @@ const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TR
 // Proxies and people give up sooner, and a line that is not slow takes a megabyte in a second.
 const answerTimes = { stallMs: 60_000, minBytesPerSecond: 1024 * 1024 }
 
-/** What requests are answered with; made once by main.ts. */
+/** What requests are answered with; made once by serve.ts. */
 interface AppDeps
   extends
     ArtifactDeps,

@@ -4,6 +4,7 @@ import { readConfig } from '../lib/config.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { limitSettings } from './accounts/limits/settings.ts'
+import { processSettings } from './processes/config.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String(),
@@ -24,9 +25,7 @@ const schema = Type.Object({
   // As long as interactive clients wait for a chat.
   TRAINYARD_HOLD_SECONDS: Type.Integer({ minimum: 0, maximum: 3_600, default: 600 }),
   TRAINYARD_HOLD_REQUESTS: Type.Integer({ minimum: 0, maximum: 8_000, default: 1_000 }),
-  // How long responses may go on after SIGTERM.
-  TRAINYARD_DRAIN_SECONDS: Type.Integer({ minimum: 1, maximum: 3_600, default: 8 }),
-  LOG_LEVEL: Type.String({ default: 'info' }),
+  ...processSettings,
 })
 
 export type Config = Readonly<Static<typeof schema>>

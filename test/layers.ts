@@ -32,11 +32,13 @@ const layers: Record<string, readonly (readonly string[])[]> = {
   ],
   apiserver: [
     ['main.ts'],
+    ['serve.ts'],
     ['app.ts', 'server-settings.ts'],
     ['health', 'openapi', 'tracing', 'training'],
     ['inference'],
     ['kube.ts'],
     ['config.ts'],
+    ['processes'],
     ['accounts'],
     ['errors'],
   ],

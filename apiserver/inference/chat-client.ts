@@ -4,8 +4,8 @@ import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts
 import type { RequestContext } from '../accounts/context.ts'
 
 /** Takes one of the places of the entity's chats, until the answer is out or the client has left. */
-export function holdPlace(ctx: RequestContext, chatSlots: Slots): void {
-  chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
+export async function holdPlace(ctx: RequestContext, chatSlots: Slots): Promise<void> {
+  await chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
 }
 
 /** Tells when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */

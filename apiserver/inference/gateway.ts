@@ -94,7 +94,9 @@ export class Gateway {
     const { caller, limits } = state
     await deps.requestLimiter.take(caller.entity, limits.requestsPerMinute)
     requireRole(caller, 'read')
-    exchange.whenClosed(deps.chatSlots.take(caller.entity, limits.concurrentStreams))
+    const { concurrentStreams } = limits
+    const release = deps.chatSlots.tryTake(caller.entity, concurrentStreams)
+    exchange.whenClosed(release ?? (await deps.chatSlots.take(caller.entity, concurrentStreams)))
     const project = readProject(exchange, caller.entity)
     const trace = operation === chatPassthrough ? beginTrace(deps.traces, exchange, state) : undefined
     try {

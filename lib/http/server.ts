@@ -17,6 +17,8 @@ export async function startServer(
 ): Promise<Server> {
   const server = createServer(options, handle)
   if (maxConnections !== undefined) server.maxConnections = maxConnections
+  // Of several processes on a port: those that are full would give a connection to each other for ever. (@types/node 24 lacks it.)
+  Object.assign(server, { dropMaxConnection: true })
   // The body's reader says "100 Continue", after the key and the announced length were looked at.
   server.on('checkContinue', handle)
   await new Promise<void>((resolve, reject) => {

@@ -108,6 +108,12 @@ describe('values that cannot work are refused with the place', () => {
       "at '/baseModels/a/source'",
     ],
     ['a place in less than no time', { apiserver: { holdSeconds: -1 } }, "at '/apiserver/holdSeconds'"],
+    ['no process', { apiserver: { processes: 0 } }, "at '/apiserver/processes'"],
+    [
+      'an amount of memory for several processes that is none',
+      { apiserver: { processes: 2, resources: { limits: { memory: 'much' } } } },
+      'apiserver.resources: much cannot be multiplied by apiserver.processes',
+    ],
     ['no time to end', { apiserver: { drainSeconds: 0 } }, "at '/apiserver/drainSeconds'"],
     ['an unknown pull policy', { images: { pullPolicy: 'Sometimes' } }, "at '/images/pullPolicy'"],
     ['a port beyond all ports', { apiserver: { service: { nodePort: 70_000 } } }, "at '/apiserver/service/nodePort'"],
@@ -253,6 +259,30 @@ test.each([
     hold: names.map((name) => container!.env.find((variable) => variable.name === name)?.value),
   }).toEqual(expected)
 })
+
+test.each([
+  ['one process', {}, { processes: '1', requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '2Gi' } }],
+  [
+    'four processes',
+    { processes: 4 },
+    { processes: '4', requests: { cpu: '200m', memory: '512Mi' }, limits: { memory: '8Gi' } },
+  ],
+  [
+    'three processes with other resources',
+    { processes: 3, resources: { requests: { cpu: 1.5, memory: '0.5Gi' }, limits: { cpu: 2, memory: 2_147_483_648 } } },
+    { processes: '3', requests: { cpu: '4.5', memory: '1.5Gi' }, limits: { cpu: '6', memory: '6442450944' } },
+  ],
+])('the pod of the apiserver has the resources of all its processes: %s', async (_, apiserver, expected) => {
+  const manifests = parseManifests(await helm.render(namespace, { apiserver }))
+  const found = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'trainyard-apiserver')
+  const [container] = (found!.spec as { template: { spec: ResourcefulPod } }).template.spec.containers
+  const processes = container!.env.find(({ name }) => name === 'TRAINYARD_PROCESSES')?.value
+  expect({ processes, ...container!.resources }).toEqual(expected)
+})
+
+interface ResourcefulPod {
+  containers: { env: { name: string; value?: string }[]; resources: object }[]
+}
 
 interface DrainedPod {
   terminationGracePeriodSeconds: number

@@ -2,7 +2,8 @@ const mib = 1024 * 1024
 
 /**
  * What an apiserver may have in memory at once, whatever it is asked. The sum fits into what the chart gives a pod; a test
- * adds it up. A part grows only when another one shrinks.
+ * adds it up. A part grows only when another one shrinks. With several processes, a pod has so many times the memory; their
+ * supervisor, of some 40 MiB, fits into the 55 MiB of code that the program of each counts and that they share.
  */
 export const memoryPlan = {
   /** Requests, and what is made of them: see request-memory.ts. */

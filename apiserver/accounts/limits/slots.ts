@@ -1,7 +1,8 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { RequestContext } from '../context.ts'
+import { LocalPermits } from './permits/local-permits.ts'
+import { PermitsExhausted, type Permits } from './permits/permits.ts'
 
 const retryAfterSeconds = 1
 
@@ -14,48 +15,64 @@ export interface SlotNames {
   advice: string
 }
 
-/** What each entity has under way of one kind in this process, up to its own limit. */
+/** Where the permits of a limit come from, by its name. */
+export type OpenPermits = (limitName: string) => Permits
+
+const openLocalPermits: OpenPermits = () => new LocalPermits()
+
+/** What each entity has under way of one kind in this replica, up to its own limit. */
 export class Slots {
-  readonly #semaphore = new FairSemaphore({ permits: Infinity })
+  readonly #permits: Permits
   readonly #names: SlotNames
 
-  constructor(names: SlotNames) {
+  constructor(names: SlotNames, openPermits: OpenPermits) {
+    this.#permits = openPermits(names.limit)
     this.#names = names
   }
 
   /**
-   * Takes a place; the function that is returned gives it back, once, however often it is called.
-   *
-   * @throws {HttpError} 429 when all places are taken
+   * Takes a place if this process knows of one; the function that is returned gives it back, once, however often it is
+   * called. Where there is none, `take` asks the other processes.
    */
-  take(entity: string, limit: number): () => void {
-    const release = this.#semaphore.tryAcquire({ key: entity, maxOfKey: limit })
-    if (release) return release
-    const { limit: name, held, advice } = this.#names
-    const detail = `${entity} has ${this.#semaphore.heldBy(entity)} ${held}, and its limit ${name} is ${limit}. `
-    throw new HttpError(errors.concurrency_limit_exceeded, `${detail}${advice}, or ask for a higher limit.`, {
-      retryAfterSeconds,
-    })
+  tryTake(entity: string, limit: number): (() => void) | undefined {
+    return this.#permits.tryAcquire(entity, limit)
+  }
+
+  /** Takes a place of all that there are. @throws {HttpError} 429 when all places are taken */
+  async take(entity: string, limit: number): Promise<() => void> {
+    try {
+      return this.tryTake(entity, limit) ?? (await this.#permits.acquire(entity, limit))
+    } catch (error) {
+      if (!(error instanceof PermitsExhausted)) throw error
+      const { limit: name, held, advice } = this.#names
+      const detail = `${entity} has ${error.inUse} ${held}, and its limit ${name} is ${limit}. `
+      throw new HttpError(errors.concurrency_limit_exceeded, `${detail}${advice}, or ask for a higher limit.`, {
+        retryAfterSeconds,
+      })
+    }
   }
 
   /** Takes a place until a request's answer is out or its client has left. @throws {HttpError} as `take` does */
-  hold({ state, res }: RequestContext, limit: number): void {
-    const release = this.take(state.caller.entity, limit)
+  async hold({ state, res }: RequestContext, limit: number): Promise<void> {
+    const release = await this.take(state.caller.entity, limit)
     res.once('close', release)
     if (res.closed) release()
   }
 }
 
 /** Of chats, streamed or not. */
-export function createChatSlots(): Slots {
-  return new Slots({
-    limit: 'concurrent_streams',
-    held: 'concurrent chats',
-    advice: 'Send this request again when one has ended',
-  })
+export function createChatSlots(openPermits = openLocalPermits): Slots {
+  return new Slots(
+    {
+      limit: 'concurrent_streams',
+      held: 'concurrent chats',
+      advice: 'Send this request again when one has ended',
+    },
+    openPermits,
+  )
 }
 
 /** Of clients that follow events of jobs, or wait for them. */
-export function createEventSlots(): Slots {
-  return new Slots({ limit: 'event_streams', held: 'open event streams', advice: 'Close one' })
+export function createEventSlots(openPermits = openLocalPermits): Slots {
+  return new Slots({ limit: 'event_streams', held: 'open event streams', advice: 'Close one' }, openPermits)
 }

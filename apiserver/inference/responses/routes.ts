@@ -39,7 +39,7 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
       errorStatuses: [400],
     },
     async ({ ctx, caller }) => {
-      holdPlace(ctx, deps.chatSlots)
+      await holdPlace(ctx, deps.chatSlots)
       const [project, memory] = [readProject(ctx, caller.entity), deps.memory.open(ctx)]
       const prepared = await readResponseRequest(deps, ctx)
       const call = { caller, project, memory, client: watchClient(ctx, deps.responses) }

@@ -163,6 +163,33 @@ resources: {{ toJson . }}
 {{- end }}
 {{- end }}
 
+{{/* The resources of a pod whose processes each need `resources`, as JSON. Call with (dict "resources" ... "processes" 2). */}}
+{{- define "trainyard.resourcesOfProcesses" -}}
+{{- $processes := .processes | int64 -}}
+{{- $all := deepCopy (.resources | default dict) -}}
+{{- if gt $processes 1 -}}
+{{- range $amounts := list $all.requests $all.limits -}}
+{{- range $name := list "cpu" "memory" -}}
+{{- with index ($amounts | default dict) $name -}}
+{{- $_ := set $amounts $name (include "trainyard.multiply" (dict "amount" . "times" $processes)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{ toJson $all }}
+{{- end }}
+
+{{/* A quantity of Kubernetes, so many times. Call with (dict "amount" "1.5Gi" "times" 2). */}}
+{{- define "trainyard.multiply" -}}
+{{- $text := kindIs "float64" .amount | ternary (.amount | toJson) (.amount | toString) -}}
+{{- $number := regexFind "^[0-9]*[.]?[0-9]+" $text -}}
+{{- $unit := trimPrefix $number $text -}}
+{{- if not (regexMatch "^[0-9]*[.]?[0-9]+[a-zA-Z]*$" $text) -}}
+{{- fail (printf "apiserver.resources: %s cannot be multiplied by apiserver.processes. Write a number with a unit, such as 500m or 2Gi." $text) -}}
+{{- end -}}
+{{- if contains "." $number }}{{ mulf (float64 $number) .times }}{{ else }}{{ mul (int64 $number) .times }}{{ end }}{{ $unit }}
+{{- end }}
+
 {{/* Probes of a control part. Starting includes waiting for Postgres and for the migrations. */}}
 {{- define "trainyard.probes" -}}
 startupProbe:

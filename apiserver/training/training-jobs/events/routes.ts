@@ -40,7 +40,7 @@ export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
       const lastEventId = wantsStream ? ctx.get('Last-Event-ID') : ''
       const wanted = { jobId: params.training_job_id, after: lastEventId || query.after }
       const place = await findEvents(deps.pool, turnOf(caller), wanted)
-      if (wantsStream || query.wait) deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
+      if (wantsStream || query.wait) await deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller.keyId, ctx.res)])
       if (wantsStream) return answerStream(ctx, deps.events, { place, left })
       return presentPage(await listJobEvents(deps, place, { ...query, left }), query.limit, presentEvent)
@@ -63,5 +63,7 @@ function answerStream(
 function whenClientLeaves(ctx: RequestContext): AbortSignal {
   const left = new AbortController()
   ctx.res.once('close', () => left.abort())
+  // It emits no further 'close'.
+  if (ctx.res.closed) left.abort()
   return left.signal
 }

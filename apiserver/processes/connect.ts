@@ -1,0 +1,44 @@
+import { SharedPermits } from '../accounts/limits/permits/shared-permits.ts'
+import type { OpenPermits } from '../accounts/limits/slots.ts'
+import { isSupervisorMessage, type ProcessMessage, type SupervisorMessage } from './messages.ts'
+
+// How long a process keeps a permit that it does not use, twice this at most.
+const returnUnusedMs = 5_000
+
+/**
+ * Connects this process with its supervisor: it says that it is alive, gets permits, and ends when it is told to. When the
+ * supervisor is gone, Node ends the process at once (`disconnect` in lib/internal/cluster/child.js): the next supervisor
+ * would not know which permits it has.
+ */
+export function connectToSupervisor(): OpenPermits {
+  const opened = new Map<string, SharedPermits>()
+  process.on('message', (message) => {
+    if (isSupervisorMessage(message)) receive(opened, message)
+  })
+  // Node does not, once a process has been told to take no more connections.
+  process.once('disconnect', end)
+  const returning = setInterval(() => {
+    for (const permits of opened.values()) permits.returnUnused()
+  }, returnUnusedMs)
+  returning.unref()
+  return (limitName) => {
+    const permits = new SharedPermits(limitName, (request) => send({ permits: request }))
+    opened.set(limitName, permits)
+    return permits
+  }
+}
+
+function receive(opened: ReadonlyMap<string, SharedPermits>, message: SupervisorMessage): void {
+  if ('permits' in message) opened.get(message.permits.name)?.receive(message.permits)
+  else if ('end' in message) end()
+  else send({ alive: true })
+}
+
+/** What the supervisor does not get is of no use: this process ends with the channel. */
+function send(message: ProcessMessage): void {
+  process.send?.(message, undefined, undefined, () => {})
+}
+
+function end(): void {
+  process.kill(process.pid, 'SIGTERM')
+}

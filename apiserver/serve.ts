@@ -1,0 +1,171 @@
+import cluster from 'node:cluster'
+import { ChangeFeed } from '../db/changes.ts'
+import { listen } from '../db/listen.ts'
+import { migrateWhenReady } from '../db/migrate.ts'
+import { createPool, createTracePool } from '../db/pool.ts'
+import { createIdempotencyStore } from '../db/idempotent-requests.ts'
+import { listEvents } from '../db/jobs/events.ts'
+import { openArtifactStore } from '../artifacts/store/settings.ts'
+import { createLogger } from '../lib/log.ts'
+import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
+import { repeat } from '../lib/repeat.ts'
+import { onShutdown } from '../lib/shutdown.ts'
+import { createListener } from './app.ts'
+import { loadConfig } from './config.ts'
+import { EngineClient } from './inference/engines/engine-client.ts'
+import { EnginePods } from './inference/engines/engine-pods.ts'
+import { EngineRouter } from './inference/engines/engine-router.ts'
+import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
+import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
+import { LastUsedTracker } from './accounts/keys/last-used.ts'
+import { createKube } from './kube.ts'
+import { closeMs } from './processes/config.ts'
+import { connectToSupervisor } from './processes/connect.ts'
+import { ModelResolver } from './inference/models/model-resolver.ts'
+import { RequestMemory } from './accounts/limits/request-memory.ts'
+import { RequestLimiter } from './accounts/limits/request-limiter.ts'
+import { TokenLimiter } from './accounts/limits/token-limiter.ts'
+import { createChatSlots, createEventSlots } from './accounts/limits/slots.ts'
+import { StorageUse } from './accounts/limits/storage.ts'
+import { Idempotency } from '../lib/http/idempotency.ts'
+import { startServer, stopServer } from '../lib/http/server.ts'
+import { serverSettings } from './server-settings.ts'
+import { openHeavyThreads } from './accounts/limits/heavy-threads.ts'
+import { BodyChecker } from './training/ingest/body-checker.ts'
+import { EventHub } from './training/training-jobs/events/hub.ts'
+import { UsageLedger } from './accounts/usage/ledger.ts'
+
+// Enough for many chats at once, each of which asks twice and briefly.
+const databaseConnections = 20
+const tracingConnections = 20
+// Two lanes write calls, each many together; the others look projects up, which is brief. No reader ever has one of them
+// for longer than that.
+const writingConnections = 5
+// What a process that is killed may lose of the usage of chats.
+const flushMs = 1_000
+// How long a stream may outlast its key at most, less what the question takes.
+const revocationMs = 750
+// Spooled bodies of a process that was killed. Those that still come in are written to all the time.
+const sweepMs = 10 * 60_000
+const abandonedMs = 6 * 60 * 60_000
+
+const config = loadConfig()
+const log = createLogger('apiserver', config.LOG_LEVEL)
+const pool = createPool(config.DATABASE_URL, log, databaseConnections)
+const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
+const tracing = createTracePool(tracingUrl, log, tracingConnections)
+const traceWrites = createTracePool(tracingUrl, log, writingConnections)
+const kube = createKube(config)
+const enginePods = new EnginePods(kube, log)
+// Each process of a replica holds its part of them.
+const holdRequests = Math.ceil(config.TRAINYARD_HOLD_REQUESTS / config.TRAINYARD_PROCESSES)
+const hold = { seconds: config.TRAINYARD_HOLD_SECONDS, requests: holdRequests }
+const router = new EngineRouter(enginePods, hold)
+const engines = new EngineClient(router, config.TRAINYARD_ENGINE_KEY, log)
+const artifacts = openArtifactStore(config)
+const sources = openDataSources(config)
+
+const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
+const changes = new ChangeFeed()
+const apiKeys = new ApiKeyLookup({ pool, lease: changes, limitDefaults: config })
+const models = new ModelResolver({ pool, lease: changes })
+const lastUsed = new LastUsedTracker(pool)
+const responses = new RevocableResponses(pool, changes)
+for (const follower of [apiKeys.known, models.known, responses]) changes.follow(follower)
+const usage = new UsageLedger(pool)
+const heavyThreads = openHeavyThreads()
+const requestLimiter = new RequestLimiter(pool)
+const tokenLimiter = new TokenLimiter(pool)
+const openPermits = cluster.isWorker ? connectToSupervisor() : undefined
+
+const listener = createListener({
+  limitDefaults: config,
+  engineKey: config.TRAINYARD_ENGINE_KEY,
+  namespace: config.TRAINYARD_NAMESPACE,
+  bodyLimitBytes: config.TRAINYARD_BODY_LIMIT_BYTES,
+  uploadLimitBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES,
+  pricesFile: config.TRAINYARD_TRACING_PRICES,
+  log,
+  pool,
+  tracing,
+  traceWrites,
+  idempotency: new Idempotency(createIdempotencyStore(pool), log),
+  kube,
+  artifacts,
+  bodies: new BodyChecker(heavyThreads),
+  heavyThreads,
+  sources,
+  webhooks: openWebhooks(config),
+  engines,
+  models,
+  events,
+  apiKeys,
+  lastUsed,
+  responses,
+  usage,
+  requestLimiter,
+  tokenLimiter,
+  memory: new RequestMemory(),
+  chatSlots: createChatSlots(openPermits),
+  eventSlots: createEventSlots(openPermits),
+  storage: new StorageUse({ pool, tracing: traceWrites }),
+})
+const server = await startServer(listener, {
+  host: config.TRAINYARD_HOST,
+  port: config.TRAINYARD_PORT,
+  ...serverSettings,
+})
+log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
+
+const flush = async () => {
+  await usage.flush()
+  await lastUsed.flush()
+}
+const background = new AbortController()
+const inBackground = (work: () => Promise<void>, pauseMs: number, failure: string) =>
+  repeat(work, {
+    pauseMs,
+    pauseFirst: true,
+    signal: background.signal,
+    onError: (error) => log.warn({ error }, failure),
+  })
+const notFlushed = 'usage not written yet'
+const flushing = inBackground(flush, flushMs, notFlushed)
+// Both end with the process: there is nothing to wait for.
+void inBackground(() => responses.abortRevoked(), revocationMs, 'revoked keys not looked for')
+void inBackground(() => artifacts.sweepTemporary(abandonedMs), sweepMs, 'temporary files not swept')
+const subscription = listen(
+  config.DATABASE_URL,
+  ['training_events'],
+  {
+    onNotify: (_channel, jobId) => events.notify(jobId),
+    onConnect: () => events.onConnect(),
+    onDisconnect: () => events.onDisconnect(),
+  },
+  log,
+)
+const stop = new AbortController()
+const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
+const shutDown = async () => {
+  stop.abort()
+  // Streams of events end now, and their clients go on elsewhere. So do chats that no engine has.
+  events.close()
+  router.close()
+  await stopServer(server, drainMs)
+  await subscription.close()
+  await changes.close()
+  await engines.close()
+  await enginePods.stop()
+  await sources.outbound.close()
+  background.abort()
+  await flushing
+  await flush().catch((error: unknown) => log.warn({ error }, notFlushed))
+  await pool.end()
+  await tracing.end()
+  await traceWrites.end()
+}
+onShutdown(log, shutDown, drainMs + closeMs)
+// Health is answered meanwhile, so that nobody restarts a process that only waits for its database.
+await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
+if (!stop.signal.aborted) changes.start(config.DATABASE_URL, log)
+await migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stop.signal })
